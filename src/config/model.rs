@@ -1,0 +1,210 @@
+//! What a configuration means: the resolved types, which nothing downstream checks again.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::condition::Condition;
+use super::source::Location;
+use crate::event::Event;
+use crate::executor::Matcher;
+
+/// A loaded configuration: the hooks of all its files, in order, and the processes they call.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Config {
+    /// Every hook, in config order; disabled ones included.
+    pub hooks: Vec<Hook>,
+    /// The processes by name.
+    pub processes: BTreeMap<String, Process>,
+    /// How many hooks of one event run at once.
+    pub max_parallel: Option<usize>,
+    /// The longest that one event may take, all its hooks together.
+    pub deadline: Option<Duration>,
+    /// The files it was read from, in order.
+    pub files: Vec<PathBuf>,
+    /// What is allowed and probably not meant, such as a guard whose crash lets the tool run.
+    pub warnings: super::diagnostic::Diagnostics,
+}
+
+/// One configured hook.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Hook {
+    /// The event it is configured for.
+    pub event: Event,
+    /// Which tools it is for; matches everything on events that have no tool.
+    pub matcher: Matcher,
+    /// Its type: `command`, `builtin`, `process`, or one of the host's own.
+    pub kind: String,
+    /// What it runs.
+    pub command: Option<Command>,
+    /// Arguments for the handler.
+    pub args: Vec<String>,
+    /// Its name for people.
+    pub name: Option<String>,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// Environment variables it gets beside the inherited ones, in order.
+    pub env: BTreeMap<String, String>,
+    /// Where it runs, as written: `~` and `$VAR` are expanded when it is built.
+    pub working_dir: Option<String>,
+    /// The program that runs a shell string; `/bin/sh` when `None`.
+    pub shell: Option<String>,
+    /// Which variables of the environment it inherits.
+    pub inherit_env: InheritEnv,
+    /// The most that is captured of each of its output streams, in bytes.
+    pub max_output: usize,
+    /// What its failure means; the event's contract decides when `None`.
+    pub on_error: Option<OnError>,
+    /// Whether anything but one JSON object of known keys is a failure.
+    pub strict_output: bool,
+    /// Whether it runs before the others and may rewrite what they see.
+    pub mutates: bool,
+    /// Whether it is started and not waited for.
+    pub background: bool,
+    /// Whether it runs at all.
+    pub enabled: bool,
+    /// The condition that its input must meet.
+    pub when: Option<Arc<Condition>>,
+    /// Parameters of a host's own hook type.
+    pub with: Option<Value>,
+    /// Where it stands.
+    pub location: Location,
+    /// Where its keys stand, for messages about one of them.
+    pub key_locations: BTreeMap<&'static str, Location>,
+}
+
+/// What a hook runs.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Command {
+    /// A text for a shell, or a name: of a builtin, of a process.
+    Text(String),
+    /// A program and its arguments; no shell.
+    Argv(Vec<String>),
+}
+
+/// What a hook's failure means for the event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(clippy::exhaustive_enums, reason = "the four words of on_error")]
+pub enum OnError {
+    /// The event is denied.
+    Block,
+    /// The event asks.
+    Ask,
+    /// The event goes on, with a warning.
+    Warn,
+    /// The event goes on; the failure stands in the report only.
+    Ignore,
+}
+
+/// Which variables of the environment a hook inherits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Default)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum InheritEnv {
+    /// All.
+    #[default]
+    All,
+    /// None.
+    None,
+    /// Those named.
+    Only(Vec<String>),
+}
+
+/// One entry of `processes:`: a long-lived child that hooks of type `process` call.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Process {
+    /// Its name.
+    pub name: String,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// Where it runs, as written.
+    pub working_dir: Option<String>,
+    /// Environment variables it gets beside the inherited ones.
+    pub env: BTreeMap<String, String>,
+    /// Which variables of the environment it inherits.
+    pub inherit_env: InheritEnv,
+    /// Whether it starts with the executor or at its first call.
+    pub eager: bool,
+    /// How long its handshake may take.
+    pub start_timeout: Duration,
+    /// How long a call may take when the hook says nothing.
+    pub timeout: Option<Duration>,
+    /// The longest line it may write, in bytes.
+    pub max_line: usize,
+    /// The tools it may answer for; `*` is every tool.
+    pub provides: Vec<String>,
+    /// Which method observers are notified with.
+    pub event_method: EventMethod,
+    /// Where it stands.
+    pub location: Location,
+}
+
+/// How an observing process is told about events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EventMethod {
+    /// `hook.event`, as PicoClaw up to v0.2.8.
+    #[default]
+    Event,
+    /// `hook.runtime_event`, as PicoClaw from v0.2.9 on.
+    RuntimeEvent,
+}
+
+impl Hook {
+    /// The time a hook may take when nothing is said: docker-agent's 60 s.
+    pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
+    /// The output captured per stream when nothing is said: 1 MiB.
+    pub const DEFAULT_MAX_OUTPUT: usize = 1 << 20;
+
+    /// Returns a hook of the given event and type with every setting at its default.
+    #[must_use]
+    pub fn new(event: Event, kind: impl Into<String>, command: Command) -> Self {
+        Self {
+            event,
+            matcher: Matcher::everything(),
+            kind: kind.into(),
+            command: Some(command),
+            args: Vec::new(),
+            name: None,
+            timeout: Self::DEFAULT_TIMEOUT,
+            env: BTreeMap::new(),
+            working_dir: None,
+            shell: None,
+            inherit_env: InheritEnv::All,
+            max_output: Self::DEFAULT_MAX_OUTPUT,
+            on_error: None,
+            strict_output: false,
+            mutates: false,
+            background: false,
+            enabled: true,
+            when: None,
+            with: None,
+            location: Location::default(),
+            key_locations: BTreeMap::new(),
+        }
+    }
+
+    /// Returns the hook's name, or what it runs.
+    #[must_use]
+    pub fn label(&self) -> String {
+        if let Some(name) = &self.name {
+            return name.clone();
+        }
+        match &self.command {
+            Some(Command::Text(text)) => text.clone(),
+            Some(Command::Argv(argv)) => argv.join(" "),
+            None => self.kind.clone(),
+        }
+    }
+}

@@ -1,0 +1,436 @@
+//! The events of an agent's life, and the one table that says what each of them can do.
+//!
+//! Validation, dispatch, folding, the JSON schemas and the documentation read this table; none of
+//! them repeats a fact from it. The events and most of their contracts are docker-agent's; what is
+//! an addition of ours is said beside the row.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::suggest;
+
+/// A point in an agent's life at which hooks may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Event {
+    /// Before a tool call is executed.
+    PreToolUse,
+    /// After a tool call, whether it succeeded or failed.
+    PostToolUse,
+    /// A session begins or resumes.
+    SessionStart,
+    /// A turn begins, before the model is called.
+    TurnStart,
+    /// Immediately before a model call.
+    BeforeLlmCall,
+    /// Immediately after a successful model call.
+    AfterLlmCall,
+    /// A session ends.
+    SessionEnd,
+    /// The agent waits for the user.
+    OnUserInput,
+    /// The model has finished its response.
+    Stop,
+    /// The agent shows a warning or an error to the user.
+    Notification,
+    /// An error ended or disturbed a turn.
+    OnError,
+    /// The limit of iterations was reached.
+    OnMaxIterations,
+    /// Approval of a tool call is about to be asked for.
+    PermissionRequest,
+    /// The user submitted a prompt.
+    UserPromptSubmit,
+    /// The user steered a running turn.
+    UserSteeringMessagesSubmit,
+    /// The user queued a follow-up.
+    UserFollowupSubmit,
+    /// A turn ended, by whichever way.
+    TurnEnd,
+    /// The conversation is about to be compacted.
+    PreCompact,
+    /// A subagent finished.
+    SubagentStop,
+    /// Another agent takes over.
+    OnAgentSwitch,
+    /// A stored session was resumed.
+    OnSessionResume,
+    /// A tool approval was decided, by a rule, a hook or the user.
+    OnToolApprovalDecision,
+    /// Compaction starts; a hook may veto it or supply the summary.
+    BeforeCompaction,
+    /// Compaction finished.
+    AfterCompaction,
+    /// A tool's response, before anyone sees it.
+    ToolResponseTransform,
+    /// A tool's arguments, before any guard sees them.
+    ToolInputTransform,
+    /// The mandatory guard of a tool call.
+    ToolGuard,
+    /// A worktree is about to be created for a session.
+    WorktreeCreate,
+}
+
+/// What happens to an event when one of its hooks could not give an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FailureMode {
+    /// The event goes on, with a warning.
+    Open,
+    /// The event asks; where nobody can be asked that is a denial.
+    Ask,
+    /// The event is denied.
+    Closed,
+}
+
+/// What an event does with a permission decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Permission {
+    /// The event has no permission to decide.
+    None,
+    /// A hook decides: allow, ask or deny.
+    Decides,
+    /// A hook answers in the user's place: allow approves.
+    Approves,
+}
+
+/// What the hooks of an event may rewrite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Rewrite {
+    /// Nothing.
+    None,
+    /// The tool's name and arguments.
+    ToolInput,
+    /// The messages, model, tools and options of a model request.
+    Request,
+    /// The model's response.
+    Response,
+    /// The tool's response.
+    ToolResponse,
+}
+
+/// Which answers of a hook become context for the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ContextMode {
+    /// None.
+    None,
+    /// `additional_context` in JSON; plain text stays no opinion.
+    Json,
+    /// `additional_context` in JSON, and plain text.
+    Text,
+}
+
+/// What an event can do: a row of the contract table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Contract {
+    /// The event.
+    pub event: Event,
+    /// When it fires, in a short phrase.
+    pub fires: &'static str,
+    /// Whether its hooks are chosen by the tool's name.
+    pub tool_matched: bool,
+    /// Whether a hook may block it.
+    pub may_block: bool,
+    /// What a hook's failure means when nothing is said in `on_error`.
+    pub failure: FailureMode,
+    /// What it does with a permission decision.
+    pub permission: Permission,
+    /// What its hooks may rewrite.
+    pub rewrite: Rewrite,
+    /// Which answers become context for the model.
+    pub context: ContextMode,
+    /// Whether a hook may supply the summary of a compaction.
+    pub summary: bool,
+    /// Whether a hook may attach metadata for whoever asks for approval.
+    pub metadata: bool,
+    /// Whether a hook may answer in the tool's place.
+    pub may_respond: bool,
+}
+
+impl Contract {
+    /// An event that only observes: the base of every row.
+    const fn observes(event: Event, fires: &'static str) -> Self {
+        Self {
+            event,
+            fires,
+            tool_matched: false,
+            may_block: false,
+            failure: FailureMode::Open,
+            permission: Permission::None,
+            rewrite: Rewrite::None,
+            context: ContextMode::None,
+            summary: false,
+            metadata: false,
+            may_respond: false,
+        }
+    }
+
+    const fn tool_matched(self) -> Self {
+        Self { tool_matched: true, ..self }
+    }
+
+    const fn blocks(self) -> Self {
+        Self { may_block: true, ..self }
+    }
+
+    const fn fails(self, failure: FailureMode) -> Self {
+        Self { failure, ..self }
+    }
+
+    const fn permission(self, permission: Permission) -> Self {
+        Self { permission, ..self }
+    }
+
+    const fn rewrites(self, rewrite: Rewrite) -> Self {
+        Self { rewrite, ..self }
+    }
+
+    const fn context(self, context: ContextMode) -> Self {
+        Self { context, ..self }
+    }
+
+    const fn summary(self) -> Self {
+        Self { summary: true, ..self }
+    }
+
+    const fn metadata(self) -> Self {
+        Self { metadata: true, ..self }
+    }
+
+    const fn responds(self) -> Self {
+        Self { may_respond: true, ..self }
+    }
+
+    /// Returns whether a hook's failure denies the event when nothing is said in `on_error`.
+    #[must_use]
+    pub const fn fails_closed(&self) -> bool {
+        matches!(self.failure, FailureMode::Closed)
+    }
+}
+
+/// The contract of every event. The order is the one shown to users: the twelve of docker-agent
+/// v1.52.0 first.
+static CONTRACTS: [Contract; 28] = {
+    use ContextMode::{Json, Text};
+    use FailureMode::{Ask, Closed};
+    use Permission::{Approves, Decides};
+    use Rewrite::{Request, Response, ToolInput, ToolResponse};
+    const fn event(event: Event, fires: &'static str) -> Contract {
+        Contract::observes(event, fires)
+    }
+    [
+        // Ours: context along with an allow, from JSON only (plain text was never an answer here).
+        event(Event::PreToolUse, "before a tool call is executed")
+            .tool_matched()
+            .blocks()
+            .fails(Closed)
+            .permission(Decides)
+            .rewrites(ToolInput)
+            .context(Json)
+            .metadata()
+            .responds(),
+        // Context as in v1.52.0; ours: the response may be rewritten, as PicoClaw's after_tool does.
+        event(Event::PostToolUse, "after a tool call, successful or not")
+            .tool_matched()
+            .blocks()
+            .rewrites(ToolResponse)
+            .context(Text),
+        event(Event::SessionStart, "a session begins or resumes").context(Text),
+        event(Event::TurnStart, "a turn begins, before the model is called").context(Text),
+        // Ours: model, tools and options may be rewritten along with the messages, as PicoClaw's before_llm does.
+        event(Event::BeforeLlmCall, "immediately before a model call").blocks().rewrites(Request),
+        // Ours: the response may be rewritten, as PicoClaw's after_llm does.
+        event(Event::AfterLlmCall, "immediately after a successful model call").rewrites(Response),
+        event(Event::SessionEnd, "a session ends"),
+        event(Event::OnUserInput, "the agent waits for the user"),
+        // Context as in v1.52.0.
+        event(Event::Stop, "the model has finished its response").context(Text),
+        event(Event::Notification, "the agent shows a warning or an error"),
+        event(Event::OnError, "an error ended or disturbed a turn"),
+        event(Event::OnMaxIterations, "the limit of iterations was reached"),
+        event(Event::PermissionRequest, "approval of a tool call is about to be asked for")
+            .tool_matched()
+            .blocks()
+            .fails(Ask)
+            .permission(Approves)
+            .metadata(),
+        event(Event::UserPromptSubmit, "the user submitted a prompt").blocks().context(Text),
+        event(Event::UserSteeringMessagesSubmit, "the user steered a running turn")
+            .blocks()
+            .context(Text),
+        event(Event::UserFollowupSubmit, "the user queued a follow-up").blocks().context(Text),
+        event(Event::TurnEnd, "a turn ended, by whichever way"),
+        event(Event::PreCompact, "the conversation is about to be compacted")
+            .blocks()
+            .context(Text),
+        event(Event::SubagentStop, "a subagent finished"),
+        event(Event::OnAgentSwitch, "another agent takes over"),
+        event(Event::OnSessionResume, "a stored session was resumed"),
+        event(Event::OnToolApprovalDecision, "a tool approval was decided"),
+        event(Event::BeforeCompaction, "compaction starts").blocks().summary(),
+        event(Event::AfterCompaction, "compaction finished"),
+        event(Event::ToolResponseTransform, "a tool's response, before anyone sees it")
+            .tool_matched()
+            .rewrites(ToolResponse),
+        event(Event::ToolInputTransform, "a tool's arguments, before any guard sees them")
+            .tool_matched()
+            .blocks()
+            .rewrites(ToolInput),
+        event(Event::ToolGuard, "the mandatory guard of a tool call")
+            .tool_matched()
+            .blocks()
+            .fails(Closed)
+            .permission(Decides)
+            .metadata(),
+        event(Event::WorktreeCreate, "a worktree is about to be created").blocks().context(Text),
+    ]
+};
+
+impl Event {
+    /// How many events there are.
+    pub const COUNT: usize = CONTRACTS.len();
+
+    /// Returns every event, in the order of the contract table.
+    pub fn all() -> impl ExactSizeIterator<Item = Self> {
+        CONTRACTS.iter().map(|contract| contract.event)
+    }
+
+    /// Returns what the event can do.
+    #[must_use]
+    pub fn contract(self) -> &'static Contract {
+        &CONTRACTS[self.index()]
+    }
+
+    /// Returns the event's place in the contract table: the enum and the table share one order.
+    pub(crate) const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Returns the event's name as written in `hooks.yaml`, such as `pre_tool_use`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::PreToolUse => "pre_tool_use",
+            Self::PostToolUse => "post_tool_use",
+            Self::SessionStart => "session_start",
+            Self::TurnStart => "turn_start",
+            Self::BeforeLlmCall => "before_llm_call",
+            Self::AfterLlmCall => "after_llm_call",
+            Self::SessionEnd => "session_end",
+            Self::OnUserInput => "on_user_input",
+            Self::Stop => "stop",
+            Self::Notification => "notification",
+            Self::OnError => "on_error",
+            Self::OnMaxIterations => "on_max_iterations",
+            Self::PermissionRequest => "permission_request",
+            Self::UserPromptSubmit => "user_prompt_submit",
+            Self::UserSteeringMessagesSubmit => "user_steering_messages_submit",
+            Self::UserFollowupSubmit => "user_followup_submit",
+            Self::TurnEnd => "turn_end",
+            Self::PreCompact => "pre_compact",
+            Self::SubagentStop => "subagent_stop",
+            Self::OnAgentSwitch => "on_agent_switch",
+            Self::OnSessionResume => "on_session_resume",
+            Self::OnToolApprovalDecision => "on_tool_approval_decision",
+            Self::BeforeCompaction => "before_compaction",
+            Self::AfterCompaction => "after_compaction",
+            Self::ToolResponseTransform => "tool_response_transform",
+            Self::ToolInputTransform => "tool_input_transform",
+            Self::ToolGuard => "tool_guard",
+            Self::WorktreeCreate => "worktree_create",
+        }
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+/// A name that no event has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown event `{name}`{}", suggest::did_you_mean(suggestion.as_deref()))]
+#[non_exhaustive]
+pub struct UnknownEvent {
+    /// The name as given.
+    pub name: String,
+    /// The event that was probably meant.
+    pub suggestion: Option<String>,
+}
+
+impl FromStr for Event {
+    type Err = UnknownEvent;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::all().find(|event| event.name() == name).ok_or_else(|| UnknownEvent {
+            name: name.to_owned(),
+            suggestion: suggest::closest(name, Self::all().map(Self::name)).map(str::to_owned),
+        })
+    }
+}
+
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Event {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        name.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Event {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Event".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "enum": Self::all().map(Self::name).collect::<Vec<_>>() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_enum_and_the_table_share_one_order() {
+        for (index, contract) in CONTRACTS.iter().enumerate() {
+            assert_eq!(contract.event.index(), index, "{}", contract.event);
+            assert_eq!(contract.event.name().parse(), Ok(contract.event));
+        }
+    }
+
+    #[test]
+    fn an_event_that_fails_closed_may_block() {
+        for event in Event::all() {
+            let contract = event.contract();
+            assert!(contract.failure == FailureMode::Open || contract.may_block, "{event}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_event_names_the_one_meant() {
+        let error = "pre_tool_usee".parse::<Event>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "unknown event `pre_tool_usee`; did you mean `pre_tool_use`?"
+        );
+        assert_eq!("zzz".parse::<Event>().unwrap_err().to_string(), "unknown event `zzz`");
+    }
+}

@@ -1,0 +1,156 @@
+//! Which tools a hook is for.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use regex::{Regex, RegexBuilder};
+
+/// The most memory one compiled matcher may take, in bytes.
+const SIZE_LIMIT: usize = 1 << 20;
+
+/// A pattern over a whole tool name, case-sensitive.
+///
+/// `""` and `*` match everything. A pattern of plain names joined by `|` is compared as text; any
+/// other is a regular expression, compiled when it is first needed and anchored at both ends.
+#[derive(Clone)]
+pub struct Matcher {
+    pattern: Arc<str>,
+    kind: Kind,
+}
+
+#[derive(Clone)]
+enum Kind {
+    Everything,
+    Names(Arc<[Box<str>]>),
+    Pattern(Arc<OnceLock<Option<Regex>>>),
+}
+
+/// A matcher that is no regular expression.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("matcher `{pattern}` is not a valid regular expression: {cause}")]
+#[non_exhaustive]
+pub struct MatcherError {
+    /// The pattern.
+    pub pattern: String,
+    /// What the regular expression engine says, on one line.
+    pub cause: String,
+}
+
+impl Matcher {
+    /// Returns the matcher of everything.
+    #[must_use]
+    pub fn everything() -> Self {
+        Self { pattern: "".into(), kind: Kind::Everything }
+    }
+
+    /// Returns the matcher of `pattern`, checked but not yet compiled when it needs no compiling.
+    ///
+    /// # Errors
+    /// When `pattern` is not a regular expression, or one that would take more than 1 MiB.
+    pub fn new(pattern: &str) -> Result<Self, MatcherError> {
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+        let kind = if pattern.is_empty() || pattern == "*" {
+            Kind::Everything
+        } else if pattern.split('|').all(|name| !name.is_empty() && name.chars().all(plain)) {
+            Kind::Names(pattern.split('|').map(Box::from).collect())
+        } else {
+            // Parsing costs a fraction of compiling and finds every syntax error.
+            compile(pattern).map_err(|error| MatcherError {
+                pattern: pattern.to_owned(),
+                cause: one_line(&error),
+            })?;
+            Kind::Pattern(Arc::default())
+        };
+        Ok(Self { pattern: pattern.into(), kind })
+    }
+
+    /// Returns the pattern as written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.pattern
+    }
+
+    /// Returns whether the matcher matches every name.
+    #[must_use]
+    pub fn is_everything(&self) -> bool {
+        matches!(self.kind, Kind::Everything)
+    }
+
+    /// Returns whether the whole of `name` matches.
+    #[must_use]
+    pub fn matches(&self, name: &str) -> bool {
+        match &self.kind {
+            Kind::Everything => true,
+            Kind::Names(names) => names.iter().any(|known| **known == *name),
+            Kind::Pattern(regex) => regex
+                .get_or_init(|| compile(&self.pattern).ok())
+                .as_ref()
+                // It compiled in `new`; should it ever not, a guard runs too often, not never.
+                .is_none_or(|regex| regex.is_match(name)),
+        }
+    }
+}
+
+fn compile(pattern: &str) -> Result<Regex, regex::Error> {
+    // The pattern alone first: `a)|(b` must not become valid by the parentheses around it.
+    RegexBuilder::new(pattern).size_limit(SIZE_LIMIT).build()?;
+    RegexBuilder::new(&format!("^(?:{pattern})$")).size_limit(SIZE_LIMIT).build()
+}
+
+fn one_line(error: &regex::Error) -> String {
+    let text = error.to_string();
+    text.lines().last().unwrap_or(&text).trim_start_matches("error: ").to_owned()
+}
+
+impl fmt::Debug for Matcher {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Matcher({:?})", self.pattern)
+    }
+}
+
+impl fmt::Display for Matcher {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(if self.is_everything() { "*" } else { &self.pattern })
+    }
+}
+
+impl PartialEq for Matcher {
+    fn eq(&self, other: &Self) -> bool {
+        self.pattern == other.pattern
+    }
+}
+
+impl Eq for Matcher {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_matcher_is_over_the_whole_name() {
+        let cases: [(&str, &str, bool); 12] = [
+            ("", "shell", true),
+            ("*", "shell", true),
+            (".*", "", true),
+            ("shell|edit_file", "edit_file", true),
+            ("shell|edit_file", "shell2", false),
+            ("shell|edit_file", "Shell", false),
+            ("mcp__.*", "mcp__git__push", true),
+            ("mcp__.*", "x_mcp__git", false),
+            ("a|b.*", "xa", false),
+            ("a|b.*", "bx", true),
+            ("she.l", "shell\n", false),
+            ("(?i)SHELL", "shell", true),
+        ];
+        for (pattern, name, expected) in cases {
+            assert_eq!(Matcher::new(pattern).unwrap().matches(name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_refused() {
+        for pattern in ["shell|*", "a(", "*.sh", "a)|(b", "(a{1000}){1000}"] {
+            assert!(Matcher::new(pattern).is_err(), "{pattern}");
+        }
+    }
+}

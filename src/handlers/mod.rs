@@ -1,0 +1,3 @@
+//! The handlers that come with the crate, a hook type each.
+
+pub mod process;

@@ -1,0 +1,3 @@
+//! The `hookexec` command.
+
+fn main() {}

@@ -1,0 +1,315 @@
+//! Hook types by name, builtin functions by name, and the contract between the executor and a
+//! handler.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use crate::config::Hook;
+use crate::event::Event;
+use crate::wire::{Input, Output};
+
+/// A boxed future, as handlers return it.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Runs one configured hook, any number of times, also at the same time.
+///
+/// The executor drops the future when the caller of `dispatch` goes away, and at
+/// `deadline + grace()` at the latest: a handler must stop what it started when its future is
+/// dropped. A panic is caught and counts as a failure of the hook.
+pub trait Handler: Send + Sync + 'static {
+    /// Runs the hook once.
+    ///
+    /// # Errors
+    /// When the hook could not give an answer. What that means for the event is decided by the
+    /// event's contract and the hook's `on_error`, not here.
+    fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>>;
+
+    /// Returns how long after its deadline the hook may take to stop in an orderly way.
+    fn grace(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Returns whether the hook may answer in the place of `tool`.
+    fn may_respond(&self, tool: &str) -> bool {
+        let _ = tool;
+        false
+    }
+}
+
+/// One invocation of one hook.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Call<'a> {
+    /// The event.
+    pub event: Event,
+    /// The input as the hook sees it, earlier rewrites applied.
+    pub input: &'a Input,
+    /// When the answer must be there.
+    pub deadline: Instant,
+    json: &'a InputJson,
+}
+
+impl<'a> Call<'a> {
+    /// Returns an invocation; `json` is shared by all hooks that see the same input.
+    #[must_use]
+    pub fn new(event: Event, input: &'a Input, json: &'a InputJson, deadline: Instant) -> Self {
+        Self { event, input, deadline, json }
+    }
+
+    /// Returns the input as one JSON object: what a command hook reads on stdin.
+    #[must_use]
+    pub fn json(&self) -> Arc<[u8]> {
+        self.json.get(self.input)
+    }
+}
+
+/// The JSON of one input, made at most once and only when a hook reads it.
+#[derive(Debug, Default)]
+pub struct InputJson(OnceLock<Arc<[u8]>>);
+
+impl InputJson {
+    fn get(&self, input: &Input) -> Arc<[u8]> {
+        // Strings, numbers, booleans and JSON values: nothing in an input can fail to serialise.
+        Arc::clone(self.0.get_or_init(|| serde_json::to_vec(input).unwrap_or_default().into()))
+    }
+}
+
+/// What a handler brings back.
+///
+/// A handler speaks in one of two ways: with a finished [`Output`], or as a program does, with
+/// stdout, stderr and an exit code that the executor reads.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct HandlerResult {
+    /// The finished answer; when set, `stdout` and `exit_code` are not read.
+    pub output: Option<Output>,
+    /// Captured standard output.
+    pub stdout: Vec<u8>,
+    /// Captured standard error.
+    pub stderr: Vec<u8>,
+    /// Exit code.
+    pub exit_code: i32,
+    /// Remarks for the report, such as a background process that kept a pipe open.
+    pub warnings: Vec<String>,
+}
+
+impl HandlerResult {
+    /// Returns the result of a program that exited.
+    #[must_use]
+    pub fn exited(exit_code: i32, stdout: Vec<u8>, stderr: Vec<u8>) -> Self {
+        Self { stdout, stderr, exit_code, ..Self::default() }
+    }
+}
+
+impl From<Option<Output>> for HandlerResult {
+    fn from(output: Option<Output>) -> Self {
+        Self { output: Some(output.unwrap_or_default()), ..Self::default() }
+    }
+}
+
+/// Why a hook could not give an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Failure {
+    /// It was not done in time.
+    TimedOut,
+    /// It could not be started.
+    Start,
+    /// A signal ended it.
+    Signal(i32),
+    /// It wrote more than it may.
+    OutputLimit,
+    /// It panicked.
+    Panic,
+    /// What it said can't be understood.
+    Protocol,
+    /// Any other reason.
+    Other,
+}
+
+/// A hook that could not give an answer, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct HandlerError {
+    /// The kind of failure.
+    pub failure: Failure,
+    /// The cause and, where there is one, the way out.
+    pub message: String,
+    /// What it wrote to standard error until then.
+    pub stderr: Vec<u8>,
+}
+
+impl HandlerError {
+    /// Returns a failure with its cause.
+    #[must_use]
+    pub fn new(failure: Failure, message: impl Into<String>) -> Self {
+        Self { failure, message: message.into(), stderr: Vec::new() }
+    }
+
+    /// Adds what the hook wrote to standard error.
+    #[must_use]
+    pub fn with_stderr(mut self, stderr: Vec<u8>) -> Self {
+        self.stderr = stderr;
+        self
+    }
+}
+
+/// What a factory may need that the hook's own definition does not say.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct HandlerEnv {
+    /// The project: where commands run unless they say otherwise.
+    pub working_dir: PathBuf,
+    /// The environment that hooks inherit.
+    pub env: Arc<BTreeMap<std::ffi::OsString, std::ffi::OsString>>,
+    /// The processes of the configuration, shared by all hooks that call them.
+    pub processes: Arc<crate::handlers::process::Processes>,
+    /// The builtin functions of the registry.
+    pub builtins: Arc<BTreeMap<String, Builtin>>,
+}
+
+/// A hook that can't be built from its definition.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct BuildError {
+    /// What is wrong.
+    pub message: String,
+    /// The key that is to blame; the whole hook when `None`.
+    pub key: Option<&'static str>,
+    /// The way out.
+    pub hint: Option<String>,
+}
+
+impl BuildError {
+    /// Returns an error about the hook as a whole.
+    #[must_use]
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), key: None, hint: None }
+    }
+
+    /// Points at one key of the hook.
+    #[must_use]
+    pub fn at(mut self, key: &'static str) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// Adds a way out.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// Builds the handler of each hook of one type, once, when the executor is built.
+pub trait HandlerFactory: Send + Sync + 'static {
+    /// Validates the hook and returns its handler. Nothing may be started here.
+    ///
+    /// # Errors
+    /// When the hook's definition can't work; shown with file, line and column.
+    fn build(&self, env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError>;
+}
+
+impl<F> HandlerFactory for F
+where
+    F: Fn(&HandlerEnv, &Hook) -> Result<Arc<dyn Handler>, BuildError> + Send + Sync + 'static,
+{
+    fn build(&self, env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
+        self(env, hook)
+    }
+}
+
+/// The error of a builtin function.
+pub type BuiltinError = Box<dyn std::error::Error + Send + Sync>;
+
+type AsyncFunction = dyn for<'a> Fn(&'a Input, &'a [String]) -> BoxFuture<'a, Result<Option<Output>, BuiltinError>>
+    + Send
+    + Sync;
+type PlainFunction =
+    dyn Fn(&Input, &[String]) -> Result<Option<Output>, BuiltinError> + Send + Sync;
+
+/// A Rust function that hooks call by name.
+#[derive(Clone)]
+pub(crate) enum BuiltinFunction {
+    /// Polled where `dispatch` is polled.
+    Async(Arc<AsyncFunction>),
+    /// Fast enough to be called in place.
+    Inline(Arc<PlainFunction>),
+    /// Kept off the reactor.
+    Blocking(Arc<PlainFunction>),
+}
+
+/// A registered builtin.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Builtin {
+    pub(crate) function: BuiltinFunction,
+    /// What it does and takes, for `hookexec builtins`; empty for a host's own.
+    pub about: &'static str,
+}
+
+impl fmt::Debug for Builtin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Builtin").field("about", &self.about).finish_non_exhaustive()
+    }
+}
+
+/// Maps hook types to factories, and names to builtin functions.
+#[derive(Clone)]
+pub struct Registry {
+    factories: BTreeMap<String, Arc<dyn HandlerFactory>>,
+    builtins: BTreeMap<String, Builtin>,
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Registry")
+            .field("types", &self.factories.keys())
+            .field("builtins", &self.builtins.keys())
+            .finish()
+    }
+}
+
+impl Registry {
+    /// Returns a registry of nothing at all.
+    #[must_use]
+    pub const fn empty() -> Self {
+        Self { factories: BTreeMap::new(), builtins: BTreeMap::new() }
+    }
+
+    /// Maps a hook type to its factory; an earlier one of the same name is replaced.
+    pub fn register(&mut self, kind: impl Into<String>, factory: impl HandlerFactory) -> &mut Self {
+        self.factories.insert(kind.into(), Arc::new(factory));
+        self
+    }
+
+    /// Returns the factory of a hook type.
+    #[must_use]
+    pub fn factory(&self, kind: &str) -> Option<&dyn HandlerFactory> {
+        self.factories.get(kind).map(AsRef::as_ref)
+    }
+
+    /// Returns the hook types, in alphabetical order.
+    pub fn types(&self) -> impl Iterator<Item = &str> {
+        self.factories.keys().map(String::as_str)
+    }
+
+    /// Returns the builtins by name.
+    #[must_use]
+    pub fn builtins(&self) -> &BTreeMap<String, Builtin> {
+        &self.builtins
+    }
+
+    pub(crate) fn insert_builtin(&mut self, name: String, builtin: Builtin) {
+        self.builtins.insert(name, builtin);
+    }
+}

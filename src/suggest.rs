@@ -1,0 +1,34 @@
+//! "Did you mean": one place for every name that a user can misspell.
+
+/// Returns the candidate that `name` was probably meant to be.
+pub(crate) fn closest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let plain = |text: &str| text.to_lowercase().replace(['-', ' ', '_'], "");
+    let wanted = plain(name);
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(&wanted, &plain(candidate)), candidate))
+        .filter(|(similarity, _)| *similarity > 0.84)
+        .max_by(|left, right| left.0.total_cmp(&right.0))
+        .map(|(_, candidate)| candidate)
+}
+
+/// Returns the tail of an error message that offers a suggestion, or nothing.
+pub(crate) fn did_you_mean(suggestion: Option<&str>) -> String {
+    suggestion.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::closest;
+
+    #[test]
+    fn spelling_case_and_separators_are_forgiven() {
+        let names = ["pre_tool_use", "post_tool_use", "stop"];
+        assert_eq!(closest("PreToolUse", names), Some("pre_tool_use"));
+        assert_eq!(closest("post-tool-use", names), Some("post_tool_use"));
+        assert_eq!(closest("banana", names), None);
+    }
+}

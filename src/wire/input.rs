@@ -1,0 +1,282 @@
+//! What a hook is told: the event's input.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::JsonObject;
+use crate::event::Event;
+
+/// The input of one event: what a hook reads as one JSON object.
+///
+/// `session_id`, `cwd` and `hook_event_name` are always present in the JSON; every other field is
+/// left out when it is not set, as docker-agent does. Numbers keep the digits they came with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Input {
+    /// The session the event belongs to.
+    pub session_id: String,
+    /// The agent's working directory; [`Executor::dispatch`](crate::Executor::dispatch) fills in its own when empty.
+    pub cwd: String,
+    /// The event; set by [`Executor::dispatch`](crate::Executor::dispatch).
+    pub hook_event_name: Option<Event>,
+
+    /// The agent's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_name: Option<String>,
+    /// The model in use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_id: Option<String>,
+    /// The turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<String>,
+    /// The model call within the turn, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iteration: Option<u64>,
+    /// The newest message of the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_user_message: Option<String>,
+
+    /// The tool; required on events matched by tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_name: Option<String>,
+    /// The call's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+    /// The tool's arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_input: Option<JsonObject>,
+    /// The tool's category, as the host names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_category: Option<String>,
+    /// Whether the tool only reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_read_only: Option<bool>,
+    /// The tool's response; an empty string is a response, too.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub tool_response: Option<Value>,
+    /// Whether the tool call failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_error: Option<bool>,
+    /// How long the tool ran, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_duration_ms: Option<u64>,
+
+    /// How a session began: `startup`, `resume`, `clear`, `compact`; how a compaction did: `manual`, `auto`, `overflow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Why a session or a turn ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The text of the user's prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// The model's final response text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_response: Option<String>,
+    /// `error` or `warning`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notification_level: Option<String>,
+    /// The notification's text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notification_message: Option<String>,
+
+    /// The messages of the model request (`before_llm_call`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<Vec<Value>>,
+    /// The tool definitions of the model request (`before_llm_call`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<Value>>,
+    /// The options of the model request (`before_llm_call`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<JsonObject>,
+    /// The model's response (`after_llm_call`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response: Option<Value>,
+
+    /// How an approval was decided: `allow`, `deny`, `canceled` (`on_tool_approval_decision`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval_decision: Option<String>,
+    /// Who decided it (`on_tool_approval_decision`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval_source: Option<String>,
+    /// The summary of a compaction (`after_compaction`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// The payload as a coding agent sent it, when an adapter translated it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub native: Option<Value>,
+
+    /// Every other key: `parent_session_id`, `usage`, `worktree_path`, a host's own.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub extra: JsonObject,
+}
+
+/// Reads a present value, `null` included, as `Some`.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(|value| (!value.is_null()).then_some(value))
+}
+
+impl Input {
+    /// Returns the input of a tool call.
+    #[must_use]
+    pub fn for_tool(name: impl Into<String>, arguments: JsonObject) -> Self {
+        Self { tool_name: Some(name.into()), tool_input: Some(arguments), ..Self::default() }
+    }
+
+    /// Sets the session.
+    #[must_use]
+    pub fn with_session(mut self, session_id: impl Into<String>) -> Self {
+        self.session_id = session_id.into();
+        self
+    }
+
+    /// Returns the tool's name, or an empty string.
+    #[must_use]
+    pub fn tool(&self) -> &str {
+        self.tool_name.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the top-level field `name` as JSON, or `None` when it is not set.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<Cow<'_, Value>> {
+        fn text(value: Option<&String>) -> Option<Cow<'static, Value>> {
+            value.map(|text| Cow::Owned(Value::String(text.clone())))
+        }
+        match name {
+            "session_id" => text(Some(&self.session_id)),
+            "cwd" => text(Some(&self.cwd)),
+            "hook_event_name" => {
+                self.hook_event_name.map(|event| Cow::Owned(Value::String(event.name().to_owned())))
+            }
+            "agent_name" => text(self.agent_name.as_ref()),
+            "model_id" => text(self.model_id.as_ref()),
+            "turn_id" => text(self.turn_id.as_ref()),
+            "iteration" => self.iteration.map(|number| Cow::Owned(number.into())),
+            "last_user_message" => text(self.last_user_message.as_ref()),
+            "tool_name" => text(self.tool_name.as_ref()),
+            "tool_use_id" => text(self.tool_use_id.as_ref()),
+            "tool_input" => object(self.tool_input.as_ref()),
+            "tool_category" => text(self.tool_category.as_ref()),
+            "tool_read_only" => self.tool_read_only.map(|flag| Cow::Owned(flag.into())),
+            "tool_response" => self.tool_response.as_ref().map(Cow::Borrowed),
+            "tool_error" => self.tool_error.map(|flag| Cow::Owned(flag.into())),
+            "tool_duration_ms" => self.tool_duration_ms.map(|number| Cow::Owned(number.into())),
+            "source" => text(self.source.as_ref()),
+            "reason" => text(self.reason.as_ref()),
+            "prompt" => text(self.prompt.as_ref()),
+            "stop_response" => text(self.stop_response.as_ref()),
+            "notification_level" => text(self.notification_level.as_ref()),
+            "notification_message" => text(self.notification_message.as_ref()),
+            "messages" => list(self.messages.as_ref()),
+            "tools" => list(self.tools.as_ref()),
+            "options" => object(self.options.as_ref()),
+            "response" => self.response.as_ref().map(Cow::Borrowed),
+            "approval_decision" => text(self.approval_decision.as_ref()),
+            "approval_source" => text(self.approval_source.as_ref()),
+            "summary" => text(self.summary.as_ref()),
+            "native" => self.native.as_ref().map(Cow::Borrowed),
+            _ => self.extra.get(name).map(Cow::Borrowed),
+        }
+    }
+}
+
+impl Input {
+    /// Returns the value that `path` leads to from the top of the JSON, key by key; an array is
+    /// entered by index.
+    #[must_use]
+    pub fn lookup<S: AsRef<str>>(&self, path: &[S]) -> Option<Cow<'_, Value>> {
+        fn enter<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
+            match value {
+                Value::Object(object) => object.get(key),
+                Value::Array(items) => items.get(key.parse::<usize>().ok()?),
+                _ => None,
+            }
+        }
+        fn descend<'v, S: AsRef<str>>(mut value: &'v Value, path: &[S]) -> Option<&'v Value> {
+            for key in path {
+                value = enter(value, key.as_ref())?;
+            }
+            Some(value)
+        }
+        let (first, rest) = path.split_first()?;
+        let Some((second, deeper)) = rest.split_first() else { return self.field(first.as_ref()) };
+        // The large fields are entered in place; a copy of a transcript per condition would be felt.
+        let second = second.as_ref();
+        let entered = match first.as_ref() {
+            "tool_input" => Some(self.tool_input.as_ref()?.get(second)?),
+            "options" => Some(self.options.as_ref()?.get(second)?),
+            "messages" => Some(self.messages.as_ref()?.get(second.parse::<usize>().ok()?)?),
+            "tools" => Some(self.tools.as_ref()?.get(second.parse::<usize>().ok()?)?),
+            _ => None,
+        };
+        if let Some(value) = entered {
+            return descend(value, deeper).map(Cow::Borrowed);
+        }
+        match self.field(first.as_ref())? {
+            Cow::Borrowed(value) => descend(value, rest).map(Cow::Borrowed),
+            Cow::Owned(value) => descend(&value, rest).cloned().map(Cow::Owned),
+        }
+    }
+}
+
+fn object(value: Option<&JsonObject>) -> Option<Cow<'_, Value>> {
+    value.map(|object| Cow::Owned(Value::Object(object.clone())))
+}
+
+fn list(value: Option<&Vec<Value>>) -> Option<Cow<'_, Value>> {
+    value.map(|items| Cow::Owned(Value::Array(items.clone())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_three_common_keys_are_always_there_and_nothing_else() {
+        let input = Input { hook_event_name: Some(Event::Stop), ..Input::default() };
+        assert_eq!(
+            serde_json::to_string(&input).unwrap(),
+            r#"{"session_id":"","cwd":"","hook_event_name":"stop"}"#
+        );
+    }
+
+    #[test]
+    fn unknown_keys_and_long_numbers_survive() {
+        let text = r#"{"session_id":"s","cwd":"","hook_event_name":null,"tool_input":{"n":12345678901234567890123},"x":[1.50]}"#;
+        let input: Input = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&input).unwrap(), text);
+    }
+
+    #[test]
+    fn a_path_leads_through_objects_and_arrays() {
+        let text = r#"{"tool_input":{"edits":[{"path":"a"}]},"native":{"x":{"y":7}},"messages":[{"role":"user"}]}"#;
+        let input: Input = serde_json::from_str(text).unwrap();
+        let at = |path: &[&str]| input.lookup(path).map(|value| value.to_string());
+        assert_eq!(at(&["tool_input", "edits", "0", "path"]).as_deref(), Some("\"a\""));
+        assert_eq!(at(&["native", "x", "y"]).as_deref(), Some("7"));
+        assert_eq!(at(&["messages", "0", "role"]).as_deref(), Some("\"user\""));
+        assert_eq!(at(&["messages", "1", "role"]), None);
+        assert_eq!(at(&["session_id", "x"]), None);
+        assert_eq!(at(&[]), None);
+    }
+
+    #[test]
+    fn every_field_of_the_json_can_be_looked_up() {
+        let text = r#"{"session_id":"s","cwd":"/","hook_event_name":"stop","agent_name":"a","model_id":"m","turn_id":"t",
+            "iteration":1,"last_user_message":"u","tool_name":"n","tool_use_id":"i","tool_input":{"a":1},"tool_category":"c",
+            "tool_read_only":true,"tool_response":"","tool_error":false,"tool_duration_ms":5,"source":"s","reason":"r","prompt":"p",
+            "stop_response":"s","notification_level":"l","notification_message":"m","messages":[],"tools":[],"options":{},
+            "response":{},"approval_decision":"allow","approval_source":"user","summary":"s","native":{"x":1},"other":2}"#;
+        let document: JsonObject = serde_json::from_str(text).unwrap();
+        let input: Input = serde_json::from_str(text).unwrap();
+        for (key, value) in &document {
+            assert_eq!(input.field(key).as_deref(), Some(value), "{key}");
+        }
+        assert_eq!(serde_json::to_value(&input).unwrap(), Value::Object(document));
+    }
+}

@@ -1,0 +1,16 @@
+//! What crosses a boundary: plain data and its JSON.
+
+mod input;
+mod output;
+mod strict;
+mod tool_result;
+mod verdict;
+
+pub use input::Input;
+pub use output::{Decision, InputChange, Output, OutputError, RequestChange, Stop, StopScope};
+pub use strict::{StrictJsonError, parse_strict};
+pub use tool_result::ToolResult;
+pub use verdict::{HookReport, HookStatus, Verdict};
+
+/// A JSON object.
+pub type JsonObject = serde_json::Map<String, serde_json::Value>;

@@ -1,0 +1,530 @@
+//! What a hook answers, and how its JSON is read.
+//!
+//! The keys are docker-agent's; the camelCase spellings of Claude Code are read too. A key of
+//! `hook_specific_output` is also read at the top level, where Copilot CLI's hooks write it. What
+//! several keys of one answer say is folded on the spot: the strictest decision counts.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::strict::{StrictJsonError, parse_strict};
+use super::{JsonObject, ToolResult};
+use crate::suggest;
+
+/// What a hook decided; a later variant outranks an earlier one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[expect(clippy::exhaustive_enums, reason = "the three answers are the contract of every host")]
+pub enum Decision {
+    /// It may go on.
+    Allow,
+    /// Somebody must be asked; a denial that an approval can lift.
+    Ask,
+    /// It must not go on.
+    Deny,
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        })
+    }
+}
+
+/// How far a stop reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StopScope {
+    /// The turn ends.
+    Turn,
+    /// The session ends.
+    Session,
+}
+
+/// A hook's wish to end the turn or the session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Stop {
+    /// How far it reaches.
+    pub scope: StopScope,
+    /// Why; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+}
+
+impl Stop {
+    /// Returns a stop of the given scope.
+    #[must_use]
+    pub fn new(scope: StopScope, reason: impl Into<String>) -> Self {
+        Self { scope, reason: reason.into() }
+    }
+}
+
+/// A change of a tool's arguments.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum InputChange {
+    /// The keys given replace those of the arguments; the others stay (`updated_input`).
+    Patch(JsonObject),
+    /// The arguments given replace all (`updatedInput`, as Claude Code does).
+    Replace(JsonObject),
+}
+
+/// A change of a model request beside its messages.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct RequestChange {
+    /// The model to call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The tool definitions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<Value>>,
+    /// The options.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<JsonObject>,
+}
+
+impl RequestChange {
+    /// Returns whether nothing is changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The answer of one hook. `Output::default()` is no opinion.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Output {
+    /// The decision; `None` is no opinion.
+    pub decision: Option<Decision>,
+    /// Why it was decided so.
+    pub reason: Option<String>,
+    /// A wish to end the turn or session (`continue: false` in JSON); a denial comes with it.
+    pub stop: Option<Stop>,
+    /// Whether the hook's output is kept from the transcript.
+    pub suppress_output: bool,
+    /// A warning for the user.
+    pub system_message: Option<String>,
+    /// Context for the model.
+    pub additional_context: Option<String>,
+    /// A changed tool name.
+    pub updated_tool_name: Option<String>,
+    /// Changed tool arguments.
+    pub updated_input: Option<InputChange>,
+    /// The whole new message list of a model request.
+    pub updated_messages: Option<Vec<Value>>,
+    /// Changes of a model request beside its messages.
+    pub updated_request: Option<RequestChange>,
+    /// The whole new model response.
+    pub updated_response: Option<Value>,
+    /// The whole new tool response; an empty string clears it.
+    pub updated_tool_response: Option<Value>,
+    /// The summary of a compaction.
+    pub summary: Option<String>,
+    /// Data for whoever asks for approval.
+    pub metadata: BTreeMap<String, Value>,
+    /// A result given in the tool's place.
+    pub respond: Option<ToolResult>,
+    /// The event that the answer says it is for.
+    pub hook_event_name: Option<String>,
+    /// Keys that nobody reads, each with the key probably meant.
+    pub unknown_keys: Vec<String>,
+}
+
+impl Output {
+    /// Returns an answer that allows.
+    #[must_use]
+    pub fn allow() -> Self {
+        Self { decision: Some(Decision::Allow), ..Self::default() }
+    }
+
+    /// Returns an answer that denies, with the reason that the model is told.
+    #[must_use]
+    pub fn deny(reason: impl Into<String>) -> Self {
+        Self { decision: Some(Decision::Deny), reason: Some(reason.into()), ..Self::default() }
+    }
+
+    /// Returns an answer that wants the user asked.
+    #[must_use]
+    pub fn ask(reason: impl Into<String>) -> Self {
+        Self { decision: Some(Decision::Ask), reason: Some(reason.into()), ..Self::default() }
+    }
+
+    /// Returns an answer that gives the model context.
+    #[must_use]
+    pub fn context(text: impl Into<String>) -> Self {
+        Self { additional_context: Some(text.into()), ..Self::default() }
+    }
+
+    /// Returns an answer that changes the given keys of the tool's arguments.
+    #[must_use]
+    pub fn patch_input(keys: JsonObject) -> Self {
+        Self { updated_input: Some(InputChange::Patch(keys)), ..Self::default() }
+    }
+
+    /// Returns an answer that replaces the tool's response.
+    #[must_use]
+    pub fn tool_response(response: impl Into<Value>) -> Self {
+        Self { updated_tool_response: Some(response.into()), ..Self::default() }
+    }
+
+    /// Returns an answer given in the tool's place.
+    #[must_use]
+    pub fn respond(result: ToolResult) -> Self {
+        Self { respond: Some(result), ..Self::default() }
+    }
+
+    /// Adds a warning for the user.
+    #[must_use]
+    pub fn with_system_message(mut self, text: impl Into<String>) -> Self {
+        self.system_message = Some(text.into());
+        self
+    }
+
+    /// Returns whether the answer changes what the event is about.
+    #[must_use]
+    pub fn rewrites(&self) -> bool {
+        self.updated_tool_name.is_some()
+            || self.updated_input.is_some()
+            || self.updated_messages.is_some()
+            || self.updated_request.is_some()
+            || self.updated_response.is_some()
+            || self.updated_tool_response.is_some()
+    }
+
+    /// Reads an answer from a hook's stdout.
+    ///
+    /// # Errors
+    /// When `text` is not exactly one JSON object without ambiguity, or a key that carries a
+    /// verdict has a value that is not of its vocabulary.
+    pub fn parse(text: &str) -> Result<Self, OutputError> {
+        let value = parse_strict(text).map_err(OutputError::Json)?;
+        Self::from_value(value)
+    }
+
+    /// Reads an answer from a JSON value.
+    ///
+    /// # Errors
+    /// See [`Output::parse`].
+    pub fn from_value(value: Value) -> Result<Self, OutputError> {
+        let Value::Object(object) = value else {
+            return Err(OutputError::type_of("the answer", "an object", &value));
+        };
+        Reader::default().read(object)
+    }
+}
+
+/// Why an answer can't be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OutputError {
+    /// The text is not one unambiguous JSON document.
+    #[error("its output is not valid JSON: {0}")]
+    Json(StrictJsonError),
+    /// A key has a value of the wrong type.
+    #[error("`{key}` must be {expected}, not {found}")]
+    Type {
+        /// The key.
+        key: String,
+        /// The type wanted.
+        expected: &'static str,
+        /// The value found.
+        found: String,
+    },
+    /// A verdict word that nobody knows.
+    #[error("`{key}` can't be `{found}`{}", suggest::did_you_mean(suggestion.as_deref()))]
+    Word {
+        /// The key.
+        key: String,
+        /// The word found.
+        found: String,
+        /// The word probably meant.
+        suggestion: Option<String>,
+    },
+    /// One thing said twice, in two spellings, and differently.
+    #[error("`{key}` is given twice with different values")]
+    Ambiguous {
+        /// The key.
+        key: String,
+    },
+}
+
+impl OutputError {
+    fn type_of(key: impl Into<String>, expected: &'static str, found: &Value) -> Self {
+        let found = match found {
+            Value::Null => "null".to_owned(),
+            Value::Bool(flag) => format!("the boolean {flag}"),
+            Value::Number(number) => format!("the number {number}"),
+            Value::String(_) => "a string".to_owned(),
+            Value::Array(_) => "an array".to_owned(),
+            Value::Object(_) => "an object".to_owned(),
+        };
+        Self::Type { key: key.into(), expected, found }
+    }
+}
+
+/// The keys of an answer, in our spelling. Claude Code's is derived.
+const TOP_KEYS: [&str; 7] = [
+    "continue",
+    "stop_reason",
+    "suppress_output",
+    "system_message",
+    "decision",
+    "reason",
+    "hook_specific_output",
+];
+
+/// The keys of `hook_specific_output`, in our spelling.
+const SPECIFIC_KEYS: [&str; 13] = [
+    "hook_event_name",
+    "permission_decision",
+    "permission_decision_reason",
+    "updated_input",
+    "additional_context",
+    "summary",
+    "metadata",
+    "updated_messages",
+    "updated_request",
+    "updated_response",
+    "updated_tool_response",
+    "updated_tool_name",
+    "respond",
+];
+
+/// The words a decision may be given in.
+const WORDS: [(&str, Decision); 5] = [
+    ("allow", Decision::Allow),
+    ("approve", Decision::Allow),
+    ("deny", Decision::Deny),
+    ("block", Decision::Deny),
+    ("ask", Decision::Ask),
+];
+
+/// Reads one answer, key by key.
+#[derive(Default)]
+struct Reader {
+    output: Output,
+    /// Whether the turn goes on, as `continue` says.
+    proceed: Option<bool>,
+    stop_reason: Option<String>,
+    decisions: Vec<(Decision, Option<String>)>,
+    seen: BTreeMap<String, Value>,
+}
+
+impl Reader {
+    fn read(mut self, object: JsonObject) -> Result<Output, OutputError> {
+        let mut decision = None;
+        let mut reason = None;
+        let mut permission = None;
+        let mut permission_reason = None;
+        for (key, value, in_specific) in flatten(object)? {
+            let name = canonical(&key);
+            let known = SPECIFIC_KEYS.contains(&name.as_str())
+                || (!in_specific && TOP_KEYS.contains(&name.as_str()));
+            if !known {
+                // Claude Code's PermissionRequest hooks decide with an object in this place.
+                if in_specific && name == "decision" && value.is_object() {
+                    self.behavior(&value)?;
+                } else if in_specific && name == "updated_tool_output" {
+                    self.output.updated_tool_response = Some(value);
+                } else {
+                    self.unknown(&key);
+                }
+                continue;
+            }
+            if value.is_null() {
+                continue;
+            }
+            if let Some(before) = self.seen.insert(name.clone(), value.clone())
+                && before != value
+            {
+                return Err(OutputError::Ambiguous { key: name });
+            }
+            match name.as_str() {
+                "continue" => self.proceed = Some(boolean(&key, &value)?),
+                "stop_reason" => self.stop_reason = text(&key, value)?,
+                "suppress_output" => self.output.suppress_output = boolean(&key, &value)?,
+                "system_message" => self.output.system_message = text(&key, value)?,
+                "decision" => decision = word(&key, &value)?,
+                "reason" => reason = text(&key, value)?,
+                "permission_decision" => permission = word(&key, &value)?,
+                "permission_decision_reason" => permission_reason = text(&key, value)?,
+                "hook_event_name" => self.output.hook_event_name = text(&key, value)?,
+                "additional_context" => self.output.additional_context = text(&key, value)?,
+                "summary" => self.output.summary = text(&key, value)?,
+                "updated_tool_name" => self.output.updated_tool_name = text(&key, value)?,
+                "metadata" => self.output.metadata = map(&key, value)?.into_iter().collect(),
+                "updated_input" => {
+                    let replaces = key == "updatedInput";
+                    let object = map(&key, value)?;
+                    self.output.updated_input = Some(if replaces {
+                        InputChange::Replace(object)
+                    } else {
+                        InputChange::Patch(object)
+                    });
+                }
+                "updated_messages" => self.output.updated_messages = Some(list(&key, value)?),
+                "updated_request" => self.output.updated_request = Some(shaped(&key, value)?),
+                "updated_response" => self.output.updated_response = Some(value),
+                "updated_tool_response" => self.output.updated_tool_response = Some(value),
+                "respond" => self.output.respond = Some(shaped(&key, value)?),
+                _ => self.unknown(&key),
+            }
+        }
+        // A reason belongs to the decision beside it; without one it belongs to whatever was decided.
+        self.decisions.extend(decision.map(|word| (word, reason.clone())));
+        let spoken = permission_reason.or_else(|| reason.clone());
+        self.decisions.extend(permission.map(|word| (word, spoken)));
+        self.finish(reason)
+    }
+
+    /// Reads `{behavior, message, updatedInput, interrupt}`.
+    fn behavior(&mut self, value: &Value) -> Result<(), OutputError> {
+        let at = |key: &str| value.get(key).filter(|found| !found.is_null());
+        let key = "decision.behavior";
+        let Some(found) = at("behavior") else {
+            return Err(OutputError::type_of(key, "`allow` or `deny`", &Value::Null));
+        };
+        let message = at("message").cloned().map(|found| text("decision.message", found));
+        if let Some(decision) = word(key, found)? {
+            self.decisions.push((decision, message.transpose()?.flatten()));
+        }
+        if let Some(found) = at("updatedInput") {
+            let object = map("decision.updatedInput", found.clone())?;
+            self.output.updated_input = Some(InputChange::Replace(object));
+        }
+        if let Some(found) = at("interrupt")
+            && boolean("decision.interrupt", found)?
+        {
+            self.output.stop = Some(Stop::new(StopScope::Turn, ""));
+        }
+        Ok(())
+    }
+
+    fn unknown(&mut self, key: &str) {
+        let name = canonical(key);
+        let meant = suggest::closest(&name, TOP_KEYS.into_iter().chain(SPECIFIC_KEYS));
+        self.output
+            .unknown_keys
+            .push(format!("unknown key `{key}`{}", suggest::did_you_mean(meant)));
+    }
+
+    fn finish(mut self, reason: Option<String>) -> Result<Output, OutputError> {
+        if self.proceed == Some(false) {
+            let why = self.stop_reason.or_else(|| reason.clone());
+            self.output.stop = Some(Stop::new(StopScope::Turn, why.clone().unwrap_or_default()));
+            self.decisions.push((Decision::Deny, why));
+        }
+        self.output.decision = self.decisions.iter().map(|(word, _)| *word).max();
+        let mut reasons: Vec<String> = Vec::new();
+        for (word, reason) in self.decisions {
+            let Some(reason) = reason.filter(|text| !text.is_empty()) else { continue };
+            if Some(word) == self.output.decision && !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        self.output.reason = (!reasons.is_empty()).then(|| reasons.join("\n")).or(reason);
+        Ok(self.output)
+    }
+}
+
+/// Returns every key with its value and whether it stood in `hook_specific_output`.
+fn flatten(object: JsonObject) -> Result<Vec<(String, Value, bool)>, OutputError> {
+    let mut keys = Vec::with_capacity(object.len() + 4);
+    let mut specific_seen = false;
+    for (key, value) in object {
+        if canonical(&key) != "hook_specific_output" {
+            keys.push((key, value, false));
+            continue;
+        }
+        if value.is_null() {
+            continue;
+        }
+        if std::mem::replace(&mut specific_seen, true) {
+            return Err(OutputError::Ambiguous { key: "hook_specific_output".to_owned() });
+        }
+        for (inner, value) in map(&key, value)? {
+            keys.push((inner, value, true));
+        }
+    }
+    Ok(keys)
+}
+
+/// Returns `key` in our spelling: `stopReason` is `stop_reason`. A key that is in neither spelling
+/// stays as it is, so that `Continue` is not taken for `continue`.
+fn canonical(key: &str) -> String {
+    if key.starts_with(|first: char| first.is_ascii_uppercase()) {
+        return key.to_owned();
+    }
+    let mut name = String::with_capacity(key.len() + 4);
+    for letter in key.chars() {
+        if letter.is_ascii_uppercase() {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    name
+}
+
+fn boolean(key: &str, value: &Value) -> Result<bool, OutputError> {
+    value.as_bool().ok_or_else(|| OutputError::type_of(key, "true or false", value))
+}
+
+fn text(key: &str, value: Value) -> Result<Option<String>, OutputError> {
+    match value {
+        Value::String(text) => Ok(Some(text)),
+        other => Err(OutputError::type_of(key, "a string", &other)),
+    }
+}
+
+fn map(key: &str, value: Value) -> Result<JsonObject, OutputError> {
+    match value {
+        Value::Object(object) => Ok(object),
+        other => Err(OutputError::type_of(key, "an object", &other)),
+    }
+}
+
+fn list(key: &str, value: Value) -> Result<Vec<Value>, OutputError> {
+    match value {
+        Value::Array(items) => Ok(items),
+        other => Err(OutputError::type_of(key, "an array", &other)),
+    }
+}
+
+fn shaped<T: serde::de::DeserializeOwned>(key: &str, value: Value) -> Result<T, OutputError> {
+    serde_json::from_value(value).map_err(|error| OutputError::Type {
+        key: key.to_owned(),
+        expected: "of the documented shape",
+        found: format!("this: {error}"),
+    })
+}
+
+fn word(key: &str, value: &Value) -> Result<Option<Decision>, OutputError> {
+    let Value::String(found) = value else {
+        return Err(OutputError::type_of(key, "`allow`, `deny` or `ask`", value));
+    };
+    if found.is_empty() {
+        return Ok(None);
+    }
+    WORDS.iter().find(|(word, _)| word == found).map(|(_, decision)| Some(*decision)).ok_or_else(
+        || OutputError::Word {
+            key: key.to_owned(),
+            found: found.clone(),
+            suggestion: suggest::closest(found, WORDS.map(|(word, _)| word)).map(str::to_owned),
+        },
+    )
+}

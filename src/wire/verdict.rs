@@ -1,0 +1,178 @@
+//! The answer to an event: what all its hooks together decided.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Decision, JsonObject, RequestChange, Stop, ToolResult};
+use crate::event::Event;
+
+/// What the hooks of one event decided together.
+///
+/// In JSON the first four fields are always there; every other is left out when it is empty.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Verdict {
+    /// The event.
+    pub event: Event,
+    /// The strictest decision, or `null` when no hook had an opinion.
+    pub decision: Option<Decision>,
+    /// Whether it may go on as things stand: true for allow and null, false for deny and ask.
+    pub allowed: bool,
+    /// What each hook did, in config order.
+    pub hooks: Vec<HookReport>,
+    /// The reasons of the winning decision, in config order, joined by newlines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The whole final arguments of the tool, when they changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_input: Option<JsonObject>,
+    /// The tool to call instead, when a hook renamed the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_tool_name: Option<String>,
+    /// The messages of the model request, when they changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_messages: Option<Vec<Value>>,
+    /// What else of the model request changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_request: Option<RequestChange>,
+    /// The model's response, when it changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_response: Option<Value>,
+    /// The tool's response, when it changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_tool_response: Option<Value>,
+    /// Context for the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub additional_context: Option<String>,
+    /// Warnings for the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_message: Option<String>,
+    /// The summary that a hook supplied for a compaction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// Data for whoever asks for approval.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: BTreeMap<String, Value>,
+    /// The result that a hook gave in the tool's place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub respond: Option<ToolResult>,
+    /// A hook's wish to end the turn or the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Stop>,
+    /// Whether a hook wants its output kept from the transcript.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub suppress_output: bool,
+    /// The exit code of the hook that decided; -1 when it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The standard error of the hook that decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<String>,
+    /// Hooks that ended in an error or failed while the event went on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_open: Vec<String>,
+}
+
+impl Verdict {
+    /// Returns the verdict on an event for which no hook runs.
+    #[must_use]
+    pub const fn no_opinion(event: Event) -> Self {
+        Self {
+            event,
+            decision: None,
+            allowed: true,
+            hooks: Vec::new(),
+            message: None,
+            updated_input: None,
+            updated_tool_name: None,
+            updated_messages: None,
+            updated_request: None,
+            updated_response: None,
+            updated_tool_response: None,
+            additional_context: None,
+            system_message: None,
+            summary: None,
+            metadata: BTreeMap::new(),
+            respond: None,
+            stop: None,
+            suppress_output: false,
+            exit_code: None,
+            stderr: None,
+            failed_open: Vec::new(),
+        }
+    }
+
+    /// Returns a denial that no hook gave: a host's own, or one for want of a usable input.
+    #[must_use]
+    pub fn denied(event: Event, message: impl Into<String>) -> Self {
+        Self {
+            decision: Some(Decision::Deny),
+            allowed: false,
+            message: Some(message.into()),
+            ..Self::no_opinion(event)
+        }
+    }
+}
+
+/// How a hook ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum HookStatus {
+    /// It gave an answer, or had no opinion.
+    Ok,
+    /// It blocked the event.
+    Blocked,
+    /// It ended with an exit code that is an error of its own.
+    Error,
+    /// It could not give an answer.
+    Failed,
+    /// It did not run; `error` says why.
+    Skipped,
+    /// It was started and is not waited for.
+    Background,
+}
+
+/// What one hook did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct HookReport {
+    /// Its name, or what it runs.
+    pub name: String,
+    /// Its type, such as `command`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Where it is configured: `hooks.yaml:12`.
+    pub source: String,
+    /// How it ended.
+    pub status: HookStatus,
+    /// What it decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+    /// Why it decided so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Its exit code, when it is a program that exited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// How long it took, in milliseconds.
+    #[serde(default)]
+    pub duration_ms: f64,
+    /// Why it failed or was skipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What it did that nobody reads: unknown keys, answers the event has no use for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Its standard error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<String>,
+    /// Its standard output, when it was plain text that nobody reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdout: Option<String>,
+}
