@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::config::Hook;
 use crate::event::Event;
+use crate::handlers::builtin::{Builtin, BuiltinError, BuiltinFactory, IntoBuiltin};
 use crate::wire::{Input, Output};
 
 /// A boxed future, as handlers return it.
@@ -51,32 +52,37 @@ pub struct Call<'a> {
     pub input: &'a Input,
     /// When the answer must be there.
     pub deadline: Instant,
-    json: &'a InputJson,
+    shared: &'a Shared,
 }
 
 impl<'a> Call<'a> {
-    /// Returns an invocation; `json` is shared by all hooks that see the same input.
+    /// Returns an invocation; `shared` belongs to all hooks that see the same input.
     #[must_use]
-    pub fn new(event: Event, input: &'a Input, json: &'a InputJson, deadline: Instant) -> Self {
-        Self { event, input, deadline, json }
+    pub fn new(event: Event, input: &'a Input, shared: &'a Shared, deadline: Instant) -> Self {
+        Self { event, input, deadline, shared }
     }
 
     /// Returns the input as one JSON object: what a command hook reads on stdin.
     #[must_use]
     pub fn json(&self) -> Arc<[u8]> {
-        self.json.get(self.input)
+        // Strings, numbers, booleans and JSON values: nothing in an input can fail to serialise.
+        Arc::clone(self.shared.json.get_or_init(|| {
+            serde_json::to_vec(self.input).unwrap_or_default().into()
+        }))
+    }
+
+    /// Returns the input for a task that may outlive the call.
+    #[must_use]
+    pub fn owned_input(&self) -> Arc<Input> {
+        Arc::clone(self.shared.input.get_or_init(|| Arc::new(self.input.clone())))
     }
 }
 
-/// The JSON of one input, made at most once and only when a hook reads it.
+/// What is made of one input at most once, and only when a hook needs it.
 #[derive(Debug, Default)]
-pub struct InputJson(OnceLock<Arc<[u8]>>);
-
-impl InputJson {
-    fn get(&self, input: &Input) -> Arc<[u8]> {
-        // Strings, numbers, booleans and JSON values: nothing in an input can fail to serialise.
-        Arc::clone(self.0.get_or_init(|| serde_json::to_vec(input).unwrap_or_default().into()))
-    }
+pub struct Shared {
+    json: OnceLock<Arc<[u8]>>,
+    input: OnceLock<Arc<Input>>,
 }
 
 /// What a handler brings back.
@@ -152,6 +158,17 @@ impl HandlerError {
         Self { failure, message: message.into(), stderr: Vec::new() }
     }
 
+    /// Returns the failure of a hook that panicked.
+    #[must_use]
+    pub fn panicked(panic: &(dyn std::any::Any + Send)) -> Self {
+        let text = panic
+            .downcast_ref::<&str>()
+            .copied()
+            .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+            .unwrap_or("a value that is no text");
+        Self::new(Failure::Panic, format!("panicked: {text}"))
+    }
+
     /// Adds what the hook wrote to standard error.
     #[must_use]
     pub fn with_stderr(mut self, stderr: Vec<u8>) -> Self {
@@ -170,8 +187,8 @@ pub struct HandlerEnv {
     pub env: Arc<BTreeMap<std::ffi::OsString, std::ffi::OsString>>,
     /// The processes of the configuration, shared by all hooks that call them.
     pub processes: Arc<crate::handlers::process::Processes>,
-    /// The builtin functions of the registry.
-    pub builtins: Arc<BTreeMap<String, Builtin>>,
+    /// The registry: builtins by name.
+    pub registry: Arc<Registry>,
 }
 
 /// A hook that can't be built from its definition.
@@ -227,41 +244,6 @@ where
     }
 }
 
-/// The error of a builtin function.
-pub type BuiltinError = Box<dyn std::error::Error + Send + Sync>;
-
-type AsyncFunction = dyn for<'a> Fn(&'a Input, &'a [String]) -> BoxFuture<'a, Result<Option<Output>, BuiltinError>>
-    + Send
-    + Sync;
-type PlainFunction =
-    dyn Fn(&Input, &[String]) -> Result<Option<Output>, BuiltinError> + Send + Sync;
-
-/// A Rust function that hooks call by name.
-#[derive(Clone)]
-pub(crate) enum BuiltinFunction {
-    /// Polled where `dispatch` is polled.
-    Async(Arc<AsyncFunction>),
-    /// Fast enough to be called in place.
-    Inline(Arc<PlainFunction>),
-    /// Kept off the reactor.
-    Blocking(Arc<PlainFunction>),
-}
-
-/// A registered builtin.
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct Builtin {
-    pub(crate) function: BuiltinFunction,
-    /// What it does and takes, for `hookexec builtins`; empty for a host's own.
-    pub about: &'static str,
-}
-
-impl fmt::Debug for Builtin {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Builtin").field("about", &self.about).finish_non_exhaustive()
-    }
-}
-
 /// Maps hook types to factories, and names to builtin functions.
 #[derive(Clone)]
 pub struct Registry {
@@ -279,7 +261,21 @@ impl fmt::Debug for Registry {
     }
 }
 
+impl Default for Registry {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Registry {
+    /// Returns a registry of the types `command`, `builtin` and `process`, without builtins.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut registry = Self::empty();
+        registry.register("builtin", BuiltinFactory);
+        registry
+    }
+
     /// Returns a registry of nothing at all.
     #[must_use]
     pub const fn empty() -> Self {
@@ -309,7 +305,50 @@ impl Registry {
         &self.builtins
     }
 
-    pub(crate) fn insert_builtin(&mut self, name: String, builtin: Builtin) {
+    /// Makes `function` callable as `{type: builtin, command: name}`; an earlier one of the same
+    /// name is replaced.
+    ///
+    /// A plain function is `Fn(&Input, &[String]) -> Result<Option<Output>, E>`: it may block, and
+    /// runs on Tokio's blocking threads. An async one is
+    /// `Fn(Arc<Input>, Arc<[String]>) -> impl Future<Output = Result<Option<Output>, E>>`. Both may
+    /// hold state. A panic or an error is a failure of the hook. At the hook's timeout an async
+    /// function is dropped; a plain one can't be stopped: it ends on its own and its answer is lost.
+    ///
+    /// # Panics
+    /// When `name` is empty.
+    pub fn register_builtin<M>(
+        &mut self,
+        name: impl Into<String>,
+        function: impl IntoBuiltin<M>,
+    ) -> &mut Self {
+        self.insert_builtin(name.into(), function.into_builtin())
+    }
+
+    /// Makes a plain function callable that is fast and never blocks: it is called in place.
+    ///
+    /// # Panics
+    /// When `name` is empty.
+    pub fn register_inline_builtin<E: Into<BuiltinError>>(
+        &mut self,
+        name: impl Into<String>,
+        function: impl Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
+    ) -> &mut Self {
+        self.insert_builtin(name.into(), Builtin::inline(function))
+    }
+
+    /// Registers a builtin with all that is known about it.
+    ///
+    /// # Panics
+    /// When `name` is empty.
+    pub fn insert_builtin(&mut self, name: String, builtin: Builtin) -> &mut Self {
+        assert!(!name.is_empty(), "a builtin needs a name");
         self.builtins.insert(name, builtin);
+        self
+    }
+
+    /// Returns the builtin registered as `name`.
+    #[must_use]
+    pub fn builtin(&self, name: &str) -> Option<&Builtin> {
+        self.builtins.get(name)
     }
 }

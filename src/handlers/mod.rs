@@ -1,3 +1,4 @@
 //! The handlers that come with the crate, a hook type each.
 
+pub mod builtin;
 pub mod process;

@@ -1,0 +1,229 @@
+//! `type: builtin`: Rust functions called by name.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::config::{Command, Hook};
+use crate::event::Event;
+use crate::registry::{
+    BoxFuture, BuildError, Call, Failure, Handler, HandlerEnv, HandlerError, HandlerFactory,
+    HandlerResult,
+};
+use crate::suggest;
+use crate::wire::{Input, Output};
+
+/// The error of a builtin function.
+pub type BuiltinError = Box<dyn std::error::Error + Send + Sync>;
+
+type Answer = Result<Option<Output>, BuiltinError>;
+type PlainFunction = dyn Fn(&Input, &[String]) -> Answer + Send + Sync;
+type AsyncFunction = dyn Fn(Arc<Input>, Arc<[String]>) -> BoxFuture<'static, Answer> + Send + Sync;
+/// Checks a hook's arguments when it is loaded.
+type Check = dyn Fn(Event, &[String]) -> Result<(), String> + Send + Sync;
+
+/// A function that hooks call by name, and what is known about it.
+#[derive(Clone)]
+pub struct Builtin {
+    function: Function,
+    check: Option<Arc<Check>>,
+    about: &'static str,
+}
+
+#[derive(Clone)]
+enum Function {
+    /// Fast enough to be called in place.
+    Inline(Arc<PlainFunction>),
+    /// May block: kept off the reactor.
+    Blocking(Arc<PlainFunction>),
+    /// Polled where `dispatch` is polled.
+    Async(Arc<AsyncFunction>),
+}
+
+impl Builtin {
+    /// Returns a builtin that is called in place: it must be fast and must not block.
+    pub fn inline<E: Into<BuiltinError>>(
+        function: impl Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
+    ) -> Self {
+        Self::of(Function::Inline(Arc::new(move |input, args| {
+            function(input, args).map_err(Into::into)
+        })))
+    }
+
+    /// Returns a builtin that may block: it runs on Tokio's blocking threads.
+    pub fn blocking<E: Into<BuiltinError>>(
+        function: impl Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
+    ) -> Self {
+        Self::of(Function::Blocking(Arc::new(move |input, args| {
+            function(input, args).map_err(Into::into)
+        })))
+    }
+
+    fn of(function: Function) -> Self {
+        Self { function, check: None, about: "" }
+    }
+
+    /// Adds a check of a hook's event and arguments, made when the hook is loaded.
+    #[must_use]
+    pub fn with_check(
+        mut self,
+        check: impl Fn(Event, &[String]) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.check = Some(Arc::new(check));
+        self
+    }
+
+    /// Adds one line on what it does.
+    #[must_use]
+    pub fn with_about(mut self, about: &'static str) -> Self {
+        self.about = about;
+        self
+    }
+
+    /// Returns the line on what it does; empty when nobody wrote one.
+    #[must_use]
+    pub fn about(&self) -> &'static str {
+        self.about
+    }
+}
+
+impl fmt::Debug for Builtin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Builtin").field("about", &self.about).finish_non_exhaustive()
+    }
+}
+
+/// A function that can be registered as a builtin. `M` only keeps the two kinds apart.
+pub trait IntoBuiltin<M> {
+    /// Returns the builtin.
+    fn into_builtin(self) -> Builtin;
+}
+
+/// Marks plain functions.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Plain;
+
+/// Marks async functions.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Async;
+
+impl<F, E> IntoBuiltin<(Plain, E)> for F
+where
+    F: Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
+    E: Into<BuiltinError>,
+{
+    fn into_builtin(self) -> Builtin {
+        Builtin::blocking(self)
+    }
+}
+
+impl<F, R, E> IntoBuiltin<(Async, R, E)> for F
+where
+    F: Fn(Arc<Input>, Arc<[String]>) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<Option<Output>, E>> + Send + 'static,
+    E: Into<BuiltinError>,
+{
+    fn into_builtin(self) -> Builtin {
+        Builtin::of(Function::Async(Arc::new(move |input, args| {
+            let answer = self(input, args);
+            Box::pin(async move { answer.await.map_err(Into::into) })
+        })))
+    }
+}
+
+impl IntoBuiltin<Builtin> for Builtin {
+    fn into_builtin(self) -> Builtin {
+        self
+    }
+}
+
+/// Builds the handlers of `type: builtin`.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct BuiltinFactory;
+
+impl HandlerFactory for BuiltinFactory {
+    fn build(&self, env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
+        let Some(Command::Text(name)) = &hook.command else {
+            return Err(BuildError::new("`command` of a builtin hook is the builtin's name")
+                .at("command")
+                .hint("write `command: add_date`; arguments go into `args`"));
+        };
+        let Some(builtin) = env.registry.builtin(name) else {
+            let names = || env.registry.builtins().keys().map(String::as_str);
+            let hint = match suggest::closest(name, names()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None if env.registry.builtins().is_empty() => {
+                    "this program registered no builtins".to_owned()
+                }
+                None => format!("known builtins: {}", names().collect::<Vec<_>>().join(", ")),
+            };
+            return Err(BuildError::new(format!("unknown builtin `{name}`"))
+                .at("command")
+                .hint(hint));
+        };
+        if let Some(check) = &builtin.check {
+            check(hook.event, &hook.args).map_err(|problem| {
+                BuildError::new(format!("builtin `{name}`: {problem}")).at("args")
+            })?;
+        }
+        Ok(Arc::new(BuiltinHandler {
+            function: builtin.function.clone(),
+            args: hook.args.clone().into(),
+        }))
+    }
+}
+
+struct BuiltinHandler {
+    function: Function,
+    args: Arc<[String]>,
+}
+
+impl Handler for BuiltinHandler {
+    fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
+        Box::pin(async move {
+            let answer = match &self.function {
+                Function::Inline(function) => function(call.input, &self.args),
+                Function::Async(function) => {
+                    function(call.owned_input(), Arc::clone(&self.args)).await
+                }
+                Function::Blocking(function) => {
+                    let function = Arc::clone(function);
+                    let args = Arc::clone(&self.args);
+                    let input = call.owned_input();
+                    tokio::task::spawn_blocking(move || function(&input, &args))
+                        .await
+                        .map_err(|error| joined(error))?
+                }
+            };
+            answer
+                .map(HandlerResult::from)
+                .map_err(|error| HandlerError::new(Failure::Other, with_causes(&*error)))
+        })
+    }
+
+    /// A builtin is the host's own code, which may answer in its own tools' place.
+    fn may_respond(&self, _tool: &str) -> bool {
+        true
+    }
+}
+
+fn joined(error: tokio::task::JoinError) -> HandlerError {
+    match error.try_into_panic() {
+        Ok(panic) => HandlerError::panicked(&*panic),
+        Err(_) => HandlerError::new(Failure::Other, "the runtime is shutting down"),
+    }
+}
+
+/// Returns an error's text with the texts of its causes.
+fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
