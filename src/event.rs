@@ -211,6 +211,15 @@ impl Contract {
         Self { may_respond: true, ..self }
     }
 
+    /// Returns whether a hook may end the turn or the session here.
+    ///
+    /// That is every event that may be blocked, and ours: `after_llm_call`, where PicoClaw's hooks
+    /// abort.
+    #[must_use]
+    pub const fn may_stop(&self) -> bool {
+        self.may_block || matches!(self.rewrite, Rewrite::Response)
+    }
+
     /// Returns whether a hook's failure denies the event when nothing is said in `on_error`.
     #[must_use]
     pub const fn fails_closed(&self) -> bool {
@@ -301,6 +310,7 @@ impl Event {
     pub const COUNT: usize = CONTRACTS.len();
 
     /// Returns every event, in the order of the contract table.
+    #[must_use]
     pub fn all() -> impl ExactSizeIterator<Item = Self> {
         CONTRACTS.iter().map(|contract| contract.event)
     }

@@ -14,6 +14,7 @@ pub mod wire;
 
 pub use config::Config;
 pub use event::{Contract, Event};
+pub use executor::{Executor, ExecutorBuilder};
 pub use registry::{
     Call, Handler, HandlerEnv, HandlerError, HandlerFactory, HandlerResult, Registry,
 };

@@ -66,9 +66,11 @@ impl<'a> Call<'a> {
     #[must_use]
     pub fn json(&self) -> Arc<[u8]> {
         // Strings, numbers, booleans and JSON values: nothing in an input can fail to serialise.
-        Arc::clone(self.shared.json.get_or_init(|| {
-            serde_json::to_vec(self.input).unwrap_or_default().into()
-        }))
+        Arc::clone(
+            self.shared
+                .json
+                .get_or_init(|| serde_json::to_vec(self.input).unwrap_or_default().into()),
+        )
     }
 
     /// Returns the input for a task that may outlive the call.

@@ -17,6 +17,7 @@ pub enum Condition {
 impl Condition {
     /// Returns whether `input` meets the condition.
     #[must_use]
+    #[expect(clippy::only_used_in_recursion, reason = "leaves read it")]
     pub fn holds(&self, input: &Input) -> bool {
         match self {
             Self::All(parts) => parts.iter().all(|part| part.holds(input)),

@@ -1,5 +1,15 @@
 //! Select, run, fold: how one event gets its verdict.
 
+mod build;
+mod dispatch;
+mod fold;
+mod interpret;
 mod matcher;
+mod outcome;
+mod rewrite;
+mod run;
+mod select;
 
+pub use build::ExecutorBuilder;
+pub use dispatch::Executor;
 pub use matcher::{Matcher, MatcherError};

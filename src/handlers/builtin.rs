@@ -194,7 +194,7 @@ impl Handler for BuiltinHandler {
                     let input = call.owned_input();
                     tokio::task::spawn_blocking(move || function(&input, &args))
                         .await
-                        .map_err(|error| joined(error))?
+                        .map_err(joined)?
                 }
             };
             answer

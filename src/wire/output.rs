@@ -389,7 +389,7 @@ impl Reader {
         self.decisions.extend(decision.map(|word| (word, reason.clone())));
         let spoken = permission_reason.or_else(|| reason.clone());
         self.decisions.extend(permission.map(|word| (word, spoken)));
-        self.finish(reason)
+        Ok(self.finish(reason))
     }
 
     /// Reads `{behavior, message, updatedInput, interrupt}`.
@@ -423,7 +423,7 @@ impl Reader {
             .push(format!("unknown key `{key}`{}", suggest::did_you_mean(meant)));
     }
 
-    fn finish(mut self, reason: Option<String>) -> Result<Output, OutputError> {
+    fn finish(mut self, reason: Option<String>) -> Output {
         if self.proceed == Some(false) {
             let why = self.stop_reason.or_else(|| reason.clone());
             self.output.stop = Some(Stop::new(StopScope::Turn, why.clone().unwrap_or_default()));
@@ -438,7 +438,7 @@ impl Reader {
             }
         }
         self.output.reason = (!reasons.is_empty()).then(|| reasons.join("\n")).or(reason);
-        Ok(self.output)
+        self.output
     }
 }
 

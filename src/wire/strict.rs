@@ -70,7 +70,7 @@ fn value(raw: &RawValue, depth: usize) -> Result<Value, StrictJsonError> {
     }
 }
 
-fn syntax(error: serde_json::Error) -> StrictJsonError {
+fn syntax(error: impl std::fmt::Display) -> StrictJsonError {
     StrictJsonError::Syntax(error.to_string())
 }
 

@@ -1,0 +1,170 @@
+//! From a configuration to an executor: every handler is built and checked before anything runs.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use tokio::task::JoinSet;
+
+use super::dispatch::Executor;
+use super::select::{Bound, Plan};
+use crate::config::{Config, Diagnostic, Diagnostics, Hook};
+use crate::event::Event;
+use crate::handlers::process::Processes;
+use crate::registry::{BuildError, Handler, HandlerEnv, Registry};
+use crate::suggest;
+
+/// How many hooks of one event run at once when nothing is said.
+const DEFAULT_MAX_PARALLEL: usize = 64;
+
+/// Builds an [`Executor`].
+#[derive(Debug)]
+#[must_use = "nothing is built before `build` is called"]
+pub struct ExecutorBuilder {
+    config: Config,
+    registry: Registry,
+    working_dir: Option<PathBuf>,
+    env: Option<BTreeMap<OsString, OsString>>,
+}
+
+impl Executor {
+    /// Returns a builder of an executor for `config`.
+    pub fn builder(config: Config) -> ExecutorBuilder {
+        ExecutorBuilder { config, registry: Registry::new(), working_dir: None, env: None }
+    }
+}
+
+impl ExecutorBuilder {
+    /// Sets the hook types and builtins; [`Registry::new`] when not called.
+    pub fn registry(mut self, registry: Registry) -> Self {
+        self.registry = registry;
+        self
+    }
+
+    /// Sets the project's directory, in which commands run; the process's own when not called.
+    pub fn working_dir(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.working_dir = Some(directory.into());
+        self
+    }
+
+    /// Sets the environment that hooks inherit; the process's own when not called.
+    pub fn env(mut self, env: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        self.env = Some(env.into_iter().collect());
+        self
+    }
+
+    /// Builds every handler and returns the executor. Nothing is started.
+    ///
+    /// # Errors
+    /// When a hook's type or builtin is unknown or a handler refuses its definition: all such
+    /// problems at once, each with its place.
+    pub fn build(self) -> Result<Executor, Diagnostics> {
+        let (executor, diagnostics) = self.build_partially();
+        if diagnostics.has_errors() { Err(diagnostics) } else { Ok(executor) }
+    }
+
+    /// Builds what can be built, and returns the problems of the rest.
+    pub(crate) fn build_partially(self) -> (Executor, Diagnostics) {
+        let working_dir = self.working_dir.or_else(|| std::env::current_dir().ok());
+        let working_dir = working_dir.unwrap_or_else(|| PathBuf::from("/"));
+        let env = Arc::new(self.env.unwrap_or_else(|| std::env::vars_os().collect()));
+        let processes = Arc::new(Processes::default());
+        let environment = HandlerEnv {
+            working_dir: working_dir.clone(),
+            env,
+            processes: Arc::clone(&processes),
+            registry: Arc::new(self.registry),
+        };
+
+        let mut diagnostics = Diagnostics::default();
+        let mut hooks_of: Vec<Vec<Bound>> = (0..Event::COUNT).map(|_| Vec::new()).collect();
+        let mut identities: HashMap<String, usize> = HashMap::new();
+        let mut configured = Vec::with_capacity(self.config.hooks.len());
+        for hook in self.config.hooks {
+            let hook = Arc::new(hook);
+            configured.push(Arc::clone(&hook));
+            match build_handler(&environment, &hook) {
+                Err(error) => diagnostics.push(diagnostic(&hook, error)),
+                Ok(handler) if hook.enabled => {
+                    let next = identities.len();
+                    let identity = *identities.entry(identity(&hook)).or_insert(next);
+                    let hooks = &mut hooks_of[hook.event.index()];
+                    hooks.push(Bound { index: hooks.len(), hook, handler, identity });
+                }
+                Ok(_) => {}
+            }
+        }
+        let plans =
+            Event::all().zip(hooks_of).map(|(event, hooks)| Plan::new(event.contract(), hooks));
+        let executor = Executor {
+            plans: plans.collect(),
+            configured,
+            working_dir,
+            processes,
+            max_parallel: self.config.max_parallel.unwrap_or(DEFAULT_MAX_PARALLEL).max(1),
+            deadline: self.config.deadline,
+            background: Mutex::new(JoinSet::new()),
+        };
+        (executor, diagnostics)
+    }
+}
+
+fn build_handler(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
+    let Some(factory) = env.registry.factory(&hook.kind) else {
+        let types = || env.registry.types();
+        let hint = suggest::closest(&hook.kind, types()).map_or_else(
+            || format!("known types: {}", types().collect::<Vec<_>>().join(", ")),
+            |meant| format!("did you mean `{meant}`?"),
+        );
+        return Err(BuildError::new(format!("unknown hook type `{}`", hook.kind))
+            .at("type")
+            .hint(hint));
+    };
+    factory.build(env, hook)
+}
+
+fn diagnostic(hook: &Hook, error: BuildError) -> Diagnostic {
+    let place = error.key.and_then(|key| hook.key_locations.get(key)).unwrap_or(&hook.location);
+    let mut diagnostic = Diagnostic::error(error.message).at(place.clone());
+    diagnostic.hint = error.hint;
+    diagnostic
+}
+
+/// Returns a text that is equal for hooks that do the same in the same place.
+fn identity(hook: &Hook) -> String {
+    let Hook {
+        event,
+        // Two matchers may lead to one hook: it still runs once.
+        matcher: _,
+        kind,
+        command,
+        args,
+        name,
+        timeout,
+        env,
+        working_dir,
+        shell,
+        inherit_env,
+        max_output,
+        on_error,
+        strict_output,
+        mutates,
+        background,
+        enabled: _,
+        when,
+        with,
+        location,
+        key_locations: _,
+        ..
+    } = hook;
+    format!(
+        "{event}{:?}",
+        (
+            (kind, command, args, name, timeout, env, working_dir, shell),
+            (inherit_env, max_output, on_error, strict_output, mutates, background, when, with),
+            // A script may live beside its file (`$HOOKEXEC_CONFIG_DIR`): alike there is not the same here.
+            location.directory(),
+        )
+    )
+}

@@ -1,0 +1,321 @@
+//! The phases of one event: mutators in turn, everyone else at once, and once more on a new input.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures_util::{StreamExt as _, stream};
+use tokio::task::JoinSet;
+
+use super::fold::fold;
+use super::interpret::Interpreter;
+use super::outcome::Outcome;
+use super::rewrite::Current;
+use super::run::run;
+use super::select::{Bound, Plan};
+use crate::config::Hook;
+use crate::event::Event;
+use crate::handlers::process::Processes;
+use crate::registry::Shared;
+use crate::wire::{Decision, HookStatus, Input, Verdict};
+
+/// Runs the hooks of a configuration.
+///
+/// * Order: hooks that match run in three phases. Those with `mutates: true` run one after another,
+///   each seeing the rewrites before it; all others run at once; those with `background: true` are
+///   started and not waited for. The verdict is folded in config order, so it does not depend on
+///   which hook finishes first.
+/// * Cancellation: dropping the future of [`dispatch`](Self::dispatch) stops the hooks it runs, and
+///   their child processes, at once.
+/// * Drop: dropping the executor stops background hooks and processes; [`shutdown`](Self::shutdown)
+///   lets them finish.
+/// * Panic: a hook that panics has failed; the host goes on.
+/// * Runtime: any Tokio runtime with time and I/O enabled, of either flavour. None is built.
+pub struct Executor {
+    pub(super) plans: Vec<Plan>,
+    /// Every configured hook, disabled ones included.
+    pub(super) configured: Vec<Arc<Hook>>,
+    pub(super) working_dir: PathBuf,
+    pub(super) processes: Arc<Processes>,
+    pub(super) max_parallel: usize,
+    pub(super) deadline: Option<Duration>,
+    pub(super) background: Mutex<JoinSet<()>>,
+}
+
+impl std::fmt::Debug for Executor {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Executor")
+            .field("hooks", &self.configured.len())
+            .field("working_dir", &self.working_dir)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Executor {
+    /// Returns whether any enabled hook is configured for `event`, so that a caller can spare
+    /// itself the making of an input.
+    #[must_use]
+    pub fn has(&self, event: Event) -> bool {
+        !self.plans[event.index()].hooks.is_empty()
+    }
+
+    /// Returns every configured hook, in config order; disabled ones included.
+    pub fn hooks(&self) -> impl ExactSizeIterator<Item = &Hook> {
+        self.configured.iter().map(AsRef::as_ref)
+    }
+
+    /// Returns the processes that hooks of type `process` call.
+    #[must_use]
+    pub fn processes(&self) -> &Arc<Processes> {
+        &self.processes
+    }
+
+    /// Runs the hooks of `event` that match `input` and folds their answers into one verdict.
+    ///
+    /// There is no error to return: what goes wrong is part of the verdict, so that a host can't
+    /// take a failure for permission. On an event matched by tool, an input without `tool_name` is
+    /// denied where the event may be blocked.
+    ///
+    /// # Panics
+    /// When it is not called within a Tokio runtime that has time and I/O enabled.
+    pub async fn dispatch(&self, event: Event, input: &Input) -> Verdict {
+        let plan = &self.plans[event.index()];
+        if plan.hooks.is_empty() {
+            return Verdict::no_opinion(event);
+        }
+        if plan.contract.tool_matched && input.tool().is_empty() && plan.contract.may_block {
+            return Verdict::denied(
+                event,
+                format!("`{event}` came without a `tool_name`, so no hook could be chosen for it"),
+            );
+        }
+        if plan.matching(input).is_empty() {
+            return Verdict::no_opinion(event);
+        }
+        let input = self.complete(event, input);
+        let deadline = self.deadline.map(|limit| Instant::now() + limit);
+        Dispatch { executor: self, plan, event, deadline, outcomes: Vec::new() }.run(input).await
+    }
+
+    /// Waits until background hooks are done, then stops the processes; whatever is not done within
+    /// `patience` is killed.
+    pub async fn shutdown(&self, patience: Duration) {
+        let mut background =
+            std::mem::take(&mut *self.background.lock().unwrap_or_else(PoisonError::into_inner));
+        let all_done = async { while background.join_next().await.is_some() {} };
+        if tokio::time::timeout(patience, all_done).await.is_err() {
+            tracing::warn!(
+                hooks = background.len(),
+                "background hooks were still running and are stopped"
+            );
+            background.shutdown().await;
+        }
+        self.processes.shutdown().await;
+    }
+
+    /// Returns the input with the event's name and a working directory; a copy only when one of
+    /// them is missing.
+    fn complete<'a>(&self, event: Event, input: &'a Input) -> Cow<'a, Input> {
+        if input.hook_event_name == Some(event) && !input.cwd.is_empty() {
+            return Cow::Borrowed(input);
+        }
+        let mut input = input.clone();
+        input.hook_event_name = Some(event);
+        if input.cwd.is_empty() {
+            input.cwd = self.working_dir.to_string_lossy().into_owned();
+        }
+        Cow::Owned(input)
+    }
+}
+
+/// One event on its way to a verdict.
+struct Dispatch<'e> {
+    executor: &'e Executor,
+    plan: &'e Plan,
+    event: Event,
+    deadline: Option<Instant>,
+    /// At most one for each hook.
+    outcomes: Vec<Outcome>,
+}
+
+impl Dispatch<'_> {
+    async fn run(mut self, input: Cow<'_, Input>) -> Verdict {
+        let original = input.clone();
+        let mut current = Current::new(input);
+        if self.mutate(&mut current).await {
+            self.validate(&mut current).await;
+        }
+        self.start_background(&current);
+        self.outcomes.sort_by_key(|outcome| outcome.index);
+        self.drop_outdated_permission(current.generation);
+        let mut verdict = fold(self.event, &self.plan.hooks, &self.outcomes);
+        current.report(&original, &mut verdict);
+        verdict
+    }
+
+    /// Runs the mutators in turn and returns whether the event goes on.
+    async fn mutate(&mut self, current: &mut Current<'_>) -> bool {
+        let plan = self.plan;
+        for (index, bound) in plan.hooks.iter().enumerate().filter(|(_, bound)| bound.hook.mutates)
+        {
+            // Asked anew for each: an earlier mutator may have renamed the tool.
+            if !self.selects(index, current) {
+                continue;
+            }
+            let mut outcome = self.call(bound, current).await;
+            current.apply(&outcome.output);
+            outcome.generation = current.generation;
+            let denied = outcome.denied();
+            self.outcomes.push(outcome);
+            if denied {
+                self.skip_rest(current);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Runs everyone else at once; should one of them rewrite all the same, the others once more.
+    async fn validate(&mut self, current: &mut Current<'_>) {
+        let selected = self.select(current);
+        let mut outcomes = self.call_all(&selected, current).await;
+
+        let mut rewriters = Vec::new();
+        for outcome in outcomes.iter().filter(|outcome| !outcome.denied()) {
+            if current.apply(&outcome.output) {
+                rewriters.push(outcome.index);
+            }
+        }
+        if rewriters.is_empty() {
+            self.outcomes.append(&mut outcomes);
+            return;
+        }
+        // Who alone made the new input has seen it; of several, none has.
+        let settled = if let [only] = rewriters[..] { Some(only) } else { None };
+        for mut outcome in outcomes {
+            if Some(outcome.index) == settled {
+                outcome.generation = current.generation;
+                self.outcomes.push(outcome);
+            }
+        }
+        let again: Vec<usize> =
+            self.select(current).into_iter().filter(|index| Some(*index) != settled).collect();
+        for outcome in self.call_all(&again, current).await {
+            let outcome = self.settle(outcome, current);
+            self.outcomes.push(outcome);
+        }
+    }
+
+    /// A rewrite that changes the input even now would go on for ever: it is a failure.
+    fn settle(&self, outcome: Outcome, current: &Current<'_>) -> Outcome {
+        let mut probe = Current::new(Cow::Borrowed(&*current.input));
+        if outcome.denied() || !probe.apply(&outcome.output) {
+            return outcome;
+        }
+        let cause = "its rewrite does not settle: given the rewritten input it rewrote again; \
+                     set `mutates: true` on hooks that rewrite";
+        let failed =
+            self.interpreter(&self.plan.hooks[outcome.index], &current.input).failed(cause);
+        Outcome { duration: outcome.duration, generation: outcome.generation, ..failed }
+    }
+
+    /// Starts the hooks that nobody waits for.
+    fn start_background(&mut self, current: &Current<'_>) {
+        let plan = self.plan;
+        for (index, bound) in
+            plan.hooks.iter().enumerate().filter(|(_, bound)| bound.hook.background)
+        {
+            if !self.selects(index, current) {
+                continue;
+            }
+            let (bound, event) = (bound.clone(), self.event);
+            let input = current.input.clone().into_owned();
+            let mut background =
+                self.executor.background.lock().unwrap_or_else(PoisonError::into_inner);
+            while background.try_join_next().is_some() {}
+            background.spawn(async move {
+                let (result, _) = run(&bound, event, &input, &Shared::default(), None).await;
+                if let Err(error) = result {
+                    tracing::warn!(hook = %bound.title(), %event, "background hook failed: {error}");
+                }
+            });
+            self.outcomes.push(Outcome { status: HookStatus::Background, ..Outcome::none(index) });
+        }
+    }
+
+    async fn call_all(&self, indexes: &[usize], current: &Current<'_>) -> Vec<Outcome> {
+        if let [index] = *indexes {
+            return vec![self.call(&self.plan.hooks[index], current).await];
+        }
+        let calls = indexes.iter().map(|index| self.call(&self.plan.hooks[*index], current));
+        let mut outcomes: Vec<Outcome> =
+            stream::iter(calls).buffer_unordered(self.executor.max_parallel).collect().await;
+        outcomes.sort_by_key(|outcome| outcome.index);
+        outcomes
+    }
+
+    async fn call(&self, bound: &Bound, current: &Current<'_>) -> Outcome {
+        let (result, duration) =
+            run(bound, self.event, &current.input, &current.shared, self.deadline).await;
+        let mut outcome = self.interpreter(bound, &current.input).read(result);
+        outcome.duration = duration;
+        outcome.generation = current.generation;
+        tracing::debug!(
+            event = %self.event,
+            hook = %bound.hook.label(),
+            source = %bound.hook.location,
+            status = ?outcome.status,
+            decision = ?outcome.output.decision,
+            error = outcome.error.as_deref(),
+            elapsed = ?duration,
+            "hook ran"
+        );
+        outcome
+    }
+
+    fn interpreter<'i>(&self, bound: &'i Bound, input: &'i Input) -> Interpreter<'i> {
+        Interpreter { contract: self.plan.contract, bound, tool: input.tool() }
+    }
+
+    fn selects(&self, index: usize, current: &Current<'_>) -> bool {
+        self.plan.matching(&current.input).contains(&index)
+            && self.plan.condition_holds(index, &current.input)
+    }
+
+    /// Returns the hooks that validate `current`, in config order.
+    fn select(&self, current: &Current<'_>) -> Vec<usize> {
+        let wanted = |index: &usize| {
+            let hook = &self.plan.hooks[*index].hook;
+            !hook.mutates && !hook.background && self.plan.condition_holds(*index, &current.input)
+        };
+        self.plan.matching(&current.input).iter().copied().filter(wanted).collect()
+    }
+
+    /// Notes the hooks that did not run because the event was denied before.
+    fn skip_rest(&mut self, current: &Current<'_>) {
+        let seen = |index: usize| self.outcomes.iter().any(|outcome| outcome.index == index);
+        let rest: Vec<Outcome> = self
+            .plan
+            .matching(&current.input)
+            .iter()
+            .filter(|index| !seen(**index) && !self.plan.hooks[**index].hook.background)
+            .map(|index| Outcome::skipped(*index, "an earlier hook denied the event"))
+            .collect();
+        self.outcomes.extend(rest);
+    }
+
+    /// An allow that was given to an input other than the final one permits nothing.
+    fn drop_outdated_permission(&mut self, generation: usize) {
+        for outcome in &mut self.outcomes {
+            if outcome.output.decision == Some(Decision::Allow) && outcome.generation != generation
+            {
+                outcome.output.decision = None;
+                outcome.warnings.push(
+                    "its allow was for an input that was rewritten later; ignored".to_owned(),
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! What a hook said, read by the event's contract and the hook's `on_error`.
+//!
+//! The rules are the table "what a command hook says" of the documentation. Their common sense: a
+//! broken hook can only be stricter than it meant to be. A denial or an ask in valid JSON counts at
+//! any exit code; an allow, a rewrite or a context only at exit 0.
+
+use super::outcome::Outcome;
+use super::select::Bound;
+use crate::config::OnError;
+use crate::event::{ContextMode, Contract, FailureMode, Permission, Rewrite};
+use crate::registry::{HandlerError, HandlerResult};
+use crate::wire::{Decision, HookStatus, Output, StopScope};
+
+/// Exit code of a hook that blocks.
+const BLOCK: i32 = 2;
+/// Exit codes of a shell that can't run or find the program.
+const NOT_RUN: [i32; 2] = [126, 127];
+/// The exit code shown for a hook that could not give an answer; docker-agent's.
+const FAILED: i32 = -1;
+
+/// Reads one hook's result.
+pub(super) struct Interpreter<'a> {
+    pub(super) contract: &'static Contract,
+    pub(super) bound: &'a Bound,
+    pub(super) tool: &'a str,
+}
+
+impl Interpreter<'_> {
+    pub(super) fn read(&self, result: Result<HandlerResult, HandlerError>) -> Outcome {
+        match result {
+            Err(error) => {
+                let mut outcome = self.failed(&error.message);
+                outcome.stderr = lossy(&error.stderr);
+                outcome
+            }
+            Ok(mut result) => {
+                let warnings = std::mem::take(&mut result.warnings);
+                let stderr = lossy(&result.stderr);
+                let mut outcome = match result.output.take() {
+                    Some(output) => self.answered(output),
+                    None => self.exited(&result, stderr.trim()),
+                };
+                outcome.warnings.splice(0..0, warnings);
+                outcome.stderr = stderr;
+                outcome
+            }
+        }
+    }
+
+    /// Reads what a program said by its exit code and its output.
+    fn exited(&self, result: &HandlerResult, stderr: &str) -> Outcome {
+        let code = result.exit_code;
+        let stdout = Stdout::read(&result.stdout, self.contract);
+        let mut outcome = match (code, stdout) {
+            (BLOCK, stdout) => self.blocked(stdout, stderr),
+            // Stricter than nothing is always heard, whatever else went wrong.
+            (1.., Stdout::Answer(output) | Stdout::Noisy(output))
+                if output.decision > Some(Decision::Allow) =>
+            {
+                self.answered(verdict_only(output))
+            }
+            (code, _) if NOT_RUN.contains(&code) => self.failed(&match last_line(stderr) {
+                "" => format!("exit code {code}: the program was not found or can't be run"),
+                line => format!("exit code {code}: {line}"),
+            }),
+            (0, Stdout::Answer(output)) => self.answered(output),
+            (0, Stdout::Noisy(output)) if !self.bound.hook.strict_output => {
+                let mut outcome = self.answered(verdict_only(output));
+                outcome.warnings.push(
+                    "it printed text before its JSON answer; only the decision was read".to_owned(),
+                );
+                outcome
+            }
+            (0, Stdout::Malformed(problem)) => self.failed(&problem),
+            (0, Stdout::Noisy(_) | Stdout::Text(_)) if self.bound.hook.strict_output => {
+                self.failed("its output is not one JSON object, as `strict_output` demands")
+            }
+            (0, Stdout::Text(text)) if self.contract.context == ContextMode::Text => {
+                self.answered(Output::context(text))
+            }
+            (0, Stdout::Text(text)) => Outcome { stdout: text, ..Outcome::none(self.bound.index) },
+            (0, Stdout::Empty | Stdout::Noisy(_)) => Outcome::none(self.bound.index),
+            (code, _) => self.erred(code, stderr),
+        };
+        outcome.exit_code = outcome.exit_code.or(Some(code));
+        outcome
+    }
+
+    /// Exit code 2.
+    fn blocked(&self, stdout: Stdout, stderr: &str) -> Outcome {
+        let (output, text) = match stdout {
+            Stdout::Answer(output) | Stdout::Noisy(output) => (output, String::new()),
+            Stdout::Text(text) => (Output::default(), text),
+            Stdout::Empty | Stdout::Malformed(_) => (Output::default(), String::new()),
+        };
+        let spoken = [output.reason.clone().unwrap_or_default(), stderr.to_owned(), text];
+        let reason = spoken.into_iter().find(|text| !text.is_empty()).unwrap_or_else(|| {
+            format!("blocked by hook {}, which gave no reason", self.bound.title())
+        });
+        let mut answer = verdict_only(output);
+        answer.decision = Some(Decision::Deny);
+        answer.reason = Some(reason);
+        let mut outcome = self.answered(answer);
+        outcome.exit_code = Some(BLOCK);
+        outcome
+    }
+
+    /// Any other exit code: the hook's own error, which by convention blocks nothing.
+    fn erred(&self, code: i32, stderr: &str) -> Outcome {
+        let cause = match last_line(stderr) {
+            "" => format!("exit code {code}"),
+            line => format!("exit code {code}: {line}"),
+        };
+        let mut outcome = match self.bound.hook.on_error {
+            Some(on_error) => self.failed_as(on_error, &cause, HookStatus::Error),
+            None => self.failed_as(OnError::Warn, &cause, HookStatus::Error),
+        };
+        outcome.exit_code = Some(code);
+        outcome
+    }
+
+    /// The hook could not give an answer.
+    pub(super) fn failed(&self, cause: &str) -> Outcome {
+        let on_error = self.bound.hook.on_error.unwrap_or(match self.contract.failure {
+            FailureMode::Open => OnError::Warn,
+            FailureMode::Ask => OnError::Ask,
+            FailureMode::Closed => OnError::Block,
+        });
+        let mut outcome = self.failed_as(on_error, cause, HookStatus::Failed);
+        outcome.exit_code = Some(FAILED);
+        outcome
+    }
+
+    fn failed_as(&self, on_error: OnError, cause: &str, status: HookStatus) -> Outcome {
+        let text = format!("hook {} failed: {cause}", self.bound.title());
+        let mut outcome =
+            Outcome { status, error: Some(cause.to_owned()), ..Outcome::none(self.bound.index) };
+        let decision = match on_error {
+            OnError::Block => Some(Decision::Deny),
+            OnError::Ask if self.contract.permission == Permission::None => Some(Decision::Deny),
+            OnError::Ask => Some(Decision::Ask),
+            OnError::Warn | OnError::Ignore => None,
+        };
+        if let Some(decision) = decision.filter(|_| self.contract.may_block) {
+            outcome.output.decision = Some(decision);
+            outcome.output.reason = Some(text);
+            return outcome;
+        }
+        outcome.failed_open = true;
+        if on_error != OnError::Ignore {
+            outcome.notices.push(text);
+        }
+        outcome
+    }
+
+    /// The hook gave an answer: keeps what the event has a use for, and says what it dropped.
+    fn answered(&self, mut output: Output) -> Outcome {
+        let mut dropped: Vec<String> = Vec::new();
+        let contract = self.contract;
+        let event = contract.event;
+
+        if let Some(respond) = &output.respond {
+            let _ = respond;
+            if !contract.may_respond {
+                output.respond = None;
+                dropped.push(format!("nothing can answer in a tool's place at `{event}`"));
+            } else if !self.bound.handler.may_respond(self.tool) {
+                return self.failed(&format!(
+                    "it answered in the place of tool `{}`, which it does not provide; list the tool in `provides:` of its process",
+                    self.tool
+                ));
+            }
+        }
+        if let Some(name) = &output.hook_event_name
+            && !same_event(name, event.name())
+        {
+            dropped.push(format!("its answer says it is for `{name}`, not for `{event}`"));
+        }
+        self.keep_decision(&mut output, &mut dropped);
+        let before = dropped.len();
+        self.keep_rewrites(&mut output, &mut dropped);
+        if dropped.len() > before && output.decision == Some(Decision::Allow) {
+            // What it allowed is the input it wanted, and that is not the one at hand.
+            output.decision = None;
+        }
+        if output.additional_context.is_some() && contract.context == ContextMode::None {
+            output.additional_context = None;
+            dropped.push(format!("`{event}` takes no context"));
+        }
+        if output.summary.is_some() && !contract.summary {
+            output.summary = None;
+            dropped.push(format!("`{event}` takes no summary"));
+        }
+        if !output.metadata.is_empty() && !contract.metadata {
+            output.metadata.clear();
+            dropped.push(format!("`{event}` takes no metadata"));
+        }
+
+        if self.bound.hook.strict_output {
+            let unknown = output.unknown_keys.iter().cloned();
+            if let Some(problem) = unknown.chain(dropped.iter().cloned()).next() {
+                return self.failed(&format!("{problem} (`strict_output`)"));
+            }
+        }
+        let status = match output.decision {
+            Some(Decision::Deny) => HookStatus::Blocked,
+            _ => HookStatus::Ok,
+        };
+        let notices = dropped
+            .into_iter()
+            .map(|problem| format!("hook {}: {problem}; ignored", self.bound.title()))
+            .collect();
+        Outcome { status, output, notices, ..Outcome::none(self.bound.index) }
+    }
+
+    fn keep_decision(&self, output: &mut Output, dropped: &mut Vec<String>) {
+        let contract = self.contract;
+        let event = contract.event;
+        if let Some(stop) = &output.stop {
+            if contract.may_stop() {
+                // A stop is a denial, also where the hook said nothing else.
+                let reason = stop.reason.clone();
+                output.decision = Some(Decision::Deny);
+                output.reason = output.reason.take().or((!reason.is_empty()).then_some(reason));
+                return;
+            }
+            let what = match stop.scope {
+                StopScope::Turn => "turn",
+                StopScope::Session => "session",
+            };
+            output.stop = None;
+            output.decision = None;
+            dropped.push(format!("`{event}` can't end the {what}"));
+            return;
+        }
+        match output.decision {
+            Some(Decision::Deny) if !contract.may_block => {
+                output.decision = None;
+                dropped.push(format!("`{event}` can't be blocked"));
+            }
+            Some(Decision::Ask) if contract.permission == Permission::None => {
+                if contract.may_block {
+                    output.decision = Some(Decision::Deny);
+                } else {
+                    output.decision = None;
+                    dropped.push(format!("`{event}` can't ask"));
+                }
+            }
+            Some(Decision::Allow) if !contract.may_block => output.decision = None,
+            _ => {}
+        }
+    }
+
+    fn keep_rewrites(&self, output: &mut Output, dropped: &mut Vec<String>) {
+        let event = self.contract.event;
+        let rewrite = self.contract.rewrite;
+        let mut drop = |present: bool, key: &str| {
+            if present {
+                dropped.push(format!("`{key}` can't be used at `{event}`"));
+            }
+        };
+        if rewrite != Rewrite::ToolInput {
+            drop(output.updated_input.take().is_some(), "updated_input");
+            drop(output.updated_tool_name.take().is_some(), "updated_tool_name");
+        }
+        if rewrite != Rewrite::Request {
+            drop(output.updated_messages.take().is_some(), "updated_messages");
+            drop(output.updated_request.take().is_some(), "updated_request");
+        }
+        if rewrite != Rewrite::Response {
+            drop(output.updated_response.take().is_some(), "updated_response");
+        }
+        if rewrite != Rewrite::ToolResponse {
+            drop(output.updated_tool_response.take().is_some(), "updated_tool_response");
+        }
+    }
+}
+
+/// What a program wrote to stdout.
+enum Stdout {
+    Empty,
+    /// One JSON object.
+    Answer(Output),
+    /// Text, and a JSON answer at its end.
+    Noisy(Output),
+    /// Something that starts like JSON and is none.
+    Malformed(String),
+    /// Plain text, trimmed.
+    Text(String),
+}
+
+impl Stdout {
+    fn read(bytes: &[u8], contract: &Contract) -> Self {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii();
+        if bytes.is_empty() {
+            return Self::Empty;
+        }
+        if bytes.first() == Some(&b'{') {
+            let Ok(text) = std::str::from_utf8(bytes) else {
+                return Self::Malformed("its JSON output is not valid UTF-8".to_owned());
+            };
+            return match Output::parse(text) {
+                Ok(output) => Self::Answer(output),
+                Err(error) => Self::Malformed(error.to_string()),
+            };
+        }
+        let text = lossy(bytes);
+        // A log line before the JSON is the commonest way for a denial to get lost.
+        if contract.may_block
+            && text.ends_with('}')
+            && let Some(output) = answer_at_end(&text)
+        {
+            return Self::Noisy(output);
+        }
+        Self::Text(text.trim().to_owned())
+    }
+}
+
+/// Returns the answer that the last lines of `text` are, when they are one.
+fn answer_at_end(text: &str) -> Option<Output> {
+    let starts = text.match_indices("\n{").map(|(at, _)| at + 1);
+    // The first line that starts a complete object; a few tries bound the work.
+    starts.take(16).find_map(|at| {
+        let output = Output::parse(&text[at..]).ok()?;
+        (output != Output::default() && output.unknown_keys.is_empty()).then_some(output)
+    })
+}
+
+/// Keeps the part of an answer that also counts when the rest can't be trusted.
+fn verdict_only(output: Output) -> Output {
+    Output {
+        decision: output.decision.filter(|decision| *decision > Decision::Allow),
+        reason: output.reason,
+        stop: output.stop,
+        system_message: output.system_message,
+        suppress_output: output.suppress_output,
+        unknown_keys: output.unknown_keys,
+        ..Output::default()
+    }
+}
+
+/// Returns whether a name that a hook gave is the event's, in any agent's spelling.
+fn same_event(name: &str, event: &str) -> bool {
+    let plain = |text: &str| text.replace('_', "").to_ascii_lowercase();
+    plain(name) == plain(event)
+}
+
+fn last_line(text: &str) -> &str {
+    text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

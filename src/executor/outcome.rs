@@ -1,0 +1,82 @@
+//! What became of one hook, read by the event's contract.
+
+use std::time::Duration;
+
+use super::select::Bound;
+use crate::wire::{Decision, HookReport, HookStatus, Output};
+
+/// What became of one hook.
+#[derive(Debug, Clone)]
+pub(super) struct Outcome {
+    /// The hook's place in config order.
+    pub(super) index: usize,
+    pub(super) status: HookStatus,
+    /// The answer, less whatever the event has no use for.
+    pub(super) output: Output,
+    /// Why it failed, ended in error, or was skipped.
+    pub(super) error: Option<String>,
+    /// Remarks for the report.
+    pub(super) warnings: Vec<String>,
+    /// Remarks that the user must see: they stand in `system_message`, too.
+    pub(super) notices: Vec<String>,
+    /// Whether it ended in an error or failed while the event goes on.
+    pub(super) failed_open: bool,
+    pub(super) exit_code: Option<i32>,
+    pub(super) stderr: String,
+    /// Plain text that nobody reads.
+    pub(super) stdout: String,
+    pub(super) duration: Duration,
+    /// Which state of the input the answer rests on, counted in rewrites.
+    pub(super) generation: usize,
+}
+
+impl Outcome {
+    /// Returns the outcome of a hook that has no opinion.
+    pub(super) fn none(index: usize) -> Self {
+        Self {
+            index,
+            status: HookStatus::Ok,
+            output: Output::default(),
+            error: None,
+            warnings: Vec::new(),
+            notices: Vec::new(),
+            failed_open: false,
+            exit_code: None,
+            stderr: String::new(),
+            stdout: String::new(),
+            duration: Duration::ZERO,
+            generation: 0,
+        }
+    }
+
+    /// Returns the outcome of a hook that did not run.
+    pub(super) fn skipped(index: usize, why: impl Into<String>) -> Self {
+        Self { status: HookStatus::Skipped, error: Some(why.into()), ..Self::none(index) }
+    }
+
+    pub(super) fn denied(&self) -> bool {
+        self.output.decision == Some(Decision::Deny)
+    }
+
+    pub(super) fn report(&self, bound: &Bound) -> HookReport {
+        let some = |text: &String| (!text.is_empty()).then(|| text.clone());
+        let mut warnings = self.warnings.clone();
+        warnings.extend(self.notices.iter().cloned());
+        warnings.extend(self.output.unknown_keys.iter().cloned());
+        HookReport {
+            name: bound.hook.label(),
+            kind: bound.hook.kind.clone(),
+            source: bound.hook.location.to_string(),
+            status: self.status,
+            decision: self.output.decision,
+            reason: self.output.reason.clone(),
+            exit_code: self.exit_code,
+            // A thousandth of a millisecond is all that a clock of a busy machine can tell.
+            duration_ms: (self.duration.as_secs_f64() * 1e6).round() / 1e3,
+            error: self.error.clone(),
+            warnings,
+            stderr: some(&self.stderr),
+            stdout: some(&self.stdout),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Which hooks of an event match an input.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::config::Hook;
+use crate::event::Contract;
+use crate::registry::Handler;
+use crate::wire::Input;
+
+/// How many tool names an event remembers the matching hooks of. Tool names come from a model, so
+/// what is remembered must end somewhere.
+const REMEMBERED: usize = 1024;
+
+/// A hook with the handler that was built for it.
+#[derive(Clone)]
+pub(crate) struct Bound {
+    pub(crate) hook: Arc<Hook>,
+    pub(crate) handler: Arc<dyn Handler>,
+    /// Its place among the hooks of its event.
+    pub(crate) index: usize,
+    /// Equal for hooks that are defined alike.
+    pub(crate) identity: usize,
+}
+
+impl Bound {
+    /// Returns the hook's name and place, for messages.
+    pub(crate) fn title(&self) -> String {
+        format!("`{}` ({})", self.hook.label(), self.hook.location)
+    }
+}
+
+/// The enabled hooks of one event, in config order.
+pub(crate) struct Plan {
+    pub(crate) contract: &'static Contract,
+    pub(crate) hooks: Vec<Bound>,
+    by_tool: RwLock<HashMap<Box<str>, Arc<[usize]>>>,
+    /// Every hook, less those defined like an earlier one: the answer where no tool matters.
+    all: Arc<[usize]>,
+}
+
+impl Plan {
+    pub(crate) fn new(contract: &'static Contract, hooks: Vec<Bound>) -> Self {
+        let all = first_of_each((0..hooks.len()).collect(), &hooks);
+        Self { contract, hooks, by_tool: RwLock::default(), all }
+    }
+
+    /// Returns the hooks whose matcher matches, first of identical definitions kept; conditions
+    /// are not looked at.
+    pub(crate) fn matching(&self, input: &Input) -> Arc<[usize]> {
+        if !self.contract.tool_matched {
+            return Arc::clone(&self.all);
+        }
+        let tool = input.tool();
+        // By name alone where there is no kind: the common case finds its answer without a copy.
+        let key = match input.tool_kind.as_deref() {
+            Some(kind) => Cow::Owned(format!("{tool}\0{kind}")),
+            None => Cow::Borrowed(tool),
+        };
+        let known = self.by_tool.read().unwrap_or_else(PoisonError::into_inner).get(&*key).cloned();
+        if let Some(found) = known {
+            return found;
+        }
+        let found = self.find(tool, input.tool_kind.as_deref());
+        let mut by_tool = self.by_tool.write().unwrap_or_else(PoisonError::into_inner);
+        if by_tool.len() < REMEMBERED {
+            by_tool.insert(key.into(), Arc::clone(&found));
+        }
+        found
+    }
+
+    fn find(&self, tool: &str, kind: Option<&str>) -> Arc<[usize]> {
+        let matches = |bound: &Bound| {
+            let matcher = &bound.hook.matcher;
+            matcher.matches(tool) || kind.is_some_and(|kind| matcher.matches(kind))
+        };
+        let indexes = (0..self.hooks.len()).filter(|index| matches(&self.hooks[*index])).collect();
+        first_of_each(indexes, &self.hooks)
+    }
+
+    /// Returns whether the hook's condition holds for the input.
+    pub(crate) fn condition_holds(&self, index: usize, input: &Input) -> bool {
+        self.hooks[index].hook.when.as_ref().is_none_or(|condition| condition.holds(input))
+    }
+}
+
+fn first_of_each(indexes: Vec<usize>, hooks: &[Bound]) -> Arc<[usize]> {
+    let mut seen = std::collections::HashSet::with_capacity(indexes.len());
+    indexes.into_iter().filter(|index| seen.insert(hooks[*index].identity)).collect()
+}
