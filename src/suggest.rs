@@ -7,11 +7,12 @@ pub(crate) fn closest<'a>(
 ) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace(['-', ' ', '_'], "");
     let wanted = plain(name);
+    let allowed = (wanted.chars().count() / 3).max(1);
     candidates
         .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(&wanted, &plain(candidate)), candidate))
-        .filter(|(similarity, _)| *similarity > 0.84)
-        .max_by(|left, right| left.0.total_cmp(&right.0))
+        .map(|candidate| (strsim::damerau_levenshtein(&wanted, &plain(candidate)), candidate))
+        .filter(|(edits, candidate)| *edits <= allowed && *edits < candidate.len())
+        .min_by_key(|(edits, _)| *edits)
         .map(|(_, candidate)| candidate)
 }
 

@@ -9,6 +9,8 @@ mod outcome;
 mod rewrite;
 mod run;
 mod select;
+#[cfg(test)]
+mod tests;
 
 pub use build::ExecutorBuilder;
 pub use dispatch::Executor;

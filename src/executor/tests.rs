@@ -1,0 +1,436 @@
+//! How an event gets its verdict, with builtins as hooks; no process is started here.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Executor, Matcher};
+use crate::config::{Command, Config, Hook, OnError};
+use crate::event::Event;
+use crate::registry::Registry;
+use crate::wire::{Decision, HookStatus, Input, JsonObject, Output, ToolResult, Verdict};
+
+/// Builtins that answer with the JSON they are given, and more.
+fn registry() -> Registry {
+    let mut registry = Registry::new();
+    registry.register_inline_builtin("say", |_: &Input, args: &[String]| {
+        Output::parse(&args[0]).map(Some)
+    });
+    registry.register_inline_builtin("fail", |_: &Input, args: &[String]| {
+        Err::<Option<Output>, String>(args.first().cloned().unwrap_or_else(|| "broke".into()))
+    });
+    registry.register_inline_builtin("panic", |_: &Input, _: &[String]| -> Result<_, String> {
+        panic!("on purpose")
+    });
+    // Denies every command that holds the word.
+    registry.register_inline_builtin("deny_word", |input: &Input, args: &[String]| {
+        let command = input.lookup(&["tool_input", "cmd"]).map(|found| found.to_string());
+        let found = command.unwrap_or_default().contains(args[0].as_str());
+        Ok::<_, String>(found.then(|| Output::deny(format!("no {}", args[0]))))
+    });
+    // Sets `cmd`; gives the same answer to the same input.
+    registry.register_inline_builtin("set_cmd", |_: &Input, args: &[String]| {
+        Ok::<_, String>(Some(Output::patch_input(object(json!({ "cmd": args[0] })))))
+    });
+    // Never settles.
+    registry.register_inline_builtin("append", |input: &Input, _: &[String]| {
+        let before = input.lookup(&["tool_input", "cmd"]).unwrap_or_default().into_owned();
+        let longer = format!("{}x", before.as_str().unwrap_or_default());
+        Ok::<_, String>(Some(Output::patch_input(object(json!({ "cmd": longer })))))
+    });
+    registry
+}
+
+fn object(value: Value) -> JsonObject {
+    value.as_object().cloned().expect("an object")
+}
+
+fn hook(event: Event, name: &str, args: &[&str]) -> Hook {
+    let mut hook = Hook::new(event, "builtin", Command::Text(name.into()));
+    hook.args = args.iter().map(ToString::to_string).collect();
+    hook
+}
+
+fn say(event: Event, answer: &Value) -> Hook {
+    hook(event, "say", &[&answer.to_string()])
+}
+
+fn executor(hooks: Vec<Hook>) -> Executor {
+    let config = Config { hooks, ..Config::default() };
+    Executor::builder(config).registry(registry()).working_dir("/project").build().expect("builds")
+}
+
+fn call(command: &str) -> Input {
+    Input::for_tool("shell", object(json!({ "cmd": command, "cwd": "/tmp" })))
+}
+
+async fn verdict(hooks: Vec<Hook>, event: Event, input: &Input) -> Verdict {
+    executor(hooks).dispatch(event, input).await
+}
+
+use Event::{
+    AfterLlmCall, BeforeLlmCall, PermissionRequest, PostToolUse, PreToolUse, SessionStart, Stop,
+    UserPromptSubmit,
+};
+
+#[tokio::test]
+async fn nothing_configured_is_no_opinion() {
+    let verdict = verdict(vec![], PreToolUse, &call("ls")).await;
+    assert_eq!(verdict, Verdict::no_opinion(PreToolUse));
+}
+
+#[tokio::test]
+async fn deny_outranks_ask_outranks_allow_and_reasons_come_in_config_order() {
+    let answers = [
+        json!({"decision": "allow", "reason": "fine"}),
+        json!({"hook_specific_output": {"permission_decision": "deny", "permission_decision_reason": "first"}}),
+        json!({"decision": "ask", "reason": "sure?"}),
+        json!({"decision": "block", "reason": "second"}),
+    ];
+    let hooks = answers.iter().map(|answer| say(PreToolUse, answer)).collect();
+    let denied = verdict(hooks, PreToolUse, &call("ls")).await;
+    assert_eq!(denied.decision, Some(Decision::Deny));
+    assert!(!denied.allowed);
+    assert_eq!(denied.message.as_deref(), Some("first\nsecond"));
+
+    let hooks = vec![say(PreToolUse, &answers[0]), say(PreToolUse, &answers[2])];
+    let asked = verdict(hooks, PreToolUse, &call("ls")).await;
+    assert_eq!((asked.decision, asked.allowed), (Some(Decision::Ask), false));
+
+    let allowed = verdict(vec![say(PreToolUse, &answers[0])], PreToolUse, &call("ls")).await;
+    assert_eq!((allowed.decision, allowed.allowed), (Some(Decision::Allow), true));
+}
+
+#[tokio::test]
+async fn what_a_failure_means_is_the_contracts_word_or_the_hooks() {
+    use OnError::{Ask, Block, Ignore, Warn};
+    let cases: [(Event, Option<OnError>, Option<Decision>); 15] = [
+        (PreToolUse, None, Some(Decision::Deny)),
+        (PreToolUse, Some(Block), Some(Decision::Deny)),
+        (PreToolUse, Some(Ask), Some(Decision::Ask)),
+        (PreToolUse, Some(Warn), None),
+        (PreToolUse, Some(Ignore), None),
+        (PermissionRequest, None, Some(Decision::Ask)),
+        (PermissionRequest, Some(Block), Some(Decision::Deny)),
+        (UserPromptSubmit, None, None),
+        (UserPromptSubmit, Some(Block), Some(Decision::Deny)),
+        (UserPromptSubmit, Some(Ask), Some(Decision::Deny)),
+        (UserPromptSubmit, Some(Warn), None),
+        (Stop, None, None),
+        (Stop, Some(Block), None),
+        (Stop, Some(Warn), None),
+        (Stop, Some(Ignore), None),
+    ];
+    for (event, on_error, expected) in cases {
+        for broken in ["fail", "panic"] {
+            let mut hook = hook(event, broken, &[]);
+            hook.on_error = on_error;
+            let verdict = verdict(vec![hook], event, &call("ls")).await;
+            let case = format!("{event} {on_error:?} {broken}: {verdict:?}");
+            assert_eq!(verdict.decision, expected, "{case}");
+            assert_eq!(verdict.hooks[0].status, HookStatus::Failed, "{case}");
+            assert_eq!(verdict.failed_open.is_empty(), expected.is_some(), "{case}");
+            let told = verdict.message.clone().or(verdict.system_message.clone());
+            if on_error == Some(Ignore) {
+                assert_eq!(told, None, "{case}");
+            } else {
+                let told = told.expect(&case);
+                assert!(told.contains(broken) && told.contains("<program>:1"), "{case}");
+            }
+            if expected.is_some() {
+                assert_eq!(verdict.exit_code, Some(-1), "{case}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_an_event_cannot_do_is_said() {
+    let cases = [
+        (Stop, json!({"decision": "block"}), "can't be blocked"),
+        (Stop, json!({"continue": false}), "can't end the turn"),
+        (Stop, json!({"hook_specific_output": {"permission_decision": "ask"}}), "can't ask"),
+        (
+            SessionStart,
+            json!({"hook_specific_output": {"updated_input": {}}}),
+            "`updated_input` can't be used",
+        ),
+        (
+            BeforeLlmCall,
+            json!({"hook_specific_output": {"additional_context": "x"}}),
+            "takes no context",
+        ),
+        (
+            PreToolUse,
+            json!({"hook_specific_output": {"updated_messages": []}}),
+            "`updated_messages` can't be used",
+        ),
+        (PreToolUse, json!({"hook_specific_output": {"summary": "s"}}), "takes no summary"),
+        (
+            PostToolUse,
+            json!({"hook_specific_output": {"respond": {"for_llm": "x"}}}),
+            "in a tool's place",
+        ),
+        (
+            PreToolUse,
+            json!({"hook_specific_output": {"hook_event_name": "PostToolUse"}}),
+            "is for `PostToolUse`",
+        ),
+    ];
+    for (event, answer, expected) in cases {
+        let loose = verdict(vec![say(event, &answer)], event, &call("ls")).await;
+        let told = loose.system_message.unwrap_or_default();
+        assert!(told.contains(expected) && told.contains("say"), "{event} {answer}: {told}");
+        assert_eq!(loose.decision, None, "{event} {answer}");
+
+        let mut strict = say(event, &answer);
+        strict.strict_output = true;
+        let strict = verdict(vec![strict], event, &call("ls")).await;
+        assert_eq!(strict.hooks[0].status, HookStatus::Failed, "{event} {answer}");
+    }
+}
+
+#[tokio::test]
+async fn an_allow_whose_rewrite_is_dropped_allows_nothing() {
+    let answer =
+        json!({"decision": "allow", "hook_specific_output": {"updated_input": {"cmd": "ls"}}});
+    let verdict =
+        verdict(vec![say(PermissionRequest, &answer)], PermissionRequest, &call("rm")).await;
+    assert_eq!(verdict.decision, None);
+    assert!(verdict.system_message.unwrap().contains("updated_input"));
+}
+
+#[tokio::test]
+async fn a_stop_is_a_denial_where_the_event_may_stop() {
+    for event in [PreToolUse, BeforeLlmCall, AfterLlmCall] {
+        let answer = json!({"continue": false, "stop_reason": "enough"});
+        let verdict = verdict(vec![say(event, &answer)], event, &call("ls")).await;
+        assert_eq!(verdict.decision, Some(Decision::Deny), "{event}");
+        assert_eq!(verdict.message.as_deref(), Some("enough"), "{event}");
+        assert_eq!(verdict.stop.map(|stop| stop.reason).as_deref(), Some("enough"), "{event}");
+    }
+}
+
+#[tokio::test]
+async fn mutators_run_in_turn_and_guards_see_the_result() {
+    let mut mutator = hook(PreToolUse, "set_cmd", &["rm -rf /"]);
+    mutator.mutates = true;
+    // The guard stands first in the file: it still judges what will be executed.
+    let hooks = vec![hook(PreToolUse, "deny_word", &["rm"]), mutator];
+    let verdict = verdict(hooks, PreToolUse, &call("ls")).await;
+    assert_eq!(verdict.decision, Some(Decision::Deny));
+    assert_eq!(verdict.message.as_deref(), Some("no rm"));
+}
+
+#[tokio::test]
+async fn a_rewrite_by_a_guard_makes_the_others_judge_again() {
+    let to_bad = vec![hook(PreToolUse, "deny_word", &["rm"]), hook(PreToolUse, "set_cmd", &["rm"])];
+    let denied = verdict(to_bad, PreToolUse, &call("ls")).await;
+    assert_eq!(denied.decision, Some(Decision::Deny));
+
+    // And a guard that denied the first input, but not the one that will be executed, does not count.
+    let to_good =
+        vec![hook(PreToolUse, "deny_word", &["rm"]), hook(PreToolUse, "set_cmd", &["ls -l"])];
+    let rewritten = verdict(to_good, PreToolUse, &call("rm")).await;
+    assert_eq!((rewritten.decision, rewritten.allowed), (None, true));
+    assert_eq!(rewritten.updated_input, Some(object(json!({"cmd": "ls -l", "cwd": "/tmp"}))));
+    assert_eq!(rewritten.hooks.len(), 2);
+}
+
+#[tokio::test]
+async fn two_rewriters_see_each_other_and_settle_or_fail() {
+    let settle =
+        |key: &str| say(PreToolUse, &json!({"hook_specific_output": {"updated_input": {key: 1}}}));
+    let settled = verdict(vec![settle("a"), settle("b")], PreToolUse, &call("ls")).await;
+    assert!(settled.allowed);
+    assert_eq!(
+        settled.updated_input,
+        Some(object(json!({"cmd": "ls", "cwd": "/tmp", "a": 1, "b": 1})))
+    );
+
+    let endless = vec![hook(PreToolUse, "append", &[]), hook(PreToolUse, "append", &["again"])];
+    let failed = verdict(endless, PreToolUse, &call("ls")).await;
+    assert_eq!(failed.decision, Some(Decision::Deny));
+    assert!(failed.message.unwrap().contains("does not settle"));
+}
+
+#[tokio::test]
+async fn an_allow_for_an_earlier_input_permits_nothing() {
+    let mut allow = say(PreToolUse, &json!({"decision": "allow"}));
+    allow.mutates = true;
+    let mut rewrite = hook(PreToolUse, "set_cmd", &["rm"]);
+    rewrite.mutates = true;
+    let verdict = verdict(vec![allow, rewrite], PreToolUse, &call("ls")).await;
+    assert_eq!(verdict.decision, None);
+    assert!(verdict.hooks[0].warnings[0].contains("rewritten later"));
+}
+
+#[tokio::test]
+async fn a_denial_by_a_mutator_ends_the_event() {
+    let mut denier = say(PreToolUse, &json!({"decision": "deny", "reason": "no"}));
+    denier.mutates = true;
+    let hooks = vec![hook(PreToolUse, "fail", &[]), denier];
+    let verdict = verdict(hooks, PreToolUse, &call("ls")).await;
+    assert_eq!(verdict.message.as_deref(), Some("no"));
+    assert_eq!(verdict.hooks[0].status, HookStatus::Skipped);
+}
+
+#[tokio::test]
+async fn a_renamed_tool_meets_the_guards_of_its_new_name() {
+    let rename = say(PreToolUse, &json!({"hook_specific_output": {"updated_tool_name": "danger"}}));
+    let mut guard = say(PreToolUse, &json!({"decision": "deny", "reason": "danger"}));
+    guard.matcher = Matcher::new("danger").unwrap();
+    let verdict = verdict(vec![guard, rename], PreToolUse, &call("ls")).await;
+    assert_eq!(verdict.decision, Some(Decision::Deny));
+}
+
+#[tokio::test]
+async fn matchers_choose_by_name_or_kind_and_identical_hooks_run_once() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let mut registry = Registry::new();
+    let counter = Arc::clone(&count);
+    registry.register_inline_builtin("count", move |_: &Input, _: &[String]| {
+        counter.fetch_add(1, Ordering::Relaxed);
+        Ok::<_, String>(None)
+    });
+    let matched = |pattern: &str| {
+        let mut hook = hook(PreToolUse, "count", &[]);
+        hook.matcher = Matcher::new(pattern).unwrap();
+        hook
+    };
+    let mut other = matched("Bash|shell");
+    other.args = vec!["other".into()];
+    let hooks = vec![matched("*"), matched("Bash"), matched("edit"), other];
+    let config = Config { hooks, ..Config::default() };
+    let executor = Executor::builder(config).registry(registry).build().unwrap();
+
+    let mut input = Input::for_tool("Bash", JsonObject::new());
+    assert_eq!(executor.dispatch(PreToolUse, &input).await.hooks.len(), 2);
+    assert_eq!(count.load(Ordering::Relaxed), 2);
+    input.tool_name = Some("Execute".into());
+    assert_eq!(executor.dispatch(PreToolUse, &input).await.hooks.len(), 1);
+    input.tool_kind = Some("shell".into());
+    assert_eq!(executor.dispatch(PreToolUse, &input).await.hooks.len(), 2);
+}
+
+#[tokio::test]
+async fn a_tool_event_without_a_tool_is_denied_where_it_may_be_blocked() {
+    let hooks = || vec![say(PreToolUse, &json!({})), say(Event::ToolResponseTransform, &json!({}))];
+    let denied = verdict(hooks(), PreToolUse, &Input::default()).await;
+    assert_eq!(denied.decision, Some(Decision::Deny));
+    let open = verdict(hooks(), Event::ToolResponseTransform, &Input::default()).await;
+    assert!(open.allowed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn async_builtins_are_dropped_at_their_timeout() {
+    let mut registry = Registry::new();
+    registry.register_builtin("sleep", |_: Arc<Input>, _: Arc<[String]>| async {
+        tokio::time::sleep(Duration::from_secs(3600)).await;
+        Ok::<_, String>(None)
+    });
+    let mut slow = hook(PreToolUse, "sleep", &[]);
+    slow.timeout = Duration::from_millis(1);
+    let config = Config { hooks: vec![slow], ..Config::default() };
+    let executor = Executor::builder(config).registry(registry).build().unwrap();
+    let verdict = executor.dispatch(PreToolUse, &call("ls")).await;
+    assert_eq!(verdict.decision, Some(Decision::Deny));
+    assert!(verdict.message.unwrap().contains("timed out after 1ms"));
+}
+
+#[tokio::test]
+async fn plain_builtins_may_block_and_panic() {
+    let mut registry = Registry::new();
+    let state = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&state);
+    registry.register_builtin("note", move |input: &Input, args: &[String]| {
+        seen.lock().unwrap().push((input.tool().to_owned(), args.to_vec()));
+        Ok::<_, String>(Some(Output::context("noted")))
+    });
+    registry.register_builtin("panic", |_: &Input, _: &[String]| -> Result<_, String> {
+        panic!("kept off the reactor")
+    });
+    let hooks = vec![hook(PreToolUse, "note", &["a"]), hook(PreToolUse, "panic", &[])];
+    let config = Config { hooks, ..Config::default() };
+    let executor = Executor::builder(config).registry(registry).build().unwrap();
+    let verdict = executor.dispatch(PreToolUse, &call("ls")).await;
+    assert_eq!(state.lock().unwrap()[..], [("shell".to_owned(), vec!["a".to_owned()])]);
+    assert_eq!(verdict.additional_context.as_deref(), Some("noted"));
+    assert!(verdict.message.unwrap().contains("panicked: kept off the reactor"));
+}
+
+#[tokio::test]
+async fn the_callers_input_is_completed_but_never_changed() {
+    let seen = Arc::new(Mutex::new(None));
+    let mut registry = Registry::new();
+    let slot = Arc::clone(&seen);
+    registry.register_inline_builtin("see", move |input: &Input, _: &[String]| {
+        *slot.lock().unwrap() = Some(input.clone());
+        Ok::<_, String>(None)
+    });
+    let config = Config { hooks: vec![hook(PreToolUse, "see", &[])], ..Config::default() };
+    let executor =
+        Executor::builder(config).registry(registry).working_dir("/project").build().unwrap();
+    let input = call("ls");
+    let before = input.clone();
+    executor.dispatch(PreToolUse, &input).await;
+    assert_eq!(input, before);
+    let seen = seen.lock().unwrap().clone().unwrap();
+    assert_eq!((seen.cwd.as_str(), seen.hook_event_name), ("/project", Some(PreToolUse)));
+}
+
+#[tokio::test]
+async fn what_cannot_work_is_refused_when_the_executor_is_built() {
+    let mut unknown_type = hook(PreToolUse, "say", &[]);
+    unknown_type.kind = "comand".into();
+    let hooks = vec![unknown_type, hook(PreToolUse, "sya", &[])];
+    let config = Config { hooks, ..Config::default() };
+    let problems = Executor::builder(config).registry(registry()).build().unwrap_err();
+    let told: Vec<_> = problems
+        .iter()
+        .map(|problem| (problem.message.as_str(), problem.hint.as_deref()))
+        .collect();
+    assert_eq!(told[0].0, "unknown hook type `comand`");
+    assert_eq!(told[1], ("unknown builtin `sya`", Some("did you mean `say`?")));
+}
+
+#[tokio::test]
+async fn a_builtin_may_answer_in_the_tools_place_unless_the_call_is_denied() {
+    let respond =
+        || say(PreToolUse, &json!({"hook_specific_output": {"respond": {"for_llm": "cached"}}}));
+    let answered = verdict(vec![respond()], PreToolUse, &call("ls")).await;
+    assert_eq!(answered.respond, Some(ToolResult::text("cached")));
+    let deny = say(PreToolUse, &json!({"decision": "deny"}));
+    let denied = verdict(vec![respond(), deny], PreToolUse, &call("ls")).await;
+    assert_eq!(denied.respond, None);
+}
+
+#[tokio::test]
+async fn background_hooks_are_not_waited_for_and_finish_at_shutdown() {
+    let (sender, receiver) = tokio::sync::oneshot::channel::<()>();
+    let receiver = Arc::new(Mutex::new(Some(receiver)));
+    let done = Arc::new(AtomicUsize::new(0));
+    let finished = Arc::clone(&done);
+    let mut registry = Registry::new();
+    registry.register_builtin("wait", move |_: Arc<Input>, _: Arc<[String]>| {
+        let receiver = receiver.lock().unwrap().take();
+        let finished = Arc::clone(&finished);
+        async move {
+            receiver.unwrap().await.unwrap();
+            finished.fetch_add(1, Ordering::Relaxed);
+            Ok::<_, String>(None)
+        }
+    });
+    let mut background = hook(Stop, "wait", &[]);
+    background.background = true;
+    let config = Config { hooks: vec![background], ..Config::default() };
+    let executor = Executor::builder(config).registry(registry).build().unwrap();
+    let verdict = executor.dispatch(Stop, &Input::default()).await;
+    assert_eq!(verdict.hooks[0].status, HookStatus::Background);
+    assert_eq!(done.load(Ordering::Relaxed), 0);
+    sender.send(()).unwrap();
+    executor.shutdown(Duration::from_mins(1)).await;
+    assert_eq!(done.load(Ordering::Relaxed), 1);
+}
