@@ -43,8 +43,8 @@ fn registry() -> Registry {
     registry
 }
 
-fn object(value: Value) -> JsonObject {
-    value.as_object().cloned().expect("an object")
+fn object(value: impl Into<Value>) -> JsonObject {
+    value.into().as_object().cloned().expect("an object")
 }
 
 fn hook(event: Event, name: &str, args: &[&str]) -> Hook {
@@ -328,7 +328,7 @@ async fn a_tool_event_without_a_tool_is_denied_where_it_may_be_blocked() {
 async fn async_builtins_are_dropped_at_their_timeout() {
     let mut registry = Registry::new();
     registry.register_builtin("sleep", |_: Arc<Input>, _: Arc<[String]>| async {
-        tokio::time::sleep(Duration::from_secs(3600)).await;
+        tokio::time::sleep(Duration::from_hours(1)).await;
         Ok::<_, String>(None)
     });
     let mut slow = hook(PreToolUse, "sleep", &[]);
@@ -433,4 +433,43 @@ async fn background_hooks_are_not_waited_for_and_finish_at_shutdown() {
     sender.send(()).unwrap();
     executor.shutdown(Duration::from_mins(1)).await;
     assert_eq!(done.load(Ordering::Relaxed), 1);
+}
+
+proptest::proptest! {
+    #[test]
+    fn the_verdict_does_not_depend_on_which_hook_finishes_first(delays in proptest::collection::vec(0_u64..50, 5)) {
+        let answers = [
+            json!({"decision": "deny", "reason": "one"}),
+            json!({"decision": "deny", "reason": "two", "system_message": "a"}),
+            json!({"decision": "allow"}),
+            json!({"system_message": "b", "hook_specific_output": {"additional_context": "x"}}),
+            json!({"hook_specific_output": {"additional_context": "y", "metadata": {"k": "last"}}}),
+        ];
+        let dispatch = |delays: Vec<u64>| {
+            let mut registry = Registry::new();
+            registry.register_builtin("say_late", |_: Arc<Input>, args: Arc<[String]>| async move {
+                tokio::time::sleep(Duration::from_millis(args[1].parse()?)).await;
+                Ok::<_, Box<dyn std::error::Error + Send + Sync>>(Some(Output::parse(&args[0])?))
+            });
+            let hooks = answers.iter().zip(delays).map(|(answer, delay)| {
+                let mut late = hook(PreToolUse, "say_late", &[&answer.to_string(), &delay.to_string()]);
+                late.name = Some(answer.to_string());
+                late
+            });
+            let config = Config { hooks: hooks.collect(), ..Config::default() };
+            let executor = Executor::builder(config).registry(registry).build().unwrap();
+            // Time stands still but for the sleeps, so each order of finishing really happens.
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .start_paused(true)
+                .build()
+                .unwrap();
+            let mut verdict = runtime.block_on(executor.dispatch(PreToolUse, &call("ls")));
+            for hook in &mut verdict.hooks {
+                hook.duration_ms = 0.0;
+            }
+            verdict
+        };
+        proptest::prop_assert_eq!(dispatch(delays), dispatch(vec![0; 5]));
+    }
 }

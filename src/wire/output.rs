@@ -528,3 +528,119 @@ fn word(key: &str, value: &Value) -> Result<Option<Decision>, OutputError> {
         },
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(value: Value) -> Output {
+        Output::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn both_spellings_say_the_same() {
+        let snake = json!({
+            "continue": true, "stop_reason": "s", "suppress_output": true, "system_message": "m",
+            "decision": "block", "reason": "r",
+            "hook_specific_output": {
+                "hook_event_name": "pre_tool_use", "permission_decision": "ask",
+                "permission_decision_reason": "p", "additional_context": "c"
+            }
+        });
+        let camel = json!({
+            "continue": true, "stopReason": "s", "suppressOutput": true, "systemMessage": "m",
+            "decision": "block", "reason": "r",
+            "hookSpecificOutput": {
+                "hookEventName": "pre_tool_use", "permissionDecision": "ask",
+                "permissionDecisionReason": "p", "additionalContext": "c"
+            }
+        });
+        let output = read(snake);
+        assert_eq!(output, read(camel));
+        assert_eq!(output.decision, Some(Decision::Deny));
+        assert_eq!(output.reason.as_deref(), Some("r"));
+        assert_eq!(output.unknown_keys, [""; 0]);
+    }
+
+    #[test]
+    fn one_spelling_patches_the_input_and_the_other_replaces_it() {
+        let keys = json!({"cmd": "ls"}).as_object().cloned().unwrap();
+        let patch = read(json!({"hook_specific_output": {"updated_input": keys}}));
+        assert_eq!(patch.updated_input, Some(InputChange::Patch(keys.clone())));
+        let replace = read(json!({"hookSpecificOutput": {"updatedInput": keys}}));
+        assert_eq!(replace.updated_input, Some(InputChange::Replace(keys)));
+    }
+
+    #[test]
+    fn the_words_of_a_decision_are_read_and_no_others() {
+        for (word, decision) in WORDS {
+            assert_eq!(read(json!({ "decision": word })).decision, Some(decision), "{word}");
+        }
+        assert_eq!(read(json!({ "decision": "" })).decision, None);
+        let error = Output::parse(r#"{"decision":"denny"}"#).unwrap_err();
+        assert_eq!(error.to_string(), "`decision` can't be `denny`; did you mean `deny`?");
+        assert!(Output::parse(r#"{"decision":"Block"}"#).is_err());
+        assert!(Output::parse(r#"{"decision":true}"#).is_err());
+    }
+
+    #[test]
+    fn the_strictest_of_several_decisions_counts_and_keeps_its_reasons() {
+        let output = read(json!({
+            "continue": false, "stop_reason": "stop", "decision": "block", "reason": "why",
+            "hook_specific_output": {"permission_decision": "allow"}
+        }));
+        assert_eq!(output.decision, Some(Decision::Deny));
+        assert_eq!(output.reason.as_deref(), Some("why\nstop"));
+        let same = read(json!({
+            "decision": "block", "reason": "R",
+            "hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "R"}
+        }));
+        assert_eq!(same.reason.as_deref(), Some("R"));
+    }
+
+    #[test]
+    fn what_can_be_read_in_two_ways_is_refused() {
+        for text in [
+            r#"{"continue":false,"continue":true}"#,
+            r#"{"stop_reason":"a","stopReason":"b"}"#,
+            r#"{"hook_specific_output":{},"hookSpecificOutput":{}}"#,
+            r#"{"permission_decision":"allow","hook_specific_output":{"permission_decision":"deny"}}"#,
+            r#"{"decision":"allow"} {"decision":"deny"}"#,
+            r#"{"decision":"deny""#,
+            r#"{"continue":"false"}"#,
+            "[]",
+            "null",
+        ] {
+            assert!(Output::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_nobody_reads_is_named_with_the_one_meant() {
+        let output = read(
+            json!({"Continue": false, "hook_specific_output": {"permision_decision": "deny"}}),
+        );
+        assert_eq!(output.decision, None);
+        assert_eq!(
+            output.unknown_keys,
+            [
+                "unknown key `Continue`; did you mean `continue`?",
+                "unknown key `permision_decision`; did you mean `permission_decision`?"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_answer_of_a_permission_request_in_claude_codes_form_is_read() {
+        let answer = json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest",
+            "decision": {"behavior": "deny", "message": "no", "interrupt": true}}});
+        let output = read(answer);
+        assert_eq!(output.decision, Some(Decision::Deny));
+        assert_eq!(output.reason.as_deref(), Some("no"));
+        assert_eq!(output.stop, Some(Stop::new(StopScope::Turn, "")));
+        let nothing = json!({"hookSpecificOutput": {"decision": {"message": "x"}}});
+        assert!(Output::from_value(nothing).is_err());
+    }
+}
