@@ -1,9 +1,18 @@
 //! `hooks.yaml`: read, checked and resolved, with every problem of a file in one go.
 
 mod condition;
+mod defaults;
 mod diagnostic;
+mod document;
+mod hook;
+mod load;
 mod model;
+mod node;
+mod process;
+mod reader;
 mod source;
+mod units;
+mod yaml;
 
 pub use condition::Condition;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};

@@ -15,6 +15,14 @@ pub struct SourceFile {
     pub text: String,
 }
 
+impl SourceFile {
+    /// Returns a file of the given text.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
+        Self { path: path.into(), text: text.into() }
+    }
+}
+
 /// A place in a configuration file.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Location {
@@ -80,7 +88,7 @@ impl Location {
 impl Default for Location {
     /// Returns the place of a hook that no file holds: one made by a program.
     fn default() -> Self {
-        let file = SourceFile { path: PathBuf::from("<program>"), text: String::new() };
+        let file = SourceFile::new("<program>", "");
         Self { file: Arc::new(file), range: 0..0 }
     }
 }

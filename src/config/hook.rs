@@ -1,0 +1,271 @@
+//! One hook: its keys, and what they mean for the event it is configured for.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::condition::Condition;
+use super::defaults::Defaults;
+use super::diagnostic::Diagnostic;
+use super::model::{Command, Hook, InheritEnv, OnError};
+use super::node::{Node, Value};
+use super::reader::{Fields, Reader};
+use crate::event::{Contract, Event, FailureMode};
+use crate::executor::Matcher;
+
+/// The keys of a hook.
+pub(super) const KEYS: [&str; 19] = [
+    "type",
+    "command",
+    "args",
+    "name",
+    "timeout",
+    "env",
+    "working_dir",
+    "shell",
+    "inherit_env",
+    "max_output",
+    "on_error",
+    "strict_output",
+    "mutates",
+    "background",
+    "enabled",
+    "when",
+    "with",
+    // Read for the sake of a message.
+    "matcher",
+    "hooks",
+];
+
+/// The values of `on_error`.
+pub(super) const ON_ERROR: [(&str, OnError); 4] = [
+    ("block", OnError::Block),
+    ("ask", OnError::Ask),
+    ("warn", OnError::Warn),
+    ("ignore", OnError::Ignore),
+];
+
+/// The hook types that come with the crate.
+const SHIPPED_TYPES: [&str; 3] = ["command", "builtin", "process"];
+
+/// What a hook takes over from where it stands.
+pub(super) struct Place<'a> {
+    pub(super) event: Event,
+    pub(super) matcher: Matcher,
+    pub(super) when: Option<Arc<Condition>>,
+    pub(super) defaults: &'a Defaults,
+}
+
+impl Reader {
+    /// Reads one hook; `None` when it is broken, which is reported.
+    pub(super) fn hook(&mut self, node: &Node, place: &Place<'_>) -> Option<Hook> {
+        let errors = self.errors();
+        let fields = self.fields(node, "a hook", &KEYS)?;
+        let contract = place.event.contract();
+        let defaults = place.defaults;
+
+        let kind = if let Some(value) = fields.get("type") {
+            self.filled_text(value, "`type`")
+        } else {
+            self.error_with_hint(
+                node,
+                "a hook needs a `type`",
+                "add `type: command`, `type: builtin` or `type: process`",
+            );
+            None
+        };
+        let kind = kind.unwrap_or_default();
+        let mut hook = Hook {
+            matcher: place.matcher.clone(),
+            command: self.hook_command(node, &fields, &kind),
+            location: self.location(node),
+            key_locations: self.key_locations(&fields),
+            inherit_env: defaults.inherit_env.clone().unwrap_or_default(),
+            ..Hook::new(place.event, kind, Command::Text(String::new()))
+        };
+        for (name, _, value) in fields.iter() {
+            match name {
+                "args" => hook.args = self.texts(value, "`args`").unwrap_or_default(),
+                "name" => hook.name = self.filled_text(value, "`name`"),
+                "env" => hook.env = self.environment(value).unwrap_or_default(),
+                "working_dir" => hook.working_dir = self.filled_text(value, "`working_dir`"),
+                "shell" => hook.shell = self.filled_text(value, "`shell`"),
+                "inherit_env" => {
+                    hook.inherit_env = self.inherit_env(value).unwrap_or_default();
+                }
+                "strict_output" => {
+                    hook.strict_output = self.boolean(value, "`strict_output`").unwrap_or_default();
+                }
+                "mutates" => hook.mutates = self.boolean(value, "`mutates`").unwrap_or_default(),
+                "enabled" => hook.enabled = self.boolean(value, "`enabled`").unwrap_or_default(),
+                "with" => hook.with = self.hook_parameters(value, &hook.kind),
+                _ => {}
+            }
+        }
+        hook.shell = hook.shell.or_else(|| defaults.shell.clone());
+        hook.timeout = self
+            .optional(&fields, "timeout", Self::duration)
+            .or(defaults.timeout)
+            .unwrap_or(Hook::DEFAULT_TIMEOUT);
+        hook.max_output = self
+            .optional(&fields, "max_output", Self::size)
+            .or(defaults.max_output)
+            .unwrap_or(Hook::DEFAULT_MAX_OUTPUT);
+        hook.background = self.background(&fields, contract);
+        hook.on_error = self.on_error(&fields, contract, defaults);
+        hook.when = self.both_conditions(&fields, place.when.as_ref());
+        (self.errors() == errors).then_some(hook)
+    }
+
+    fn optional<T>(
+        &mut self,
+        fields: &Fields<'_>,
+        key: &str,
+        read: impl Fn(&mut Self, &Node, &str) -> Option<T>,
+    ) -> Option<T> {
+        read(self, fields.get(key)?, &format!("`{key}`"))
+    }
+
+    fn hook_command(&mut self, node: &Node, fields: &Fields<'_>, kind: &str) -> Option<Command> {
+        let Some(value) = fields.get("command") else {
+            // A host's own type may need nothing but `with`.
+            if kind.is_empty() || SHIPPED_TYPES.contains(&kind) {
+                let wanted = match kind {
+                    "builtin" => "the name of the builtin: `command: protect_paths`",
+                    "process" => "the name of an entry of `processes:`: `command: weather`",
+                    _ => "what to run: `command: ./check.sh` or `command: [python3, check.py]`",
+                };
+                self.error_with_hint(node, "a hook needs a `command`", format!("add {wanted}"));
+            }
+            return None;
+        };
+        if !matches!(value.value, Value::List(_)) {
+            return self.filled_text(value, "`command`").map(Command::Text);
+        }
+        if kind == "builtin" || kind == "process" {
+            self.error_with_hint(
+                value,
+                format!("the `command` of a {kind} hook is a name, not a list"),
+                "what it takes goes into `args`",
+            );
+            return None;
+        }
+        let argv = self.texts(value, "`command`")?;
+        if argv.first().is_none_or(|program| program.trim().is_empty()) {
+            self.error_with_hint(
+                value,
+                "`command` is empty",
+                "the first item is the program: `[python3, check.py]`",
+            );
+            return None;
+        }
+        Some(Command::Argv(argv))
+    }
+
+    fn hook_parameters(&mut self, value: &Node, kind: &str) -> Option<serde_json::Value> {
+        if SHIPPED_TYPES.contains(&kind) {
+            self.error_with_hint(
+                value,
+                format!("`with` has no meaning for a {kind} hook"),
+                "it holds the parameters of hook types that a program registers; use `args`",
+            );
+            return None;
+        }
+        self.json(value)
+    }
+
+    /// Reads `inherit_env`: `true`, `false` or a list of names.
+    pub(super) fn inherit_env(&mut self, node: &Node) -> Option<InheritEnv> {
+        match &node.value {
+            Value::Bool(true) => Some(InheritEnv::All),
+            Value::Bool(false) => Some(InheritEnv::None),
+            Value::List(_) => self.texts(node, "`inherit_env`").map(InheritEnv::Only),
+            _ => {
+                self.error_with_hint(
+                    node,
+                    format!("`inherit_env` can't be {}", node.kind()),
+                    "`true`, `false` or a list of names: `[PATH, HOME]`",
+                );
+                None
+            }
+        }
+    }
+
+    fn background(&mut self, fields: &Fields<'_>, contract: &Contract) -> bool {
+        let Some(value) = fields.get("background") else { return false };
+        let background = self.boolean(value, "`background`").unwrap_or_default();
+        if background && contract.may_block {
+            self.error_with_hint(
+                value,
+                format!("`background` on `{}`, which waits for its hooks' answers", contract.event),
+                "a hook in the background can't block; remove `background`, or use an event that only observes",
+            );
+        }
+        background
+    }
+
+    /// Reads `on_error`, and applies the default of the file.
+    fn on_error(
+        &mut self,
+        fields: &Fields<'_>,
+        contract: &Contract,
+        defaults: &Defaults,
+    ) -> Option<OnError> {
+        let Some(value) = fields.get("on_error") else {
+            return defaults.on_error.and_then(|wanted| default_on_error(wanted, contract));
+        };
+        let wanted = self.choice(value, "`on_error`", &ON_ERROR)?;
+        if !contract.may_block && matches!(wanted, OnError::Block | OnError::Ask) {
+            let word = if wanted == OnError::Block { "block" } else { "ask" };
+            self.error_with_hint(
+                value,
+                format!("`on_error: {word}` on `{}`, which can't be blocked", contract.event),
+                "use `warn` or `ignore` here",
+            );
+            return None;
+        }
+        Some(wanted)
+    }
+
+    fn key_locations(&self, fields: &Fields<'_>) -> BTreeMap<&'static str, super::Location> {
+        let known = |name: &str| KEYS.iter().copied().find(|key| *key == name);
+        fields
+            .iter()
+            .filter_map(|(name, _, value)| Some((known(name)?, self.location(value))))
+            .collect()
+    }
+
+    fn both_conditions(
+        &mut self,
+        fields: &Fields<'_>,
+        outer: Option<&Arc<Condition>>,
+    ) -> Option<Arc<Condition>> {
+        let inner = fields.get("when").and_then(|value| self.condition(value)).map(Arc::new);
+        match (outer, inner) {
+            (Some(outer), Some(inner)) => {
+                let parts = vec![Condition::clone(outer), Condition::clone(&inner)];
+                Some(Arc::new(Condition::All(parts)))
+            }
+            (outer, inner) => inner.or_else(|| outer.cloned()),
+        }
+    }
+
+    /// Reads `when`.
+    pub(super) fn condition(&mut self, node: &Node) -> Option<Condition> {
+        self.report(node, Diagnostic::error("`when` is not read yet"));
+        None
+    }
+}
+
+/// Returns what `defaults.on_error` means for the hooks of an event.
+///
+/// It never relaxes an event that does more than warn, and where an event can't do what it asks
+/// for, the failure is a warning.
+fn default_on_error(wanted: OnError, contract: &Contract) -> Option<OnError> {
+    match (contract.failure, wanted) {
+        (_, OnError::Block) if contract.may_block => Some(OnError::Block),
+        (FailureMode::Open, OnError::Ask) if contract.may_block => Some(OnError::Ask),
+        (FailureMode::Open, OnError::Ignore) => Some(OnError::Ignore),
+        (FailureMode::Open, _) => Some(OnError::Warn),
+        (FailureMode::Ask | FailureMode::Closed, _) => None,
+    }
+}

@@ -1,0 +1,276 @@
+//! Reads typed values out of the tree of a file, and collects what is wrong with it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::diagnostic::{Diagnostic, Diagnostics, Severity};
+use super::node::{Node, Value};
+use super::source::{Location, SourceFile};
+use crate::suggest;
+
+/// Reads one file.
+pub(super) struct Reader {
+    file: Arc<SourceFile>,
+    problems: Vec<Diagnostic>,
+    errors: usize,
+}
+
+/// The keys of a mapping, each known and there once.
+pub(super) struct Fields<'n> {
+    entries: Vec<(&'n str, &'n Node, &'n Node)>,
+}
+
+impl<'n> Fields<'n> {
+    /// Returns the value of a key.
+    pub(super) fn get(&self, key: &str) -> Option<&'n Node> {
+        self.iter().find(|(name, _, _)| *name == key).map(|(_, _, value)| value)
+    }
+
+    /// Returns name, key and value of each entry, in the order of the file.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'n str, &'n Node, &'n Node)> {
+        self.entries.iter().copied()
+    }
+}
+
+impl Reader {
+    pub(super) fn new(file: Arc<SourceFile>) -> Self {
+        Self { file, problems: Vec::new(), errors: 0 }
+    }
+
+    pub(super) fn into_problems(self) -> Diagnostics {
+        let mut problems = Diagnostics::default();
+        problems.extend(self.problems);
+        problems
+    }
+
+    /// Returns how many errors were found so far: who reads several values asks before and after.
+    pub(super) fn errors(&self) -> usize {
+        self.errors
+    }
+
+    /// Returns the place of a value; of one that goes over several lines, the first.
+    pub(super) fn location(&self, node: &Node) -> Location {
+        let mut range = node.span.clone();
+        if let Some(text) = self.file.text.get(range.clone())
+            && let Some(newline) = text.find('\n')
+        {
+            range.end = range.start + text[..newline].trim_end().len();
+        }
+        Location::new(Arc::clone(&self.file), range)
+    }
+
+    /// Notes a problem at a value.
+    pub(super) fn report(&mut self, node: &Node, problem: Diagnostic) {
+        let problem = problem.at(self.location(node));
+        self.errors += usize::from(problem.severity == Severity::Error);
+        self.problems.push(problem);
+    }
+
+    pub(super) fn error(&mut self, node: &Node, message: impl Into<String>) {
+        self.report(node, Diagnostic::error(message));
+    }
+
+    pub(super) fn error_with_hint(
+        &mut self,
+        node: &Node,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.report(node, Diagnostic::error(message).hint(hint));
+    }
+
+    fn expected(&mut self, what: &str, expected: &str, node: &Node) {
+        self.error(node, format!("{what} must be {expected}, not {}", node.kind()));
+    }
+
+    /// Reads a mapping whose keys are all known; every unknown or repeated key is reported.
+    pub(super) fn fields<'n>(
+        &mut self,
+        node: &'n Node,
+        what: &str,
+        known: &[&str],
+    ) -> Option<Fields<'n>> {
+        let fields = self.open_fields(node, what)?;
+        for (name, key, _) in fields.iter() {
+            if !known.contains(&name) {
+                self.unknown_key(key, name, what, known);
+            }
+        }
+        Some(fields)
+    }
+
+    /// Reads a mapping whose keys are the author's own.
+    pub(super) fn open_fields<'n>(&mut self, node: &'n Node, what: &str) -> Option<Fields<'n>> {
+        let Value::Map(entries) = &node.value else {
+            self.expected(what, "a mapping", node);
+            return None;
+        };
+        let mut seen: HashMap<&str, &Node> = HashMap::with_capacity(entries.len());
+        let mut fields = Fields { entries: Vec::with_capacity(entries.len()) };
+        for (key, value) in entries {
+            let Some(name) = key.as_text() else {
+                self.error_with_hint(
+                    key,
+                    format!("a key must be text, not {}", key.kind()),
+                    "put quotes around it",
+                );
+                continue;
+            };
+            if let Some(first) = seen.get(name) {
+                let line = self.location(first).line();
+                self.report(
+                    key,
+                    Diagnostic::error(format!("`{name}` is there twice"))
+                        .label(format!("first on line {line}"))
+                        .hint(
+                            "merge the two; a file in which one of them vanished would be a trap",
+                        ),
+                );
+                continue;
+            }
+            seen.insert(name, key);
+            fields.entries.push((name, key, value));
+        }
+        Some(fields)
+    }
+
+    /// Reports a key that nobody reads.
+    pub(super) fn unknown_key(&mut self, key: &Node, name: &str, what: &str, known: &[&str]) {
+        let hint = match suggest::closest(name, known.iter().copied()) {
+            Some(suggestion) => format!("did you mean `{suggestion}`?"),
+            None => format!("known here: {}", known.join(", ")),
+        };
+        self.error_with_hint(key, format!("unknown key `{name}` in {what}"), hint);
+    }
+
+    /// Reads a text; a number or a boolean stands for the text it was written as.
+    pub(super) fn text(&mut self, node: &Node, what: &str) -> Option<String> {
+        let text = match &node.value {
+            Value::Text(text) => text.clone(),
+            Value::Bool(_) | Value::Number(_) => self.written(node).to_owned(),
+            Value::Null => {
+                self.error_with_hint(
+                    node,
+                    format!("{what} has no value"),
+                    "write `\"\"` for an empty text",
+                );
+                return None;
+            }
+            Value::List(_) | Value::Map(_) => {
+                self.expected(what, "text", node);
+                return None;
+            }
+        };
+        if text.contains('\0') {
+            self.error(node, format!("{what} contains a NUL character"));
+            return None;
+        }
+        Some(text)
+    }
+
+    /// Reads a text that is not blank.
+    pub(super) fn filled_text(&mut self, node: &Node, what: &str) -> Option<String> {
+        let text = self.text(node, what)?;
+        if text.trim().is_empty() {
+            self.error(node, format!("{what} is empty"));
+            return None;
+        }
+        Some(text)
+    }
+
+    /// Reads a list of texts.
+    pub(super) fn texts(&mut self, node: &Node, what: &str) -> Option<Vec<String>> {
+        let Value::List(items) = &node.value else {
+            self.expected(what, "a list", node);
+            return None;
+        };
+        let texts: Vec<String> = items
+            .iter()
+            .filter_map(|item| self.text(item, &format!("an item of {what}")))
+            .collect();
+        (texts.len() == items.len()).then_some(texts)
+    }
+
+    pub(super) fn boolean(&mut self, node: &Node, what: &str) -> Option<bool> {
+        match &node.value {
+            Value::Bool(flag) => Some(*flag),
+            Value::Text(text) if ["yes", "no", "on", "off"].contains(&&*text.to_lowercase()) => {
+                self.error_with_hint(
+                    node,
+                    format!("{what} must be `true` or `false`, not `{text}`"),
+                    "`yes` and `no` are plain text in YAML 1.2",
+                );
+                None
+            }
+            _ => {
+                self.expected(what, "`true` or `false`", node);
+                None
+            }
+        }
+    }
+
+    /// Reads one of several words.
+    pub(super) fn choice<T: Copy>(
+        &mut self,
+        node: &Node,
+        what: &str,
+        choices: &[(&str, T)],
+    ) -> Option<T> {
+        let names = || choices.iter().map(|(name, _)| *name);
+        let all = names().collect::<Vec<_>>().join(", ");
+        let Some(text) = node.as_text() else {
+            self.expected(what, &format!("one of {all}"), node);
+            return None;
+        };
+        if let Some((_, value)) = choices.iter().find(|(name, _)| *name == text) {
+            return Some(*value);
+        }
+        let hint = match suggest::closest(text, names()) {
+            Some(suggestion) => format!("did you mean `{suggestion}`?"),
+            None => format!("one of {all}"),
+        };
+        self.error_with_hint(node, format!("unknown value `{text}` for {what}"), hint);
+        None
+    }
+
+    /// Reads `env:`: names and texts.
+    pub(super) fn environment(&mut self, node: &Node) -> Option<BTreeMap<String, String>> {
+        let fields = self.open_fields(node, "`env`")?;
+        let mut variables = BTreeMap::new();
+        for (name, key, value) in fields.iter() {
+            if name.is_empty() || name.contains(['=', '\0']) {
+                self.error(key, format!("`{name}` can't be the name of an environment variable"));
+            }
+            if let Some(text) = self.text(value, &format!("`{name}`")) {
+                variables.insert(name.to_owned(), text);
+            }
+        }
+        Some(variables)
+    }
+
+    /// Reads any value as JSON, for those who read it themselves.
+    pub(super) fn json(&mut self, node: &Node) -> Option<serde_json::Value> {
+        Some(match &node.value {
+            Value::Null => serde_json::Value::Null,
+            Value::Bool(flag) => serde_json::Value::Bool(*flag),
+            Value::Number(number) => serde_json::Value::Number(number.clone()),
+            Value::Text(text) => serde_json::Value::String(text.clone()),
+            Value::List(items) => {
+                serde_json::Value::Array(items.iter().filter_map(|item| self.json(item)).collect())
+            }
+            Value::Map(_) => {
+                let fields = self.open_fields(node, "the value")?;
+                let entries = fields
+                    .iter()
+                    .filter_map(|(name, _, value)| Some((name.to_owned(), self.json(value)?)));
+                serde_json::Value::Object(entries.collect())
+            }
+        })
+    }
+
+    /// Returns the text that a plain value was written as.
+    fn written(&self, node: &Node) -> &str {
+        let text = self.file.text.get(node.span.clone()).unwrap_or_default();
+        text.trim_matches(['"', '\''])
+    }
+}

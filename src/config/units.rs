@@ -1,0 +1,111 @@
+//! Durations and sizes as people write them.
+
+use std::time::Duration;
+
+use super::node::{Node, Value};
+use super::reader::Reader;
+
+/// The longest time that may be set: what is longer is a slip of the pen.
+const MAX_DURATION: Duration = Duration::from_hours(24);
+/// The largest size that may be set: what is larger is a slip of the pen.
+const MAX_SIZE: u64 = 1 << 30;
+
+const DURATION_HINT: &str =
+    "write seconds (`5`, `0.5`) or a number with a unit: `500ms`, `30s`, `2m`, `1h`";
+const SIZE_HINT: &str = "write bytes (`65536`) or a number with a unit: `64KiB`, `1MiB`";
+
+impl Reader {
+    /// Reads a duration: seconds, or a number with a unit.
+    pub(super) fn duration(&mut self, node: &Node, what: &str) -> Option<Duration> {
+        let (seconds, shown) = match &node.value {
+            Value::Number(number) => (number.as_f64(), number.to_string()),
+            Value::Text(text) => (parse_seconds(text), text.clone()),
+            _ => (None, node.kind().to_owned()),
+        };
+        let Some(seconds) = seconds.filter(|seconds| seconds.is_finite()) else {
+            self.error_with_hint(node, format!("{what} is no duration: `{shown}`"), DURATION_HINT);
+            return None;
+        };
+        if seconds < 0.0 {
+            self.error_with_hint(node, format!("{what} is negative: `{shown}`"), DURATION_HINT);
+            return None;
+        }
+        let duration = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        if duration < Duration::from_millis(1) {
+            self.error_with_hint(
+                node,
+                format!("{what} leaves no time: `{shown}`"),
+                "leave the key out for the default",
+            );
+            return None;
+        }
+        if duration > MAX_DURATION {
+            self.error_with_hint(
+                node,
+                format!("{what} is longer than a day: `{shown}`"),
+                format!("the longest is `24h`; {DURATION_HINT}"),
+            );
+            return None;
+        }
+        Some(duration)
+    }
+
+    /// Reads a size in bytes, or a number with a unit.
+    pub(super) fn size(&mut self, node: &Node, what: &str) -> Option<usize> {
+        let (bytes, shown) = match &node.value {
+            Value::Number(number) => (number.as_u64(), number.to_string()),
+            Value::Text(text) => (parse_bytes(text), text.clone()),
+            _ => (None, node.kind().to_owned()),
+        };
+        match bytes {
+            None => {
+                self.error_with_hint(node, format!("{what} is no size: `{shown}`"), SIZE_HINT);
+                None
+            }
+            Some(0) => {
+                self.error_with_hint(node, format!("{what} is zero"), SIZE_HINT);
+                None
+            }
+            Some(bytes) if bytes > MAX_SIZE => {
+                let hint = format!("the largest is `1GiB`; {SIZE_HINT}");
+                self.error_with_hint(node, format!("{what} is too large: `{shown}`"), hint);
+                None
+            }
+            Some(bytes) => usize::try_from(bytes).ok(),
+        }
+    }
+}
+
+fn parse_seconds(text: &str) -> Option<f64> {
+    let (number, unit) = split_unit(text)?;
+    let factor = match unit {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return None,
+    };
+    Some(number.parse::<f64>().ok()? * factor)
+}
+
+fn parse_bytes(text: &str) -> Option<u64> {
+    let (number, unit) = split_unit(text)?;
+    let factor: u64 = match unit {
+        "B" => 1,
+        "kB" | "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// Splits `1.5 MiB` into number and unit.
+fn split_unit(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim();
+    let at = text.find(|letter: char| letter.is_ascii_alphabetic())?;
+    Some((text[..at].trim_end(), &text[at..]))
+}

@@ -1,0 +1,281 @@
+//! YAML text to a tree of [`Node`]s: the only file that names the YAML library.
+//!
+//! Duplicate keys are kept in the tree, so that they are reported along with everything else; for
+//! the library "last wins" means that text keys are handed over as they come. Keys that are
+//! numbers it would fold together, which is why the readers of the tree accept no such keys.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::options::{AliasLimits, NonFiniteFloatPolicy};
+use serde_saphyr::{DuplicateKeyPolicy, Error, Spanned};
+
+use super::node::{Node, Value};
+
+/// How deep a file may nest; a hook with a deep condition needs ten.
+const MAX_DEPTH: usize = 64;
+/// How many values a file may hold, aliases expanded.
+const MAX_NODES: usize = 50_000;
+
+/// A text that is no YAML, or more than it may be.
+#[derive(Debug)]
+pub(super) struct SyntaxError {
+    /// What is wrong.
+    pub(super) message: String,
+    /// Where, in bytes.
+    pub(super) range: Range<usize>,
+    /// The way out.
+    pub(super) hint: Option<&'static str>,
+}
+
+/// Parses `text`, which has no byte order mark.
+pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
+    let mut alias_limits = AliasLimits::default();
+    alias_limits.max_total_replayed_events = MAX_NODES;
+    let options = serde_saphyr::options! {
+        strict_booleans: true,
+        reject_unsupported_tags: true,
+        duplicate_keys: DuplicateKeyPolicy::LastWins,
+        non_finite_float_policy: NonFiniteFloatPolicy::AsString,
+        with_snippet: false,
+        alias_limits: alias_limits,
+        budget: serde_saphyr::budget! {
+            max_documents: 1,
+            max_depth: MAX_DEPTH,
+            max_nodes: MAX_NODES,
+            max_aliases: 1_000,
+        },
+    };
+    match serde_saphyr::from_str_with_options::<Spanned<Raw>>(text, options) {
+        Ok(root) => Ok(node(root, text)),
+        Err(error) => Err(syntax_error(&error, text)),
+    }
+}
+
+/// A value as the library hands it over.
+enum Raw {
+    Null,
+    Bool(bool),
+    Integer(String),
+    Float,
+    Text(String),
+    List(Vec<Spanned<Raw>>),
+    Map(Vec<(Spanned<Raw>, Spanned<Raw>)>),
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct RawVisitor;
+
+        impl<'de> Visitor<'de> for RawVisitor {
+            type Value = Raw;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a value")
+            }
+
+            fn visit_unit<E>(self) -> Result<Raw, E> {
+                Ok(Raw::Null)
+            }
+
+            fn visit_bool<E>(self, flag: bool) -> Result<Raw, E> {
+                Ok(Raw::Bool(flag))
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<Raw, E> {
+                Ok(Raw::Integer(number.to_string()))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Raw, E> {
+                Ok(Raw::Integer(number.to_string()))
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<Raw, E> {
+                // The text is taken from the file: a float would round it.
+                Ok(Raw::Float)
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Raw, E> {
+                Ok(Raw::Text(text.to_owned()))
+            }
+
+            fn visit_string<E>(self, text: String) -> Result<Raw, E> {
+                Ok(Raw::Text(text))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Raw, A::Error> {
+                let mut list = Vec::new();
+                while let Some(item) = items.next_element()? {
+                    list.push(item);
+                }
+                Ok(Raw::List(list))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Raw, A::Error> {
+                let mut map = Vec::new();
+                while let Some(entry) = entries.next_entry::<Spanned<Raw>, Spanned<Raw>>()? {
+                    if map.len() > MAX_NODES {
+                        return Err(A::Error::custom("too many keys"));
+                    }
+                    map.push(entry);
+                }
+                Ok(Raw::Map(map))
+            }
+        }
+
+        deserializer.deserialize_any(RawVisitor)
+    }
+}
+
+/// Turns what the library hands over into a node; its place is where it is written, also when an
+/// alias repeats it elsewhere.
+fn node(spanned: Spanned<Raw>, text: &str) -> Node {
+    let span = byte_range(&spanned.defined, text);
+    match spanned.value {
+        Raw::Null => Node { value: Value::Null, span },
+        Raw::Bool(flag) => Node { value: Value::Bool(flag), span },
+        Raw::Text(content) => Node { value: Value::Text(content), span },
+        Raw::Integer(number) => match number.parse() {
+            Ok(number) => Node { value: Value::Number(number), span },
+            Err(_) => Node { value: Value::Text(number), span },
+        },
+        Raw::Float => {
+            let written = text.get(span.clone()).unwrap_or_default();
+            let number = written.strip_prefix('+').unwrap_or(written);
+            let number = if number.starts_with('.') { format!("0{number}") } else { number.into() };
+            // `0777` and `1_000.5` mean different things to different readers: they stay text.
+            match number.parse() {
+                Ok(number) => Node { value: Value::Number(number), span },
+                Err(_) => Node { value: Value::Text(written.to_owned()), span },
+            }
+        }
+        Raw::List(items) => {
+            let items: Vec<Node> = items.into_iter().map(|item| node(item, text)).collect();
+            let span = container(span, items.iter(), text);
+            Node { value: Value::List(items), span }
+        }
+        Raw::Map(entries) => {
+            let entries: Vec<(Node, Node)> = entries
+                .into_iter()
+                .map(|(key, value)| (node(key, text), node(value, text)))
+                .collect();
+            let span = container(span, entries.iter().map(|(_, value)| value), text);
+            Node { value: Value::Map(entries), span }
+        }
+    }
+}
+
+/// Returns the range of a container: the library gives the place where it begins.
+fn container<'n>(
+    span: Range<usize>,
+    parts: impl Iterator<Item = &'n Node>,
+    text: &str,
+) -> Range<usize> {
+    let last = parts.map(|part| part.span.end).max().unwrap_or(span.end).max(span.end);
+    let closer = match text.as_bytes().get(span.start) {
+        Some(b'{') => b'}',
+        Some(b'[') => b']',
+        _ => return span.start..last,
+    };
+    let rest = &text.as_bytes()[last..];
+    let skipped =
+        rest.iter().take_while(|byte| byte.is_ascii_whitespace() || **byte == b',').count();
+    let end = if rest.get(skipped) == Some(&closer) { last + skipped + 1 } else { last };
+    span.start..end
+}
+
+fn byte_range(location: &serde_saphyr::Location, text: &str) -> Range<usize> {
+    let span = location.span();
+    if let (Some(offset), Some(length)) = (span.byte_offset(), span.byte_len()) {
+        let start = usize::try_from(offset).unwrap_or(text.len()).min(text.len());
+        let length = usize::try_from(length).unwrap_or(0);
+        return start..start.saturating_add(length).min(text.len());
+    }
+    // Errors of the scanner have no bytes.
+    let start = offset_of(text, location.line(), location.column());
+    let letter = text[start..].chars().next().filter(|letter| *letter != '\n');
+    start..start + letter.map_or(0, char::len_utf8)
+}
+
+/// Returns the byte that a line and a column, counted in characters from 1, begin at.
+fn offset_of(text: &str, line: u64, column: u64) -> usize {
+    let skip = |count: u64| usize::try_from(count.saturating_sub(1)).unwrap_or(usize::MAX);
+    let start = match skip(line) {
+        0 => 0,
+        lines => text.match_indices('\n').nth(lines - 1).map_or(text.len(), |(at, _)| at + 1),
+    };
+    let rest = &text[start..];
+    start + rest.char_indices().nth(skip(column)).map_or(rest.len(), |(at, _)| at)
+}
+
+/// Says what the library found in words for the author of the file.
+fn syntax_error(error: &Error, text: &str) -> SyntaxError {
+    let range = error.location().map_or(0..0, |location| byte_range(&location, text));
+    let (message, hint) = match error.without_snippet() {
+        Error::UnknownAnchor { .. } => (
+            "unknown alias".to_owned(),
+            Some("a leading `*` refers to an `&anchor` in YAML; put quotes around a plain text"),
+        ),
+        Error::Budget { breach, .. } => budget(breach),
+        Error::AliasReplayLimitExceeded { .. }
+        | Error::AliasReplayStackDepthExceeded { .. }
+        | Error::AliasExpansionLimitExceeded { .. } => (
+            format!("the aliases expand to more than {MAX_NODES} values"),
+            Some("write the values out"),
+        ),
+        Error::RecursiveReferencesRequireWeakTypes { .. } => {
+            ("an alias inside of its own anchor".to_owned(), None)
+        }
+        Error::UnsupportedTag { tag, .. } => {
+            (format!("unknown tag `{tag}`"), Some("put quotes around a text that begins with `!`"))
+        }
+        Error::MultipleDocuments { .. } => two_documents(),
+        other => scanner(&other.to_string(), range.start, text),
+    };
+    SyntaxError { message, range, hint }
+}
+
+fn two_documents() -> (String, Option<&'static str>) {
+    (
+        "a second document begins here".to_owned(),
+        Some("a file holds one document; remove the `---` or split the file"),
+    )
+}
+
+fn budget(breach: &serde_saphyr::budget::BudgetBreach) -> (String, Option<&'static str>) {
+    use serde_saphyr::budget::BudgetBreach;
+    match breach {
+        BudgetBreach::Documents { .. } => two_documents(),
+        BudgetBreach::Depth { .. } => (format!("nested deeper than {MAX_DEPTH} levels"), None),
+        BudgetBreach::Nodes { .. } => (format!("more than {MAX_NODES} values"), None),
+        other => (format!("too much for a configuration file: {other:?}"), None),
+    }
+}
+
+/// Puts the scanner's words into better ones where they are known.
+fn scanner(said: &str, at: usize, text: &str) -> (String, Option<&'static str>) {
+    let said = said.split(" at line ").next().unwrap_or(said).trim();
+    let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let indentation_has_tab =
+        text[line..].chars().take_while(|c| c.is_whitespace() && *c != '\n').any(|c| c == '\t');
+    if said.contains("tab") || indentation_has_tab {
+        return (
+            "a tab in the indentation".to_owned(),
+            Some("YAML is indented with spaces only; replace the tab"),
+        );
+    }
+    if said.contains("recursion limit") {
+        return (format!("nested deeper than {MAX_DEPTH} levels"), None);
+    }
+    let hint = if said.contains("unknown escape character") {
+        Some("in double quotes `\\` begins an escape; use single quotes for a regular expression")
+    } else if said.contains("mapping values are not allowed") {
+        Some("quote a text that contains `: `, and check the indentation of this line")
+    } else if said.contains("unexpected character") {
+        Some("put quotes around a text that begins with this character")
+    } else {
+        None
+    };
+    (said.to_owned(), hint)
+}
