@@ -18,6 +18,10 @@ const NOT_RUN: [i32; 2] = [126, 127];
 /// The exit code shown for a hook that could not give an answer; docker-agent's.
 const FAILED: i32 = -1;
 
+/// What is said of a hook that printed more than its answer.
+const NOISE: &str = "it printed text before its JSON answer, of which only the denial was read; \
+                     print nothing but the JSON";
+
 /// Reads one hook's result.
 pub(super) struct Interpreter<'a> {
     pub(super) contract: &'static Contract,
@@ -54,9 +58,12 @@ impl Interpreter<'_> {
         let mut outcome = match (code, stdout) {
             (BLOCK, stdout) => self.blocked(stdout, stderr),
             // Stricter than nothing is always heard, whatever else went wrong.
-            (1.., Stdout::Answer(output) | Stdout::Noisy(output))
-                if output.decision > Some(Decision::Allow) =>
-            {
+            (_, Stdout::Noisy(output)) => {
+                let mut outcome = self.answered(verdict_only(output));
+                outcome.warnings.push(NOISE.to_owned());
+                outcome
+            }
+            (1.., Stdout::Answer(output)) if output.decision > Some(Decision::Allow) => {
                 self.answered(verdict_only(output))
             }
             (code, _) if NOT_RUN.contains(&code) => self.failed(&match last_line(stderr) {
@@ -64,22 +71,15 @@ impl Interpreter<'_> {
                 line => format!("exit code {code}: {line}"),
             }),
             (0, Stdout::Answer(output)) => self.answered(output),
-            (0, Stdout::Noisy(output)) if !self.bound.hook.strict_output => {
-                let mut outcome = self.answered(verdict_only(output));
-                outcome.warnings.push(
-                    "it printed text before its JSON answer; only the decision was read".to_owned(),
-                );
-                outcome
-            }
             (0, Stdout::Malformed(problem)) => self.failed(&problem),
-            (0, Stdout::Noisy(_) | Stdout::Text(_)) if self.bound.hook.strict_output => {
+            (0, Stdout::Text(_)) if self.bound.hook.strict_output => {
                 self.failed("its output is not one JSON object, as `strict_output` demands")
             }
             (0, Stdout::Text(text)) if self.contract.context == ContextMode::Text => {
                 self.answered(Output::context(text))
             }
             (0, Stdout::Text(text)) => Outcome { stdout: text, ..Outcome::none(self.bound.index) },
-            (0, Stdout::Empty | Stdout::Noisy(_)) => Outcome::none(self.bound.index),
+            (0, Stdout::Empty) => Outcome::none(self.bound.index),
             (code, _) => self.erred(code, stderr),
         };
         outcome.exit_code = outcome.exit_code.or(Some(code));
@@ -196,8 +196,15 @@ impl Interpreter<'_> {
             dropped.push(format!("`{event}` takes no metadata"));
         }
 
+        // A guard whose denial is misspelt must not be taken for one that has no opinion.
+        if contract.failure != FailureMode::Open
+            && output.decision != Some(Decision::Deny)
+            && let Some(misspelt) = output.unknown_keys.iter().find(|key| key.may_be_a_decision())
+        {
+            return self.failed(&misspelt.to_string());
+        }
         if self.bound.hook.strict_output {
-            let unknown = output.unknown_keys.iter().cloned();
+            let unknown = output.unknown_keys.iter().map(ToString::to_string);
             if let Some(problem) = unknown.chain(dropped.iter().cloned()).next() {
                 return self.failed(&format!("{problem} (`strict_output`)"));
             }
@@ -281,7 +288,7 @@ enum Stdout {
     Empty,
     /// One JSON object.
     Answer(Output),
-    /// Text, and a JSON answer at its end.
+    /// Text, and a JSON answer at its end that is stricter than nothing.
     Noisy(Output),
     /// Something that starts like JSON and is none.
     Malformed(String),
@@ -322,7 +329,7 @@ fn answer_at_end(text: &str) -> Option<Output> {
     // The first line that starts a complete object; a few tries bound the work.
     starts.take(16).find_map(|at| {
         let output = Output::parse(&text[at..]).ok()?;
-        (output != Output::default() && output.unknown_keys.is_empty()).then_some(output)
+        (output.decision > Some(Decision::Allow)).then_some(output)
     })
 }
 
@@ -351,4 +358,107 @@ fn last_line(text: &str) -> &str {
 
 fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::config::{Command, Hook};
+    use crate::event::Event;
+    use crate::registry::{BoxFuture, Call, Handler};
+
+    struct Never;
+
+    impl Handler for Never {
+        fn run<'a>(
+            &'a self,
+            _: &'a Call<'a>,
+        ) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    fn read(event: Event, code: i32, stdout: &str, stderr: &str) -> Outcome {
+        let hook = Hook::new(event, "command", Command::Text("guard".into()));
+        let bound = Bound { hook: Arc::new(hook), handler: Arc::new(Never), index: 0, identity: 0 };
+        Interpreter { contract: event.contract(), bound: &bound, tool: "shell" }
+            .read(Ok(HandlerResult::exited(code, stdout.into(), stderr.into())))
+    }
+
+    #[test]
+    fn the_table_of_what_a_program_says() {
+        use Decision::{Allow, Ask, Deny};
+        use Event::{PreToolUse as Guard, Stop as Observer, UserPromptSubmit as Prompt};
+        use HookStatus::{Blocked, Error, Failed, Ok};
+        let deny = r#"{"decision":"deny","reason":"J"}"#;
+        let ask = r#"{"decision":"ask","reason":"J"}"#;
+        let allow = r#"{"decision":"allow"}"#;
+        let noisy = "loading\n{\"decision\":\"deny\",\"reason\":\"J\"}";
+        let cases = [
+            (Guard, 0, "", "", Ok, None, ""),
+            (Guard, 0, "some text", "", Ok, None, ""),
+            (Guard, 0, allow, "", Ok, Some(Allow), ""),
+            (Guard, 0, deny, "", Blocked, Some(Deny), "J"),
+            (Guard, 0, ask, "", Ok, Some(Ask), "J"),
+            (Prompt, 0, ask, "", Blocked, Some(Deny), "J"),
+            (Guard, 0, noisy, "", Blocked, Some(Deny), "J"),
+            (
+                Guard,
+                0,
+                "\u{feff}{\"decision\":\"deny\",\"reason\":\"J\"}",
+                "",
+                Blocked,
+                Some(Deny),
+                "J",
+            ),
+            (Guard, 0, "{\"decision\":", "", Failed, Some(Deny), "not valid JSON"),
+            (Guard, 0, "{\"decision\":\"nope\"}", "", Failed, Some(Deny), "can't be `nope`"),
+            (Guard, 0, "{\"decison\":\"deny\"}", "", Failed, Some(Deny), "did you mean `decision`"),
+            (Guard, 0, "{} {}", "", Failed, Some(Deny), "not valid JSON"),
+            (Prompt, 0, "{\"decision\":", "", Failed, None, ""),
+            (Observer, 0, "{\"decision\":", "", Failed, None, ""),
+            (Guard, 2, "", "E", Blocked, Some(Deny), "E"),
+            (Guard, 2, "T", "", Blocked, Some(Deny), "T"),
+            (Guard, 2, deny, "E", Blocked, Some(Deny), "J"),
+            (Guard, 2, allow, "E", Blocked, Some(Deny), "E"),
+            (Guard, 2, "{broken", "E", Blocked, Some(Deny), "E"),
+            (Guard, 2, "", "", Blocked, Some(Deny), "gave no reason"),
+            (Prompt, 2, "", "E", Blocked, Some(Deny), "E"),
+            (Observer, 2, "", "E", Ok, None, "E"),
+            (Guard, 1, "", "E", Error, None, ""),
+            (Guard, 1, allow, "", Error, None, ""),
+            (Guard, 1, deny, "", Blocked, Some(Deny), "J"),
+            (Guard, 1, ask, "", Ok, Some(Ask), "J"),
+            (Prompt, 7, "", "", Error, None, ""),
+            (Observer, 1, "", "", Error, None, ""),
+            (Guard, 126, "", "", Failed, Some(Deny), "can't be run"),
+            (Guard, 127, "", "sh: x: not found", Failed, Some(Deny), "sh: x: not found"),
+            (Guard, 127, deny, "", Blocked, Some(Deny), "J"),
+            (Prompt, 127, "", "", Failed, None, ""),
+        ];
+        for (event, code, stdout, stderr, status, decision, reason) in cases {
+            let outcome = read(event, code, stdout, stderr);
+            let case = format!("{event}, exit {code}, {stdout:?}, {stderr:?}: {outcome:?}");
+            assert_eq!(outcome.status, status, "{case}");
+            assert_eq!(outcome.output.decision, decision, "{case}");
+            let said = outcome.output.reason.clone().unwrap_or_default();
+            assert!(said.contains(reason) && (reason.is_empty() == said.is_empty()), "{case}");
+            let open = matches!(status, Error | Failed) && decision.is_none();
+            assert_eq!(outcome.failed_open, open, "{case}");
+        }
+    }
+
+    #[test]
+    fn text_is_context_where_the_event_takes_text() {
+        let context = |event, code, text| read(event, code, text, "").output.additional_context;
+        assert_eq!(context(Event::SessionStart, 0, " hello \n").as_deref(), Some("hello"));
+        assert_eq!(context(Event::PreToolUse, 0, "hello"), None);
+        assert_eq!(read(Event::PreToolUse, 0, "hello", "").stdout, "hello");
+        assert_eq!(context(Event::SessionStart, 1, "hello"), None);
+        // Context may well end in an example of JSON.
+        let example = "Answer so:\n{\"reason\": \"...\"}";
+        assert_eq!(context(Event::UserPromptSubmit, 0, example).as_deref(), Some(example));
+    }
 }

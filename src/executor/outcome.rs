@@ -62,7 +62,7 @@ impl Outcome {
         let some = |text: &String| (!text.is_empty()).then(|| text.clone());
         let mut warnings = self.warnings.clone();
         warnings.extend(self.notices.iter().cloned());
-        warnings.extend(self.output.unknown_keys.iter().cloned());
+        warnings.extend(self.output.unknown_keys.iter().map(ToString::to_string));
         HookReport {
             name: bound.hook.label(),
             kind: bound.hook.kind.clone(),

@@ -7,7 +7,9 @@ mod tool_result;
 mod verdict;
 
 pub use input::Input;
-pub use output::{Decision, InputChange, Output, OutputError, RequestChange, Stop, StopScope};
+pub use output::{
+    Decision, InputChange, Output, OutputError, RequestChange, Stop, StopScope, UnknownKey,
+};
 pub use strict::{StrictJsonError, parse_strict};
 pub use tool_result::ToolResult;
 pub use verdict::{HookReport, HookStatus, Verdict};

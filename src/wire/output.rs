@@ -141,8 +141,32 @@ pub struct Output {
     pub respond: Option<ToolResult>,
     /// The event that the answer says it is for.
     pub hook_event_name: Option<String>,
-    /// Keys that nobody reads, each with the key probably meant.
-    pub unknown_keys: Vec<String>,
+    /// Keys that nobody reads.
+    pub unknown_keys: Vec<UnknownKey>,
+}
+
+/// A key of an answer that nobody reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnknownKey {
+    /// The key as written.
+    pub key: String,
+    /// The key probably meant.
+    pub suggestion: Option<&'static str>,
+}
+
+impl UnknownKey {
+    /// Returns whether it is probably a misspelt key that carries a decision.
+    #[must_use]
+    pub fn may_be_a_decision(&self) -> bool {
+        matches!(self.suggestion, Some("continue" | "decision" | "permission_decision"))
+    }
+}
+
+impl fmt::Display for UnknownKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "unknown key `{}`{}", self.key, suggest::did_you_mean(self.suggestion))
+    }
 }
 
 impl Output {
@@ -417,10 +441,8 @@ impl Reader {
 
     fn unknown(&mut self, key: &str) {
         let name = canonical(key);
-        let meant = suggest::closest(&name, TOP_KEYS.into_iter().chain(SPECIFIC_KEYS));
-        self.output
-            .unknown_keys
-            .push(format!("unknown key `{key}`{}", suggest::did_you_mean(meant)));
+        let suggestion = suggest::closest(&name, TOP_KEYS.into_iter().chain(SPECIFIC_KEYS));
+        self.output.unknown_keys.push(UnknownKey { key: key.to_owned(), suggestion });
     }
 
     fn finish(mut self, reason: Option<String>) -> Output {
@@ -561,7 +583,7 @@ mod tests {
         assert_eq!(output, read(camel));
         assert_eq!(output.decision, Some(Decision::Deny));
         assert_eq!(output.reason.as_deref(), Some("r"));
-        assert_eq!(output.unknown_keys, [""; 0]);
+        assert_eq!(output.unknown_keys, []);
     }
 
     #[test]
@@ -624,7 +646,7 @@ mod tests {
         );
         assert_eq!(output.decision, None);
         assert_eq!(
-            output.unknown_keys,
+            output.unknown_keys.iter().map(ToString::to_string).collect::<Vec<_>>(),
             [
                 "unknown key `Continue`; did you mean `continue`?",
                 "unknown key `permision_decision`; did you mean `permission_decision`?"
