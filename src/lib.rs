@@ -8,6 +8,7 @@ pub mod config;
 pub mod event;
 pub mod executor;
 pub mod handlers;
+mod pattern;
 pub mod registry;
 mod suggest;
 pub mod wire;

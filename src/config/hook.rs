@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::condition::Condition;
 use super::defaults::Defaults;
-use super::diagnostic::Diagnostic;
 use super::model::{Command, Hook, InheritEnv, OnError};
 use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
@@ -247,12 +246,6 @@ impl Reader {
             }
             (outer, inner) => inner.or_else(|| outer.cloned()),
         }
-    }
-
-    /// Reads `when`.
-    pub(super) fn condition(&mut self, node: &Node) -> Option<Condition> {
-        self.report(node, Diagnostic::error("`when` is not read yet"));
-        None
     }
 }
 

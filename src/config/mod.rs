@@ -12,9 +12,10 @@ mod process;
 mod reader;
 mod source;
 mod units;
+mod when;
 mod yaml;
 
-pub use condition::Condition;
+pub use condition::{Condition, Leaf, Trace};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use model::{Command, Config, EventMethod, Hook, InheritEnv, OnError, Process};
 pub use source::{Location, SourceFile};

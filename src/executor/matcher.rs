@@ -1,12 +1,9 @@
 //! Which tools a hook is for.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use regex::{Regex, RegexBuilder};
-
-/// The most memory one compiled matcher may take, in bytes.
-const SIZE_LIMIT: usize = 1 << 20;
+use crate::pattern::Pattern;
 
 /// A pattern over a whole tool name, case-sensitive.
 ///
@@ -22,7 +19,7 @@ pub struct Matcher {
 enum Kind {
     Everything,
     Names(Arc<[Box<str>]>),
-    Pattern(Arc<OnceLock<Option<Regex>>>),
+    Pattern(Pattern),
 }
 
 /// A matcher that is no regular expression.
@@ -54,12 +51,11 @@ impl Matcher {
         } else if pattern.split('|').all(|name| !name.is_empty() && name.chars().all(plain)) {
             Kind::Names(pattern.split('|').map(Box::from).collect())
         } else {
-            // Parsing costs a fraction of compiling and finds every syntax error.
-            compile(pattern).map_err(|error| MatcherError {
-                pattern: pattern.to_owned(),
-                cause: one_line(&error),
-            })?;
-            Kind::Pattern(Arc::default())
+            // The pattern alone first: `a)|(b` must not become valid by the parentheses around it.
+            Pattern::new(pattern)
+                .and_then(|_| Pattern::new(&format!("^(?:{pattern})$")))
+                .map(Kind::Pattern)
+                .map_err(|cause| MatcherError { pattern: pattern.to_owned(), cause })?
         };
         Ok(Self { pattern: pattern.into(), kind })
     }
@@ -82,24 +78,9 @@ impl Matcher {
         match &self.kind {
             Kind::Everything => true,
             Kind::Names(names) => names.iter().any(|known| **known == *name),
-            Kind::Pattern(regex) => regex
-                .get_or_init(|| compile(&self.pattern).ok())
-                .as_ref()
-                // It compiled in `new`; should it ever not, a guard runs too often, not never.
-                .is_none_or(|regex| regex.is_match(name)),
+            Kind::Pattern(pattern) => pattern.is_match(name),
         }
     }
-}
-
-fn compile(pattern: &str) -> Result<Regex, regex::Error> {
-    // The pattern alone first: `a)|(b` must not become valid by the parentheses around it.
-    RegexBuilder::new(pattern).size_limit(SIZE_LIMIT).build()?;
-    RegexBuilder::new(&format!("^(?:{pattern})$")).size_limit(SIZE_LIMIT).build()
-}
-
-fn one_line(error: &regex::Error) -> String {
-    let text = error.to_string();
-    text.lines().last().unwrap_or(&text).trim_start_matches("error: ").to_owned()
 }
 
 impl fmt::Debug for Matcher {

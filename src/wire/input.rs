@@ -144,6 +144,41 @@ impl Input {
         self.tool_name.as_deref().unwrap_or_default()
     }
 
+    /// The fields of their own that an input has; every other key is kept in [`extra`](Self::extra).
+    pub const FIELDS: [&'static str; 31] = [
+        "session_id",
+        "cwd",
+        "hook_event_name",
+        "agent_name",
+        "model_id",
+        "turn_id",
+        "iteration",
+        "last_user_message",
+        "tool_name",
+        "tool_use_id",
+        "tool_input",
+        "tool_kind",
+        "tool_category",
+        "tool_read_only",
+        "tool_response",
+        "tool_error",
+        "tool_duration_ms",
+        "source",
+        "reason",
+        "prompt",
+        "stop_response",
+        "notification_level",
+        "notification_message",
+        "messages",
+        "tools",
+        "options",
+        "response",
+        "approval_decision",
+        "approval_source",
+        "summary",
+        "native",
+    ];
+
     /// Returns the top-level field `name` as JSON, or `None` when it is not set.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<Cow<'_, Value>> {
@@ -280,7 +315,9 @@ mod tests {
         let input: Input = serde_json::from_str(text).unwrap();
         for (key, value) in &document {
             assert_eq!(input.field(key).as_deref(), Some(value), "{key}");
+            assert!(key == "other" || Input::FIELDS.contains(&key.as_str()), "{key}");
         }
+        assert_eq!(document.len(), Input::FIELDS.len() + 1);
         assert_eq!(serde_json::to_value(&input).unwrap(), Value::Object(document));
     }
 }
