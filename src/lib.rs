@@ -11,6 +11,7 @@ pub mod handlers;
 mod pattern;
 pub mod registry;
 mod suggest;
+pub mod trust;
 pub mod wire;
 
 pub use config::Config;

@@ -1,0 +1,60 @@
+//! Files that somebody else could have changed are not read as policy.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// A file that is not safe to take orders from.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{path}` {problem}", path = path.display())]
+#[non_exhaustive]
+pub struct UnsafeFile {
+    /// The file or the directory that is to blame.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub problem: String,
+    /// The way out.
+    pub hint: String,
+}
+
+/// Checks that nobody but the user and root can have written the file at `path` or put it there;
+/// with `inside`, also that it really lies below that directory.
+///
+/// # Errors
+/// When the file or its directory is writable by everyone or owned by another user, or when a
+/// symbolic link leads out of `inside`. A file that can't be looked at is left to whoever reads it.
+pub fn check_permissions(path: &Path, inside: Option<&Path>) -> Result<(), UnsafeFile> {
+    let Ok(real) = path.canonicalize() else { return Ok(()) };
+    if let Some(root) = inside
+        && let Ok(root) = root.canonicalize()
+        && !real.starts_with(&root)
+    {
+        return Err(UnsafeFile {
+            path: path.to_owned(),
+            problem: format!("is a symbolic link out of the project, to `{}`", real.display()),
+            hint: "copy the file into the project, or name it with `--config`".to_owned(),
+        });
+    }
+    let user = rustix::process::geteuid().as_raw();
+    for place in [Some(real.as_path()), real.parent()].into_iter().flatten() {
+        let Ok(metadata) = fs::metadata(place) else { continue };
+        let mode = metadata.permissions().mode();
+        // Others may add files to a sticky directory such as /tmp, but not replace this one.
+        let sticky = metadata.is_dir() && mode & 0o1000 != 0;
+        if mode & 0o002 != 0 && !sticky {
+            return Err(UnsafeFile {
+                path: place.to_owned(),
+                problem: format!("can be written by every user (mode {:03o})", mode & 0o777),
+                hint: format!("run `chmod o-w {}`", place.display()),
+            });
+        }
+        if metadata.is_file() && metadata.uid() != user && metadata.uid() != 0 {
+            return Err(UnsafeFile {
+                path: place.to_owned(),
+                problem: format!("belongs to another user (uid {})", metadata.uid()),
+                hint: format!("check what it says, then run `chown {user} {}`", place.display()),
+            });
+        }
+    }
+    Ok(())
+}
