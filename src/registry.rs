@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use crate::config::Hook;
 use crate::event::Event;
 use crate::handlers::builtin::{Builtin, BuiltinError, BuiltinFactory, IntoBuiltin};
+use crate::handlers::command::CommandFactory;
 use crate::wire::{Input, Output};
 
 /// A boxed future, as handlers return it.
@@ -275,6 +276,7 @@ impl Registry {
     pub fn new() -> Self {
         let mut registry = Self::empty();
         registry.register("builtin", BuiltinFactory);
+        registry.register("command", CommandFactory);
         registry
     }
 

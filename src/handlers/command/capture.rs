@@ -1,0 +1,105 @@
+//! What a child writes, up to a limit.
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// How much room each read finds at least.
+const CHUNK: usize = 4096;
+
+/// One output stream of a child and what was read of it.
+///
+/// Never holds more than about twice the limit. Dropping one of its futures loses nothing that was
+/// read; dropping the whole closes the stream, and a process that writes to it later gets SIGPIPE.
+#[derive(Debug)]
+pub(crate) struct Capture<R> {
+    stream: &'static str,
+    /// `None` once the stream has ended.
+    reader: Option<R>,
+    bytes: Vec<u8>,
+    limit: usize,
+    overflowed: bool,
+}
+
+/// A stream carried more than its limit.
+#[derive(Debug)]
+pub(crate) struct Overflow {
+    /// The stream's name.
+    pub(crate) stream: &'static str,
+}
+
+impl<R: AsyncRead + Unpin> Capture<R> {
+    /// Returns a capture of at most `limit` bytes; of no stream at all when `reader` is `None`.
+    pub(crate) fn new(stream: &'static str, reader: Option<R>, limit: usize) -> Self {
+        Self { stream, reader, bytes: Vec::new(), limit, overflowed: false }
+    }
+
+    /// Reads to the end of the stream, which is when everybody who could write to it has closed it.
+    ///
+    /// # Errors
+    /// As soon as more than the limit has come; the first bytes up to the limit are kept.
+    pub(crate) async fn fill(&mut self) -> Result<(), Overflow> {
+        while !self.overflowed && self.read().await {}
+        if self.overflowed { Err(Overflow { stream: self.stream }) } else { Ok(()) }
+    }
+
+    /// Reads to the end of the stream and throws away what is over the limit, so that a child that
+    /// is being stopped is not held up by a full pipe.
+    pub(crate) async fn drain(&mut self) {
+        while self.read().await {}
+    }
+
+    /// Returns the stream's name when somebody may still write to it.
+    pub(crate) fn still_open(&self) -> Option<&'static str> {
+        self.reader.is_some().then_some(self.stream)
+    }
+
+    /// Returns what was read, and closes the stream.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Reads once; returns whether there may be more.
+    async fn read(&mut self) -> bool {
+        let Some(reader) = &mut self.reader else { return false };
+        self.bytes.reserve(CHUNK);
+        // A stream that can't be read has ended as far as we can tell.
+        if !matches!(reader.read_buf(&mut self.bytes).await, Ok(1..)) {
+            self.reader = None;
+            return false;
+        }
+        if self.bytes.len() > self.limit {
+            self.bytes.truncate(self.limit);
+            self.overflowed = true;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_limit_itself_is_not_too_much() {
+        let mut capture = Capture::new("stdout", Some(&b"12345"[..]), 5);
+        assert!(capture.fill().await.is_ok());
+        assert_eq!(capture.still_open(), None);
+        assert_eq!(capture.into_bytes(), b"12345");
+    }
+
+    #[tokio::test]
+    async fn more_than_the_limit_ends_the_capture_and_keeps_its_beginning() {
+        let mut capture = Capture::new("stdout", Some(tokio::io::repeat(b'x')), 10_000);
+        assert_eq!(capture.fill().await.unwrap_err().stream, "stdout");
+        assert_eq!(capture.still_open(), Some("stdout"));
+        assert_eq!(capture.into_bytes(), vec![b'x'; 10_000]);
+    }
+
+    #[tokio::test]
+    async fn draining_reads_to_the_end_and_keeps_the_limit() {
+        let mut capture = Capture::new("stdout", Some(tokio::io::repeat(b'x').take(1 << 20)), 100);
+        capture.drain().await;
+        assert!(capture.fill().await.is_err());
+        assert_eq!(capture.still_open(), None);
+        assert_eq!(capture.into_bytes().len(), 100);
+    }
+}

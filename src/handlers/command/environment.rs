@@ -1,0 +1,144 @@
+//! Which variables a child gets.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio::process::Command;
+
+use super::expand::{self, Variables};
+use crate::config::InheritEnv;
+use crate::registry::{BuildError, Call};
+
+/// The event, such as `pre_tool_use`.
+const EVENT: &str = "HOOKEXEC_EVENT";
+/// The tool, where the input names one.
+const TOOL_NAME: &str = "HOOKEXEC_TOOL_NAME";
+/// The session.
+const SESSION_ID: &str = "HOOKEXEC_SESSION_ID";
+/// The directory of the file that the hook is configured in.
+const CONFIG_DIR: &str = "HOOKEXEC_CONFIG_DIR";
+/// The project.
+const PROJECT_DIR: &str = "HOOKEXEC_PROJECT_DIR";
+
+/// The variables that say what the hook runs for. They are never inherited: those of a `hookexec`
+/// further up would speak of another event.
+const OURS: [&str; 5] = [EVENT, TOOL_NAME, SESSION_ID, CONFIG_DIR, PROJECT_DIR];
+
+/// The longest `NAME=value` that Linux hands to a program, with the zero byte at its end.
+const LONGEST: usize = 128 * 1024;
+
+/// The environment of one hook: all that is known before an event comes.
+#[derive(Debug)]
+pub(crate) struct Environment {
+    variables: Arc<Variables>,
+    inherit: InheritEnv,
+    /// The hook's own, which win over the inherited ones.
+    own: Vec<(OsString, OsString)>,
+}
+
+impl Environment {
+    /// Resolves `own`, in which `${env.NAME}` stands for a variable of `variables`, inherited or
+    /// not.
+    ///
+    /// # Errors
+    /// When a variable can't be set, or is one of ours.
+    pub(crate) fn new(
+        variables: &Arc<Variables>,
+        inherit: &InheritEnv,
+        own: &BTreeMap<String, String>,
+    ) -> Result<Self, BuildError> {
+        let own = own.iter().map(|(name, value)| {
+            if OURS.contains(&name.as_str()) {
+                return Err(BuildError::new(format!("`{name}` is set for every hook"))
+                    .at("env")
+                    .hint("give your variable another name"));
+            }
+            let name = OsString::from(name);
+            let value = expand::env_references(value, variables);
+            if is_name(&name) && fits(&name, &value) {
+                return Ok((name, value));
+            }
+            Err(BuildError::new(format!("the variable `{}` can't be set", name.display()))
+                .at("env")
+                .hint("a name is not empty and has no `=`; neither name nor value has a zero byte, and together they take less than 128 KiB"))
+        });
+        Ok(Self {
+            variables: Arc::clone(variables),
+            inherit: inherit.clone(),
+            own: own.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Adds the directories that are known of a hook, both absolute.
+    pub(crate) fn with_directories(mut self, config: &Path, project: &Path) -> Self {
+        for (name, directory) in [(CONFIG_DIR, config), (PROJECT_DIR, project)] {
+            let value = directory.as_os_str();
+            if fits(OsStr::new(name), value) {
+                self.own.push((name.into(), value.to_owned()));
+            }
+        }
+        self
+    }
+
+    /// Returns the value that the child sees.
+    pub(crate) fn get(&self, name: &str) -> Option<&OsStr> {
+        let own = self.own.iter().find(|(own, _)| own == name).map(|(_, value)| value);
+        own.map(OsString::as_os_str).or_else(|| {
+            self.inherited().find(|(inherited, _)| *inherited == name).map(|(_, value)| value)
+        })
+    }
+
+    /// Makes this the environment of `command`, and nothing else.
+    pub(crate) fn apply(&self, command: &mut Command) {
+        command.env_clear();
+        command.envs(self.inherited());
+        command.envs(self.own.iter().map(|(name, value)| (name, value)));
+    }
+
+    fn inherited(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        let (all, named) = match &self.inherit {
+            InheritEnv::All => (Some(&*self.variables), [].as_slice()),
+            InheritEnv::None => (None, [].as_slice()),
+            InheritEnv::Only(names) => (None, names.as_slice()),
+        };
+        let named = named.iter().filter_map(|name| self.variables.get_key_value(OsStr::new(name)));
+        all.into_iter()
+            .flatten()
+            .chain(named)
+            .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+            .filter(|(name, value)| is_inheritable(name) && fits(name, value))
+    }
+}
+
+/// Tells the child what it runs for. A value that an environment can't carry is left out: the hook
+/// finds all of it on stdin.
+pub(super) fn announce(call: &Call<'_>, command: &mut Command) {
+    let tool = call.input.tool_name.as_deref().filter(|name| !name.is_empty());
+    for (name, value) in [
+        (EVENT, Some(call.event.name())),
+        (TOOL_NAME, tool),
+        (SESSION_ID, Some(call.input.session_id.as_str())),
+    ] {
+        if let Some(value) = value.filter(|value| fits(OsStr::new(name), OsStr::new(value))) {
+            command.env(name, value);
+        }
+    }
+}
+
+fn is_inheritable(name: &OsStr) -> bool {
+    is_name(name) && !OURS.iter().any(|ours| name == *ours)
+}
+
+/// Returns whether a variable may have this name.
+fn is_name(name: &OsStr) -> bool {
+    !name.is_empty() && !name.as_bytes().contains(&b'=')
+}
+
+/// Returns whether an environment can carry the variable.
+fn fits(name: &OsStr, value: &OsStr) -> bool {
+    let has_zero = |text: &OsStr| text.as_bytes().contains(&0);
+    name.len() + value.len() + 2 <= LONGEST && !has_zero(name) && !has_zero(value)
+}

@@ -1,0 +1,145 @@
+//! One run of a child: what it is told, what it says, and how it ends.
+
+use std::io;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use tokio::io::AsyncWriteExt;
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::time::{sleep_until, timeout};
+
+use super::capture::{Capture, Overflow};
+use super::group::Group;
+
+/// How long a group that was asked to end may take.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// How long a pipe may stay open after the child has ended. What the child wrote is there by then,
+/// so whoever holds the pipe is a background job that may hold it for ever.
+const LEAK_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// How long the system may take to end a killed child.
+const KILL_TIME: Duration = Duration::from_secs(1);
+
+/// The longest that stopping a child takes, from its deadline on.
+pub(super) const STOP_TIME: Duration = GRACE.saturating_add(KILL_TIME).saturating_add(LEAK_TIMEOUT);
+
+/// A started child and its three pipes.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    group: Group,
+    stdin: Option<ChildStdin>,
+    stdout: Capture<ChildStdout>,
+    stderr: Capture<ChildStderr>,
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub(super) struct Ending {
+    /// How it ended.
+    pub(super) end: End,
+    /// What was read of standard output.
+    pub(super) stdout: Vec<u8>,
+    /// What was read of standard error.
+    pub(super) stderr: Vec<u8>,
+    /// The streams that somebody held open after the child had ended.
+    pub(super) leaked: Vec<&'static str>,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub(super) enum End {
+    /// On its own.
+    Exited(ExitStatus),
+    /// It was stopped at its deadline.
+    TimedOut,
+    /// It said more than it may.
+    Overflowed(Overflow),
+    /// The system does not tell how it ended.
+    Lost(io::Error),
+}
+
+impl Exchange {
+    /// Takes over a started child whose three streams are pipes.
+    pub(super) fn new(mut group: Group, max_output: usize) -> Self {
+        Self {
+            stdin: group.take_stdin(),
+            stdout: Capture::new("stdout", group.take_stdout(), max_output),
+            stderr: Capture::new("stderr", group.take_stderr(), max_output),
+            group,
+        }
+    }
+
+    /// Writes `input` to the child, reads what it says and waits for its end, all at once and until
+    /// `deadline`; then, or when it says too much, stops it and all of its group.
+    ///
+    /// Dropping the future kills the group at once.
+    pub(super) async fn run(mut self, input: &[u8], deadline: Instant) -> Ending {
+        let mut end = self.converse(input, deadline).await;
+        let mut leaked = Vec::new();
+        match end {
+            End::Exited(_) => match self.settle().await {
+                Ok(()) => {
+                    leaked.extend(self.stdout.still_open());
+                    leaked.extend(self.stderr.still_open());
+                }
+                Err(overflow) => end = End::Overflowed(overflow),
+            },
+            End::TimedOut | End::Overflowed(_) => self.stop().await,
+            End::Lost(_) => {}
+        }
+        let (stdout, stderr) = (self.stdout.into_bytes(), self.stderr.into_bytes());
+        Ending { end, stdout, stderr, leaked }
+    }
+
+    async fn converse(&mut self, input: &[u8], deadline: Instant) -> End {
+        let Self { group, stdin, stdout, stderr } = self;
+        let streams = async {
+            let feed = async {
+                feed(stdin, input).await;
+                Ok(())
+            };
+            match tokio::try_join!(feed, stdout.fill(), stderr.fill()) {
+                Ok(_) => std::future::pending().await,
+                Err(overflow) => overflow,
+            }
+        };
+        // In this order: an answer that is there at the deadline counts.
+        tokio::select! {
+            biased;
+            overflow = streams => End::Overflowed(overflow),
+            status = group.wait() => status.map_or_else(End::Lost, End::Exited),
+            () = sleep_until(deadline.into()) => End::TimedOut,
+        }
+    }
+
+    /// Reads what the ended child left in its pipes.
+    async fn settle(&mut self) -> Result<(), Overflow> {
+        let rest = async { tokio::try_join!(self.stdout.fill(), self.stderr.fill()) };
+        timeout(LEAK_TIMEOUT, rest).await.map_or(Ok(()), |rest| rest.map(|_| ()))
+    }
+
+    /// SIGTERM to the group, a grace period, SIGKILL to the group, reading on all the while.
+    ///
+    /// Stdin stays open: no child shall take half of its input for the whole.
+    async fn stop(&mut self) {
+        let Self { group, stdout, stderr, .. } = self;
+        group.terminate();
+        // The grace is the whole group's: who still holds a pipe is not done.
+        let quiet = async { tokio::join!(group.exited(), stdout.drain(), stderr.drain()) };
+        let _ = timeout(GRACE, quiet).await;
+        group.kill();
+        let _ = timeout(KILL_TIME, group.wait()).await;
+        // Only a process that left the group can hold a pipe now.
+        let rest = async { tokio::join!(stdout.drain(), stderr.drain()) };
+        let _ = timeout(LEAK_TIMEOUT, rest).await;
+    }
+}
+
+/// Writes `input` and closes the pipe. A child may close its end early, or never read: its affair.
+async fn feed(stdin: &mut Option<ChildStdin>, input: &[u8]) {
+    if let Some(pipe) = stdin {
+        let _ = pipe.write_all(input).await;
+    }
+    *stdin = None;
+}

@@ -1,0 +1,130 @@
+//! Variables in the values of `env` and `working_dir`, as docker-agent expands them.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+/// The variables that a text may refer to.
+pub(crate) type Variables = BTreeMap<OsString, OsString>;
+
+/// Expands `${env.NAME}` and nothing else: a value of `env` may be full of dollars.
+///
+/// A variable that is not set is empty, as in a shell.
+pub(crate) fn env_references(text: &str, variables: &Variables) -> OsString {
+    expand(text, variables, false)
+}
+
+/// Expands a leading `~`, `$NAME`, `${NAME}` and `${env.NAME}`; `None` when `~` is meant and there
+/// is no home directory.
+pub(crate) fn path(text: &str, variables: &Variables) -> Option<OsString> {
+    let Some(rest) = text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'))
+    else {
+        return Some(expand(text, variables, true));
+    };
+    let home = match variables.get(OsStr::new("HOME")).filter(|home| !home.is_empty()) {
+        Some(home) => home.clone(),
+        None => etcetera::home_dir().ok()?.into_os_string(),
+    };
+    let mut whole = home;
+    whole.push(expand(rest, variables, true));
+    Some(whole)
+}
+
+fn expand(text: &str, variables: &Variables, shell_style: bool) -> OsString {
+    let mut expanded = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        let (before, from) = rest.split_at(at);
+        expanded.extend_from_slice(before.as_bytes());
+        let (name, after) = reference(from, shell_style).unwrap_or(("", &from[1..]));
+        if name.is_empty() {
+            expanded.push(b'$');
+        } else if let Some(value) = variables.get(OsStr::new(name)) {
+            expanded.extend_from_slice(value.as_bytes());
+        }
+        rest = after;
+    }
+    expanded.extend_from_slice(rest.as_bytes());
+    OsString::from_vec(expanded)
+}
+
+/// Splits a text that begins with a reference into the name it refers to and what follows it.
+fn reference(text: &str, shell_style: bool) -> Option<(&str, &str)> {
+    if let Some(braced) = text.strip_prefix("${") {
+        let (inner, after) = braced.split_once('}')?;
+        let name = match inner.strip_prefix("env.") {
+            Some(name) => name,
+            None if shell_style => inner,
+            None => return None,
+        };
+        return (name_length(name) == name.len()).then_some((name, after));
+    }
+    let bare = text.strip_prefix('$').filter(|_| shell_style)?;
+    Some(bare.split_at(name_length(bare)))
+}
+
+/// Returns how many bytes at the beginning of `text` are the name of a variable.
+fn name_length(text: &str) -> usize {
+    if text.starts_with(|first: char| first.is_ascii_digit()) {
+        return 0;
+    }
+    let part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    text.find(|letter| !part(letter)).unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables() -> Variables {
+        [("HOME", "/home/me"), ("TOKEN", "s3cret"), ("A_1", "x y"), ("EMPTY", "")]
+            .map(|(name, value)| (name.into(), value.into()))
+            .into()
+    }
+
+    #[test]
+    fn env_values_expand_only_what_is_written_with_env() {
+        for (text, expected) in [
+            ("plain", "plain"),
+            ("${env.TOKEN}", "s3cret"),
+            ("Bearer ${env.TOKEN}!", "Bearer s3cret!"),
+            ("${env.A_1}${env.TOKEN}", "x ys3cret"),
+            ("[${env.MISSING}]", "[]"),
+            ("[${env.EMPTY}]", "[]"),
+            ("$TOKEN ${TOKEN} ~ $$ $", "$TOKEN ${TOKEN} ~ $$ $"),
+            ("${env.TOKEN", "${env.TOKEN"),
+            ("${env.}", "${env.}"),
+            ("${env.A B}", "${env.A B}"),
+            ("ä${env.TOKEN}ö", "äs3cretö"),
+        ] {
+            assert_eq!(env_references(text, &variables()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn paths_expand_like_a_shell() {
+        for (text, expected) in [
+            ("~", "/home/me"),
+            ("~/bin", "/home/me/bin"),
+            ("~other/bin", "~other/bin"),
+            ("a/~", "a/~"),
+            ("$HOME/x", "/home/me/x"),
+            ("${HOME}x", "/home/mex"),
+            ("$HOMEx", ""),
+            ("${env.HOME}/$A_1", "/home/me/x y"),
+            ("a$", "a$"),
+            ("$1", "$1"),
+            ("${HOME", "${HOME"),
+            ("${}", "${}"),
+        ] {
+            assert_eq!(path(text, &variables()).unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_not_expanded_again() {
+        let variables = [("A".into(), "${env.B}$B".into()), ("B".into(), "b".into())].into();
+        assert_eq!(env_references("${env.A}", &variables), "${env.B}$B");
+        assert_eq!(path("$A", &variables).unwrap(), "${env.B}$B");
+    }
+}

@@ -1,0 +1,233 @@
+//! The factory and the handler of command hooks.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use tokio::process::Command as Spawn;
+use tokio::time::sleep;
+
+use super::environment::{Environment, announce};
+use super::exchange::{End, Ending, Exchange, STOP_TIME};
+use super::explain::start_error;
+use super::group::Group;
+use super::program::Program;
+use super::{capture::Overflow, expand};
+use crate::config::{Command, Hook, Location};
+use crate::registry::{
+    BoxFuture, BuildError, Call, Failure, Handler, HandlerEnv, HandlerError, HandlerFactory,
+    HandlerResult,
+};
+
+/// The shell of a hook that names none.
+const SHELL: &str = "/bin/sh";
+
+/// How often a file that is being written to is tried again, and how long apart.
+const BUSY_TRIES: u32 = 20;
+const BUSY_PAUSE: Duration = Duration::from_millis(5);
+
+/// Builds the handlers of command hooks.
+///
+/// A string is run by a shell, as `/bin/sh -c STRING` or with the hook's `shell`; the hook's `args`
+/// are its `$1`, `$2`, ... A list is a program and its arguments, and runs without a shell; `args`
+/// are appended. The event's data is on stdin as one JSON object, and never on a command line.
+///
+/// The child leads its own process group and has all of it, writing, reading and waiting, inside
+/// the timeout. At the timeout, and when it writes more than `max_output` to a stream, the group
+/// gets SIGTERM, half a second, and SIGKILL. When the handler's future is dropped it gets SIGKILL at
+/// once. A job left in the background by a hook that ended on its own is left alone, also when it
+/// holds the hook's stdout or stderr: those are read for another 100 ms. A process that leaves the
+/// group (`setsid`) is never reached.
+#[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::exhaustive_structs, reason = "there is nothing to configure")]
+pub struct CommandFactory;
+
+impl HandlerFactory for CommandFactory {
+    fn build(&self, env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
+        let project = absolute(&env.working_dir)?;
+        let directory = working_dir(hook, env, &project)?;
+        let environment = Environment::new(&env.env, &hook.inherit_env, &hook.env)?
+            .with_directories(&config_dir(&hook.location, &project)?, &project);
+        let path = environment.get("PATH");
+        let (program, mut arguments) = match &hook.command {
+            Some(Command::Text(text)) if !text.trim().is_empty() => {
+                let name = hook.shell.as_deref().unwrap_or(SHELL);
+                let shell = Program::new(name, path, &directory);
+                let file = shell_file(&shell, name)?;
+                let mut arguments = vec!["-c".to_owned(), text.clone()];
+                if !hook.args.is_empty() {
+                    // The shell's `$0`; the arguments are counted from `$1`.
+                    arguments.push(file);
+                }
+                (shell, arguments)
+            }
+            Some(Command::Argv(argv)) if argv.first().is_some_and(|name| !name.is_empty()) => {
+                (Program::new(&argv[0], path, &directory), argv[1..].to_vec())
+            }
+            _ => return Err(BuildError::new("a command hook needs a command").at("command")),
+        };
+        arguments.extend_from_slice(&hook.args);
+        if arguments.iter().any(|argument| argument.contains('\0')) {
+            return Err(BuildError::new("a command can't have a zero byte").at("command"));
+        }
+        Ok(Arc::new(CommandHandler {
+            program,
+            arguments,
+            environment,
+            directory,
+            max_output: hook.max_output,
+        }))
+    }
+}
+
+/// A command hook, resolved as far as it can be before an event comes.
+#[derive(Debug)]
+struct CommandHandler {
+    program: Program,
+    arguments: Vec<String>,
+    environment: Environment,
+    directory: PathBuf,
+    max_output: usize,
+}
+
+impl Handler for CommandHandler {
+    fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
+        Box::pin(async move {
+            let start = Instant::now();
+            let group = self.start(call).await?;
+            let exchange = Exchange::new(group, self.max_output);
+            let ending = exchange.run(&call.json(), call.deadline).await;
+            self.report(ending, call.deadline.saturating_duration_since(start))
+        })
+    }
+
+    fn grace(&self) -> Duration {
+        // The margin is for a machine that is busy with other things.
+        STOP_TIME + Duration::from_millis(500)
+    }
+}
+
+impl CommandHandler {
+    async fn start(&self, call: &Call<'_>) -> Result<Group, HandlerError> {
+        let failure = |message| HandlerError::new(Failure::Start, message);
+        let program = self.program.file().map_err(|error| failure(error.to_string()))?;
+        // An absolute path and no `pre_exec`: see `program`.
+        let mut command = Spawn::new(program);
+        command.args(&self.arguments).current_dir(&self.directory);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.environment.apply(&mut command);
+        announce(call, &mut command);
+        let mut tries = 0;
+        loop {
+            let error = match Group::spawn(&mut command) {
+                Ok(group) => return Ok(group),
+                Err(error) => error,
+            };
+            // A script that another thread of this process has just written stays busy for as long
+            // as a child started meanwhile holds a copy of the descriptor: until it has become
+            // another program.
+            let busy = error.raw_os_error() == Some(Errno::TXTBSY.raw_os_error());
+            if !busy || tries == BUSY_TRIES || Instant::now() >= call.deadline {
+                return Err(failure(start_error(&error, program, &self.directory)));
+            }
+            tries += 1;
+            sleep(BUSY_PAUSE).await;
+        }
+    }
+
+    fn report(&self, ending: Ending, limit: Duration) -> Result<HandlerResult, HandlerError> {
+        let Ending { end, stdout, stderr, leaked } = ending;
+        let (failure, message) = match end {
+            End::Exited(status) => match status.code() {
+                Some(code) => {
+                    let mut result = HandlerResult::exited(code, stdout, stderr);
+                    result.warnings = leak_warning(&leaked).into_iter().collect();
+                    return Ok(result);
+                }
+                // Its text names the signal.
+                None => (
+                    Failure::Signal(status.signal().unwrap_or_default()),
+                    format!("it was ended by a {status}"),
+                ),
+            },
+            End::TimedOut => (
+                Failure::TimedOut,
+                format!(
+                    "it was not done after {limit:.1?} and was stopped; raise its `timeout` if it needs longer"
+                ),
+            ),
+            End::Overflowed(Overflow { stream }) => (
+                Failure::OutputLimit,
+                format!(
+                    "it was stopped because it wrote more than {} bytes to {stream}; write less, or raise its `max_output`",
+                    self.max_output
+                ),
+            ),
+            End::Lost(error) => (
+                Failure::Other,
+                format!(
+                    "the system does not say how it ended ({error}); does the host ignore SIGCHLD?"
+                ),
+            ),
+        };
+        Err(HandlerError::new(failure, message).with_stderr(stderr))
+    }
+}
+
+/// Returns where the hook runs: `working_dir` from the project on, or the project.
+fn working_dir(hook: &Hook, env: &HandlerEnv, project: &Path) -> Result<PathBuf, BuildError> {
+    let Some(written) = &hook.working_dir else { return Ok(project.to_owned()) };
+    let expanded = expand::path(written, &env.env).ok_or_else(|| {
+        BuildError::new("`~` can't be expanded: there is no home directory")
+            .at("working_dir")
+            .hint("set HOME, or write the path out")
+    })?;
+    if written.contains('\0') {
+        return Err(BuildError::new("a path can't have a zero byte").at("working_dir"));
+    }
+    Ok(project.join(expanded))
+}
+
+/// Returns the directory of the hook's file; of a hook that no file holds, the project.
+fn config_dir(location: &Location, project: &Path) -> Result<PathBuf, BuildError> {
+    if location.path() == Location::default().path() {
+        return Ok(project.to_owned());
+    }
+    absolute(location.directory())
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, BuildError> {
+    std::path::absolute(path).map_err(|error| {
+        BuildError::new(format!("`{}` can't be made absolute: {error}", path.display()))
+    })
+}
+
+/// Returns the path of the shell, which must be there now: a missing shell is a mistake in the
+/// configuration, not something that comes and goes.
+fn shell_file(shell: &Program, name: &str) -> Result<String, BuildError> {
+    let missing = |message: String| {
+        let error = BuildError::new(message).at("shell");
+        if name.contains(char::is_whitespace) {
+            error.hint("name the program only; options belong into the command, such as `set -e`")
+        } else {
+            error
+        }
+    };
+    let file = shell.file().map_err(|error| missing(error.to_string()))?;
+    if !file.is_file() {
+        return Err(missing(format!("the shell `{}` does not exist", file.display())));
+    }
+    Ok(file.to_string_lossy().into_owned())
+}
+
+fn leak_warning(streams: &[&str]) -> Option<String> {
+    (!streams.is_empty()).then(|| {
+        format!(
+            "a background process keeps its {} open; redirect the output of what should outlive it, as in `job >/dev/null 2>&1 &`",
+            streams.join(" and ")
+        )
+    })
+}

@@ -1,0 +1,12 @@
+//! `type: command`: programs and shell strings.
+
+pub(crate) mod capture;
+pub(crate) mod environment;
+mod exchange;
+pub(crate) mod expand;
+pub(crate) mod explain;
+pub(crate) mod group;
+mod handler;
+pub(crate) mod program;
+
+pub use handler::CommandFactory;
