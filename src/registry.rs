@@ -194,6 +194,21 @@ pub struct HandlerEnv {
     pub registry: Arc<Registry>,
 }
 
+impl HandlerEnv {
+    /// Returns an environment without processes and with the hook types that come with the crate.
+    pub fn new(
+        working_dir: impl Into<PathBuf>,
+        env: impl IntoIterator<Item = (std::ffi::OsString, std::ffi::OsString)>,
+    ) -> Self {
+        Self {
+            working_dir: working_dir.into(),
+            env: Arc::new(env.into_iter().collect()),
+            processes: Arc::default(),
+            registry: Arc::default(),
+        }
+    }
+}
+
 /// A hook that can't be built from its definition.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]

@@ -36,13 +36,15 @@ fn expand(text: &str, variables: &Variables, shell_style: bool) -> OsString {
     while let Some(at) = rest.find('$') {
         let (before, from) = rest.split_at(at);
         expanded.extend_from_slice(before.as_bytes());
-        let (name, after) = reference(from, shell_style).unwrap_or(("", &from[1..]));
-        if name.is_empty() {
+        rest = if let Some((name, after)) = reference(from, shell_style) {
+            let value = variables.get(OsStr::new(name)).map(|value| value.as_bytes());
+            expanded.extend_from_slice(value.unwrap_or_default());
+            after
+        } else {
+            // What is no reference stays as it is.
             expanded.push(b'$');
-        } else if let Some(value) = variables.get(OsStr::new(name)) {
-            expanded.extend_from_slice(value.as_bytes());
-        }
-        rest = after;
+            &from[1..]
+        };
     }
     expanded.extend_from_slice(rest.as_bytes());
     OsString::from_vec(expanded)
@@ -50,17 +52,19 @@ fn expand(text: &str, variables: &Variables, shell_style: bool) -> OsString {
 
 /// Splits a text that begins with a reference into the name it refers to and what follows it.
 fn reference(text: &str, shell_style: bool) -> Option<(&str, &str)> {
-    if let Some(braced) = text.strip_prefix("${") {
+    let (name, after) = if let Some(braced) = text.strip_prefix("${") {
         let (inner, after) = braced.split_once('}')?;
         let name = match inner.strip_prefix("env.") {
             Some(name) => name,
             None if shell_style => inner,
             None => return None,
         };
-        return (name_length(name) == name.len()).then_some((name, after));
-    }
-    let bare = text.strip_prefix('$').filter(|_| shell_style)?;
-    Some(bare.split_at(name_length(bare)))
+        (Some(name).filter(|name| name_length(name) == name.len())?, after)
+    } else {
+        let bare = text.strip_prefix('$').filter(|_| shell_style)?;
+        bare.split_at(name_length(bare))
+    };
+    (!name.is_empty()).then_some((name, after))
 }
 
 /// Returns how many bytes at the beginning of `text` are the name of a variable.

@@ -1,0 +1,124 @@
+//! A hook in a directory of its own, run through its handler.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hookexec::config::{Command, Hook};
+use hookexec::handlers::command::CommandFactory;
+use hookexec::registry::{BuildError, Shared};
+use hookexec::{
+    Call, Event, Handler, HandlerEnv, HandlerError, HandlerFactory, HandlerResult, Input,
+};
+
+/// Longer than any hook of these tests takes, on whatever machine.
+pub(crate) const HANG: Duration = Duration::from_mins(1);
+
+/// A project directory and the environment that hooks inherit in it.
+pub(crate) struct Project {
+    directory: tempfile::TempDir,
+    pub(crate) env: BTreeMap<OsString, OsString>,
+}
+
+impl Project {
+    pub(crate) fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let path = std::env::var_os("PATH").unwrap();
+        let home = directory.path().as_os_str().to_owned();
+        let env = [("PATH".into(), path), ("HOME".into(), home)].into();
+        Self { directory, env }
+    }
+
+    /// The directory, without symbolic links.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.directory.path().canonicalize().unwrap()
+    }
+
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.env.insert(name.into(), value.into());
+    }
+
+    /// Writes a file with a mode.
+    pub(crate) fn file(&self, name: &str, text: &str, mode: u32) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = self.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        path
+    }
+
+    pub(crate) fn build(&self, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
+        let env = HandlerEnv::new(self.path(), self.env.clone());
+        CommandFactory.build(&env, hook)
+    }
+
+    /// Runs a hook on `input`, within the hook's timeout.
+    pub(crate) async fn run(
+        &self,
+        hook: &Hook,
+        input: &Input,
+    ) -> Result<HandlerResult, HandlerError> {
+        call(&*self.build(hook).unwrap(), hook, input).await
+    }
+
+    /// Runs a shell string without much input.
+    pub(crate) async fn sh(&self, text: &str) -> Result<HandlerResult, HandlerError> {
+        self.run(&shell(text), &Input::default()).await
+    }
+}
+
+/// Runs a handler once.
+pub(crate) async fn call(
+    handler: &dyn Handler,
+    hook: &Hook,
+    input: &Input,
+) -> Result<HandlerResult, HandlerError> {
+    let shared = Shared::default();
+    let call = Call::new(hook.event, input, &shared, Instant::now() + hook.timeout);
+    handler.run(&call).await
+}
+
+/// A hook that a shell runs.
+pub(crate) fn shell(text: &str) -> Hook {
+    hook(Command::Text(text.to_owned()))
+}
+
+/// A hook that runs a program.
+pub(crate) fn argv<const N: usize>(words: [&str; N]) -> Hook {
+    hook(Command::Argv(words.map(str::to_owned).to_vec()))
+}
+
+fn hook(command: Command) -> Hook {
+    let mut hook = Hook::new(Event::PreToolUse, "command", command);
+    hook.timeout = HANG;
+    hook
+}
+
+/// Waits until `condition` holds; fails when it does not within a minute.
+pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
+    let wait = async {
+        while !condition() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    assert!(tokio::time::timeout(HANG, wait).await.is_ok(), "never happened: {what}");
+}
+
+/// Returns the number that a hook wrote into a file.
+pub(crate) fn read_number(path: &Path) -> i32 {
+    std::fs::read_to_string(path).unwrap().trim().parse().unwrap()
+}
+
+/// Returns the state letter of a process as Linux shows it, `Z` for a zombie; `None` when it is gone.
+pub(crate) fn state(pid: i32) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.chars().next()
+}
+
+/// Returns the text of an output stream.
+pub(crate) fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
