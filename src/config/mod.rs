@@ -17,5 +17,5 @@ mod yaml;
 
 pub use condition::{Condition, Leaf, Trace};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
-pub use model::{Command, Config, EventMethod, Hook, InheritEnv, OnError, Process};
+pub use model::{Command, Config, EventMethod, Hook, InheritEnv, OnError, Process, SideEffects};
 pub use source::{Location, SourceFile};

@@ -12,6 +12,7 @@ use super::condition::Condition;
 use super::source::Location;
 use crate::event::Event;
 use crate::executor::Matcher;
+use crate::wire::Mode;
 
 /// A loaded configuration: the hooks of all its files, in order, and the processes they call.
 #[derive(Debug, Clone, Default)]
@@ -69,6 +70,10 @@ pub struct Hook {
     pub background: bool,
     /// Whether it runs at all.
     pub enabled: bool,
+    /// Whether its answer counts.
+    pub mode: Mode,
+    /// What running it leaves behind: whether a replay may run it.
+    pub side_effects: SideEffects,
     /// The condition that its input must meet.
     pub when: Option<Arc<Condition>>,
     /// Parameters of a host's own hook type.
@@ -103,6 +108,21 @@ pub enum OnError {
     Warn,
     /// The event goes on; the failure stands in the report only.
     Ignore,
+}
+
+/// What running a hook leaves behind, as its author declares it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[expect(clippy::exhaustive_enums, reason = "the three words of side_effects")]
+pub enum SideEffects {
+    /// Nothing: it only looks.
+    None,
+    /// Something, but running it twice is like running it once.
+    Idempotent,
+    /// Anything: it must not run when an event is only replayed.
+    #[default]
+    External,
 }
 
 /// Which variables of the environment a hook inherits.
@@ -188,6 +208,8 @@ impl Hook {
             mutates: false,
             background: false,
             enabled: true,
+            mode: Mode::Enforce,
+            side_effects: SideEffects::External,
             when: None,
             with: None,
             location: Location::default(),

@@ -152,6 +152,8 @@ fn identity(hook: &Hook) -> String {
         mutates,
         background,
         enabled: _,
+        mode,
+        side_effects: _,
         when,
         with,
         location,
@@ -162,7 +164,17 @@ fn identity(hook: &Hook) -> String {
         "{event}{:?}",
         (
             (kind, command, args, name, timeout, env, working_dir, shell),
-            (inherit_env, max_output, on_error, strict_output, mutates, background, when, with),
+            (
+                inherit_env,
+                max_output,
+                on_error,
+                strict_output,
+                mutates,
+                background,
+                mode,
+                when,
+                with
+            ),
             // A script may live beside its file (`$HOOKEXEC_CONFIG_DIR`): alike there is not the same here.
             location.directory(),
         )

@@ -259,7 +259,8 @@ impl Dispatch<'_> {
     async fn call(&self, bound: &Bound, current: &Current<'_>) -> Outcome {
         let (result, duration) =
             run(bound, self.event, &current.input, &current.shared, self.deadline).await;
-        let mut outcome = self.interpreter(bound, &current.input).read(result);
+        let outcome = self.interpreter(bound, &current.input).read(result);
+        let mut outcome = outcome.under_mode_of(bound);
         outcome.duration = duration;
         outcome.generation = current.generation;
         tracing::debug!(

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::select::Bound;
-use crate::wire::{Decision, HookReport, HookStatus, Output};
+use crate::wire::{Decision, HookReport, HookStatus, Mode, Output};
 
 /// What became of one hook.
 #[derive(Debug, Clone)]
@@ -13,6 +13,8 @@ pub(super) struct Outcome {
     pub(super) status: HookStatus,
     /// The answer, less whatever the event has no use for.
     pub(super) output: Output,
+    /// The answer of a hook whose mode keeps it from counting; `output` is empty then.
+    pub(super) unenforced: Option<Output>,
     /// Why it failed, ended in error, or was skipped.
     pub(super) error: Option<String>,
     /// Remarks for the report.
@@ -37,6 +39,7 @@ impl Outcome {
             index,
             status: HookStatus::Ok,
             output: Output::default(),
+            unenforced: None,
             error: None,
             warnings: Vec::new(),
             notices: Vec::new(),
@@ -58,18 +61,46 @@ impl Outcome {
         self.output.decision == Some(Decision::Deny)
     }
 
+    /// Returns the outcome as far as `bound`'s mode lets it count.
+    pub(super) fn under_mode_of(mut self, bound: &Bound) -> Self {
+        let mode = bound.hook.mode;
+        if mode == Mode::Enforce {
+            return self;
+        }
+        let said = std::mem::take(&mut self.output);
+        if mode == Mode::Shadow {
+            self.failed_open = false;
+            self.warnings.append(&mut self.notices);
+        } else {
+            let would = match said.decision {
+                Some(Decision::Deny) => Some("denied"),
+                Some(Decision::Ask) => Some("asked"),
+                _ if said.rewrites() => Some("rewritten"),
+                _ => None,
+            };
+            let because = said.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+            self.notices.extend(would.map(|done| {
+                format!("hook {} would have {done}{because} (`mode: warn`)", bound.title())
+            }));
+        }
+        self.unenforced = Some(said);
+        self
+    }
+
     pub(super) fn report(&self, bound: &Bound) -> HookReport {
+        let said = self.unenforced.as_ref().unwrap_or(&self.output);
         let some = |text: &String| (!text.is_empty()).then(|| text.clone());
         let mut warnings = self.warnings.clone();
         warnings.extend(self.notices.iter().cloned());
-        warnings.extend(self.output.unknown_keys.iter().map(ToString::to_string));
+        warnings.extend(said.unknown_keys.iter().map(ToString::to_string));
         HookReport {
             name: bound.hook.label(),
             kind: bound.hook.kind.clone(),
             source: bound.hook.location.to_string(),
             status: self.status,
-            decision: self.output.decision,
-            reason: self.output.reason.clone(),
+            mode: (bound.hook.mode != Mode::Enforce).then_some(bound.hook.mode),
+            decision: said.decision,
+            reason: said.reason.clone(),
             exit_code: self.exit_code,
             // A thousandth of a millisecond is all that a clock of a busy machine can tell.
             duration_ms: (self.duration.as_secs_f64() * 1e6).round() / 1e3,

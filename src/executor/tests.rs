@@ -10,7 +10,7 @@ use super::{Executor, Matcher};
 use crate::config::{Command, Config, Hook, OnError};
 use crate::event::Event;
 use crate::registry::Registry;
-use crate::wire::{Decision, HookStatus, Input, JsonObject, Output, ToolResult, Verdict};
+use crate::wire::{Decision, HookStatus, Input, JsonObject, Mode, Output, ToolResult, Verdict};
 
 /// Builtins that answer with the JSON they are given, and more.
 fn registry() -> Registry {
@@ -433,6 +433,24 @@ async fn background_hooks_are_not_waited_for_and_finish_at_shutdown() {
     sender.send(()).unwrap();
     executor.shutdown(Duration::from_mins(1)).await;
     assert_eq!(done.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn a_hook_in_rollout_never_changes_the_verdict() {
+    let deny = json!({"decision": "deny", "reason": "no", "hook_specific_output": {"updated_input": {"cmd": "x"}}});
+    for (mode, told) in [(Mode::Warn, true), (Mode::Shadow, false)] {
+        for mut candidate in [say(PreToolUse, &deny), hook(PreToolUse, "fail", &[])] {
+            candidate.mode = mode;
+            let enforced = say(PreToolUse, &json!({"decision": "allow"}));
+            let verdict = verdict(vec![candidate, enforced], PreToolUse, &call("ls")).await;
+            assert_eq!(verdict.decision, Some(Decision::Allow), "{mode:?}");
+            assert_eq!(verdict.updated_input, None, "{mode:?}");
+            assert_eq!(verdict.hooks[0].mode, Some(mode));
+            assert_eq!(verdict.hooks[0].decision, Some(Decision::Deny), "{mode:?}");
+            let message = verdict.system_message.unwrap_or_default();
+            assert_eq!(message.contains("would have denied"), told, "{mode:?}: {message}");
+        }
+    }
 }
 
 proptest::proptest! {

@@ -12,7 +12,7 @@ pub use output::{
 };
 pub use strict::{StrictJsonError, parse_strict};
 pub use tool_result::ToolResult;
-pub use verdict::{HookReport, HookStatus, Verdict};
+pub use verdict::{HookReport, HookStatus, Mode, Verdict};
 
 /// A JSON object.
 pub type JsonObject = serde_json::Map<String, serde_json::Value>;

@@ -137,6 +137,21 @@ pub enum HookStatus {
     Background,
 }
 
+/// Whether a hook's answer counts: how a policy is rolled out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[expect(clippy::exhaustive_enums, reason = "the three words of mode")]
+pub enum Mode {
+    /// It counts.
+    #[default]
+    Enforce,
+    /// It does not count, but the user is told what it would have done.
+    Warn,
+    /// It does not count; what it would have done stands in the report only.
+    Shadow,
+}
+
 /// What one hook did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -151,7 +166,10 @@ pub struct HookReport {
     pub source: String,
     /// How it ended.
     pub status: HookStatus,
-    /// What it decided.
+    /// Its mode, when its answer does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// What it decided, also when that does not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
     /// Why it decided so.
