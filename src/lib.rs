@@ -8,6 +8,7 @@ pub mod config;
 pub mod event;
 pub mod executor;
 pub mod handlers;
+pub mod lifecycle;
 mod pattern;
 pub mod registry;
 mod suggest;

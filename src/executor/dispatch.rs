@@ -17,7 +17,7 @@ use super::select::{Bound, Plan};
 use crate::config::Hook;
 use crate::event::Event;
 use crate::handlers::process::Processes;
-use crate::registry::Shared;
+use crate::registry::{BoxFuture, Shared};
 use crate::wire::{Decision, HookStatus, Input, Verdict};
 
 /// Runs the hooks of a configuration.
@@ -249,7 +249,13 @@ impl Dispatch<'_> {
         if let [index] = *indexes {
             return vec![self.call(&self.plan.hooks[index], current).await];
         }
-        let calls = indexes.iter().map(|index| self.call(&self.plan.hooks[*index], current));
+        // Boxed, or the compiler can't see that `dispatch` is `Send` for every lifetime.
+        let calls: Vec<BoxFuture<'_, Outcome>> = indexes
+            .iter()
+            .map(|index| -> BoxFuture<'_, Outcome> {
+                Box::pin(self.call(&self.plan.hooks[*index], current))
+            })
+            .collect();
         let mut outcomes: Vec<Outcome> =
             stream::iter(calls).buffer_unordered(self.executor.max_parallel).collect().await;
         outcomes.sort_by_key(|outcome| outcome.index);

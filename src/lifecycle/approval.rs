@@ -1,0 +1,146 @@
+//! Approval of a tool call, bound to exactly what was shown.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::Value;
+
+use super::tool_call::ToolCall;
+use crate::event::Event;
+use crate::registry::BoxFuture;
+use crate::wire::JsonObject;
+
+/// The host's way to ask: shows the request to somebody and brings back the answer.
+pub(super) type Approver<'a> =
+    Box<dyn FnOnce(ApprovalRequest) -> BoxFuture<'a, Approval> + Send + 'a>;
+
+/// A question to whoever may approve a tool call.
+///
+/// Answering consumes it, and the answer carries the call that was asked about: an [`Approval`]
+/// can't be made in another way, used twice, or used for another call.
+#[must_use = "a request that is not answered approves nothing"]
+#[derive(Debug)]
+pub struct ApprovalRequest {
+    about: Subject,
+    /// Why it is asked: the event whose hooks asked, and what they said; no event is the host.
+    reasons: Vec<(Option<Event>, String)>,
+    metadata: BTreeMap<String, Value>,
+}
+
+/// What a request and its answer are about.
+#[derive(Debug, Clone, PartialEq)]
+struct Subject {
+    session_id: String,
+    call: ToolCall,
+}
+
+impl ApprovalRequest {
+    pub(super) fn new(session_id: &str, call: &ToolCall) -> Self {
+        Self {
+            about: Subject { session_id: session_id.to_owned(), call: call.clone() },
+            reasons: Vec::new(),
+            metadata: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn because(
+        mut self,
+        reasons: Vec<(Option<Event>, String)>,
+        metadata: BTreeMap<String, Value>,
+    ) -> Self {
+        self.reasons = reasons;
+        self.metadata = metadata;
+        self
+    }
+
+    /// Returns the tool.
+    #[must_use]
+    pub fn tool_name(&self) -> &str {
+        &self.about.call.name
+    }
+
+    /// Returns the arguments: what must be shown, for it is what the approval holds for.
+    #[must_use]
+    pub const fn arguments(&self) -> &JsonObject {
+        &self.about.call.arguments
+    }
+
+    /// Returns the call's id.
+    #[must_use]
+    pub fn tool_use_id(&self) -> Option<&str> {
+        self.about.call.id.as_deref()
+    }
+
+    /// Returns why it is asked: the event whose hooks asked and what they said; `None` is the host.
+    #[must_use]
+    pub fn reasons(&self) -> &[(Option<Event>, String)] {
+        &self.reasons
+    }
+
+    /// Returns what hooks attached for whoever is asked.
+    #[must_use]
+    pub const fn metadata(&self) -> &BTreeMap<String, Value> {
+        &self.metadata
+    }
+
+    /// Approves the call.
+    #[must_use]
+    pub fn grant(self) -> Approval {
+        self.grant_as("user")
+    }
+
+    /// Approves the call in the name of `source`, such as a rule; hooks read it in `approval_source`.
+    #[must_use]
+    pub fn grant_as(self, source: impl Into<String>) -> Approval {
+        self.answer(Answer::Granted, source)
+    }
+
+    /// Refuses the call; the model is told the reason.
+    #[must_use]
+    pub fn refuse(self, reason: impl Into<String>) -> Approval {
+        self.answer(Answer::Refused(reason.into()), "user")
+    }
+
+    /// Answers that the question was called off: nobody said yes or no.
+    #[must_use]
+    pub fn cancel(self) -> Approval {
+        self.answer(Answer::Cancelled, "user")
+    }
+
+    fn answer(self, answer: Answer, source: impl Into<String>) -> Approval {
+        Approval { about: self.about, answer, source: source.into() }
+    }
+}
+
+/// The answer to one [`ApprovalRequest`]; void for any call but the one that was shown.
+pub struct Approval {
+    about: Subject,
+    answer: Answer,
+    source: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Answer {
+    Granted,
+    Refused(String),
+    Cancelled,
+}
+
+impl Approval {
+    /// Returns the answer and who gave it, or `None` when it was about something else.
+    pub(super) fn for_call(self, session_id: &str, call: &ToolCall) -> Option<(Answer, String)> {
+        let same = self.about.session_id == session_id && self.about.call.same_as(call);
+        same.then_some((self.answer, self.source))
+    }
+}
+
+impl fmt::Debug for Approval {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Approval")
+            .field("tool", &self.about.call.name)
+            .field("answer", &self.answer)
+            .field("source", &self.source)
+            .finish_non_exhaustive()
+    }
+}

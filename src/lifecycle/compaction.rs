@@ -1,0 +1,125 @@
+//! The driver around a compaction of the conversation.
+
+use std::fmt::Display;
+use std::future::Future;
+
+use serde_json::Value;
+
+use super::scope::Scope;
+use super::trail::{Refused, Trail};
+use crate::event::Event;
+use crate::wire::{Input, JsonObject};
+
+/// Why a conversation is compacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CompactionSource {
+    /// The user wants it.
+    Manual,
+    /// The context is nearly full.
+    Auto,
+    /// The model refused the request as too long.
+    Overflow,
+}
+
+impl CompactionSource {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Manual => "manual",
+            Self::Auto => "auto",
+            Self::Overflow => "overflow",
+        }
+    }
+}
+
+/// How a compaction ended.
+#[must_use = "a refusal stands here"]
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "a host must have an answer to each of them")]
+pub enum CompactionOutcome<E> {
+    /// There is a summary.
+    Compacted {
+        /// The summary.
+        summary: String,
+        /// Whether a hook supplied it.
+        by_hook: bool,
+        /// Everything the hooks said on the way.
+        trail: Trail,
+    },
+    /// A hook refused it: the conversation stays as it is.
+    Refused(Box<Refused>),
+    /// Summarising failed; `notification` and `on_error` have fired.
+    Failed {
+        /// The host's own error.
+        error: E,
+        /// Everything the hooks said on the way.
+        trail: Trail,
+    },
+}
+
+/// A compaction about to be driven: `pre_compact`, `before_compaction`, the host's summariser
+/// unless a hook supplied the summary, and `after_compaction`.
+#[must_use = "a compaction does nothing before `run` is called"]
+#[derive(Debug)]
+pub struct Compaction {
+    scope: Scope,
+    source: CompactionSource,
+    facts: JsonObject,
+}
+
+impl Compaction {
+    pub(super) fn new(scope: Scope, source: CompactionSource) -> Self {
+        Self { scope, source, facts: JsonObject::new() }
+    }
+
+    /// Tells the hooks one more thing, such as `input_tokens` or `context_limit`.
+    pub fn with(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.facts.insert(key.into(), value.into());
+        self
+    }
+
+    /// Drives the compaction; `summarise` gets the context that hooks add to its prompt.
+    pub async fn run<F, R, E>(self, summarise: F) -> CompactionOutcome<E>
+    where
+        F: FnOnce(Option<String>) -> R,
+        R: Future<Output = Result<String, E>>,
+        E: Display,
+    {
+        let fill = |input: &mut Input| {
+            input.source = Some(self.source.name().to_owned());
+            input.extra.clone_from(&self.facts);
+        };
+        let mut trail = Trail::default();
+        let mut supplied = None;
+        for event in [Event::PreCompact, Event::BeforeCompaction] {
+            let verdict = self.scope.fire_with(event, fill).await;
+            match Refused::read(trail, verdict) {
+                Ok((mut earlier, verdict)) => {
+                    supplied = supplied.or_else(|| verdict.summary.clone());
+                    earlier.push(verdict);
+                    trail = earlier;
+                }
+                Err(refused) => return CompactionOutcome::Refused(refused),
+            }
+        }
+        let by_hook = supplied.is_some();
+        let summary = match supplied {
+            Some(summary) => summary,
+            None => match summarise(trail.additional_context()).await {
+                Ok(summary) => summary,
+                Err(error) => {
+                    for event in [Event::Notification, Event::OnError] {
+                        trail.push(self.scope.notify(event, "error", &error.to_string()).await);
+                    }
+                    return CompactionOutcome::Failed { error, trail };
+                }
+            },
+        };
+        let fill = |input: &mut Input| {
+            fill(input);
+            input.summary = Some(summary.clone());
+        };
+        trail.push(self.scope.fire_with(Event::AfterCompaction, fill).await);
+        CompactionOutcome::Compacted { summary, by_hook, trail }
+    }
+}

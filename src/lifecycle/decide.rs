@@ -1,0 +1,282 @@
+//! Whether a tool call may be executed: every stage before the tool.
+
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt as _;
+use serde_json::Value;
+
+use super::approval::{Answer, Approval, ApprovalRequest, Approver};
+use super::cancel::Cancellation;
+use super::outcome::{DeniedBy, Stage, ToolEnd};
+use super::scope::Scope;
+use super::tool_call::{ToolCall, ToolFacts};
+use super::trail::{Trail, reason};
+use crate::event::Event;
+use crate::wire::{Decision, Input, ToolResult, Verdict};
+
+/// How often hooks may give one call another tool's name.
+const MAX_RENAMES: usize = 4;
+
+/// What is to become of a call.
+pub(super) enum Fate {
+    Execute,
+    Respond(ToolResult),
+    End(ToolEnd),
+}
+
+/// A tool call on its way to a decision.
+pub(super) struct Decider<'a> {
+    pub(super) scope: Scope,
+    pub(super) call: ToolCall,
+    pub(super) cancel: Cancellation<'a>,
+    pub(super) trail: Trail,
+}
+
+/// What the hooks before the tool want, as far as it is about the call in its last form.
+#[derive(Default)]
+struct Wishes {
+    /// Why the mandatory guard asks; no hook can answer in the user's place then.
+    guard_asks: Option<String>,
+    /// Why a `pre_tool_use` hook asks.
+    hook_asks: Option<String>,
+    /// Whether a `pre_tool_use` hook allows the call.
+    allowed: bool,
+    /// The answer given in the tool's place.
+    respond: Option<ToolResult>,
+    /// Data for whoever is asked: the guard's last, so that it has the last word.
+    metadata: [BTreeMap<String, Value>; 2],
+}
+
+impl<'a> Decider<'a> {
+    pub(super) fn new(scope: Scope, mut call: ToolCall, cancel: Cancellation<'a>) -> Self {
+        if call.facts == ToolFacts::default() {
+            call.facts = scope.session.facts_of(&call.name);
+        }
+        Self { scope, call, cancel, trail: Trail::default() }
+    }
+
+    /// Takes the call through every stage before the tool and tells the hooks how it was decided.
+    pub(super) async fn decide(
+        &mut self,
+        host_asks: Option<String>,
+        approval: Option<Approval>,
+        approver: Option<Approver<'a>>,
+    ) -> Fate {
+        let wishes = match self.consult().await {
+            Ok(wishes) => wishes,
+            Err(end) => return self.decided_against(end).await,
+        };
+        let asked = wishes.guard_asks.is_some() || wishes.hook_asks.is_some();
+        if let (Some(result), false) = (&wishes.respond, asked) {
+            // Nothing is executed, so there is nothing to approve.
+            return Fate::Respond(result.clone());
+        }
+        let source = if asked || (host_asks.is_some() && !wishes.allowed) {
+            match self.approve(&wishes, host_asks, approval, approver).await {
+                Ok(source) => source,
+                Err(end) => return self.decided_against(end).await,
+            }
+        } else if wishes.allowed {
+            Event::PreToolUse.name().to_owned()
+        } else {
+            "default".to_owned()
+        };
+        // From here on a call that was cancelled is one that began.
+        if self.cancel.is_wished().await {
+            return self.decided_against(ToolEnd::Cancelled { during: Stage::Start }).await;
+        }
+        self.announce("allow", source).await;
+        wishes.respond.map_or(Fate::Execute, Fate::Respond)
+    }
+
+    pub(super) fn input(&self) -> Input {
+        let mut input = Input::default();
+        self.call.fill(&mut input);
+        input
+    }
+
+    /// Asks the hooks until each has seen the call in its last form.
+    async fn consult(&mut self) -> Result<Wishes, ToolEnd> {
+        for _ in 0..=MAX_RENAMES {
+            let verdict = self.ask(Event::ToolInputTransform).await?;
+            let renamed = self.rewrite(&verdict);
+            self.trail.push(verdict);
+            if renamed {
+                continue;
+            }
+            let mut guard = self.ask(Event::ToolGuard).await?;
+            let verdict = self.ask(Event::PreToolUse).await?;
+            let before = self.call.clone();
+            let renamed = self.rewrite(&verdict);
+            if renamed {
+                self.trail.push(guard);
+                self.trail.push(verdict);
+                self.trail.supersede(Event::PreToolUse);
+                continue;
+            }
+            if !self.call.same_as(&before) {
+                self.trail.push(guard);
+                guard = self.ask(Event::ToolGuard).await?;
+            }
+            let asks = |verdict: &Verdict| {
+                (verdict.decision == Some(Decision::Ask)).then(|| reason(verdict))
+            };
+            let wishes = Wishes {
+                guard_asks: asks(&guard),
+                hook_asks: asks(&verdict),
+                allowed: verdict.decision == Some(Decision::Allow),
+                respond: verdict.respond.clone(),
+                metadata: [verdict.metadata.clone(), guard.metadata.clone()],
+            };
+            self.trail.push(guard);
+            self.trail.push(verdict);
+            return Ok(wishes);
+        }
+        Err(ToolEnd::Denied {
+            by: DeniedBy::Unsettled,
+            message: format!(
+                "the hooks gave the call another tool's name {} times over (now `{}`)",
+                MAX_RENAMES + 1,
+                self.call.name
+            ),
+        })
+    }
+
+    /// Fires one event before the tool: a denial or a stop ends the call, and so does cancelling.
+    async fn ask(&mut self, event: Event) -> Result<Verdict, ToolEnd> {
+        if !self.scope.has(event) {
+            return Ok(Verdict::no_opinion(event));
+        }
+        let input = self.input();
+        let verdict = tokio::select! {
+            biased;
+            () = self.cancel.wished() => {
+                return Err(ToolEnd::Cancelled { during: Stage::Hooks(event) });
+            }
+            verdict = self.scope.fire(event, input) => verdict,
+        };
+        let end = if let Some(stop) = &verdict.stop {
+            ToolEnd::Aborted { by: event, stop: stop.clone(), response: None }
+        } else if verdict.decision == Some(Decision::Deny) {
+            ToolEnd::Denied { by: DeniedBy::Hooks(event), message: reason(&verdict) }
+        } else {
+            return Ok(verdict);
+        };
+        self.trail.push(verdict);
+        Err(end)
+    }
+
+    /// Applies what a verdict rewrites, and returns whether the call has another tool's name now.
+    fn rewrite(&mut self, verdict: &Verdict) -> bool {
+        if let Some(arguments) = &verdict.updated_input {
+            self.call.arguments.clone_from(arguments);
+        }
+        match &verdict.updated_tool_name {
+            Some(name) if *name != self.call.name => {
+                self.call.name.clone_from(name);
+                // What was known of the other tool must not choose the guards of this one.
+                self.call.facts = self.scope.session.facts_of(name);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Obtains approval for the call as it stands, and returns who gave it.
+    async fn approve(
+        &mut self,
+        wishes: &Wishes,
+        host_asks: Option<String>,
+        approval: Option<Approval>,
+        approver: Option<Approver<'a>>,
+    ) -> Result<String, ToolEnd> {
+        let session_id = self.scope.session.session_id.clone();
+        let mut void = false;
+        if let Some(approval) = approval {
+            match approval.for_call(&session_id, &self.call) {
+                Some((answer, source)) => return conclude(answer, source),
+                None => void = true,
+            }
+        }
+
+        let verdict = self.ask(Event::PermissionRequest).await?;
+        // A hook answers in the user's place, but not a question of the mandatory guard.
+        let granted = verdict.decision == Some(Decision::Allow) && wishes.guard_asks.is_none();
+        let mut reasons = Vec::new();
+        if verdict.decision == Some(Decision::Ask) {
+            reasons.push((Some(Event::PermissionRequest), reason(&verdict)));
+        }
+        let mut metadata = verdict.metadata.clone();
+        self.trail.push(verdict);
+        if granted {
+            return Ok(Event::PermissionRequest.name().to_owned());
+        }
+
+        reasons.extend(host_asks.map(|reason| (None, reason)));
+        reasons.extend(wishes.hook_asks.clone().map(|why| (Some(Event::PreToolUse), why)));
+        reasons.extend(wishes.guard_asks.clone().map(|why| (Some(Event::ToolGuard), why)));
+        metadata.extend(
+            wishes.metadata.iter().flatten().map(|(key, value)| (key.clone(), value.clone())),
+        );
+
+        let Some(approver) = approver else {
+            let why: Vec<&str> = reasons.iter().map(|(_, why)| why.as_str()).collect();
+            let why = why.join("\n");
+            return Err(if void {
+                let message = format!("the call was changed after it had been approved: {why}");
+                ToolEnd::Denied { by: DeniedBy::VoidApproval, message }
+            } else {
+                let message = format!("approval is needed and nobody can be asked: {why}");
+                ToolEnd::Denied { by: DeniedBy::NobodyToAsk, message }
+            });
+        };
+        let request = ApprovalRequest::new(&session_id, &self.call).because(reasons, metadata);
+        let asking = AssertUnwindSafe(async move { approver(request).await }).catch_unwind();
+        let answer = tokio::select! {
+            biased;
+            () = self.cancel.wished() => {
+                return Err(ToolEnd::Cancelled { during: Stage::Approval });
+            }
+            answer = asking => answer,
+        };
+        let Ok(answer) = answer else {
+            let message = "approval is needed, and asking for it failed".to_owned();
+            return Err(ToolEnd::Denied { by: DeniedBy::NobodyToAsk, message });
+        };
+        match answer.for_call(&session_id, &self.call) {
+            Some((answer, source)) => conclude(answer, source),
+            None => Err(ToolEnd::Denied {
+                by: DeniedBy::VoidApproval,
+                message: "the approval given was for another call".to_owned(),
+            }),
+        }
+    }
+
+    /// Tells the hooks how the call was decided.
+    async fn announce(&mut self, decision: &str, source: String) {
+        let mut input = self.input();
+        input.approval_decision = Some(decision.to_owned());
+        input.approval_source = Some(source);
+        let verdict = self.scope.fire(Event::OnToolApprovalDecision, input).await;
+        self.trail.push(verdict);
+    }
+
+    async fn decided_against(&mut self, end: ToolEnd) -> Fate {
+        match &end {
+            ToolEnd::Denied { by, .. } => self.announce("deny", by.to_string()).await,
+            ToolEnd::Aborted { by, .. } => self.announce("deny", by.name().to_owned()).await,
+            _ => self.announce("canceled", "host".to_owned()).await,
+        }
+        Fate::End(end)
+    }
+}
+
+/// Returns who approved, or how the call ends.
+fn conclude(answer: Answer, source: String) -> Result<String, ToolEnd> {
+    match answer {
+        Answer::Granted => Ok(source),
+        Answer::Refused(message) => Err(ToolEnd::Denied { by: DeniedBy::Approver, message }),
+        Answer::Cancelled => Err(ToolEnd::Cancelled { during: Stage::Approval }),
+    }
+}

@@ -1,0 +1,127 @@
+//! Which events a host fires, and which configured hooks it will therefore never call.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::config::Hook;
+use crate::event::Event;
+
+/// The events that a host fires.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredEvents {
+    host: Cow<'static, str>,
+    events: BTreeSet<Event>,
+}
+
+impl DeclaredEvents {
+    /// Returns a declaration of the given events.
+    #[must_use]
+    pub fn new(
+        host: impl Into<Cow<'static, str>>,
+        events: impl IntoIterator<Item = Event>,
+    ) -> Self {
+        Self { host: host.into(), events: events.into_iter().collect() }
+    }
+
+    /// Returns a declaration of what the drivers fire by themselves around sessions, turns, model
+    /// calls and tool calls.
+    ///
+    /// A host that compacts, runs subagents or fires events of its own adds them with
+    /// [`and`](Self::and).
+    #[must_use]
+    pub fn driven() -> Self {
+        Self::new("this agent", DRIVEN)
+    }
+
+    /// Adds events.
+    #[must_use]
+    pub fn and(mut self, events: impl IntoIterator<Item = Event>) -> Self {
+        self.events.extend(events);
+        self
+    }
+
+    /// Takes events away.
+    #[must_use]
+    pub fn without(mut self, events: impl IntoIterator<Item = Event>) -> Self {
+        for event in events {
+            self.events.remove(&event);
+        }
+        self
+    }
+
+    /// Returns the host's name.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Returns the events, in the order of the contract table.
+    pub fn events(&self) -> impl Iterator<Item = Event> {
+        self.events.iter().copied()
+    }
+
+    /// Returns whether the host fires `event`.
+    #[must_use]
+    pub fn fires(&self, event: Event) -> bool {
+        self.events.contains(&event)
+    }
+
+    /// Returns the enabled hooks that this host never calls, in config order.
+    pub fn unfired<'h>(&self, hooks: impl IntoIterator<Item = &'h Hook>) -> Vec<UnfiredHook> {
+        hooks
+            .into_iter()
+            .filter(|hook| hook.enabled && !self.fires(hook.event))
+            .map(|hook| UnfiredHook {
+                host: self.host.clone(),
+                event: hook.event,
+                hook: hook.label(),
+                source: hook.location.to_string(),
+            })
+            .collect()
+    }
+}
+
+/// A configured hook that a host never calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnfiredHook {
+    /// The host.
+    pub host: Cow<'static, str>,
+    /// The event that it does not fire.
+    pub event: Event,
+    /// The hook's name, or what it runs.
+    pub hook: String,
+    /// Where it is configured: `hooks.yaml:12`.
+    pub source: String,
+}
+
+impl fmt::Display for UnfiredHook {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { host, event, hook, source } = self;
+        write!(formatter, "{source}: `{hook}` never runs: {host} does not fire `{event}`")
+    }
+}
+
+/// What the drivers fire without any doing of the host's.
+const DRIVEN: [Event; 19] = [
+    Event::SessionStart,
+    Event::SessionEnd,
+    Event::OnSessionResume,
+    Event::UserPromptSubmit,
+    Event::TurnStart,
+    Event::TurnEnd,
+    Event::Stop,
+    Event::BeforeLlmCall,
+    Event::AfterLlmCall,
+    Event::Notification,
+    Event::OnError,
+    Event::OnMaxIterations,
+    Event::ToolInputTransform,
+    Event::ToolGuard,
+    Event::PreToolUse,
+    Event::PermissionRequest,
+    Event::OnToolApprovalDecision,
+    Event::ToolResponseTransform,
+    Event::PostToolUse,
+];

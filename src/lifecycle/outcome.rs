@@ -1,0 +1,170 @@
+//! How a tool call ended.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::tool_call::{Panic, ToolCall};
+use super::trail::Trail;
+use crate::event::Event;
+use crate::wire::{Stop, ToolResult};
+
+/// What became of one tool call.
+#[must_use = "a denial or a stop stands here"]
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ToolOutcome {
+    /// The call in its last form: as it was executed, or as it was when it ended.
+    pub call: ToolCall,
+    /// How it ended.
+    pub end: ToolEnd,
+    /// How long the tool ran; `None` when it did not.
+    pub duration: Option<Duration>,
+    /// Everything the hooks said on the way.
+    pub trail: Trail,
+}
+
+/// How a tool call ended.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "a host must have an answer to each of them")]
+pub enum ToolEnd {
+    /// The tool ran.
+    Ran {
+        /// What it responded, as the hooks left it.
+        response: Value,
+        /// What a `post_tool_use` hook holds against it, for the model.
+        objection: Option<String>,
+    },
+    /// The tool ran and failed, or panicked.
+    Failed {
+        /// What it said, as the hooks left it.
+        response: Value,
+        /// What a `post_tool_use` hook holds against it, for the model.
+        objection: Option<String>,
+        /// The panic, for a host that wants it to go on.
+        panic: Option<Panic>,
+    },
+    /// A hook answered in the tool's place; the tool did not run.
+    Responded {
+        /// The answer, as `tool_response_transform` left it.
+        result: Box<ToolResult>,
+    },
+    /// It was denied; the tool did not run.
+    Denied {
+        /// By whom.
+        by: DeniedBy,
+        /// Why, for the model.
+        message: String,
+    },
+    /// A hook ended the turn or the session.
+    Aborted {
+        /// The event whose hook did.
+        by: Event,
+        /// How far it reaches, and why.
+        stop: Stop,
+        /// What the tool responded, when it had run by then: it belongs into the transcript.
+        response: Option<Value>,
+    },
+    /// The host cancelled it.
+    Cancelled {
+        /// What was going on.
+        during: Stage,
+    },
+}
+
+/// Who denied a tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DeniedBy {
+    /// The hooks of an event.
+    Hooks(Event),
+    /// Whoever was asked for approval.
+    Approver,
+    /// Approval was needed and nobody could be asked.
+    NobodyToAsk,
+    /// The approval given was for something else than what would have been executed.
+    VoidApproval,
+    /// The hooks kept renaming the call.
+    Unsettled,
+}
+
+impl fmt::Display for DeniedBy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::Hooks(event) => event.name(),
+            Self::Approver => "user",
+            Self::NobodyToAsk => "nobody_to_ask",
+            Self::VoidApproval => "void_approval",
+            Self::Unsettled => "unsettled",
+        })
+    }
+}
+
+/// What a tool call was at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stage {
+    /// It had not begun: an earlier call of its batch ended the turn.
+    NotStarted,
+    /// The hooks of an event were running.
+    Hooks(Event),
+    /// Approval was being asked for.
+    Approval,
+    /// The tool was about to run.
+    Start,
+    /// The tool was running.
+    Execution,
+}
+
+impl ToolOutcome {
+    /// Returns what ends the turn or the session, if a hook said so.
+    #[must_use]
+    pub const fn stop(&self) -> Option<&Stop> {
+        match &self.end {
+            ToolEnd::Aborted { stop, .. } => Some(stop),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the model should read the response as an error.
+    #[must_use]
+    pub const fn is_error(&self) -> bool {
+        match &self.end {
+            ToolEnd::Ran { .. } => false,
+            ToolEnd::Responded { result } => result.is_error,
+            ToolEnd::Failed { .. }
+            | ToolEnd::Denied { .. }
+            | ToolEnd::Aborted { .. }
+            | ToolEnd::Cancelled { .. } => true,
+        }
+    }
+
+    /// Returns what the model is told: the response or why there is none, objections, and the
+    /// guidance that hooks gave along.
+    #[must_use]
+    pub fn for_model(&self) -> String {
+        let mut parts = Vec::new();
+        match &self.end {
+            ToolEnd::Ran { response, objection } | ToolEnd::Failed { response, objection, .. } => {
+                parts.push(text_of(response));
+                parts.extend(objection.clone());
+            }
+            ToolEnd::Responded { result } => parts.push(result.for_llm.clone()),
+            ToolEnd::Denied { message, .. } => parts.push(format!("Tool call denied: {message}")),
+            ToolEnd::Aborted { stop, response, .. } => {
+                parts.extend(response.as_ref().map(text_of));
+                let colon = if stop.reason.is_empty() { "" } else { ": " };
+                parts.push(format!("Stopped by a hook{colon}{}", stop.reason));
+            }
+            ToolEnd::Cancelled { .. } => parts.push("Tool call cancelled".to_owned()),
+        }
+        parts.extend(self.trail.additional_context());
+        parts.join("\n\n")
+    }
+}
+
+/// Returns JSON as a model reads it: a text without its quotes.
+pub(super) fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -1,0 +1,123 @@
+//! The fields that every event of a session or a turn has in common, filled in at one place.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::tool_call::ToolFacts;
+use crate::event::Event;
+use crate::executor::Executor;
+use crate::wire::{Input, Verdict};
+
+/// Where events come from: a session, and a turn of it.
+#[derive(Clone, Debug)]
+pub(super) struct Scope {
+    pub(super) session: Arc<SessionFacts>,
+    pub(super) turn: Option<Arc<TurnFacts>>,
+}
+
+/// What a host knows about the tool of a name.
+pub(super) type DescribeTool = dyn Fn(&str) -> ToolFacts + Send + Sync;
+
+pub(super) struct SessionFacts {
+    pub(super) executor: Arc<Executor>,
+    pub(super) session_id: String,
+    pub(super) cwd: String,
+    pub(super) agent_name: Option<String>,
+    pub(super) model_id: Option<String>,
+    pub(super) describe_tool: Option<Arc<DescribeTool>>,
+}
+
+impl SessionFacts {
+    pub(super) fn facts_of(&self, tool: &str) -> ToolFacts {
+        self.describe_tool.as_ref().map(|describe| describe(tool)).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for SessionFacts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("SessionFacts")
+            .field("session_id", &self.session_id)
+            .field("agent_name", &self.agent_name)
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct TurnFacts {
+    pub(super) turn_id: String,
+    pub(super) last_user_message: Option<String>,
+    /// Model calls of the turn so far.
+    pub(super) iteration: AtomicU64,
+}
+
+impl Scope {
+    pub(super) fn has(&self, event: Event) -> bool {
+        self.session.executor.has(event)
+    }
+
+    /// Fires an event; what the host has set in `input` stays.
+    pub(super) async fn fire(&self, event: Event, mut input: Input) -> Verdict {
+        if !self.has(event) {
+            return Verdict::no_opinion(event);
+        }
+        self.fill(&mut input);
+        self.session.executor.dispatch(event, &input).await
+    }
+
+    /// Fires an event whose input is made only when a hook is configured for it.
+    pub(super) async fn fire_with(
+        &self,
+        event: Event,
+        make: impl FnOnce(&mut Input) + Send,
+    ) -> Verdict {
+        if !self.has(event) {
+            return Verdict::no_opinion(event);
+        }
+        let mut input = Input::default();
+        make(&mut input);
+        self.fire(event, input).await
+    }
+
+    /// Fires an event that tells of a warning or an error.
+    pub(super) async fn notify(&self, event: Event, level: &str, message: &str) -> Verdict {
+        self.fire_with(event, |input| {
+            input.notification_level = Some(level.to_owned());
+            input.notification_message = Some(message.to_owned());
+        })
+        .await
+    }
+
+    /// Counts a model call and returns its number, from 1; 0 outside a turn.
+    pub(super) fn next_iteration(&self) -> u64 {
+        self.turn.as_ref().map_or(0, |turn| turn.iteration.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    fn fill(&self, input: &mut Input) {
+        let session = &*self.session;
+        if input.session_id.is_empty() {
+            input.session_id.clone_from(&session.session_id);
+        }
+        if input.cwd.is_empty() {
+            input.cwd.clone_from(&session.cwd);
+        }
+        let fill = |field: &mut Option<String>, value: &Option<String>| {
+            if field.is_none() {
+                field.clone_from(value);
+            }
+        };
+        fill(&mut input.agent_name, &session.agent_name);
+        fill(&mut input.model_id, &session.model_id);
+        if let Some(turn) = &self.turn {
+            if input.turn_id.is_none() {
+                input.turn_id = Some(turn.turn_id.clone());
+            }
+            fill(&mut input.last_user_message, &turn.last_user_message);
+            let iteration = turn.iteration.load(Ordering::Relaxed);
+            if input.iteration.is_none() && iteration > 0 {
+                input.iteration = Some(iteration);
+            }
+        }
+    }
+}

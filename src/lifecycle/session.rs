@@ -1,0 +1,313 @@
+//! A session: what a host holds from its first event to its last.
+
+use std::fmt;
+use std::future::Future;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use futures_util::FutureExt as _;
+
+use super::approval::ApprovalRequest;
+use super::batch::Batch;
+use super::compaction::{Compaction, CompactionSource};
+use super::declared::{DeclaredEvents, UnfiredHook};
+use super::model_call::{ModelCall, ModelRequest};
+use super::scope::{DescribeTool, Scope, SessionFacts};
+use super::tool_call::{ToolCall, ToolFacts, message_of};
+use super::tool_run::ToolRun;
+use super::trail::{Refused, Trail};
+use super::turn::{Turn, TurnEnd};
+use crate::event::Event;
+use crate::executor::Executor;
+use crate::wire::{Input, Verdict};
+
+/// How a session begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SessionSource {
+    /// It is new.
+    Startup,
+    /// It was stored and goes on.
+    Resume,
+    /// Its conversation was cleared.
+    Clear,
+    /// Its conversation was compacted.
+    Compact,
+}
+
+impl SessionSource {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Startup => "startup",
+            Self::Resume => "resume",
+            Self::Clear => "clear",
+            Self::Compact => "compact",
+        }
+    }
+}
+
+/// Collects what every event of a session has in common.
+#[must_use = "a session begins with `start`"]
+pub struct SessionBuilder {
+    session_id: String,
+    cwd: String,
+    agent_name: Option<String>,
+    model_id: Option<String>,
+    declared: DeclaredEvents,
+    describe_tool: Option<Arc<DescribeTool>>,
+}
+
+impl fmt::Debug for SessionBuilder {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("SessionBuilder")
+            .field("session_id", &self.session_id)
+            .field("declared", &self.declared)
+            .finish_non_exhaustive()
+    }
+}
+
+impl SessionBuilder {
+    /// Sets the agent's working directory; the executor's own when not called.
+    pub fn cwd(mut self, directory: impl AsRef<Path>) -> Self {
+        self.cwd = directory.as_ref().to_string_lossy().into_owned();
+        self
+    }
+
+    /// Sets the agent's name.
+    pub fn agent_name(mut self, name: impl Into<String>) -> Self {
+        self.agent_name = Some(name.into());
+        self
+    }
+
+    /// Sets the model.
+    pub fn model(mut self, model_id: impl Into<String>) -> Self {
+        self.model_id = Some(model_id.into());
+        self
+    }
+
+    /// Sets what is known about each tool, by name: hooks read it, and matchers match the kind.
+    ///
+    /// It is asked again when a hook renames a call, so that a guard of a kind of tools can't be
+    /// gone round by a new name.
+    pub fn tools(mut self, describe: impl Fn(&str) -> ToolFacts + Send + Sync + 'static) -> Self {
+        self.describe_tool = Some(Arc::new(describe));
+        self
+    }
+
+    /// Says which events the host fires; [`DeclaredEvents::driven`] when not called.
+    pub fn declares(mut self, declared: DeclaredEvents) -> Self {
+        self.declared = declared;
+        self
+    }
+
+    /// Begins the session: `session_start` fires, and `on_session_resume` when it is a stored one.
+    ///
+    /// Hooks on events that the host does not fire are named in the log, and returned by
+    /// [`Session::unfired`].
+    pub async fn start(self, executor: impl Into<Arc<Executor>>, source: SessionSource) -> Session {
+        let mut session = self.attach(executor);
+        session.owes_end = true;
+        for hook in &session.unfired {
+            tracing::warn!("{hook}");
+        }
+        let named = |input: &mut Input| input.source = Some(source.name().to_owned());
+        let verdict = session.scope.fire_with(Event::SessionStart, named).await;
+        session.opening.push(verdict);
+        if source == SessionSource::Resume {
+            let verdict = session.scope.fire_with(Event::OnSessionResume, named).await;
+            session.opening.push(verdict);
+        }
+        session
+    }
+
+    /// Returns a session that began elsewhere, in another process say: nothing fires.
+    pub fn attach(self, executor: impl Into<Arc<Executor>>) -> Session {
+        let Self { session_id, cwd, agent_name, model_id, declared, describe_tool } = self;
+        let executor = executor.into();
+        let unfired = declared.unfired(executor.hooks());
+        let facts = SessionFacts { executor, session_id, cwd, agent_name, model_id, describe_tool };
+        Session {
+            scope: Scope { session: Arc::new(facts), turn: None },
+            opening: Trail::default(),
+            unfired,
+            turns: AtomicU64::new(0),
+            owes_end: false,
+        }
+    }
+}
+
+/// A session that began and must be [ended](Self::end).
+///
+/// * Order: `session_start` has fired when a host gets hold of it; `session_end` fires in
+///   [`end`](Self::end), once, for it takes the session away.
+/// * Drop: nothing can be awaited there, so `session_end` does not fire; the log says so.
+/// * Sharing: every method but `end` takes `&self`; calls, turns and model calls may run at once.
+#[must_use = "a session that is dropped without `end` fires no `session_end`"]
+#[derive(Debug)]
+pub struct Session {
+    scope: Scope,
+    opening: Trail,
+    unfired: Vec<UnfiredHook>,
+    turns: AtomicU64,
+    owes_end: bool,
+}
+
+impl Session {
+    /// Returns a builder; the id is the host's own.
+    pub fn builder(session_id: impl Into<String>) -> SessionBuilder {
+        SessionBuilder {
+            session_id: session_id.into(),
+            cwd: String::new(),
+            agent_name: None,
+            model_id: None,
+            declared: DeclaredEvents::driven(),
+            describe_tool: None,
+        }
+    }
+
+    /// Returns what the hooks said as the session began: context for the model, and messages.
+    #[must_use]
+    pub const fn opening(&self) -> &Trail {
+        &self.opening
+    }
+
+    /// Returns the configured hooks that this host will never call.
+    #[must_use]
+    pub fn unfired(&self) -> &[UnfiredHook] {
+        &self.unfired
+    }
+
+    /// Returns the executor.
+    #[must_use]
+    pub fn executor(&self) -> &Arc<Executor> {
+        &self.scope.session.executor
+    }
+
+    /// Begins a turn with the user's prompt: `user_prompt_submit`, then `turn_start`.
+    ///
+    /// # Errors
+    /// When a hook blocks the prompt; the turn has not begun then, and no `turn_end` follows.
+    pub async fn turn(&self, prompt: impl Into<String>) -> Result<Turn, Box<Refused>> {
+        let prompt = prompt.into();
+        let turn = Turn::new(&self.scope, self.next_turn_id(), Some(prompt.clone()));
+        let submit = |input: &mut Input| input.prompt = Some(prompt);
+        let verdict = turn.scope().fire_with(Event::UserPromptSubmit, submit).await;
+        let (mut opening, verdict) = Refused::read(Trail::default(), verdict)?;
+        opening.push(verdict);
+        Ok(turn.begin(opening).await)
+    }
+
+    /// Begins a turn that no prompt of the user led to: `turn_start` alone.
+    pub async fn turn_without_prompt(&self) -> Turn {
+        let turn = Turn::new(&self.scope, self.next_turn_id(), None);
+        turn.begin(Trail::default()).await
+    }
+
+    /// Begins a turn, lets `run` have it, and ends it on every way out: `turn_end` fires also when
+    /// `run` panics, and the panic goes on afterwards.
+    ///
+    /// # Errors
+    /// When a hook blocks the prompt.
+    pub async fn run_turn<F, R>(
+        &self,
+        prompt: impl Into<String>,
+        run: F,
+    ) -> Result<Trail, Box<Refused>>
+    where
+        F: FnOnce(Arc<Turn>) -> R,
+        R: Future<Output = TurnEnd>,
+    {
+        let turn = Arc::new(self.turn(prompt).await?);
+        let theirs = Arc::clone(&turn);
+        match AssertUnwindSafe(async move { run(theirs).await }).catch_unwind().await {
+            Ok(end) => Ok(turn.close(end).await),
+            Err(payload) => {
+                let error = format!("the turn panicked: {}", message_of(payload.as_ref()));
+                turn.close(TurnEnd::Failed { error }).await;
+                panic::resume_unwind(payload)
+            }
+        }
+    }
+
+    /// Returns the driver around one tool call outside a turn; see [`Turn::tool_call`].
+    pub fn tool_call<'a>(&self, call: ToolCall) -> ToolRun<'a> {
+        ToolRun::new(self.scope.clone(), call)
+    }
+
+    /// Returns the driver around the tool calls of one answer outside a turn.
+    pub fn batch<'a>(&self, calls: Vec<ToolCall>) -> Batch<'a> {
+        Batch::new(self.scope.clone(), calls)
+    }
+
+    /// Returns the driver around one model call outside a turn; see [`Turn::model_call`].
+    pub fn model_call<'a>(&self, request: ModelRequest) -> ModelCall<'a> {
+        ModelCall::new(self.scope.clone(), request)
+    }
+
+    /// Returns a question about a call that has not been driven yet, for hosts that ask beforehand;
+    /// the answer is for [`ToolRun::approved`].
+    pub fn approval_request(&self, call: &ToolCall) -> ApprovalRequest {
+        ApprovalRequest::new(&self.scope.session.session_id, call)
+    }
+
+    /// Returns the driver around a compaction of the conversation.
+    pub fn compaction(&self, source: CompactionSource) -> Compaction {
+        Compaction::new(self.scope.clone(), source)
+    }
+
+    /// Runs a subagent; `subagent_stop` fires on every way out, with `reason` `error` after a panic.
+    ///
+    /// The subagent's own events belong to a session of its own.
+    pub async fn subagent<T>(&self, name: &str, run: impl Future<Output = T>) -> T {
+        let ended = AssertUnwindSafe(run).catch_unwind().await;
+        let reason = if ended.is_ok() { "normal" } else { "error" };
+        let named = |input: &mut Input| {
+            input.agent_name = Some(name.to_owned());
+            input.reason = Some(reason.to_owned());
+        };
+        self.scope.fire_with(Event::SubagentStop, named).await;
+        ended.unwrap_or_else(|payload| panic::resume_unwind(payload))
+    }
+
+    /// Fires `notification`; the level is `error` or `warning`.
+    pub async fn notify(&self, level: &str, message: &str) -> Verdict {
+        self.scope.notify(Event::Notification, level, message).await
+    }
+
+    /// Fires an event that no driver fires: `on_user_input`, `user_steering_messages_submit`,
+    /// `user_followup_submit`, `on_agent_switch`, `worktree_create`.
+    ///
+    /// The fields that all events have in common are filled in.
+    #[must_use = "the event may have been blocked"]
+    pub async fn fire(&self, event: Event, input: Input) -> Verdict {
+        self.scope.fire(event, input).await
+    }
+
+    /// Ends the session: `session_end` fires.
+    pub async fn end(mut self, reason: impl Into<String>) -> Trail {
+        self.owes_end = false;
+        let reason = reason.into();
+        let mut trail = Trail::default();
+        let named = |input: &mut Input| input.reason = Some(reason);
+        trail.push(self.scope.fire_with(Event::SessionEnd, named).await);
+        trail
+    }
+
+    fn next_turn_id(&self) -> String {
+        format!("turn-{}", self.turns.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if self.owes_end {
+            tracing::warn!(
+                session_id = %self.scope.session.session_id,
+                "a session was dropped without `end`; its `session_end` hooks did not fire"
+            );
+        }
+    }
+}

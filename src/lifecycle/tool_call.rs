@@ -1,0 +1,248 @@
+//! A tool call: as the model made it, as it may be executed, and the error it may end in.
+
+use std::any::Any;
+use std::fmt;
+use std::panic;
+use std::sync::Mutex;
+
+use serde_json::Value;
+
+use crate::wire::{Input, JsonObject, StrictJsonError, parse_strict};
+
+/// A tool call as the model made it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ToolCall {
+    /// The tool.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: JsonObject,
+    /// The call's id.
+    pub id: Option<String>,
+    /// What is known about the tool.
+    pub facts: ToolFacts,
+}
+
+/// What a host knows about a tool; hooks read it, and matchers match the kind as well as the name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolFacts {
+    /// What kind of tool it is, neutral across agents: `shell`, `edit`, `read`.
+    pub kind: Option<String>,
+    /// Its category, as the host names it.
+    pub category: Option<String>,
+    /// Whether it only reads.
+    pub read_only: Option<bool>,
+}
+
+impl ToolFacts {
+    /// Returns the facts of a tool of the given kind.
+    #[must_use]
+    pub fn kind(kind: impl Into<String>) -> Self {
+        Self { kind: Some(kind.into()), ..Self::default() }
+    }
+
+    /// Sets the tool's category.
+    #[must_use]
+    pub fn with_category(mut self, category: impl Into<String>) -> Self {
+        self.category = Some(category.into());
+        self
+    }
+
+    /// Says whether the tool only reads.
+    #[must_use]
+    pub const fn read_only(mut self, read_only: bool) -> Self {
+        self.read_only = Some(read_only);
+        self
+    }
+}
+
+impl ToolCall {
+    /// Returns a call.
+    #[must_use]
+    pub fn new(name: impl Into<String>, arguments: JsonObject) -> Self {
+        Self { name: name.into(), arguments, id: None, facts: ToolFacts::default() }
+    }
+
+    /// Returns a call whose arguments are JSON text, as most models write them; no text is no
+    /// arguments.
+    ///
+    /// # Errors
+    /// When the text is not exactly one JSON object, or holds a key twice: a guard and a tool that
+    /// read two different ones of the pair would be talking about two different calls.
+    pub fn parse(name: impl Into<String>, arguments: &str) -> Result<Self, ArgumentsError> {
+        let arguments = match arguments.trim() {
+            "" => JsonObject::new(),
+            text => match parse_strict(text)? {
+                Value::Object(object) => object,
+                _ => return Err(ArgumentsError::NoObject),
+            },
+        };
+        Ok(Self::new(name, arguments))
+    }
+
+    /// Sets the call's id.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// Sets what is known about the tool; [`SessionBuilder::tools`](super::SessionBuilder::tools)
+    /// does it for all of them.
+    #[must_use]
+    pub fn with_facts(mut self, facts: ToolFacts) -> Self {
+        self.facts = facts;
+        self
+    }
+
+    pub(super) fn fill(&self, input: &mut Input) {
+        input.tool_name = Some(self.name.clone());
+        input.tool_use_id.clone_from(&self.id);
+        input.tool_input = Some(self.arguments.clone());
+        input.tool_kind.clone_from(&self.facts.kind);
+        input.tool_category.clone_from(&self.facts.category);
+        input.tool_read_only = self.facts.read_only;
+    }
+
+    /// Returns whether `other` calls the same tool with the same arguments.
+    pub(super) fn same_as(&self, other: &Self) -> bool {
+        self.name == other.name && self.arguments == other.arguments
+    }
+}
+
+/// Why a text is not a tool's arguments.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArgumentsError {
+    /// It is not one unambiguous JSON document.
+    #[error("the arguments are not valid JSON: {0}")]
+    Json(#[from] StrictJsonError),
+    /// It is JSON, but no object.
+    #[error("the arguments are not a JSON object")]
+    NoObject,
+}
+
+/// A tool call that every stage let pass: the name and the arguments that the guards saw last.
+///
+/// Only the driver makes one, so a tool that takes this type can't be run past the hooks.
+#[derive(Debug)]
+pub struct AuthorizedCall(ToolCall);
+
+impl AuthorizedCall {
+    pub(super) const fn new(call: ToolCall) -> Self {
+        Self(call)
+    }
+
+    /// Returns the tool.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Returns the arguments.
+    #[must_use]
+    pub const fn arguments(&self) -> &JsonObject {
+        &self.0.arguments
+    }
+
+    /// Returns the call's id.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.0.id.as_deref()
+    }
+
+    /// Returns the text argument `key`.
+    ///
+    /// # Errors
+    /// When there is none, in words for the model.
+    pub fn text(&self, key: &str) -> Result<&str, ToolError> {
+        self.arguments().get(key).and_then(Value::as_str).ok_or_else(|| {
+            ToolError::new(format!("`{}` needs the argument `{key}`, a string", self.name()))
+        })
+    }
+}
+
+/// The error of a tool: what the model is told.
+///
+/// Every [`std::error::Error`] becomes one with `?`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolError(Value);
+
+impl ToolError {
+    /// Returns an error that the model reads as `message`.
+    #[must_use]
+    pub fn new(message: impl Into<String>) -> Self {
+        Self(Value::String(message.into()))
+    }
+
+    /// Returns an error whose response is more than a text.
+    #[must_use]
+    pub const fn with_response(response: Value) -> Self {
+        Self(response)
+    }
+
+    pub(super) fn into_response(self) -> Value {
+        self.0
+    }
+}
+
+// `ToolError` is no `std::error::Error` itself: that is what lets every one of those become one.
+impl<E: std::error::Error> From<E> for ToolError {
+    fn from(error: E) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+/// A panic that was caught.
+pub struct Panic(Mutex<Box<dyn Any + Send>>);
+
+impl Panic {
+    pub(super) const fn new(payload: Box<dyn Any + Send>) -> Self {
+        Self(Mutex::new(payload))
+    }
+
+    /// Returns what the panic said.
+    #[must_use]
+    pub fn message(&self) -> String {
+        let payload = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        message_of(payload.as_ref())
+    }
+
+    /// Lets the panic go on as if nobody had caught it.
+    pub fn resume(self) -> ! {
+        panic::resume_unwind(self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+}
+
+impl fmt::Debug for Panic {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Panic").field(&self.message()).finish()
+    }
+}
+
+/// Returns what a panic said, when it said a text.
+pub(super) fn message_of(payload: &(dyn Any + Send)) -> String {
+    let text = payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "a panic without a message".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_one_object_without_a_key_twice() {
+        assert!(ToolCall::parse("shell", " ").unwrap().arguments.is_empty());
+        assert_eq!(ToolCall::parse("shell", r#"{"cmd":"ls"}"#).unwrap().arguments["cmd"], "ls");
+        let error = ToolCall::parse("shell", r#"{"cmd":"ls","cmd":"rm"}"#).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the arguments are not valid JSON: key `cmd` stands twice in one object"
+        );
+        assert_eq!(ToolCall::parse("shell", "[1]"), Err(ArgumentsError::NoObject));
+    }
+}

@@ -1,0 +1,251 @@
+//! The driver around one tool call.
+
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt as _;
+use serde_json::Value;
+
+use super::approval::{Approval, ApprovalRequest, Approver};
+use super::cancel::Cancellation;
+use super::decide::{Decider, Fate};
+use super::outcome::{Stage, ToolEnd, ToolOutcome, text_of};
+use super::scope::Scope;
+use super::tool_call::{AuthorizedCall, Panic, ToolCall, ToolError};
+use super::trail::reason;
+use crate::event::Event;
+use crate::wire::{Decision, Input, ToolResult};
+
+/// A tool call about to be driven through its stages.
+///
+/// * Order: `tool_input_transform`, `tool_guard`, `pre_tool_use`; when one of the last two asks,
+///   `permission_request` and then the approver; `on_tool_approval_decision`; the tool;
+///   `tool_response_transform`, `post_tool_use`.
+/// * Rewrites: when `pre_tool_use` changes the arguments, `tool_guard` is asked again about the new
+///   ones. A call that gets another tool's name is another call: it begins again under that name.
+/// * Answers in the tool's place: the tool, its approval and `post_tool_use` are left out, as
+///   PicoClaw does; `tool_response_transform` sees the answer all the same, so that what keeps
+///   secrets from the model can't be gone round. If somebody asked, approval comes first.
+/// * Failure: the stages after the tool run as well when it fails, panics or is cancelled.
+/// * Cancellation: see [`cancelled_by`](Self::cancelled_by). Dropping the future of
+///   [`run`](Self::run) stops everything at once, and nothing more fires: a warning is logged when
+///   the tool was running.
+#[must_use = "a tool call does nothing before `run` is called"]
+pub struct ToolRun<'a> {
+    scope: Scope,
+    call: ToolCall,
+    asks: Option<String>,
+    approval: Option<Approval>,
+    approver: Option<Approver<'a>>,
+    cancel: Cancellation<'a>,
+}
+
+impl<'a> ToolRun<'a> {
+    pub(super) fn new(scope: Scope, call: ToolCall) -> Self {
+        Self {
+            scope,
+            call,
+            asks: None,
+            approval: None,
+            approver: None,
+            cancel: Cancellation::Never,
+        }
+    }
+
+    /// Lets the host itself ask for approval, unless a `pre_tool_use` hook allows the call.
+    pub fn ask_unless_allowed(mut self, reason: impl Into<String>) -> Self {
+        self.asks = Some(reason.into());
+        self
+    }
+
+    /// Hands in an approval given before the call was driven.
+    ///
+    /// If the hooks change the call, it is void: the approver is asked, and where there is none the
+    /// call is denied.
+    pub fn approved(mut self, approval: Approval) -> Self {
+        self.approval = Some(approval);
+        self
+    }
+
+    /// Sets who is asked for approval. Without one, a call that needs approval is denied.
+    ///
+    /// An approver that panics has not approved.
+    pub fn approve_with<F, R>(mut self, ask: F) -> Self
+    where
+        F: FnOnce(ApprovalRequest) -> R + Send + 'a,
+        R: Future<Output = Approval> + Send + 'a,
+    {
+        self.approver = Some(Box::new(move |request| Box::pin(ask(request))));
+        self
+    }
+
+    /// Sets the host's wish to cancel: a future that ends when the wish is there.
+    ///
+    /// Hooks before the tool, the approver and the tool itself are dropped then; the hooks after
+    /// the tool still run, so that a call that began is always seen to end.
+    pub fn cancelled_by(mut self, wish: impl Future<Output = ()> + Send + 'a) -> Self {
+        self.cancel = Cancellation::on(wish);
+        self
+    }
+
+    /// Drives the call through every stage, and hands the tool the call as it may be executed.
+    pub async fn run<F, R>(self, execute: F) -> ToolOutcome
+    where
+        F: FnOnce(AuthorizedCall) -> R,
+        R: Future<Output = Result<Value, ToolError>>,
+    {
+        let Self { scope, call, asks, approval, approver, cancel } = self;
+        let mut decider = Decider::new(scope, call, cancel);
+        let fate = decider.decide(asks, approval, approver).await;
+        let after = After { duration: None, decider };
+        match fate {
+            Fate::Execute => after.execute(execute).await,
+            Fate::Respond(result) => after.respond(result).await,
+            Fate::End(end) => after.end(end),
+        }
+    }
+}
+
+/// What is left to do once the call's fate is decided.
+struct After<'a> {
+    decider: Decider<'a>,
+    duration: Option<Duration>,
+}
+
+/// How the tool itself ended.
+enum Ran {
+    Returned(Value),
+    Failed(Value, Option<Panic>),
+    Cancelled,
+}
+
+impl After<'_> {
+    async fn execute<F, R>(mut self, execute: F) -> ToolOutcome
+    where
+        F: FnOnce(AuthorizedCall) -> R,
+        R: Future<Output = Result<Value, ToolError>>,
+    {
+        let call = AuthorizedCall::new(self.decider.call.clone());
+        let debt = Debt::of(&self.decider.call);
+        let started = Instant::now();
+        // The closure is called inside: it may panic before it has made a future.
+        let tool = AssertUnwindSafe(async move { execute(call).await }).catch_unwind();
+        let ran = tokio::select! {
+            // A tool that is done is done, even if the wish to cancel came at the same time.
+            biased;
+            result = tool => match result {
+                Ok(Ok(response)) => Ran::Returned(response),
+                Ok(Err(error)) => Ran::Failed(error.into_response(), None),
+                Err(payload) => {
+                    let panic = Panic::new(payload);
+                    let response = format!("the tool panicked: {}", panic.message());
+                    Ran::Failed(response.into(), Some(panic))
+                }
+            },
+            () = self.decider.cancel.wished() => Ran::Cancelled,
+        };
+        self.duration = Some(started.elapsed());
+        let outcome = self.conclude(ran).await;
+        debt.paid();
+        outcome
+    }
+
+    async fn conclude(mut self, ran: Ran) -> ToolOutcome {
+        let (response, failed) = match &ran {
+            Ran::Returned(response) => (self.transform(response.clone(), false).await, false),
+            Ran::Failed(response, _) => (self.transform(response.clone(), true).await, true),
+            // The tool said nothing that could be transformed.
+            Ran::Cancelled => ("the tool call was cancelled".into(), true),
+        };
+
+        let mut input = self.input(response.clone(), failed);
+        input.reason = match &ran {
+            Ran::Cancelled => Some("canceled".to_owned()),
+            Ran::Failed(_, Some(_)) => Some("panic".to_owned()),
+            Ran::Returned(_) | Ran::Failed(_, None) => None,
+        };
+        let mut verdict = self.decider.scope.fire(Event::PostToolUse, input).await;
+        let response = verdict.updated_tool_response.take().unwrap_or(response);
+        let objection = (verdict.decision == Some(Decision::Deny)).then(|| reason(&verdict));
+        let stop = verdict.stop.clone();
+        self.decider.trail.push(verdict);
+
+        self.end(match (stop, ran) {
+            (Some(stop), _) => {
+                ToolEnd::Aborted { by: Event::PostToolUse, stop, response: Some(response) }
+            }
+            (None, Ran::Returned(_)) => ToolEnd::Ran { response, objection },
+            (None, Ran::Failed(_, panic)) => ToolEnd::Failed { response, objection, panic },
+            (None, Ran::Cancelled) => ToolEnd::Cancelled { during: Stage::Execution },
+        })
+    }
+
+    async fn respond(mut self, result: ToolResult) -> ToolOutcome {
+        let is_error = result.is_error;
+        let given: Value = result.clone().into();
+        let left = self.transform(given.clone(), is_error).await;
+        let result = if left == given { result } else { result_of(&left, is_error) };
+        self.end(ToolEnd::Responded { result: Box::new(result) })
+    }
+
+    async fn transform(&mut self, response: Value, failed: bool) -> Value {
+        if !self.decider.scope.has(Event::ToolResponseTransform) {
+            return response;
+        }
+        let input = self.input(response.clone(), failed);
+        let mut verdict = self.decider.scope.fire(Event::ToolResponseTransform, input).await;
+        let left = verdict.updated_tool_response.take();
+        self.decider.trail.push(verdict);
+        left.unwrap_or(response)
+    }
+
+    fn input(&self, response: Value, failed: bool) -> Input {
+        let mut input = self.decider.input();
+        input.tool_response = Some(response);
+        input.tool_error = Some(failed);
+        input.tool_duration_ms =
+            self.duration.map(|ran| u64::try_from(ran.as_millis()).unwrap_or(u64::MAX));
+        input
+    }
+
+    fn end(self, end: ToolEnd) -> ToolOutcome {
+        let Decider { call, trail, .. } = self.decider;
+        ToolOutcome { call, end, duration: self.duration, trail }
+    }
+}
+
+/// Reads a rewritten answer: a result of the known shape, or what the model is to read.
+fn result_of(response: &Value, is_error: bool) -> ToolResult {
+    let shaped = response.get("for_llm").is_some();
+    if let (true, Ok(result)) = (shaped, serde_json::from_value(response.clone())) {
+        return result;
+    }
+    let text = text_of(response);
+    if is_error { ToolResult::error(text) } else { ToolResult::text(text) }
+}
+
+/// Says so in the log when a running tool is dropped together with the hooks that were to follow.
+struct Debt(Option<String>);
+
+impl Debt {
+    fn of(call: &ToolCall) -> Self {
+        Self(Some(call.name.clone()))
+    }
+
+    fn paid(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Debt {
+    fn drop(&mut self) {
+        if let Some(tool) = &self.0 {
+            tracing::warn!(
+                %tool,
+                "a running tool call was dropped; its `post_tool_use` hooks did not fire \
+                 (cancel it with `cancelled_by` instead)"
+            );
+        }
+    }
+}

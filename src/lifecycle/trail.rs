@@ -1,0 +1,109 @@
+//! What the hooks said on the way: the verdicts of one undertaking, in order.
+
+use std::fmt;
+
+use crate::event::Event;
+use crate::wire::{Stop, Verdict};
+
+/// The verdicts of every event that fired on the way, in order.
+///
+/// Whatever the outcome was, the hooks may have had something to say to the model, to the user or
+/// to whoever watches for hooks that fail: it is read from here.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Trail(Vec<Verdict>);
+
+impl Trail {
+    /// Adds a verdict; one that no hook had a part in leaves no trace.
+    pub(super) fn push(&mut self, verdict: Verdict) {
+        if verdict != Verdict::no_opinion(verdict.event) {
+            self.0.push(verdict);
+        }
+    }
+
+    /// Drops what a verdict would have told the model: another one on the final input replaces it.
+    pub(super) fn supersede(&mut self, event: Event) {
+        for verdict in self.0.iter_mut().filter(|verdict| verdict.event == event) {
+            verdict.additional_context = None;
+        }
+    }
+
+    /// Returns the verdicts.
+    #[must_use]
+    pub fn verdicts(&self) -> &[Verdict] {
+        &self.0
+    }
+
+    /// Returns what the hooks tell the model, joined by newlines.
+    #[must_use]
+    pub fn additional_context(&self) -> Option<String> {
+        let texts: Vec<&str> =
+            self.0.iter().filter_map(|verdict| verdict.additional_context.as_deref()).collect();
+        (!texts.is_empty()).then(|| texts.join("\n"))
+    }
+
+    /// Returns what the hooks tell the user, with the event it was told at.
+    pub fn system_messages(&self) -> impl Iterator<Item = (Event, &str)> {
+        self.0
+            .iter()
+            .filter_map(|verdict| Some((verdict.event, verdict.system_message.as_deref()?)))
+    }
+
+    /// Returns the hooks that ended in an error or failed while the event went on.
+    pub fn failed_open(&self) -> impl Iterator<Item = (Event, &str)> {
+        self.0.iter().flat_map(|verdict| {
+            verdict.failed_open.iter().map(|name| (verdict.event, name.as_str()))
+        })
+    }
+
+    /// Returns the widest stop that a hook wished for.
+    #[must_use]
+    pub fn stop(&self) -> Option<&Stop> {
+        self.0.iter().filter_map(|verdict| verdict.stop.as_ref()).max_by_key(|stop| stop.scope)
+    }
+}
+
+/// A hook said no: the undertaking did not begin, or its result may not be used.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Refused {
+    /// The event whose hooks said no.
+    pub by: Event,
+    /// Why, for the model or the user.
+    pub message: String,
+    /// How far the no reaches beyond the undertaking: the turn, the session.
+    pub stop: Option<Stop>,
+    /// Everything said on the way.
+    pub trail: Trail,
+}
+
+impl Refused {
+    /// Returns the refusal that a verdict is, or the verdict when it is none.
+    ///
+    /// An ask is a refusal where nobody can be asked.
+    pub(super) fn read(mut trail: Trail, verdict: Verdict) -> Result<(Trail, Verdict), Box<Self>> {
+        if verdict.allowed && verdict.stop.is_none() {
+            return Ok((trail, verdict));
+        }
+        let by = verdict.event;
+        let message = reason(&verdict);
+        let stop = verdict.stop.clone();
+        trail.push(verdict);
+        Err(Box::new(Self { by, message, stop, trail }))
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "refused by a `{}` hook: {}", self.by, self.message)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// Returns why a verdict says no, in words even when the hook had none.
+pub(super) fn reason(verdict: &Verdict) -> String {
+    let given = verdict.message.as_deref().filter(|message| !message.trim().is_empty());
+    let stop =
+        || verdict.stop.as_ref().map(|stop| stop.reason.as_str()).filter(|why| !why.is_empty());
+    given.or_else(stop).map_or_else(|| format!("a `{}` hook said no", verdict.event), str::to_owned)
+}

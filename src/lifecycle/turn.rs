@@ -1,0 +1,189 @@
+//! A turn: from the user's prompt to the model's last word, or to whatever ended it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::approval::ApprovalRequest;
+use super::batch::Batch;
+use super::model_call::{ModelCall, ModelRequest};
+use super::scope::{Scope, TurnFacts};
+use super::tool_call::ToolCall;
+use super::tool_run::ToolRun;
+use super::trail::Trail;
+use crate::event::Event;
+use crate::wire::{Input, Verdict};
+
+/// How a turn ends. Each way fires what belongs to it, and `turn_end` last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TurnEnd {
+    /// The model has finished: `stop` fires.
+    Finished {
+        /// Its final response.
+        response: String,
+    },
+    /// An error ended it: `notification` and `on_error` fire, unless they did for this error when
+    /// a model call failed.
+    Failed {
+        /// The error, for people.
+        error: String,
+    },
+    /// The limit of iterations was reached: `notification` and `on_max_iterations` fire.
+    MaxIterations {
+        /// The limit.
+        limit: u64,
+    },
+    /// The host or the user cancelled it.
+    Canceled,
+    /// A hook ended it: a stop, or a request that it refused.
+    HookBlocked,
+    /// The user steered it into another.
+    Steered,
+    /// Any other reason, in the host's own word.
+    Other(String),
+}
+
+impl TurnEnd {
+    /// Returns the end of a turn whose model has finished.
+    #[must_use]
+    pub fn finished(response: impl Into<String>) -> Self {
+        Self::Finished { response: response.into() }
+    }
+
+    /// Returns the end of a turn that an error ended.
+    #[must_use]
+    pub fn failed(error: impl Into<String>) -> Self {
+        Self::Failed { error: error.into() }
+    }
+
+    fn reason(&self) -> &str {
+        match self {
+            Self::Finished { .. } => "normal",
+            Self::Failed { .. } => "error",
+            Self::MaxIterations { .. } => "max_iterations",
+            Self::Canceled => "canceled",
+            Self::HookBlocked => "hook_blocked",
+            Self::Steered => "steered",
+            Self::Other(reason) => reason,
+        }
+    }
+}
+
+/// A turn that began and must be [ended](Self::end).
+///
+/// [`Session::run_turn`](super::Session::run_turn) ends it by itself.
+#[must_use = "a turn that is dropped without `end` fires no `turn_end`"]
+#[derive(Debug)]
+pub struct Turn {
+    scope: Scope,
+    opening: Trail,
+    /// Whether a model call has failed and said so since the last one that did not.
+    error_told: Arc<AtomicBool>,
+    owes_end: AtomicBool,
+}
+
+impl Turn {
+    pub(super) fn new(session: &Scope, turn_id: String, prompt: Option<String>) -> Self {
+        let facts = TurnFacts { turn_id, last_user_message: prompt, iteration: AtomicU64::new(0) };
+        Self {
+            scope: Scope { session: Arc::clone(&session.session), turn: Some(Arc::new(facts)) },
+            opening: Trail::default(),
+            error_told: Arc::default(),
+            owes_end: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) async fn begin(mut self, mut opening: Trail) -> Self {
+        opening.push(self.scope.fire_with(Event::TurnStart, |_| {}).await);
+        self.opening = opening;
+        self.owes_end = AtomicBool::new(true);
+        self
+    }
+
+    pub(super) const fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    /// Returns what the hooks said as the turn began: context for the model, and messages.
+    #[must_use]
+    pub const fn opening(&self) -> &Trail {
+        &self.opening
+    }
+
+    /// Returns the turn's id, as hooks read it.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        self.scope.turn.as_ref().map_or("", |turn| turn.turn_id.as_str())
+    }
+
+    /// Returns the driver around one tool call.
+    pub fn tool_call<'a>(&self, call: ToolCall) -> ToolRun<'a> {
+        ToolRun::new(self.scope.clone(), call)
+    }
+
+    /// Returns the driver around the tool calls of one answer of the model.
+    pub fn batch<'a>(&self, calls: Vec<ToolCall>) -> Batch<'a> {
+        Batch::new(self.scope.clone(), calls)
+    }
+
+    /// Returns the driver around one model call, which counts as the turn's next iteration.
+    pub fn model_call<'a>(&self, request: ModelRequest) -> ModelCall<'a> {
+        ModelCall::new(self.scope.clone(), request).telling(Arc::clone(&self.error_told))
+    }
+
+    /// Returns a question about a call that has not been driven yet; see
+    /// [`Session::approval_request`](super::Session::approval_request).
+    pub fn approval_request(&self, call: &ToolCall) -> ApprovalRequest {
+        ApprovalRequest::new(&self.scope.session.session_id, call)
+    }
+
+    /// Fires an event that no driver fires; see [`Session::fire`](super::Session::fire).
+    #[must_use = "the event may have been blocked"]
+    pub async fn fire(&self, event: Event, input: Input) -> Verdict {
+        self.scope.fire(event, input).await
+    }
+
+    /// Ends the turn, and returns what the hooks said: context from `stop` is for the next turn.
+    pub async fn end(self, end: TurnEnd) -> Trail {
+        self.close(end).await
+    }
+
+    /// Ends the turn unless it has ended.
+    pub(super) async fn close(&self, end: TurnEnd) -> Trail {
+        let mut trail = Trail::default();
+        if !self.owes_end.swap(false, Ordering::Relaxed) {
+            return trail;
+        }
+        let scope = &self.scope;
+        match &end {
+            TurnEnd::Finished { response } => {
+                let said = |input: &mut Input| input.stop_response = Some(response.clone());
+                trail.push(scope.fire_with(Event::Stop, said).await);
+            }
+            TurnEnd::Failed { error } if !self.error_told.load(Ordering::Relaxed) => {
+                trail.push(scope.notify(Event::Notification, "error", error).await);
+                trail.push(scope.notify(Event::OnError, "error", error).await);
+            }
+            TurnEnd::MaxIterations { limit } => {
+                let message = format!("the limit of {limit} iterations was reached");
+                trail.push(scope.notify(Event::Notification, "warning", &message).await);
+                trail.push(scope.notify(Event::OnMaxIterations, "warning", &message).await);
+            }
+            _ => {}
+        }
+        let named = |input: &mut Input| input.reason = Some(end.reason().to_owned());
+        trail.push(scope.fire_with(Event::TurnEnd, named).await);
+        trail
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if *self.owes_end.get_mut() {
+            tracing::warn!(
+                turn_id = %self.id(),
+                "a turn was dropped without `end`; its `turn_end` hooks did not fire"
+            );
+        }
+    }
+}

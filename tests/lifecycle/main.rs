@@ -1,0 +1,6 @@
+//! The drivers, seen from outside: which events fire, in which order, with what.
+#![expect(clippy::unwrap_used, reason = "the helpers of a test fail by panicking")]
+
+mod support;
+
+mod order;
