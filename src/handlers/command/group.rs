@@ -6,12 +6,17 @@
 
 use std::io;
 use std::process::ExitStatus;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::runtime::Handle;
 use tokio::time::sleep;
+
+/// How often a program that is being written to is tried again, and how long apart.
+const BUSY_TRIES: u32 = 20;
+const BUSY_PAUSE: Duration = Duration::from_millis(5);
 
 /// A running child and everything it started that stayed in its group.
 ///
@@ -36,6 +41,29 @@ impl Group {
         let child = command.process_group(0).spawn()?;
         let id = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         Ok(Self { child: Some(child), id })
+    }
+
+    /// Starts `command` like [`spawn`](Self::spawn), and again and again while its program is being
+    /// written to.
+    ///
+    /// A script that another thread of this process has just written stays busy for as long as a
+    /// child started meanwhile holds a copy of the descriptor: until it has become another program.
+    pub(crate) async fn spawn_patiently(
+        command: &mut Command,
+        deadline: Instant,
+    ) -> io::Result<Self> {
+        let mut tries = 0;
+        loop {
+            match Self::spawn(command) {
+                Err(error)
+                    if error.raw_os_error() == Some(Errno::TXTBSY.raw_os_error())
+                        && tries < BUSY_TRIES
+                        && Instant::now() < deadline => {}
+                ended => return ended,
+            }
+            tries += 1;
+            sleep(BUSY_PAUSE).await;
+        }
     }
 
     /// Hands over the child's end of stdin, once, when it is a pipe.

@@ -1,22 +1,21 @@
 //! The factory and the handler of command hooks.
 
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
 use tokio::process::Command as Spawn;
-use tokio::time::sleep;
 
+use super::capture::Overflow;
 use super::environment::{Environment, announce};
 use super::exchange::{End, Ending, Exchange, STOP_TIME};
 use super::explain::start_error;
 use super::group::Group;
+use super::place::{absolute, config_dir, working_dir};
 use super::program::Program;
-use super::{capture::Overflow, expand};
-use crate::config::{Command, Hook, Location};
+use crate::config::{Command, Hook};
 use crate::registry::{
     BoxFuture, BuildError, Call, Failure, Handler, HandlerEnv, HandlerError, HandlerFactory,
     HandlerResult,
@@ -24,10 +23,6 @@ use crate::registry::{
 
 /// The shell of a hook that names none.
 const SHELL: &str = "/bin/sh";
-
-/// How often a file that is being written to is tried again, and how long apart.
-const BUSY_TRIES: u32 = 20;
-const BUSY_PAUSE: Duration = Duration::from_millis(5);
 
 /// Builds the handlers of command hooks.
 ///
@@ -48,7 +43,7 @@ pub struct CommandFactory;
 impl HandlerFactory for CommandFactory {
     fn build(&self, env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
         let project = absolute(&env.working_dir)?;
-        let directory = working_dir(hook, env, &project)?;
+        let directory = working_dir(hook.working_dir.as_deref(), &env.env, &project)?;
         let environment = Environment::new(&env.env, &hook.inherit_env, &hook.env)?
             .with_directories(&config_dir(&hook.location, &project)?, &project);
         let path = environment.get("PATH");
@@ -120,22 +115,9 @@ impl CommandHandler {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         self.environment.apply(&mut command);
         announce(call, &mut command);
-        let mut tries = 0;
-        loop {
-            let error = match Group::spawn(&mut command) {
-                Ok(group) => return Ok(group),
-                Err(error) => error,
-            };
-            // A script that another thread of this process has just written stays busy for as long
-            // as a child started meanwhile holds a copy of the descriptor: until it has become
-            // another program.
-            let busy = error.raw_os_error() == Some(Errno::TXTBSY.raw_os_error());
-            if !busy || tries == BUSY_TRIES || Instant::now() >= call.deadline {
-                return Err(failure(start_error(&error, program, &self.directory)));
-            }
-            tries += 1;
-            sleep(BUSY_PAUSE).await;
-        }
+        Group::spawn_patiently(&mut command, call.deadline)
+            .await
+            .map_err(|error| failure(start_error(&error, program, &self.directory)))
     }
 
     fn report(&self, ending: Ending, limit: Duration) -> Result<HandlerResult, HandlerError> {
@@ -175,34 +157,6 @@ impl CommandHandler {
         };
         Err(HandlerError::new(failure, message).with_stderr(stderr))
     }
-}
-
-/// Returns where the hook runs: `working_dir` from the project on, or the project.
-fn working_dir(hook: &Hook, env: &HandlerEnv, project: &Path) -> Result<PathBuf, BuildError> {
-    let Some(written) = &hook.working_dir else { return Ok(project.to_owned()) };
-    let expanded = expand::path(written, &env.env).ok_or_else(|| {
-        BuildError::new("`~` can't be expanded: there is no home directory")
-            .at("working_dir")
-            .hint("set HOME, or write the path out")
-    })?;
-    if written.contains('\0') {
-        return Err(BuildError::new("a path can't have a zero byte").at("working_dir"));
-    }
-    Ok(project.join(expanded))
-}
-
-/// Returns the directory of the hook's file; of a hook that no file holds, the project.
-fn config_dir(location: &Location, project: &Path) -> Result<PathBuf, BuildError> {
-    if location.path() == Location::default().path() {
-        return Ok(project.to_owned());
-    }
-    absolute(location.directory())
-}
-
-fn absolute(path: &Path) -> Result<PathBuf, BuildError> {
-    std::path::absolute(path).map_err(|error| {
-        BuildError::new(format!("`{}` can't be made absolute: {error}", path.display()))
-    })
 }
 
 /// Returns the path of the shell, which must be there now: a missing shell is a mistake in the

@@ -7,6 +7,7 @@ pub(crate) mod expand;
 pub(crate) mod explain;
 pub(crate) mod group;
 mod handler;
+pub(crate) mod place;
 pub(crate) mod program;
 
 pub use handler::CommandFactory;

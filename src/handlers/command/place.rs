@@ -1,0 +1,41 @@
+//! Where a child runs, and where its configuration stands.
+
+use std::path::{Path, PathBuf};
+
+use super::expand::{self, Variables};
+use crate::config::Location;
+use crate::registry::BuildError;
+
+/// Returns where a child runs: `written`, the value of `working_dir`, from the project on; the
+/// project when nothing is written.
+pub(crate) fn working_dir(
+    written: Option<&str>,
+    variables: &Variables,
+    project: &Path,
+) -> Result<PathBuf, BuildError> {
+    let Some(written) = written else { return Ok(project.to_owned()) };
+    let expanded = expand::path(written, variables).ok_or_else(|| {
+        BuildError::new("`~` can't be expanded: there is no home directory")
+            .at("working_dir")
+            .hint("set HOME, or write the path out")
+    })?;
+    if written.contains('\0') {
+        return Err(BuildError::new("a path can't have a zero byte").at("working_dir"));
+    }
+    Ok(project.join(expanded))
+}
+
+/// Returns the directory of the file that `location` is in; of a place in no file, the project.
+pub(crate) fn config_dir(location: &Location, project: &Path) -> Result<PathBuf, BuildError> {
+    if location.path() == Location::default().path() {
+        return Ok(project.to_owned());
+    }
+    absolute(location.directory())
+}
+
+/// Returns `path` as it is from the root on.
+pub(crate) fn absolute(path: &Path) -> Result<PathBuf, BuildError> {
+    std::path::absolute(path).map_err(|error| {
+        BuildError::new(format!("`{}` can't be made absolute: {error}", path.display()))
+    })
+}
