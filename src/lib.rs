@@ -11,6 +11,8 @@ pub mod handlers;
 pub mod lifecycle;
 mod pattern;
 pub mod registry;
+#[cfg(feature = "schema")]
+pub mod schema;
 mod suggest;
 pub mod trust;
 pub mod wire;

@@ -2,6 +2,8 @@
 
 mod input;
 mod output;
+#[cfg(feature = "schema")]
+mod output_schema;
 mod strict;
 mod tool_result;
 mod verdict;
@@ -10,6 +12,8 @@ pub use input::Input;
 pub use output::{
     Decision, InputChange, Output, OutputError, RequestChange, Stop, StopScope, UnknownKey,
 };
+#[cfg(feature = "schema")]
+pub(crate) use output_schema::OutputJson;
 pub use strict::{StrictJsonError, parse_strict};
 pub use tool_result::ToolResult;
 pub use verdict::{HookReport, HookStatus, Mode, Verdict};

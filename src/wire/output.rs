@@ -302,7 +302,7 @@ impl OutputError {
 }
 
 /// The keys of an answer, in our spelling. Claude Code's is derived.
-const TOP_KEYS: [&str; 7] = [
+pub(super) const TOP_KEYS: [&str; 7] = [
     "continue",
     "stop_reason",
     "suppress_output",
@@ -313,7 +313,7 @@ const TOP_KEYS: [&str; 7] = [
 ];
 
 /// The keys of `hook_specific_output`, in our spelling.
-const SPECIFIC_KEYS: [&str; 13] = [
+pub(super) const SPECIFIC_KEYS: [&str; 13] = [
     "hook_event_name",
     "permission_decision",
     "permission_decision_reason",
@@ -330,7 +330,7 @@ const SPECIFIC_KEYS: [&str; 13] = [
 ];
 
 /// The words a decision may be given in.
-const WORDS: [(&str, Decision); 5] = [
+pub(super) const WORDS: [(&str, Decision); 5] = [
     ("allow", Decision::Allow),
     ("approve", Decision::Allow),
     ("deny", Decision::Deny),

@@ -1,0 +1,28 @@
+//! `hookexec completions`: shell completions.
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use super::error::CommandError;
+use super::exit::Exit;
+use super::{Cli, output};
+
+/// Prints a completion script for a shell
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: hookexec completions bash > ~/.local/share/bash-completion/completions/hookexec"
+)]
+pub(crate) struct Args {
+    /// The shell
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+impl Args {
+    pub(crate) fn execute(self) -> Result<Exit, CommandError> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "hookexec", &mut script);
+        output::print(&String::from_utf8_lossy(&script))?;
+        Ok(Exit::Success)
+    }
+}

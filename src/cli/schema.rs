@@ -1,0 +1,37 @@
+//! `hookexec schema`: the JSON schemas.
+
+use hookexec::schema;
+
+use super::error::CommandError;
+use super::exit::Exit;
+use super::output;
+
+/// Prints the JSON schema (draft 7) of what crosses a boundary
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec schema output > hook-output.schema.json")]
+pub(crate) struct Args {
+    /// Of what
+    #[arg(value_enum, default_value_t = Of::Verdict)]
+    of: Of,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Of {
+    /// What a hook reads on stdin, and `hookexec run` too
+    Input,
+    /// What a hook answers on stdout
+    Output,
+    /// What `hookexec run` answers
+    Verdict,
+}
+
+impl Args {
+    pub(crate) fn execute(self) -> Result<Exit, CommandError> {
+        output::print_json(&match self.of {
+            Of::Input => schema::input(),
+            Of::Output => schema::output(),
+            Of::Verdict => schema::verdict(),
+        })?;
+        Ok(Exit::Success)
+    }
+}

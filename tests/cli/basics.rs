@@ -1,0 +1,87 @@
+//! What holds for every subcommand: exit codes, streams, help.
+
+use std::process::Stdio;
+
+use hookexec::event::{Contract, Event};
+
+use crate::support::{Sandbox, wait};
+
+#[test]
+fn wrong_arguments_exit_64_and_never_2() {
+    let sandbox = Sandbox::new();
+    let nothing: [&str; 0] = [];
+    let done = sandbox.hookexec(nothing).run().exits(64);
+    assert!(done.stderr.contains("Usage: hookexec"), "{}", done.stderr);
+    for args in [vec!["events", "--no-such-flag"], vec!["no-such-command"], vec!["schema", "toml"]]
+    {
+        let done = sandbox.hookexec(&args).run().exits(64);
+        assert_eq!(done.stdout, "");
+        assert!(done.stderr.starts_with("error: "), "{}", done.stderr);
+    }
+}
+
+#[test]
+fn help_and_version_go_to_stdout_and_exit_0() {
+    let sandbox = Sandbox::new();
+    let version = sandbox.hookexec(["--version"]).run().exits(0);
+    assert_eq!(version.stdout, concat!("hookexec ", env!("CARGO_PKG_VERSION"), "\n"));
+    let help = sandbox.hookexec(["--help"]).run().exits(0);
+    let commands = help.stdout.split_once("Commands:\n").unwrap().1.split_once("\n\n").unwrap().0;
+    for line in commands.lines() {
+        let name = line.split_whitespace().next().unwrap();
+        if name == "help" {
+            continue;
+        }
+        let help = sandbox.hookexec([name, "--help"]).run().exits(0);
+        assert!(
+            help.stdout.contains("Example"),
+            "`{name} --help` has no example:\n{}",
+            help.stdout
+        );
+        assert_eq!(help.stderr, "");
+    }
+}
+
+#[test]
+fn the_table_of_events_reads_without_colours_and_as_json() {
+    let sandbox = Sandbox::new();
+    let text = sandbox.hookexec(["events"]).run().exits(0).stdout;
+    assert_eq!(text.lines().count(), Event::COUNT + 1);
+    assert!(text.lines().all(|line| line == line.trim_end()));
+    for (event, line) in Event::all().zip(text.lines().skip(1)) {
+        assert!(line.starts_with(event.name()) && line.ends_with(event.contract().fires), "{line}");
+    }
+    let json = sandbox.hookexec(["events", "--format", "json"]).run().exits(0).stdout;
+    let rows: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let contracts: Vec<&Contract> = Event::all().map(Event::contract).collect();
+    assert_eq!(rows, serde_json::to_value(contracts).unwrap());
+}
+
+#[test]
+fn completions_know_the_subcommands() {
+    let sandbox = Sandbox::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = sandbox.hookexec(["completions", shell]).run().exits(0).stdout;
+        assert!(script.contains("completions") && script.contains("events"), "{shell}");
+    }
+}
+
+#[test]
+fn a_reader_that_went_away_is_no_error() {
+    let sandbox = Sandbox::new();
+    for args in [["schema", "verdict"], ["events", "--format=json"]] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hookexec"));
+        let mut child = sandbox
+            .dress(&mut command)
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = wait(child);
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+    }
+}
