@@ -117,7 +117,7 @@ impl Executor {
 
     /// Returns the input with the event's name and a working directory; a copy only when one of
     /// them is missing.
-    fn complete<'a>(&self, event: Event, input: &'a Input) -> Cow<'a, Input> {
+    pub(super) fn complete<'a>(&self, event: Event, input: &'a Input) -> Cow<'a, Input> {
         if input.hook_event_name == Some(event) && !input.cwd.is_empty() {
             return Cow::Borrowed(input);
         }

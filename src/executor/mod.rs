@@ -2,6 +2,7 @@
 
 mod build;
 mod dispatch;
+mod explain;
 mod fold;
 mod interpret;
 mod matcher;
@@ -14,4 +15,5 @@ mod tests;
 
 pub use build::ExecutorBuilder;
 pub use dispatch::Executor;
+pub use explain::{Explanation, Selection};
 pub use matcher::{Matcher, MatcherError};

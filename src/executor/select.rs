@@ -62,7 +62,7 @@ impl Plan {
         if let Some(found) = known {
             return found;
         }
-        let found = self.find(tool, input.tool_kind.as_deref());
+        let found = self.find(input);
         let mut by_tool = self.by_tool.write().unwrap_or_else(PoisonError::into_inner);
         if by_tool.len() < REMEMBERED {
             by_tool.insert(key.into(), Arc::clone(&found));
@@ -70,13 +70,16 @@ impl Plan {
         found
     }
 
-    fn find(&self, tool: &str, kind: Option<&str>) -> Arc<[usize]> {
-        let matches = |bound: &Bound| {
-            let matcher = &bound.hook.matcher;
-            matcher.matches(tool) || kind.is_some_and(|kind| matcher.matches(kind))
-        };
-        let indexes = (0..self.hooks.len()).filter(|index| matches(&self.hooks[*index])).collect();
+    fn find(&self, input: &Input) -> Arc<[usize]> {
+        let indexes = (0..self.hooks.len()).filter(|index| self.matches(*index, input)).collect();
         first_of_each(indexes, &self.hooks)
+    }
+
+    /// Returns whether the hook's matcher matches the tool, by name or by kind.
+    pub(crate) fn matches(&self, index: usize, input: &Input) -> bool {
+        let matcher = &self.hooks[index].hook.matcher;
+        matcher.matches(input.tool())
+            || input.tool_kind.as_deref().is_some_and(|kind| matcher.matches(kind))
     }
 
     /// Returns whether the hook's condition holds for the input.

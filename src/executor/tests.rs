@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Executor, Matcher};
+use super::{Executor, Matcher, Selection};
 use crate::config::{Command, Config, Hook, OnError};
 use crate::event::Event;
 use crate::registry::Registry;
@@ -490,4 +490,41 @@ proptest::proptest! {
         };
         proptest::prop_assert_eq!(dispatch(delays), dispatch(vec![0; 5]));
     }
+}
+
+#[tokio::test]
+async fn of_every_hook_it_is_said_why_it_would_not_run() {
+    let config = Config::from_yaml(
+        r#"
+pre_tool_use:
+  - matcher: shell
+    hooks:
+      - { type: builtin, command: say, args: ["{}"] }
+      - { type: builtin, command: fail, when: { field: tool_input.cmd, equals: rm } }
+      - { type: builtin, command: panic, enabled: false }
+  - matcher: edit
+    hooks: [{ type: builtin, command: fail }]
+  - hooks: [{ type: builtin, command: say, args: ["{}"] }]
+stop: [{ type: builtin, command: fail }]
+"#,
+        "hooks.yaml",
+    )
+    .unwrap();
+    let executor = Executor::builder(config).registry(registry()).build().unwrap();
+    let explained = executor.explain(PreToolUse, &call("ls"));
+    let selections: Vec<_> = explained.iter().map(|found| found.selection.clone()).collect();
+    assert_eq!(
+        selections,
+        [
+            Selection::Runs,
+            Selection::ConditionFails,
+            Selection::Disabled,
+            Selection::NotMatched,
+            Selection::DuplicateOf("hooks.yaml:5".into()),
+            Selection::OtherEvent(Stop),
+        ]
+    );
+    assert_eq!(explained[1].condition.as_ref().unwrap().value, Some(json!("ls")));
+    let ran = executor.dispatch(PreToolUse, &call("ls")).await.hooks;
+    assert_eq!(ran.len(), 1, "what is explained is what happens: {ran:?}");
 }

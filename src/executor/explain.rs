@@ -1,0 +1,101 @@
+//! Why a hook would run, or not: what `dispatch` decides before anything is started.
+
+use serde::Serialize;
+
+use super::dispatch::Executor;
+use crate::config::{Hook, Trace};
+use crate::event::Event;
+use crate::wire::Input;
+
+/// Why one configured hook would run for an input, or would not.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// The hook's name, or what it runs.
+    pub name: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Where it is configured.
+    pub source: String,
+    /// Its matcher, on an event matched by tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matcher: Option<String>,
+    /// Its condition with the values that were seen, when it has one and it was looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub condition: Option<Trace>,
+    /// Whether it would run, and why not.
+    pub selection: Selection,
+}
+
+/// Whether a hook would run.
+///
+/// It is said of the input as it comes: a hook that rewrites may change what matches after it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Selection {
+    /// It would run.
+    Runs,
+    /// It is configured for another event.
+    OtherEvent(Event),
+    /// `enabled: false`.
+    Disabled,
+    /// Its matcher matches neither the tool's name nor its kind.
+    NotMatched,
+    /// Its condition does not hold.
+    ConditionFails,
+    /// An identical hook stands before it, here.
+    DuplicateOf(String),
+}
+
+impl Executor {
+    /// Returns of every configured hook, in config order, whether `dispatch` would run it, and why
+    /// not. Nothing is run.
+    #[must_use]
+    pub fn explain(&self, event: Event, input: &Input) -> Vec<Explanation> {
+        let input = self.complete(event, input);
+        self.configured.iter().map(|hook| self.explain_hook(hook, event, &input)).collect()
+    }
+
+    fn explain_hook(
+        &self,
+        hook: &std::sync::Arc<Hook>,
+        event: Event,
+        input: &Input,
+    ) -> Explanation {
+        let plan = &self.plans[event.index()];
+        let mut condition = None;
+        let place = plan.hooks.iter().position(|bound| std::sync::Arc::ptr_eq(&bound.hook, hook));
+        let selection = if hook.event != event {
+            Selection::OtherEvent(hook.event)
+        } else if let Some(index) = place {
+            let identity = plan.hooks[index].identity;
+            let matched = plan.matching(input);
+            let twin = matched.iter().find(|other| plan.hooks[**other].identity == identity);
+            match twin {
+                Some(first) if *first < index && plan.matches(index, input) => {
+                    Selection::DuplicateOf(plan.hooks[*first].hook.location.to_string())
+                }
+                Some(first) if *first == index => {
+                    condition = hook.when.as_ref().map(|when| when.explain(input));
+                    match &condition {
+                        Some(trace) if !trace.holds => Selection::ConditionFails,
+                        _ => Selection::Runs,
+                    }
+                }
+                _ => Selection::NotMatched,
+            }
+        } else {
+            Selection::Disabled
+        };
+        Explanation {
+            name: hook.label(),
+            kind: hook.kind.clone(),
+            source: hook.location.to_string(),
+            matcher: hook.event.contract().tool_matched.then(|| hook.matcher.to_string()),
+            condition,
+            selection,
+        }
+    }
+}
