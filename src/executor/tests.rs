@@ -528,3 +528,17 @@ stop: [{ type: builtin, command: fail }]
     let ran = executor.dispatch(PreToolUse, &call("ls")).await.hooks;
     assert_eq!(ran.len(), 1, "what is explained is what happens: {ran:?}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dispatch_can_move_between_threads_and_many_run_at_once() {
+    let hooks = vec![hook(PreToolUse, "deny_word", &["rm"]), hook(PreToolUse, "set_cmd", &["ls"])];
+    let executor = Arc::new(executor(hooks));
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..100 {
+        let executor = Arc::clone(&executor);
+        tasks.spawn(async move { executor.dispatch(PreToolUse, &call("rm")).await });
+    }
+    while let Some(verdict) = tasks.join_next().await {
+        assert!(verdict.unwrap().allowed);
+    }
+}
