@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use super::fold::fold;
 use super::interpret::Interpreter;
 use super::outcome::Outcome;
-use super::rewrite::Current;
+use super::rewrite::{Current, rewritten};
 use super::run::run;
 use super::select::{Bound, Plan};
 use crate::config::Hook;
@@ -142,7 +142,6 @@ struct Dispatch<'e> {
 
 impl Dispatch<'_> {
     async fn run(mut self, input: Cow<'_, Input>) -> Verdict {
-        let original = input.clone();
         let mut current = Current::new(input);
         if self.mutate(&mut current).await {
             self.validate(&mut current).await;
@@ -151,7 +150,7 @@ impl Dispatch<'_> {
         self.outcomes.sort_by_key(|outcome| outcome.index);
         self.drop_outdated_permission(current.generation);
         let mut verdict = fold(self.event, &self.plan.hooks, &self.outcomes);
-        current.report(&original, &mut verdict);
+        current.report(&mut verdict);
         verdict
     }
 
@@ -210,14 +209,13 @@ impl Dispatch<'_> {
 
     /// A rewrite that changes the input even now would go on for ever: it is a failure.
     fn settle(&self, outcome: Outcome, current: &Current<'_>) -> Outcome {
-        let mut probe = Current::new(Cow::Borrowed(&*current.input));
-        if outcome.denied() || !probe.apply(&outcome.output) {
+        if outcome.denied() || rewritten(current.input(), &outcome.output).is_none() {
             return outcome;
         }
         let cause = "its rewrite does not settle: given the rewritten input it rewrote again; \
                      set `mutates: true` on hooks that rewrite";
         let failed =
-            self.interpreter(&self.plan.hooks[outcome.index], &current.input).failed(cause);
+            self.interpreter(&self.plan.hooks[outcome.index], current.input()).failed(cause);
         Outcome { duration: outcome.duration, generation: outcome.generation, ..failed }
     }
 
@@ -231,7 +229,7 @@ impl Dispatch<'_> {
                 continue;
             }
             let (bound, event) = (bound.clone(), self.event);
-            let input = current.input.clone().into_owned();
+            let input = current.input().clone();
             let mut background =
                 self.executor.background.lock().unwrap_or_else(PoisonError::into_inner);
             while background.try_join_next().is_some() {}
@@ -264,8 +262,8 @@ impl Dispatch<'_> {
 
     async fn call(&self, bound: &Bound, current: &Current<'_>) -> Outcome {
         let (result, duration) =
-            run(bound, self.event, &current.input, &current.shared, self.deadline).await;
-        let outcome = self.interpreter(bound, &current.input).read(result);
+            run(bound, self.event, current.input(), &current.shared, self.deadline).await;
+        let outcome = self.interpreter(bound, current.input()).read(result);
         let mut outcome = outcome.under_mode_of(bound);
         outcome.duration = duration;
         outcome.generation = current.generation;
@@ -287,17 +285,17 @@ impl Dispatch<'_> {
     }
 
     fn selects(&self, index: usize, current: &Current<'_>) -> bool {
-        self.plan.matching(&current.input).contains(&index)
-            && self.plan.condition_holds(index, &current.input)
+        self.plan.matching(current.input()).contains(&index)
+            && self.plan.condition_holds(index, current.input())
     }
 
     /// Returns the hooks that validate `current`, in config order.
     fn select(&self, current: &Current<'_>) -> Vec<usize> {
         let wanted = |index: &usize| {
             let hook = &self.plan.hooks[*index].hook;
-            !hook.mutates && !hook.background && self.plan.condition_holds(*index, &current.input)
+            !hook.mutates && !hook.background && self.plan.condition_holds(*index, current.input())
         };
-        self.plan.matching(&current.input).iter().copied().filter(wanted).collect()
+        self.plan.matching(current.input()).iter().copied().filter(wanted).collect()
     }
 
     /// Notes the hooks that did not run because the event was denied before.
@@ -305,7 +303,7 @@ impl Dispatch<'_> {
         let seen = |index: usize| self.outcomes.iter().any(|outcome| outcome.index == index);
         let rest: Vec<Outcome> = self
             .plan
-            .matching(&current.input)
+            .matching(current.input())
             .iter()
             .filter(|index| !seen(**index) && !self.plan.hooks[**index].hook.background)
             .map(|index| Outcome::skipped(*index, "an earlier hook denied the event"))

@@ -7,7 +7,8 @@ use crate::wire::{Input, InputChange, Output, RequestChange, Verdict};
 
 /// One state of an event's input, shared by all hooks that see it.
 pub(super) struct Current<'a> {
-    pub(super) input: Cow<'a, Input>,
+    original: Cow<'a, Input>,
+    rewritten: Option<Input>,
     /// What is made of this state at most once.
     pub(super) shared: Shared,
     /// How many rewrites led to it.
@@ -15,33 +16,26 @@ pub(super) struct Current<'a> {
 }
 
 impl<'a> Current<'a> {
-    pub(super) fn new(input: Cow<'a, Input>) -> Self {
-        Self { input, shared: Shared::default(), generation: 0 }
+    pub(super) fn new(original: Cow<'a, Input>) -> Self {
+        Self { original, rewritten: None, shared: Shared::default(), generation: 0 }
+    }
+
+    pub(super) fn input(&self) -> &Input {
+        self.rewritten.as_ref().unwrap_or(&self.original)
     }
 
     /// Applies what `output` rewrites and returns whether that changed anything.
     pub(super) fn apply(&mut self, output: &Output) -> bool {
-        if !output.rewrites() {
-            return false;
-        }
-        let mut next = self.input.clone().into_owned();
-        change(&mut next, output);
-        if next == *self.input {
-            return false;
-        }
-        *self = Self {
-            input: Cow::Owned(next),
-            shared: Shared::default(),
-            generation: self.generation + 1,
-        };
+        let Some(next) = rewritten(self.input(), output) else { return false };
+        self.rewritten = Some(next);
+        self.shared = Shared::default();
+        self.generation += 1;
         true
     }
 
     /// Puts into the verdict what differs from the input that the event came with.
-    pub(super) fn report(self, original: &Input, verdict: &mut Verdict) {
-        if self.generation == 0 {
-            return;
-        }
+    pub(super) fn report(self, verdict: &mut Verdict) {
+        let Self { original, rewritten: Some(rewritten), .. } = self else { return };
         let Input {
             tool_name,
             tool_input,
@@ -52,7 +46,7 @@ impl<'a> Current<'a> {
             response,
             tool_response,
             ..
-        } = self.input.into_owned();
+        } = rewritten;
         verdict.updated_tool_name = changed(tool_name, original.tool_name.as_ref());
         verdict.updated_input = changed(tool_input, original.tool_input.as_ref());
         verdict.updated_messages = changed(messages, original.messages.as_ref());
@@ -65,6 +59,16 @@ impl<'a> Current<'a> {
         };
         verdict.updated_request = (!request.is_empty()).then_some(request);
     }
+}
+
+/// Returns `input` as `output` rewrites it, when that is another input.
+pub(super) fn rewritten(input: &Input, output: &Output) -> Option<Input> {
+    if !output.rewrites() {
+        return None;
+    }
+    let mut next = input.clone();
+    change(&mut next, output);
+    (next != *input).then_some(next)
 }
 
 fn changed<T: PartialEq>(now: Option<T>, before: Option<&T>) -> Option<T> {
