@@ -4,6 +4,7 @@
 //! that match and folds their answers into one [`Verdict`].
 #![forbid(unsafe_code)]
 
+pub mod agents;
 pub mod config;
 pub mod event;
 pub mod executor;

@@ -80,7 +80,7 @@ fn change(input: &mut Input, output: &Output) {
     if let Some(name) = &output.updated_tool_name {
         input.tool_name = Some(name.clone());
         // The kind was that of the old tool; a guard by kind must not rest on it.
-        input.tool_kind = None;
+        input.tool_kinds.clear();
     }
     match &output.updated_input {
         Some(InputChange::Patch(keys)) => {

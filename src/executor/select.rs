@@ -54,9 +54,10 @@ impl Plan {
         }
         let tool = input.tool();
         // By name alone where there is no kind: the common case finds its answer without a copy.
-        let key = match input.tool_kind.as_deref() {
-            Some(kind) => Cow::Owned(format!("{tool}\0{kind}")),
-            None => Cow::Borrowed(tool),
+        let key = if input.tool_kinds.is_empty() {
+            Cow::Borrowed(tool)
+        } else {
+            Cow::Owned(format!("{tool}\0{}", input.tool_kinds.join("\0")))
         };
         let known = self.by_tool.read().unwrap_or_else(PoisonError::into_inner).get(&*key).cloned();
         if let Some(found) = known {
@@ -78,8 +79,7 @@ impl Plan {
     /// Returns whether the hook's matcher matches the tool, by name or by kind.
     pub(crate) fn matches(&self, index: usize, input: &Input) -> bool {
         let matcher = &self.hooks[index].hook.matcher;
-        matcher.matches(input.tool())
-            || input.tool_kind.as_deref().is_some_and(|kind| matcher.matches(kind))
+        matcher.matches(input.tool()) || input.tool_kinds.iter().any(|kind| matcher.matches(kind))
     }
 
     /// Returns whether the hook's condition holds for the input.

@@ -311,7 +311,7 @@ async fn matchers_choose_by_name_or_kind_and_identical_hooks_run_once() {
     assert_eq!(count.load(Ordering::Relaxed), 2);
     input.tool_name = Some("Execute".into());
     assert_eq!(executor.dispatch(PreToolUse, &input).await.hooks.len(), 1);
-    input.tool_kind = Some("shell".into());
+    input.tool_kinds = vec!["shell".into()];
     assert_eq!(executor.dispatch(PreToolUse, &input).await.hooks.len(), 2);
 }
 

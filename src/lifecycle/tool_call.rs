@@ -100,7 +100,7 @@ impl ToolCall {
         input.tool_name = Some(self.name.clone());
         input.tool_use_id.clone_from(&self.id);
         input.tool_input = Some(self.arguments.clone());
-        input.tool_kind.clone_from(&self.facts.kind);
+        input.tool_kinds = self.facts.kind.iter().cloned().collect();
         input.tool_category.clone_from(&self.facts.category);
         input.tool_read_only = self.facts.read_only;
     }

@@ -49,9 +49,10 @@ pub struct Input {
     /// The tool's arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_input: Option<JsonObject>,
-    /// What kind of tool it is, neutral across agents: `shell`, `edit`, `read`. Matchers match it, too.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_kind: Option<String>,
+    /// Further names of the tool that hold for every agent: its kinds, such as `shell`, or `edit` and
+    /// `write`; `mcp__server__tool`. A matcher matches any of them, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tool_kinds: Vec<String>,
     /// The tool's category, as the host names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_category: Option<String>,
@@ -157,7 +158,7 @@ impl Input {
         "tool_name",
         "tool_use_id",
         "tool_input",
-        "tool_kind",
+        "tool_kinds",
         "tool_category",
         "tool_read_only",
         "tool_response",
@@ -199,7 +200,8 @@ impl Input {
             "tool_name" => text(self.tool_name.as_ref()),
             "tool_use_id" => text(self.tool_use_id.as_ref()),
             "tool_input" => object(self.tool_input.as_ref()),
-            "tool_kind" => text(self.tool_kind.as_ref()),
+            "tool_kinds" => (!self.tool_kinds.is_empty())
+                .then(|| Cow::Owned(self.tool_kinds.iter().cloned().map(Value::String).collect())),
             "tool_category" => text(self.tool_category.as_ref()),
             "tool_read_only" => self.tool_read_only.map(|flag| Cow::Owned(flag.into())),
             "tool_response" => self.tool_response.as_ref().map(Cow::Borrowed),
@@ -307,7 +309,7 @@ mod tests {
     #[test]
     fn every_field_of_the_json_can_be_looked_up() {
         let text = r#"{"session_id":"s","cwd":"/","hook_event_name":"stop","agent_name":"a","model_id":"m","turn_id":"t",
-            "iteration":1,"last_user_message":"u","tool_name":"n","tool_use_id":"i","tool_input":{"a":1},"tool_kind":"shell","tool_category":"c",
+            "iteration":1,"last_user_message":"u","tool_name":"n","tool_use_id":"i","tool_input":{"a":1},"tool_kinds":["shell"],"tool_category":"c",
             "tool_read_only":true,"tool_response":"","tool_error":false,"tool_duration_ms":5,"source":"s","reason":"r","prompt":"p",
             "stop_response":"s","notification_level":"l","notification_message":"m","messages":[],"tools":[],"options":{},
             "response":{},"approval_decision":"allow","approval_source":"user","summary":"s","native":{"x":1},"other":2}"#;

@@ -1,0 +1,152 @@
+//! Claude Code.
+
+use serde_json::{Value, json};
+
+use super::answer::Answer;
+use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
+use super::plan::Plan;
+use super::tools::Tools;
+use super::{Adapter, Agent, claude_dialect, read};
+use crate::event::Event;
+use crate::wire::Input;
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    agent: Agent::ClaudeCode,
+    name: "claude-code",
+    title: "Claude Code",
+    events: &EVENTS,
+    tools: TOOLS,
+    refine: read::plain,
+    write,
+};
+
+static EVENTS: [NativeEvent; 31] = [
+    NativeEvent::new("SessionStart", Event::SessionStart).context().says(),
+    NativeEvent::new("UserPromptSubmit", Event::UserPromptSubmit)
+        .deny(Deny::Blocks)
+        .context()
+        .says()
+        .stops(),
+    NativeEvent::new("PreToolUse", Event::PreToolUse)
+        .deny(Deny::Blocks)
+        .ask(Ask::Asks)
+        .allows()
+        .rewrite(Rewrite::Takes)
+        .context()
+        .says()
+        .stops(),
+    NativeEvent::new("PermissionRequest", Event::PermissionRequest)
+        .deny(Deny::Blocks)
+        .ask(Ask::Silence)
+        .allows()
+        .says(),
+    NativeEvent::new("PostToolUse", Event::PostToolUse)
+        .deny(Deny::Tells)
+        .response(Response::Takes)
+        .context()
+        .says()
+        .stops(),
+    NativeEvent::new("PostToolUseFailure", Event::PostToolUse)
+        .failed_tool()
+        .deny(Deny::Tells)
+        .context()
+        .says(),
+    // Context here is no mere context: it sends the model back to work, up to eight times over.
+    NativeEvent::new("Stop", Event::Stop).says(),
+    NativeEvent::new("SubagentStop", Event::SubagentStop).says(),
+    NativeEvent::new("PreCompact", Event::PreCompact).deny(Deny::Blocks).says(),
+    NativeEvent::new("PostCompact", Event::AfterCompaction),
+    NativeEvent::new("PermissionDenied", Event::OnToolApprovalDecision),
+    NativeEvent::new("Notification", Event::Notification),
+    NativeEvent::new("StopFailure", Event::OnError),
+    NativeEvent::new("SessionEnd", Event::SessionEnd),
+    NativeEvent::unmapped("Setup"),
+    NativeEvent::unmapped("UserPromptExpansion"),
+    NativeEvent::unmapped("PostToolBatch"),
+    NativeEvent::unmapped("SubagentStart"),
+    NativeEvent::unmapped("PreModelSwitch"),
+    NativeEvent::unmapped("PostModelSwitch"),
+    NativeEvent::unmapped("TaskCreated"),
+    NativeEvent::unmapped("TaskCompleted"),
+    NativeEvent::unmapped("TeammateIdle"),
+    NativeEvent::unmapped("ConfigChange"),
+    NativeEvent::unmapped("CwdChanged"),
+    NativeEvent::unmapped("FileChanged"),
+    NativeEvent::unmapped("DirectoryAdded"),
+    NativeEvent::unmapped("InstructionsLoaded"),
+    NativeEvent::unmapped("Elicitation"),
+    NativeEvent::unmapped("ElicitationResult"),
+    NativeEvent::unmapped("MessageDisplay"),
+];
+
+const TOOLS: Tools = &[
+    ("Bash", &["shell"]),
+    ("PowerShell", &["shell"]),
+    ("Monitor", &["shell"]),
+    ("Write", &["write"]),
+    ("Edit", &["edit"]),
+    ("MultiEdit", &["edit"]),
+    ("NotebookEdit", &["edit", "write"]),
+    ("Read", &["read"]),
+    ("NotebookRead", &["read"]),
+    ("LS", &["list"]),
+    ("Glob", &["glob"]),
+    ("Grep", &["grep"]),
+    ("WebFetch", &["fetch"]),
+    ("WebSearch", &["search"]),
+    ("Agent", &["subagent"]),
+    ("Task", &["subagent"]),
+];
+
+fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
+    let before = input.and_then(|input| input.tool_response.as_ref());
+    let response = plan.response.map(|response| in_shape_of(before, response));
+    claude_dialect::write(native, plan, response)
+}
+
+/// Returns a tool's new response in the shape of the old one: one of another shape is ignored
+/// without a word, and the model reads the original.
+fn in_shape_of(before: Option<&Value>, response: &Value) -> Value {
+    let (Some(Value::Object(before)), Value::String(text)) = (before, response) else {
+        return response.clone();
+    };
+    let mut shaped = before.clone();
+    if shaped.contains_key("stdout") {
+        shaped.insert("stdout".to_owned(), json!(text));
+        shaped.insert("stderr".to_owned(), json!(""));
+    } else if let Some(file) = shaped.get_mut("file").and_then(Value::as_object_mut) {
+        file.insert("content".to_owned(), json!(text));
+    } else if shaped.contains_key("content") {
+        shaped.insert("content".to_owned(), json!(text));
+    } else {
+        return response.clone();
+    }
+    Value::Object(shaped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_response_keeps_the_shape_of_the_old() {
+        for (before, response, expected) in [
+            (
+                json!({"stdout": "a", "stderr": "b", "interrupted": false}),
+                json!("x"),
+                json!({"stdout": "x", "stderr": "", "interrupted": false}),
+            ),
+            (
+                json!({"type": "text", "file": {"filePath": "/f", "content": "a"}}),
+                json!("x"),
+                json!({"type": "text", "file": {"filePath": "/f", "content": "x"}}),
+            ),
+            (json!("a"), json!("x"), json!("x")),
+            (json!({"stdout": "a"}), json!({"stdout": "y"}), json!({"stdout": "y"})),
+            (json!({"other": 1}), json!("x"), json!("x")),
+        ] {
+            assert_eq!(in_shape_of(Some(&before), &response), expected);
+        }
+        assert_eq!(in_shape_of(None, &json!("x")), json!("x"));
+    }
+}

@@ -1,0 +1,78 @@
+//! Codex CLI.
+
+use super::answer::Answer;
+use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
+use super::plan::Plan;
+use super::tools::Tools;
+use super::{Adapter, Agent, claude_dialect, read};
+use crate::event::Event;
+use crate::wire::Input;
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    agent: Agent::Codex,
+    name: "codex",
+    title: "Codex",
+    events: &EVENTS,
+    tools: TOOLS,
+    refine: read::plain,
+    write,
+};
+
+// An answer with a key that its event does not take is thrown away whole, and the tool runs.
+static EVENTS: [NativeEvent; 12] = [
+    NativeEvent::new("SessionStart", Event::SessionStart).context().says(),
+    NativeEvent::new("UserPromptSubmit", Event::UserPromptSubmit)
+        .deny(Deny::Blocks)
+        .context()
+        .says()
+        .stops(),
+    NativeEvent::new("PreToolUse", Event::PreToolUse)
+        .deny(Deny::Blocks)
+        .ask(Ask::Denies)
+        .rewrite(Rewrite::TakesWithAllow)
+        .context()
+        .says(),
+    NativeEvent::new("PermissionRequest", Event::PermissionRequest)
+        .deny(Deny::Blocks)
+        .ask(Ask::Silence)
+        .allows(),
+    NativeEvent::new("PostToolUse", Event::PostToolUse)
+        .deny(Deny::Replaces)
+        .response(Response::AsReason)
+        .context()
+        .says(),
+    NativeEvent::new("Stop", Event::Stop).says(),
+    NativeEvent::new("SubagentStop", Event::SubagentStop),
+    NativeEvent::new("PreCompact", Event::PreCompact).deny(Deny::Blocks).stops(),
+    NativeEvent::new("PostCompact", Event::AfterCompaction),
+    NativeEvent::new("SessionEnd", Event::SessionEnd),
+    NativeEvent::new("Interrupt", Event::TurnEnd),
+    NativeEvent::unmapped("SubagentStart"),
+];
+
+const TOOLS: Tools = &[
+    ("Bash", &["shell"]),
+    ("exec_command", &["shell"]),
+    ("shell", &["shell"]),
+    ("shell_command", &["shell"]),
+    ("local_shell", &["shell"]),
+    ("write_stdin", &["shell"]),
+    // The patch stands in `tool_input.command`; it may add, change, move and delete files.
+    ("apply_patch", &["edit", "write"]),
+    ("view_image", &["read"]),
+    ("read_file", &["read"]),
+    ("list_dir", &["list"]),
+    ("grep_files", &["grep"]),
+    ("web_search", &["search"]),
+    ("spawn_agent", &["subagent"]),
+    ("Agent", &["subagent"]),
+];
+
+fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+    if native.event == Some(Event::PreCompact) && plan.denies() {
+        // A compaction is refused by ending the turn; `decision` is no key of this event.
+        let stopped = Plan { stop: Some(&plan.reason), ..Plan::default() };
+        return claude_dialect::write(native, &stopped, None);
+    }
+    claude_dialect::write(native, plan, None)
+}

@@ -1,0 +1,210 @@
+//! GitHub Copilot CLI, with either spelling of its events: `preToolUse` or `PreToolUse`.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::answer::Answer;
+use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
+use super::payload::spoken;
+use super::plan::Plan;
+use super::tools::Tools;
+use super::{Adapter, Agent, read};
+use crate::event::Event;
+use crate::wire::{Input, JsonObject};
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    agent: Agent::Copilot,
+    name: "copilot",
+    title: "Copilot CLI",
+    events: &EVENTS,
+    tools: TOOLS,
+    refine: read::plain,
+    write,
+};
+
+const SESSION_START: NativeEvent = NativeEvent::new("SessionStart", Event::SessionStart).context();
+const PROMPT: NativeEvent =
+    NativeEvent::new("UserPromptSubmit", Event::UserPromptSubmit).deny(Deny::Blocks).context();
+const PRE_TOOL_USE: NativeEvent = NativeEvent::new("PreToolUse", Event::PreToolUse)
+    .deny(Deny::Blocks)
+    .ask(Ask::Asks)
+    .allows()
+    .rewrite(Rewrite::Takes)
+    .context();
+// With --allow-all-tools silence lets it through.
+const PERMISSION_REQUEST: NativeEvent =
+    NativeEvent::new("PermissionRequest", Event::PermissionRequest)
+        .deny(Deny::Blocks)
+        .ask(Ask::Denies)
+        .allows();
+const POST_TOOL_USE: NativeEvent = NativeEvent::new("PostToolUse", Event::PostToolUse)
+    .deny(Deny::Replaces)
+    .response(Response::Takes)
+    .context();
+const FAILURE: NativeEvent = NativeEvent::new("PostToolUseFailure", Event::PostToolUse)
+    .failed_tool()
+    .deny(Deny::Tells)
+    .context();
+
+static EVENTS: [NativeEvent; 28] = [
+    SESSION_START,
+    PROMPT,
+    PRE_TOOL_USE,
+    PERMISSION_REQUEST,
+    POST_TOOL_USE,
+    FAILURE,
+    NativeEvent::new("Stop", Event::Stop),
+    NativeEvent::new("SubagentStop", Event::SubagentStop),
+    NativeEvent::new("PreCompact", Event::PreCompact),
+    NativeEvent::new("Notification", Event::Notification),
+    NativeEvent::new("ErrorOccurred", Event::OnError),
+    NativeEvent::new("SessionEnd", Event::SessionEnd),
+    NativeEvent { name: "sessionStart", ..SESSION_START },
+    NativeEvent { name: "userPromptSubmitted", ..PROMPT },
+    NativeEvent { name: "preToolUse", ..PRE_TOOL_USE },
+    NativeEvent { name: "permissionRequest", ..PERMISSION_REQUEST },
+    NativeEvent { name: "postToolUse", ..POST_TOOL_USE },
+    NativeEvent { name: "postToolUseFailure", ..FAILURE },
+    NativeEvent::new("agentStop", Event::Stop),
+    NativeEvent::new("subagentStop", Event::SubagentStop),
+    NativeEvent::new("preCompact", Event::PreCompact),
+    NativeEvent::new("notification", Event::Notification),
+    NativeEvent::new("errorOccurred", Event::OnError),
+    NativeEvent::new("sessionEnd", Event::SessionEnd),
+    NativeEvent::unmapped("SubagentStart"),
+    NativeEvent::unmapped("subagentStart"),
+    NativeEvent::unmapped("userPromptTransformed"),
+    NativeEvent::unmapped("preMcpToolCall"),
+];
+
+const TOOLS: Tools = &[
+    ("bash", &["shell"]),
+    ("powershell", &["shell"]),
+    ("write_bash", &["shell"]),
+    ("write_powershell", &["shell"]),
+    ("Bash", &["shell"]),
+    ("PowerShell", &["shell"]),
+    ("create", &["write"]),
+    ("Write", &["write"]),
+    ("edit", &["edit"]),
+    ("Edit", &["edit"]),
+    ("str_replace_editor", &["edit", "write", "read"]),
+    ("apply_patch", &["edit", "write"]),
+    ("view", &["read"]),
+    ("Read", &["read"]),
+    ("glob", &["glob"]),
+    ("Glob", &["glob"]),
+    ("grep", &["grep"]),
+    ("rg", &["grep"]),
+    ("Grep", &["grep"]),
+    ("web_fetch", &["fetch"]),
+    ("WebFetch", &["fetch"]),
+    ("web_search", &["search"]),
+    ("WebSearch", &["search"]),
+    ("task", &["subagent"]),
+    ("Task", &["subagent"]),
+    ("Agent", &["subagent"]),
+];
+
+/// The answer before a tool call; it is read at the top level in both spellings.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolCall<'p> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision_reason: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    modified_args: Option<&'p JsonObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<&'p str>,
+}
+
+#[derive(Serialize)]
+struct Permission<'p> {
+    behavior: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'p str>,
+}
+
+/// The answer to every other event.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Said<'p> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    modified_result: Option<ToolResult<'p>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<&'p str>,
+}
+
+/// A tool's result; ignored in any other spelling, also where results come in that other one.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolResult<'p> {
+    result_type: &'static str,
+    text_result_for_llm: std::borrow::Cow<'p, str>,
+}
+
+fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
+    let reason = (!plan.reason.is_empty()).then_some(plan.reason.as_str());
+    match native.event {
+        Some(Event::PreToolUse) => {
+            let decision = plan.decision.map(|decision| match decision {
+                crate::wire::Decision::Deny => "deny",
+                crate::wire::Decision::Ask => "ask",
+                crate::wire::Decision::Allow => "allow",
+            });
+            if decision.is_none() && plan.rewrite.is_none() && plan.context.is_none() {
+                return Answer::silence();
+            }
+            Answer::json(&ToolCall {
+                permission_decision: decision,
+                permission_decision_reason: decision.and(reason),
+                modified_args: plan.rewrite,
+                additional_context: plan.context,
+            })
+        }
+        Some(Event::PermissionRequest) => match () {
+            () if plan.denies() => {
+                Answer::json(&Permission { behavior: "deny", message: Some(&plan.reason) })
+            }
+            () if plan.allows() => Answer::json(&Permission { behavior: "allow", message: None }),
+            () => Answer::silence(),
+        },
+        _ => {
+            let result = plan.response.filter(|_| !plan.denies()).map(|response| ToolResult {
+                result_type: result_type(input),
+                text_result_for_llm: result_text(response),
+            });
+            let blocks = plan.denies() && native.deny != Deny::Tells;
+            let told = if blocks { plan.context.map(str::to_owned) } else { plan.told() };
+            if !blocks && result.is_none() && told.is_none() {
+                return Answer::silence();
+            }
+            Answer::json(&Said {
+                decision: blocks.then_some("block"),
+                reason: blocks.then_some(&plan.reason),
+                modified_result: result,
+                additional_context: told.as_deref(),
+            })
+        }
+    }
+}
+
+fn result_type(input: Option<&Input>) -> &'static str {
+    match input.and_then(|input| input.tool_error) {
+        Some(true) => "failure",
+        _ => "success",
+    }
+}
+
+/// Returns the text of a result, whether a hook wrote a text or changed the object it was given.
+fn result_text(response: &Value) -> std::borrow::Cow<'_, str> {
+    let inner =
+        ["textResultForLlm", "text_result_for_llm"].iter().find_map(|key| response.get(key));
+    spoken(inner.unwrap_or(response))
+}

@@ -1,0 +1,66 @@
+//! Factory's Droid.
+
+use super::answer::Answer;
+use super::native::{Ask, Deny, NativeEvent, Rewrite};
+use super::plan::Plan;
+use super::tools::Tools;
+use super::{Adapter, Agent, claude_dialect, read};
+use crate::event::Event;
+use crate::wire::Input;
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    agent: Agent::Droid,
+    name: "droid",
+    title: "Droid",
+    events: &EVENTS,
+    tools: TOOLS,
+    refine: read::plain,
+    write,
+};
+
+// The first hook that decides wins: an allow said here could undo another's denial.
+static EVENTS: [NativeEvent; 10] = [
+    NativeEvent::new("SessionStart", Event::SessionStart).context().says(),
+    NativeEvent::new("UserPromptSubmit", Event::UserPromptSubmit)
+        .deny(Deny::Blocks)
+        .context()
+        .says(),
+    NativeEvent::new("PreToolUse", Event::PreToolUse)
+        .deny(Deny::Blocks)
+        .ask(Ask::Denies)
+        .rewrite(Rewrite::Takes)
+        .says(),
+    NativeEvent::new("PostToolUse", Event::PostToolUse).deny(Deny::Tells).context().says(),
+    NativeEvent::new("Stop", Event::Stop),
+    NativeEvent::new("SubagentStop", Event::SubagentStop),
+    NativeEvent::new("PreCompact", Event::PreCompact),
+    NativeEvent::new("Notification", Event::Notification),
+    NativeEvent::new("SessionEnd", Event::SessionEnd),
+    NativeEvent::unmapped("SubagentStart"),
+];
+
+const TOOLS: Tools = &[
+    ("Execute", &["shell"]),
+    ("Bash", &["shell"]),
+    ("Create", &["write"]),
+    ("Write", &["write"]),
+    ("Edit", &["edit"]),
+    ("MultiEdit", &["edit"]),
+    ("ApplyPatch", &["edit", "write"]),
+    ("Read", &["read"]),
+    ("LS", &["list"]),
+    ("Glob", &["glob"]),
+    ("Grep", &["grep"]),
+    ("FetchUrl", &["fetch"]),
+    ("WebFetch", &["fetch"]),
+    ("WebSearch", &["search"]),
+    ("Task", &["subagent"]),
+];
+
+fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+    // Never measured on the client: of its two documented denials the one that needs no parsing.
+    if plan.denies() {
+        return Answer::refusal(&plan.reason);
+    }
+    claude_dialect::write(native, plan, None)
+}

@@ -1,0 +1,130 @@
+//! Gemini CLI.
+
+use serde::Serialize;
+
+use super::answer::Answer;
+use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
+use super::payload::text;
+use super::plan::Plan;
+use super::read::Wanted;
+use super::tools::Tools;
+use super::{Adapter, Agent};
+use crate::event::Event;
+use crate::wire::{Input, JsonObject};
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    agent: Agent::Gemini,
+    name: "gemini",
+    title: "Gemini CLI",
+    events: &EVENTS,
+    tools: TOOLS,
+    refine,
+    write,
+};
+
+static EVENTS: [NativeEvent; 11] = [
+    NativeEvent::new("SessionStart", Event::SessionStart).context().says(),
+    NativeEvent::new("BeforeAgent", Event::UserPromptSubmit).deny(Deny::Blocks).context().says(),
+    // `decision: ask` hangs a headless run for good.
+    NativeEvent::new("BeforeTool", Event::PreToolUse)
+        .deny(Deny::Blocks)
+        .ask(Ask::Denies)
+        .rewrite(Rewrite::Takes)
+        .says()
+        .stops(),
+    NativeEvent::new("AfterTool", Event::PostToolUse)
+        .deny(Deny::Replaces)
+        .response(Response::AsReason)
+        .context()
+        .says(),
+    NativeEvent::new("BeforeModel", Event::BeforeLlmCall).deny(Deny::Blocks).says(),
+    NativeEvent::new("AfterModel", Event::AfterLlmCall),
+    NativeEvent::new("AfterAgent", Event::Stop),
+    // Fires before every call of the model, whether or not anything is compacted.
+    NativeEvent::new("PreCompress", Event::PreCompact),
+    NativeEvent::new("Notification", Event::Notification),
+    NativeEvent::new("SessionEnd", Event::SessionEnd),
+    NativeEvent::unmapped("BeforeToolSelection"),
+];
+
+pub(super) const TOOLS: Tools = &[
+    ("run_shell_command", &["shell"]),
+    ("write_file", &["write"]),
+    ("replace", &["edit"]),
+    ("edit", &["edit"]),
+    ("read_file", &["read"]),
+    ("read_many_files", &["read"]),
+    ("list_directory", &["list"]),
+    ("glob", &["glob"]),
+    ("grep_search", &["grep"]),
+    ("search_file_content", &["grep"]),
+    ("web_fetch", &["fetch"]),
+    ("google_web_search", &["search"]),
+    ("web_search", &["search"]),
+    ("invoke_agent", &["subagent"]),
+    // Qwen Code's.
+    ("notebook_edit", &["edit", "write"]),
+    ("agent", &["subagent"]),
+    ("task", &["subagent"]),
+];
+
+fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
+    if let Some(request) = payload.get("llm_request").and_then(|request| request.as_object()) {
+        input.model_id = text(request, &["model"]);
+        if native.event == Some(Event::BeforeLlmCall) {
+            input.messages = request.get("messages").and_then(|list| list.as_array()).cloned();
+            input.options = request.get("config").and_then(|map| map.as_object()).cloned();
+        }
+    }
+    if native.event == Some(Event::AfterLlmCall) {
+        input.response = payload.get("llm_response").cloned();
+    }
+    Wanted::Yes
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Said<'p> {
+    #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
+    go_on: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop_reason: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_message: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hook_specific_output: Option<Specific<'p>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Specific<'p> {
+    hook_event_name: &'static str,
+    /// The only key of the dialect in this spelling.
+    #[serde(rename = "tool_input", skip_serializing_if = "Option::is_none")]
+    tool_input: Option<&'p JsonObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<&'p str>,
+}
+
+fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+    let specific = plan.rewrite.is_some() || plan.context.is_some();
+    let said = Said {
+        go_on: plan.stop.map(|_| false),
+        stop_reason: plan.stop,
+        system_message: plan.system_message.as_deref(),
+        decision: plan.denies().then_some("deny"),
+        reason: plan.denies().then_some(&plan.reason),
+        hook_specific_output: specific.then_some(Specific {
+            hook_event_name: native.name,
+            tool_input: plan.rewrite,
+            additional_context: plan.context,
+        }),
+    };
+    let silent =
+        plan.stop.is_none() && plan.system_message.is_none() && !plan.denies() && !specific;
+    if silent { Answer::silence() } else { Answer::json(&said) }
+}

@@ -1,0 +1,62 @@
+//! Kiro, its command line and editor: exit code 2 refuses, plain text is context.
+
+use super::answer::Answer;
+use super::native::{Ask, Deny, NativeEvent};
+use super::plan::Plan;
+use super::tools::Tools;
+use super::{Adapter, Agent, read};
+use crate::event::Event;
+use crate::wire::Input;
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    agent: Agent::Kiro,
+    name: "kiro",
+    title: "Kiro",
+    events: &EVENTS,
+    tools: TOOLS,
+    refine: read::plain,
+    write,
+};
+
+// The camelCase names are those of agent files, the others those of the newer hook files.
+static EVENTS: [NativeEvent; 13] = [
+    NativeEvent::new("agentSpawn", Event::SessionStart).context(),
+    NativeEvent::new("SessionStart", Event::SessionStart).context(),
+    // The older kind cannot be blocked at the prompt; the refusal then only warns.
+    NativeEvent::new("userPromptSubmit", Event::UserPromptSubmit).deny(Deny::Blocks).context(),
+    NativeEvent::new("preToolUse", Event::PreToolUse).deny(Deny::Blocks).ask(Ask::Denies),
+    NativeEvent::new("postToolUse", Event::PostToolUse),
+    NativeEvent::new("stop", Event::Stop),
+    NativeEvent::unmapped("PreTaskExec"),
+    NativeEvent::unmapped("PostTaskExec"),
+    NativeEvent::unmapped("PostFileSave"),
+    NativeEvent::unmapped("PostFileCreate"),
+    NativeEvent::unmapped("PostFileDelete"),
+    NativeEvent::unmapped("Manual"),
+    NativeEvent::unmapped("sessionEnd"),
+];
+
+const TOOLS: Tools = &[
+    ("execute_bash", &["shell"]),
+    ("execute_cmd", &["shell"]),
+    ("shell", &["shell"]),
+    ("fs_write", &["write", "edit"]),
+    ("write", &["write", "edit"]),
+    // One tool reads files, lists directories and searches.
+    ("fs_read", &["read", "list", "grep"]),
+    ("read", &["read", "list", "grep"]),
+    ("glob", &["glob"]),
+    ("grep", &["grep"]),
+    ("web_fetch", &["fetch"]),
+    ("web_search", &["search"]),
+    ("use_subagent", &["subagent"]),
+    ("delegate", &["subagent"]),
+];
+
+fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+    match plan.context {
+        _ if plan.denies() => Answer::refusal(&plan.reason),
+        Some(context) => Answer::text(context),
+        None => Answer::silence(),
+    }
+}

@@ -1,0 +1,171 @@
+//! An agent's payload: the bytes on standard input, as they really come.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::wire::{JsonObject, parse_strict};
+
+const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// Reads the bytes an agent wrote into one JSON object.
+///
+/// A byte order mark is dropped (PowerShell writes one). A lone surrogate escape such as `\ud800`
+/// becomes U+FFFD: Gemini and Qwen pass on what the model wrote, and no strict parser takes it. A
+/// key that stands twice is refused: what the agent would run is then not what a guard would see.
+pub(super) fn parse(bytes: &[u8]) -> Result<JsonObject, String> {
+    let mut bytes = bytes.strip_prefix(BOM).unwrap_or(bytes).to_vec();
+    repair_lone_surrogates(&mut bytes);
+    let text = String::from_utf8_lossy(&bytes);
+    if text.trim().is_empty() {
+        return Err("standard input is empty".to_owned());
+    }
+    match parse_strict(&text).map_err(|error| format!("standard input is not JSON: {error}"))? {
+        Value::Object(object) => Ok(object),
+        _ => Err("standard input is JSON, but not an object".to_owned()),
+    }
+}
+
+/// Returns tool arguments as an object: some agents send an object, some its JSON in a string.
+///
+/// Whatever is no object at all (the bare text of a patch) stands under `input`.
+pub(super) fn arguments(value: &Value) -> JsonObject {
+    match value {
+        Value::Object(object) => object.clone(),
+        Value::Null => JsonObject::new(),
+        Value::String(text) => match parse_strict(text) {
+            Ok(Value::Object(object)) => object,
+            _ => one_argument(value),
+        },
+        _ => one_argument(value),
+    }
+}
+
+fn one_argument(value: &Value) -> JsonObject {
+    std::iter::once(("input".to_owned(), value.clone())).collect()
+}
+
+/// Returns the text of the first of `keys` that holds a string.
+pub(super) fn text(object: &JsonObject, keys: &[&str]) -> Option<String> {
+    keys.iter().find_map(|key| object.get(*key)?.as_str()).map(str::to_owned)
+}
+
+/// Returns the first of `keys` that is there and not `null`.
+pub(super) fn value<'a>(object: &'a JsonObject, keys: &[&str]) -> Option<&'a Value> {
+    keys.iter().find_map(|key| object.get(*key).filter(|value| !value.is_null()))
+}
+
+/// Returns what a value says as text: a string as it is, anything else as JSON.
+pub(super) fn spoken(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Object(object) => match object.get("for_llm") {
+            Some(Value::String(text)) => Cow::Borrowed(text),
+            _ => Cow::Owned(value.to_string()),
+        },
+        _ => Cow::Owned(value.to_string()),
+    }
+}
+
+/// Replaces each `\uD800`-`\uDFFF` escape that is not half of a pair by `\uFFFD`, in place.
+fn repair_lone_surrogates(bytes: &mut [u8]) {
+    let mut at = 0;
+    while let Some(offset) = bytes.get(at..).and_then(|rest| rest.iter().position(|&b| b == b'\\'))
+    {
+        at += offset;
+        match surrogate(bytes, at) {
+            None => at += 2,
+            Some(Half::High) if surrogate(bytes, at + 6) == Some(Half::Low) => at += 12,
+            Some(_) => {
+                bytes[at + 2..at + 6].copy_from_slice(b"FFFD");
+                at += 6;
+            }
+        }
+    }
+}
+
+#[derive(PartialEq)]
+enum Half {
+    High,
+    Low,
+}
+
+/// Returns which half of a surrogate pair the escape at `at` is, if it is one.
+fn surrogate(bytes: &[u8], at: usize) -> Option<Half> {
+    let escape = bytes.get(at..at + 6)?;
+    let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
+    match u16::from_str_radix(digits, 16).ok()? {
+        0xD800..=0xDBFF => Some(Half::High),
+        0xDC00..=0xDFFF => Some(Half::Low),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repaired(text: &str) -> String {
+        let mut bytes = text.as_bytes().to_vec();
+        repair_lone_surrogates(&mut bytes);
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn only_lone_surrogates_are_repaired() {
+        for (text, expected) in [
+            (r#""a\ud800b""#, r#""a\uFFFDb""#),
+            (r#""\udc00""#, r#""\uFFFD""#),
+            (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
+            (r#""\ud83d\ud83d\ude00""#, r#""\uFFFD\ud83d\ude00""#),
+            (r#""\\ud800""#, r#""\\ud800""#),
+            (r#""\\\ud800""#, r#""\\\uFFFD""#),
+            (r#""\ud8""#, r#""\ud8""#),
+            (r#""\ud800\n""#, r#""\uFFFD\n""#),
+            ("\"\\", "\"\\"),
+            (r#""\u00e9""#, r#""\u00e9""#),
+        ] {
+            assert_eq!(repaired(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_payload_is_read_as_it_really_comes() {
+        let mut bytes = BOM.to_vec();
+        bytes.extend_from_slice(br#"{"a":"x\ud800y","b":"raw "#);
+        bytes.extend_from_slice(b"\xED\xA0\x80 and \xff\"}\r\n");
+        let object = parse(&bytes).unwrap();
+        assert_eq!(object["a"], "x\u{FFFD}y");
+        assert!(object["b"].as_str().unwrap().starts_with("raw \u{FFFD}"));
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused_with_the_reason() {
+        for (bytes, reason) in [
+            ("", "standard input is empty"),
+            (" \n", "standard input is empty"),
+            ("[]", "standard input is JSON, but not an object"),
+            (r#"{"a":1,"a":2}"#, "key `a` stands twice"),
+            ("{\"a\":", "standard input is not JSON"),
+            ("{} {}", "standard input is not JSON"),
+        ] {
+            let error = parse(bytes.as_bytes()).unwrap_err();
+            assert!(error.contains(reason), "{bytes}: {error}");
+        }
+    }
+
+    #[test]
+    fn arguments_come_as_an_object_or_as_its_text() {
+        let read = |text: &str| Value::Object(arguments(&serde_json::from_str(text).unwrap()));
+        for (text, expected) in [
+            (r#"{"a":1}"#, r#"{"a":1}"#),
+            (r#""{\"a\":1}""#, r#"{"a":1}"#),
+            (r#""*** Begin Patch""#, r#"{"input":"*** Begin Patch"}"#),
+            ("null", "{}"),
+            ("[1]", r#"{"input":[1]}"#),
+            (r#""{\"a\":1,\"a\":2}""#, r#"{"input":"{\"a\":1,\"a\":2}"}"#),
+        ] {
+            assert_eq!(read(text).to_string(), expected);
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! What is left of a verdict once an agent's limits are known.
+//!
+//! Every degradation happens here, by the row of the event, and each is noted: what an agent would
+//! let through by mistake becomes a denial, what cannot be said is reported.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::Agent;
+use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
+use super::payload::spoken;
+use crate::event::Event;
+use crate::wire::{Decision, JsonObject, Verdict};
+
+/// What to tell the agent, all of it in the agent's power.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Plan<'v> {
+    pub(super) decision: Option<Decision>,
+    /// Why; never empty with a denial or an ask, or Codex lets the tool run.
+    pub(super) reason: String,
+    pub(super) rewrite: Option<&'v JsonObject>,
+    pub(super) response: Option<&'v Value>,
+    pub(super) context: Option<&'v str>,
+    pub(super) system_message: Option<String>,
+    pub(super) stop: Option<&'v str>,
+    /// What could not be said as it was meant.
+    pub(super) notes: Vec<String>,
+}
+
+impl Plan<'_> {
+    pub(super) fn denies(&self) -> bool {
+        self.decision == Some(Decision::Deny)
+    }
+
+    pub(super) fn asks(&self) -> bool {
+        self.decision == Some(Decision::Ask)
+    }
+
+    /// Returns what the model is told as context where a denial after the tool reaches nobody: the
+    /// reason, and the context along with it.
+    pub(super) fn told(&self) -> Option<String> {
+        let said = [self.denies().then_some(self.reason.as_str()), self.context];
+        let lines: Vec<&str> = said.into_iter().flatten().collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
+    pub(super) fn allows(&self) -> bool {
+        self.decision == Some(Decision::Allow)
+    }
+}
+
+/// Fits a verdict to what `agent` takes at `native`.
+pub(super) fn settle<'v>(agent: Agent, native: &NativeEvent, verdict: &'v Verdict) -> Plan<'v> {
+    let mut plan = Plan {
+        decision: verdict.decision,
+        reason: verdict.message.clone().unwrap_or_default(),
+        ..Plan::default()
+    };
+    // `allowed` is the last word: whatever a host made of the verdict, false never lets through.
+    if !verdict.allowed && !matches!(plan.decision, Some(Decision::Deny | Decision::Ask)) {
+        plan.decision = Some(Decision::Deny);
+    }
+    let at = Place { agent, native };
+    at.settle_changes(verdict, &mut plan);
+    at.settle_decision(&mut plan);
+    at.settle_stop(verdict, &mut plan);
+    at.settle_speech(verdict, &mut plan);
+    if (plan.denies() || plan.asks()) && plan.reason.trim().is_empty() {
+        plan.reason = match plan.decision {
+            Some(Decision::Ask) => "A hook wants this approved first.".to_owned(),
+            _ => "Denied by a hook.".to_owned(),
+        };
+    }
+    plan
+}
+
+/// Where an answer goes.
+struct Place<'p> {
+    agent: Agent,
+    native: &'p NativeEvent,
+}
+
+impl Place<'_> {
+    /// Keeps the changes the agent takes; a change of what is about to run that it cannot take is
+    /// a denial, for the unchanged call is not what the hooks let pass.
+    fn settle_changes<'v>(&self, verdict: &'v Verdict, plan: &mut Plan<'v>) {
+        if let Some(response) = &verdict.respond {
+            self.deny_instead(
+                plan,
+                "take an answer in the tool's place",
+                &spoken(&Value::String(response.for_llm.clone())),
+            );
+        }
+        if let Some(name) = &verdict.updated_tool_name {
+            let advice = format!("A hook wants the tool `{name}` called instead.");
+            self.deny_instead(plan, "call another tool instead", &advice);
+        }
+        if let Some(input) = &verdict.updated_input {
+            if self.native.rewrite == Rewrite::No {
+                let mut advice = "A hook changed the arguments. Call again with: ".to_owned();
+                let _ = write!(advice, "{}", Value::Object(input.clone()));
+                self.deny_instead(plan, "change the arguments of a call", &advice);
+            } else {
+                plan.rewrite = Some(input);
+            }
+        }
+        let request = verdict.updated_messages.is_some()
+            || verdict.updated_request.is_some()
+            || verdict.updated_response.is_some();
+        if request {
+            self.deny_instead(
+                plan,
+                "pass on a changed request or response of the model",
+                "A hook changed the model's request or response, which cannot be passed on.",
+            );
+        }
+        if let Some(response) = &verdict.updated_tool_response {
+            match self.native.response {
+                Response::Takes => plan.response = Some(response),
+                Response::AsReason if plan.denies() => {}
+                Response::AsReason => {
+                    plan.decision = Some(Decision::Deny);
+                    plan.reason = spoken(response).into_owned();
+                }
+                Response::No => plan.notes.push(format!(
+                    "{self} cannot replace the tool's response: the model sees the original"
+                )),
+            }
+        }
+    }
+
+    fn deny_instead(&self, plan: &mut Plan<'_>, what: &str, advice: &str) {
+        if self.native.deny != Deny::Blocks {
+            plan.notes.push(format!("{self} cannot {what}: that is lost"));
+            return;
+        }
+        if !plan.denies() {
+            plan.notes.push(format!("{self} cannot {what}: denied instead"));
+            plan.decision = Some(Decision::Deny);
+            advice.clone_into(&mut plan.reason);
+        }
+    }
+
+    fn settle_decision(&self, plan: &mut Plan<'_>) {
+        match plan.decision {
+            Some(Decision::Ask) => match self.native.ask {
+                Ask::Asks => {}
+                Ask::Silence => plan.decision = None,
+                Ask::Denies => {
+                    plan.decision = Some(Decision::Deny);
+                    plan.notes.push(format!("{self} cannot ask: denied instead"));
+                }
+                Ask::No if self.native.deny == Deny::No => self.lose_denial(plan),
+                Ask::No => plan.decision = Some(Decision::Deny),
+            },
+            Some(Decision::Deny) if self.native.deny == Deny::No => self.lose_denial(plan),
+            // An allow is worth saying only where it spares the user a question.
+            Some(Decision::Allow) if !self.native.allow => plan.decision = None,
+            _ => {}
+        }
+        if plan.denies() {
+            plan.rewrite = None;
+        }
+    }
+
+    fn lose_denial(&self, plan: &mut Plan<'_>) {
+        plan.decision = None;
+        let reason = std::mem::take(&mut plan.reason);
+        plan.notes.push(format!("{self} cannot be blocked, it went on: {reason}"));
+    }
+
+    fn settle_speech<'v>(&self, verdict: &'v Verdict, plan: &mut Plan<'v>) {
+        let context = verdict.additional_context.as_deref().filter(|text| !text.is_empty());
+        match context {
+            // With a refused call only the reason is sure to reach the model.
+            Some(context) if plan.denies() && self.native.event == Some(Event::PreToolUse) => {
+                if !plan.reason.is_empty() {
+                    plan.reason.push('\n');
+                }
+                plan.reason.push_str(context);
+            }
+            Some(_) if plan.denies() && self.native.deny == Deny::Blocks => {}
+            Some(context) if self.native.context => plan.context = Some(context),
+            Some(_) => plan.notes.push(format!("{self} takes no context: it is lost")),
+            None => {}
+        }
+        let message = verdict.system_message.clone().filter(|text| !text.is_empty());
+        let mut lines: Vec<String> = message.into_iter().collect();
+        if self.native.system_message {
+            lines.extend(plan.notes.iter().map(|note| format!("hookexec: {note}")));
+            plan.system_message = Some(lines.join("\n")).filter(|text| !text.is_empty());
+        } else {
+            plan.notes.append(&mut lines);
+        }
+    }
+
+    fn settle_stop<'v>(&self, verdict: &'v Verdict, plan: &mut Plan<'v>) {
+        let Some(stop) = &verdict.stop else { return };
+        if self.native.stop {
+            plan.stop =
+                Some(if stop.reason.is_empty() { "Stopped by a hook." } else { &stop.reason });
+        } else {
+            plan.notes.push(format!("{self} cannot end the turn"));
+        }
+    }
+}
+
+impl std::fmt::Display for Place<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} {}", self.agent.title(), self.native.name)
+    }
+}

@@ -1,0 +1,70 @@
+//! Qwen Code: Claude Code's events and answers, Gemini's tools.
+
+use super::answer::Answer;
+use super::native::{Ask, Deny, NativeEvent};
+use super::payload::text;
+use super::plan::Plan;
+use super::read::Wanted;
+use super::{Adapter, Agent, claude_dialect, gemini};
+use crate::event::Event;
+use crate::wire::{Input, JsonObject};
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    agent: Agent::Qwen,
+    name: "qwen",
+    title: "Qwen Code",
+    events: &EVENTS,
+    tools: gemini::TOOLS,
+    refine,
+    write,
+};
+
+static EVENTS: [NativeEvent; 18] = [
+    NativeEvent::new("SessionStart", Event::SessionStart).context().says(),
+    NativeEvent::new("UserPromptSubmit", Event::UserPromptSubmit)
+        .deny(Deny::Blocks)
+        .context()
+        .says(),
+    // The last hook of the configuration wins: an allow said here could undo another's denial.
+    NativeEvent::new("PreToolUse", Event::PreToolUse).deny(Deny::Blocks).ask(Ask::Asks).says(),
+    NativeEvent::new("PermissionRequest", Event::PermissionRequest)
+        .deny(Deny::Blocks)
+        .ask(Ask::Silence)
+        .allows(),
+    NativeEvent::new("PostToolUse", Event::PostToolUse).deny(Deny::Tells).context().says(),
+    NativeEvent::new("PostToolUseFailure", Event::PostToolUse)
+        .failed_tool()
+        .deny(Deny::Tells)
+        .context()
+        .says(),
+    NativeEvent::new("Stop", Event::Stop).says(),
+    NativeEvent::new("SubagentStop", Event::SubagentStop),
+    NativeEvent::new("PreCompact", Event::PreCompact),
+    NativeEvent::new("PostCompact", Event::AfterCompaction),
+    NativeEvent::new("Notification", Event::Notification),
+    NativeEvent::new("StopFailure", Event::OnError),
+    NativeEvent::new("PermissionDenied", Event::OnToolApprovalDecision),
+    NativeEvent::new("SessionEnd", Event::SessionEnd),
+    NativeEvent::unmapped("PostToolBatch"),
+    NativeEvent::unmapped("SubagentStart"),
+    NativeEvent::unmapped("TodoCreated"),
+    NativeEvent::unmapped("TodoCompleted"),
+];
+
+fn refine(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Wanted {
+    // Fires with an empty prompt too, whenever results of tools go back to the model.
+    let prompt = text(payload, &["submitted_prompt", "prompt"]).unwrap_or_default();
+    let results = native.event == Some(Event::UserPromptSubmit) && prompt.is_empty();
+    if results { Wanted::No } else { Wanted::Yes }
+}
+
+fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+    if native.deny != Deny::Tells || !plan.denies() {
+        return claude_dialect::write(native, plan, None);
+    }
+    // The reason of a block after the tool reaches nobody here; context does.
+    let told = plan.told();
+    let system_message = plan.system_message.clone();
+    let plan = Plan { context: told.as_deref(), system_message, ..Plan::default() };
+    claude_dialect::write(native, &plan, None)
+}

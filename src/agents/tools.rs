@@ -1,0 +1,112 @@
+//! Names of tools that hold for every agent: `shell`, `write`, `edit`, `read`, `mcp__server__tool`.
+
+use crate::wire::JsonObject;
+
+/// The neutral kinds of tools, with what each of them does.
+pub const TOOL_KINDS: [(&str, &str); 11] = [
+    ("shell", "runs a command, or types into one that runs"),
+    ("write", "writes, creates or deletes a file"),
+    ("edit", "changes a part of a file"),
+    ("read", "reads a file"),
+    ("list", "lists a directory"),
+    ("glob", "finds files by name"),
+    ("grep", "finds text in files"),
+    ("fetch", "fetches a web page"),
+    ("search", "searches the web"),
+    ("subagent", "hands work to another agent"),
+    ("mcp", "a tool of an MCP server; also named `mcp__server__tool`"),
+];
+
+/// An agent's own names of its tools, with the kinds they are of.
+pub(super) type Tools = &'static [(&'static str, &'static [&'static str])];
+
+/// Returns the kinds of the tool `name`, less those that are its name already.
+pub(super) fn kinds(tools: Tools, name: &str, payload: &JsonObject) -> Vec<String> {
+    let known = tools.iter().find(|(tool, _)| *tool == name).map(|(_, kinds)| *kinds);
+    let kinds: Vec<String> = match known {
+        Some(kinds) => kinds.iter().map(|kind| (*kind).to_owned()).collect(),
+        None => mcp(name, payload),
+    };
+    kinds.into_iter().filter(|kind| kind != name).collect()
+}
+
+/// Returns `mcp` and the tool's `mcp__server__tool`, or nothing for what is no tool of a server.
+fn mcp(name: &str, payload: &JsonObject) -> Vec<String> {
+    let context = payload.get("mcp_context");
+    let told = |key: &str| context.and_then(|context| context.get(key)?.as_str());
+    let pairs: Vec<(&str, &str)> =
+        if let (Some(server), Some(tool)) = (told("server_name"), told("tool_name")) {
+            vec![(server, tool)]
+        } else if let Some(rest) = name.strip_prefix("mcp__") {
+            rest.split_once("__").into_iter().collect()
+        } else if let Some(rest) = name.strip_prefix("mcp_") {
+            splits(rest, '_')
+        } else if let Some(tool) = name.strip_prefix("MCP:") {
+            // Cursor names the server in the payload, or not at all.
+            let server = payload.get("mcp_server_name").and_then(|name| name.as_str());
+            vec![(server.unwrap_or_default(), tool)]
+        } else if let Some(pair) = name.trim_start_matches('@').split_once('/') {
+            vec![pair]
+        } else {
+            splits(name, '-')
+        };
+    if pairs.is_empty() {
+        return Vec::new();
+    }
+    let mut kinds = vec!["mcp".to_owned()];
+    kinds.extend(
+        pairs
+            .iter()
+            .filter(|(server, _)| !server.is_empty())
+            .map(|(s, t)| format!("mcp__{s}__{t}")),
+    );
+    kinds
+}
+
+/// Returns every way to cut `name` into a server and a tool: where an agent joins the two by a
+/// letter that may stand in both, a guard must see each reading.
+fn splits(name: &str, at: char) -> Vec<(&str, &str)> {
+    name.match_indices(at)
+        .take(8)
+        .map(|(index, _)| (&name[..index], &name[index + at.len_utf8()..]))
+        .filter(|(server, tool)| !server.is_empty() && !tool.is_empty())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(name: &str, payload: &str) -> String {
+        let payload = serde_json::from_str(payload).unwrap();
+        kinds(&[("Bash", &["shell"]), ("edit", &["edit", "write"])], name, &payload).join(" ")
+    }
+
+    #[test]
+    fn a_tool_goes_by_its_kinds_beside_its_own_name() {
+        for (name, expected) in [
+            ("Bash", "shell"),
+            ("edit", "write"),
+            ("unknown_tool", ""),
+            ("mcp__kit__say", "mcp"),
+            ("mcp__git__push__all", "mcp"),
+            ("mcp_kit_say", "mcp mcp__kit__say"),
+            ("mcp_my_kit_say", "mcp mcp__my__kit_say mcp__my_kit__say"),
+            ("kit/say", "mcp mcp__kit__say"),
+            ("@kit/say", "mcp mcp__kit__say"),
+            ("kit-say", "mcp mcp__kit__say"),
+            ("my-kit-say", "mcp mcp__my__kit-say mcp__my-kit__say"),
+            ("MCP:say", "mcp"),
+            ("-", ""),
+        ] {
+            assert_eq!(named(name, "{}"), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_the_payload_says_of_the_server_counts() {
+        let gemini = r#"{"mcp_context":{"server_name":"my_kit","tool_name":"say"}}"#;
+        assert_eq!(named("mcp_my_kit_say", gemini), "mcp mcp__my_kit__say");
+        assert_eq!(named("MCP:say", r#"{"mcp_server_name":"kit"}"#), "mcp mcp__kit__say");
+    }
+}

@@ -1,0 +1,6 @@
+//! The adapters of the coding agents, seen from outside.
+#![expect(clippy::unwrap_used, reason = "the helpers of a test fail by panicking")]
+
+mod dialect;
+mod golden;
+mod payloads;
