@@ -1,6 +1,10 @@
 //! The drivers, seen from outside: which events fire, in which order, with what.
 #![expect(clippy::unwrap_used, reason = "the helpers of a test fail by panicking")]
 
-mod support;
-
+mod approval;
+mod batch;
+mod declared;
 mod order;
+mod rewrites;
+mod session;
+mod support;

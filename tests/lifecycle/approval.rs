@@ -1,0 +1,297 @@
+//! Who may approve what: hooks, the host's own question, and an approval's bond to one call.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hookexec::lifecycle::{Approval, ApprovalRequest, DeniedBy, Stage, ToolEnd, ToolOutcome};
+use hookexec::wire::ToolResult;
+use hookexec::{Decision, Event, Output};
+use serde_json::json;
+
+use crate::support::{Act, at, nothing, object, session, shell, silent, weather};
+
+/// Answers several events, each in its own way.
+fn by_event(
+    answers: impl IntoIterator<Item = (Event, Output)>,
+) -> impl Fn(Event, &hookexec::Input) -> Act + Send + Sync + 'static {
+    let answers: Vec<_> = answers.into_iter().collect();
+    move |fired, _| {
+        let found = answers.iter().find(|(event, _)| *event == fired);
+        found.map_or_else(nothing, |(_, output)| output.clone().into())
+    }
+}
+
+fn denied_by(outcome: &ToolOutcome) -> Option<DeniedBy> {
+    match outcome.end {
+        ToolEnd::Denied { by, .. } => Some(by),
+        _ => None,
+    }
+}
+
+async fn unasked(request: ApprovalRequest) -> Approval {
+    panic!("somebody was asked: {request:?}")
+}
+
+#[tokio::test]
+async fn a_hook_may_answer_in_the_users_place() {
+    let script = by_event([
+        (Event::PreToolUse, Output::ask("sure?")),
+        (Event::PermissionRequest, Output::allow()),
+    ]);
+    let (session, log) = session(script).await;
+    let outcome =
+        session.tool_call(shell("ls")).approve_with(unasked).run(async |_| Ok("ok".into())).await;
+    assert!(matches!(outcome.end, ToolEnd::Ran { .. }));
+    let source = log.of(Event::OnToolApprovalDecision).approval_source;
+    assert_eq!(source.as_deref(), Some("permission_request"));
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn no_hook_answers_a_question_of_the_mandatory_guard() {
+    let script = by_event([
+        (Event::ToolGuard, Output::ask("the guard asks")),
+        (Event::PreToolUse, Output::allow()),
+        (Event::PermissionRequest, Output::allow()),
+    ]);
+    let (session, _) = session(script).await;
+    let alone = session.tool_call(shell("ls")).run(async |_| panic!("the tool ran")).await;
+    assert_eq!(denied_by(&alone), Some(DeniedBy::NobodyToAsk));
+    let asked = session
+        .tool_call(shell("ls"))
+        .approve_with(async |request| {
+            assert_eq!(request.reasons(), [(Some(Event::ToolGuard), "the guard asks".to_owned())]);
+            request.grant()
+        })
+        .run(async |_| Ok("ok".into()))
+        .await;
+    assert!(matches!(asked.end, ToolEnd::Ran { .. }));
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn no_opinion_on_a_permission_request_is_no_approval() {
+    let (session, _) = session(at(Event::PreToolUse, Output::ask("sure?"))).await;
+    let outcome = session.tool_call(shell("ls")).run(async |_| panic!("the tool ran")).await;
+    assert_eq!(denied_by(&outcome), Some(DeniedBy::NobodyToAsk));
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn a_hook_may_refuse_in_the_users_place() {
+    let script = by_event([
+        (Event::PreToolUse, Output::ask("sure?")),
+        (Event::PermissionRequest, Output::deny("never at night")),
+    ]);
+    let (session, _) = session(script).await;
+    let outcome = session
+        .tool_call(shell("ls"))
+        .approve_with(unasked)
+        .run(async |_| panic!("the tool ran"))
+        .await;
+    assert_eq!(denied_by(&outcome), Some(DeniedBy::Hooks(Event::PermissionRequest)));
+    assert_eq!(outcome.for_model(), "Tool call denied: never at night");
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn the_host_asks_unless_a_hook_allows() {
+    let (quiet, _) = session(silent()).await;
+    let outcome = quiet
+        .tool_call(shell("ls"))
+        .ask_unless_allowed("every shell command is asked about")
+        .approve_with(async |request| {
+            let reason = "every shell command is asked about".to_owned();
+            assert_eq!(request.reasons(), [(None, reason)]);
+            request.refuse("no")
+        })
+        .run(async |_| panic!("the tool ran"))
+        .await;
+    assert_eq!(denied_by(&outcome), Some(DeniedBy::Approver));
+    quiet.end("exit").await;
+
+    let (allowing, log) = session(at(Event::PreToolUse, Output::allow())).await;
+    let outcome = allowing
+        .tool_call(shell("ls"))
+        .ask_unless_allowed("every shell command is asked about")
+        .approve_with(unasked)
+        .run(async |_| Ok("ok".into()))
+        .await;
+    assert!(matches!(outcome.end, ToolEnd::Ran { .. }));
+    let source = log.of(Event::OnToolApprovalDecision).approval_source;
+    assert_eq!(source.as_deref(), Some("pre_tool_use"));
+    allowing.end("exit").await;
+
+    // What the guard allows, the host still asks about: its allow is advice.
+    let (guarded, _) = session(at(Event::ToolGuard, Output::allow())).await;
+    let outcome = guarded
+        .tool_call(shell("ls"))
+        .ask_unless_allowed("asked")
+        .run(async |_| panic!("the tool ran"))
+        .await;
+    assert_eq!(denied_by(&outcome), Some(DeniedBy::NobodyToAsk));
+    guarded.end("exit").await;
+}
+
+#[tokio::test]
+async fn an_approval_given_beforehand_holds_for_the_call_that_was_shown() {
+    let (session, log) = session(at(Event::PreToolUse, Output::ask("sure?"))).await;
+    let call = shell("ls");
+    let approval = session.approval_request(&call).grant_as("session_grant");
+    let outcome = session
+        .tool_call(call)
+        .approved(approval)
+        .approve_with(unasked)
+        .run(async |_| Ok("ok".into()))
+        .await;
+    assert!(matches!(outcome.end, ToolEnd::Ran { .. }));
+    let decided = log.of(Event::OnToolApprovalDecision);
+    assert_eq!(decided.approval_source.as_deref(), Some("session_grant"));
+    assert!(!log.take().contains(&"permission_request"), "nobody is asked, so no hook is either");
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn an_approval_is_void_when_the_call_changes_after_it() {
+    let mut rewrite = Output::patch_input(object(json!({ "cmd": "rm -r /" })));
+    rewrite.decision = Some(Decision::Ask);
+    let (session, _) = session(at(Event::PreToolUse, rewrite)).await;
+    let call = shell("ls");
+
+    let approval = session.approval_request(&call).grant();
+    let alone = session
+        .tool_call(call.clone())
+        .approved(approval)
+        .run(async |_| panic!("the tool ran"))
+        .await;
+    assert_eq!(denied_by(&alone), Some(DeniedBy::VoidApproval));
+
+    let approval = session.approval_request(&call).grant();
+    let asked_again = session
+        .tool_call(call)
+        .approved(approval)
+        .approve_with(async |request| {
+            assert_eq!(request.arguments()["cmd"], "rm -r /");
+            request.refuse("not that")
+        })
+        .run(async |_| panic!("the tool ran"))
+        .await;
+    assert_eq!(denied_by(&asked_again), Some(DeniedBy::Approver));
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn an_approval_of_one_call_is_void_for_another() {
+    let (mine, _) = session(at(Event::PreToolUse, Output::ask("sure?"))).await;
+    let (theirs, _) = session(silent()).await;
+    let other_call = mine.approval_request(&shell("ls")).grant();
+    let other_session = {
+        let builder = hookexec::lifecycle::Session::builder("s-2");
+        let session = builder.attach(Arc::clone(theirs.executor()));
+        session.approval_request(&shell("pwd")).grant()
+    };
+    for approval in [other_call, other_session] {
+        let outcome = mine
+            .tool_call(shell("pwd"))
+            .approve_with(async |_| approval)
+            .run(async |_| panic!("the tool ran"))
+            .await;
+        assert_eq!(denied_by(&outcome), Some(DeniedBy::VoidApproval));
+    }
+    mine.end("exit").await;
+    theirs.end("exit").await;
+}
+
+#[tokio::test]
+async fn an_approver_that_panics_has_not_approved() {
+    let (session, log) = session(at(Event::PreToolUse, Output::ask("sure?"))).await;
+    let outcome = session
+        .tool_call(shell("ls"))
+        .approve_with(async |_| panic!("the terminal is gone"))
+        .run(async |_| panic!("the tool ran"))
+        .await;
+    assert_eq!(denied_by(&outcome), Some(DeniedBy::NobodyToAsk));
+    let decided = log.of(Event::OnToolApprovalDecision);
+    assert_eq!(decided.approval_decision.as_deref(), Some("deny"));
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn a_question_that_is_called_off_cancels_the_call() {
+    let (session, log) = session(at(Event::PreToolUse, Output::ask("sure?"))).await;
+    let outcome = session
+        .tool_call(shell("ls"))
+        .approve_with(async |request| request.cancel())
+        .run(async |_| panic!("the tool ran"))
+        .await;
+    assert!(matches!(outcome.end, ToolEnd::Cancelled { during: Stage::Approval }));
+    let decided = log.of(Event::OnToolApprovalDecision);
+    assert_eq!(decided.approval_decision.as_deref(), Some("canceled"));
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn an_answer_in_the_tools_place_waits_for_approval_when_the_guard_asks() {
+    let answer = Output::respond(ToolResult::text("sunny"));
+    let script = by_event([(Event::ToolGuard, Output::ask("sure?")), (Event::PreToolUse, answer)]);
+    let (session, _) = session(script).await;
+    let refused = session
+        .tool_call(weather())
+        .approve_with(async |request| request.refuse("no"))
+        .run(async |_| panic!("the tool ran"))
+        .await;
+    assert_eq!(denied_by(&refused), Some(DeniedBy::Approver));
+    let granted = session
+        .tool_call(weather())
+        .approve_with(async |request| request.grant())
+        .run(async |_| panic!("the tool ran"))
+        .await;
+    assert!(matches!(granted.end, ToolEnd::Responded { .. }));
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn the_guard_has_the_last_word_on_what_is_shown() {
+    let with = |mut output: Output, text: &str| {
+        output.metadata.insert("risk".into(), text.into());
+        output.metadata.insert(text.into(), true.into());
+        output
+    };
+    let script = by_event([
+        (Event::PreToolUse, with(Output::ask("sure?"), "medium")),
+        (Event::ToolGuard, with(Output::default(), "high")),
+        (Event::PermissionRequest, with(Output::default(), "low")),
+    ]);
+    let (session, _) = session(script).await;
+    let outcome = session
+        .tool_call(shell("ls"))
+        .approve_with(async |request| {
+            assert_eq!(request.metadata()["risk"], "high");
+            assert_eq!(request.metadata().len(), 4);
+            request.grant()
+        })
+        .run(async |_| Ok("ok".into()))
+        .await;
+    assert!(matches!(outcome.end, ToolEnd::Ran { .. }));
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn a_batch_asks_about_one_call_at_a_time() {
+    let (session, _) = session(at(Event::PreToolUse, Output::ask("sure?"))).await;
+    let (open, asked) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let outcomes = session
+        .batch(vec![shell("a"), shell("b"), shell("c")])
+        .approve_with(async |request| {
+            assert_eq!(open.fetch_add(1, Ordering::SeqCst), 0, "two questions at once");
+            asked.fetch_add(1, Ordering::SeqCst);
+            tokio::task::yield_now().await;
+            open.fetch_sub(1, Ordering::SeqCst);
+            request.grant()
+        })
+        .run(async |_| Ok("ok".into()))
+        .await;
+    assert!(outcomes.iter().all(|outcome| matches!(outcome.end, ToolEnd::Ran { .. })));
+    assert_eq!(asked.into_inner(), 3);
+    session.end("exit").await;
+}

@@ -1,0 +1,362 @@
+//! Sessions, turns, model calls, compactions: what fires around them.
+
+use std::convert::Infallible;
+
+use hookexec::lifecycle::{
+    CompactionOutcome, CompactionSource, ModelOutcome, ModelRequest, Session, SessionSource,
+    TurnEnd,
+};
+use hookexec::wire::{RequestChange, Stop, StopScope};
+use hookexec::{Event, Input, Output};
+use serde_json::{Value, json};
+
+use crate::support::{Act, at, executor, nothing, session, shell, silent};
+
+fn request() -> ModelRequest {
+    ModelRequest::new(vec![json!({"role": "user", "content": "hi"})]).with_model("small")
+}
+
+#[tokio::test]
+async fn a_session_begins_and_ends_once() {
+    let (executor, log) =
+        executor(Event::all(), at(Event::SessionStart, Output::context("be brief")));
+    let session = Session::builder("s-1")
+        .cwd("/project")
+        .agent_name("coder")
+        .model("small")
+        .start(executor, SessionSource::Startup)
+        .await;
+    assert_eq!(session.opening().additional_context().as_deref(), Some("be brief"));
+    let input = log.of(Event::SessionStart);
+    assert_eq!(input.source.as_deref(), Some("startup"));
+    assert_eq!((input.session_id.as_str(), input.cwd.as_str()), ("s-1", "/project"));
+    assert_eq!(input.agent_name.as_deref(), Some("coder"));
+    assert_eq!(input.model_id.as_deref(), Some("small"));
+    session.end("prompt_exit").await;
+    assert_eq!(log.of(Event::SessionEnd).reason.as_deref(), Some("prompt_exit"));
+    assert_eq!(log.take(), ["session_start", "session_end"]);
+}
+
+#[tokio::test]
+async fn a_session_that_is_resumed_says_so() {
+    let (executor, log) = executor(Event::all(), silent());
+    let session = Session::builder("s-1").start(executor, SessionSource::Resume).await;
+    assert_eq!(log.of(Event::SessionStart).source.as_deref(), Some("resume"));
+    assert_eq!(log.take(), ["session_start", "on_session_resume"]);
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn a_session_that_began_elsewhere_fires_nothing() {
+    let (executor, log) = executor(Event::all(), silent());
+    let session = Session::builder("s-1").attach(executor);
+    assert!(session.opening().verdicts().is_empty());
+    drop(session);
+    assert_eq!(log.take(), [""; 0]);
+}
+
+#[tokio::test]
+async fn every_event_of_a_turn_has_the_common_fields() {
+    let (session, log) = session(silent()).await;
+    let turn = session.turn("what is here?").await.unwrap();
+    assert_eq!(turn.id(), "turn-1");
+    let answered: ModelOutcome<Infallible> =
+        turn.model_call(request()).run(async |_| Ok(json!({"content": "let me look"}))).await;
+    assert!(matches!(answered, ModelOutcome::Answered { .. }));
+    let outcome = turn.tool_call(shell("ls")).run(async |_| Ok("files".into())).await;
+    assert!(!outcome.is_error());
+    turn.end(TurnEnd::finished("there are files")).await;
+
+    assert_eq!(log.of(Event::UserPromptSubmit).prompt.as_deref(), Some("what is here?"));
+    assert_eq!(log.of(Event::AfterLlmCall).stop_response.as_deref(), Some("let me look"));
+    assert_eq!(log.of(Event::Stop).stop_response.as_deref(), Some("there are files"));
+    assert_eq!(log.of(Event::TurnEnd).reason.as_deref(), Some("normal"));
+    for input in log.inputs() {
+        assert_eq!(input.session_id, "s-1");
+        assert!(!input.cwd.is_empty());
+        assert_eq!(input.turn_id.as_deref(), Some("turn-1"));
+        assert_eq!(input.last_user_message.as_deref(), Some("what is here?"));
+    }
+    assert_eq!(log.of(Event::TurnStart).iteration, None);
+    assert_eq!(log.of(Event::PreToolUse).iteration, Some(1));
+    assert_eq!(
+        log.take(),
+        [
+            "user_prompt_submit",
+            "turn_start",
+            "before_llm_call",
+            "after_llm_call",
+            "tool_input_transform",
+            "tool_guard",
+            "pre_tool_use",
+            "on_tool_approval_decision",
+            "tool_response_transform",
+            "post_tool_use",
+            "stop",
+            "turn_end",
+        ]
+    );
+    let next = session.turn_without_prompt().await;
+    assert_eq!(next.id(), "turn-2");
+    next.end(TurnEnd::Canceled).await;
+    assert_eq!(log.take(), ["turn_start", "turn_end"]);
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn guidance_at_the_start_of_a_turn() {
+    let script = |event, _: &Input| match event {
+        Event::UserPromptSubmit => Output::context("the user is new here").into(),
+        Event::TurnStart => Output::context("it is Monday").into(),
+        _ => nothing(),
+    };
+    let (session, _) = session(script).await;
+    let turn = session.turn("hi").await.unwrap();
+    let guidance = turn.opening().additional_context();
+    assert_eq!(guidance.as_deref(), Some("the user is new here\nit is Monday"));
+    turn.end(TurnEnd::finished("")).await;
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn a_prompt_that_is_blocked_begins_no_turn() {
+    let (session, log) = session(at(Event::UserPromptSubmit, Output::deny("no secrets"))).await;
+    let refused = session.turn("my key is ...").await.unwrap_err();
+    assert_eq!(refused.by, Event::UserPromptSubmit);
+    assert_eq!(refused.to_string(), "refused by a `user_prompt_submit` hook: no secrets");
+    assert_eq!(log.take(), ["user_prompt_submit"]);
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn a_turn_ends_in_each_of_its_ways() {
+    let ends: [(TurnEnd, &[&str], &str); 7] = [
+        (TurnEnd::finished("done"), &["stop"], "normal"),
+        (TurnEnd::failed("no network"), &["notification", "on_error"], "error"),
+        (
+            TurnEnd::MaxIterations { limit: 20 },
+            &["notification", "on_max_iterations"],
+            "max_iterations",
+        ),
+        (TurnEnd::Canceled, &[], "canceled"),
+        (TurnEnd::HookBlocked, &[], "hook_blocked"),
+        (TurnEnd::Steered, &[], "steered"),
+        (TurnEnd::Other("budget_exceeded".into()), &[], "budget_exceeded"),
+    ];
+    let (session, log) = session(silent()).await;
+    for (end, before, reason) in ends {
+        let turn = session.turn_without_prompt().await;
+        log.take();
+        turn.end(end).await;
+        assert_eq!(log.of(Event::TurnEnd).reason.as_deref(), Some(reason));
+        assert_eq!(log.take(), [before, &["turn_end"]].concat());
+    }
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn a_turn_that_is_run_ends_on_every_way_out() {
+    let (session, log) = session(at(Event::Stop, Output::context("one more thing"))).await;
+    let trail = session.run_turn("hi", async |_| TurnEnd::finished("done")).await.unwrap();
+    assert_eq!(trail.additional_context().as_deref(), Some("one more thing"));
+    assert_eq!(log.take(), ["user_prompt_submit", "turn_start", "stop", "turn_end"]);
+
+    let session = std::sync::Arc::new(session);
+    let theirs = std::sync::Arc::clone(&session);
+    let panicked = tokio::spawn(async move {
+        theirs.run_turn("hi", async |_| panic!("a bug of the host")).await.map(|_| ())
+    });
+    assert!(panicked.await.unwrap_err().is_panic());
+    assert_eq!(log.of(Event::TurnEnd).reason.as_deref(), Some("error"));
+    let error = log.of(Event::OnError).notification_message;
+    assert_eq!(error.as_deref(), Some("the turn panicked: a bug of the host"));
+    let fired = ["user_prompt_submit", "turn_start", "notification", "on_error", "turn_end"];
+    assert_eq!(log.take(), fired);
+    std::sync::Arc::into_inner(session).unwrap().end("exit").await;
+}
+
+#[tokio::test]
+async fn a_model_request_and_its_response_are_rewritten() {
+    let script = |event, _: &Input| {
+        let mut output = Output::default();
+        match event {
+            Event::BeforeLlmCall => {
+                output.updated_messages = Some(vec![json!("redacted")]);
+                let mut change = RequestChange::default();
+                change.model = Some("large".to_owned());
+                output.updated_request = Some(change);
+            }
+            Event::AfterLlmCall => output.updated_response = Some("polished".into()),
+            _ => {}
+        }
+        Act::from(output)
+    };
+    let (session, log) = session(script).await;
+    let tools = vec![json!({"name": "shell"})];
+    let outcome: ModelOutcome<Infallible> = session
+        .model_call(request().with_tools(tools.clone()))
+        .run(async |request| {
+            assert_eq!(request.messages, [json!("redacted")]);
+            assert_eq!(request.model.as_deref(), Some("large"));
+            assert_eq!(request.tools, tools);
+            Ok("rough".into())
+        })
+        .await;
+    let ModelOutcome::Answered { response, .. } = outcome else { panic!("{outcome:?}") };
+    assert_eq!(response, "polished");
+    assert_eq!(log.of(Event::BeforeLlmCall).model_id.as_deref(), Some("small"));
+    assert_eq!(log.of(Event::AfterLlmCall).model_id.as_deref(), Some("large"));
+    assert_eq!(log.take(), ["before_llm_call", "after_llm_call"]);
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn a_model_request_that_is_refused_is_not_made() {
+    let (session, log) = session(at(Event::BeforeLlmCall, Output::deny("too many"))).await;
+    let outcome: ModelOutcome<Infallible> =
+        session.model_call(request()).run(async |_| panic!("the model was called")).await;
+    let ModelOutcome::Refused(refused) = outcome else { panic!("{outcome:?}") };
+    assert_eq!((refused.by, refused.message.as_str()), (Event::BeforeLlmCall, "too many"));
+    assert_eq!(log.take(), ["before_llm_call"]);
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn a_response_that_makes_a_hook_stop_is_not_handed_out() {
+    let mut output = Output::deny("a canary leaked");
+    output.stop = Some(Stop::new(StopScope::Session, "a canary leaked"));
+    let (session, _) = session(at(Event::AfterLlmCall, output)).await;
+    let outcome: ModelOutcome<Infallible> =
+        session.model_call(request()).run(async |_| Ok("canary".into())).await;
+    let ModelOutcome::Refused(refused) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(refused.stop.unwrap().scope, StopScope::Session);
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn a_model_call_that_fails_is_told_once() {
+    let (session, log) = session(silent()).await;
+    let turn = session.turn_without_prompt().await;
+    let outcome =
+        turn.model_call(request()).run(async |_| Err::<Value, _>("connection refused")).await;
+    assert!(matches!(outcome, ModelOutcome::Failed { error: "connection refused", .. }));
+    turn.end(TurnEnd::failed("connection refused")).await;
+    let error = log.of(Event::OnError);
+    assert_eq!(error.notification_message.as_deref(), Some("connection refused"));
+    assert_eq!(error.notification_level.as_deref(), Some("error"));
+    let fired = ["turn_start", "before_llm_call", "notification", "on_error", "turn_end"];
+    assert_eq!(log.take(), fired);
+
+    // An error of its own, after a model call that went well, is told.
+    let turn = session.turn_without_prompt().await;
+    let outcome =
+        turn.model_call(request()).run(async |_| Err::<Value, _>("connection refused")).await;
+    assert!(matches!(outcome, ModelOutcome::Failed { .. }));
+    let outcome: ModelOutcome<Infallible> =
+        turn.model_call(request()).run(async |_| Ok("hello".into())).await;
+    assert!(matches!(outcome, ModelOutcome::Answered { .. }));
+    log.take();
+    turn.end(TurnEnd::failed("disk full")).await;
+    assert_eq!(log.take(), ["notification", "on_error", "turn_end"]);
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn a_model_call_that_is_cancelled() {
+    let (session, log) = session(silent()).await;
+    let outcome: ModelOutcome<Infallible> = session
+        .model_call(request())
+        .cancelled_by(log.fired(Event::BeforeLlmCall))
+        .run(async |_| std::future::pending().await)
+        .await;
+    assert!(matches!(outcome, ModelOutcome::Cancelled { .. }));
+    assert_eq!(log.take(), ["before_llm_call"]);
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn a_compaction_takes_context_and_a_summary_from_hooks() {
+    let (first, log) = session(at(Event::PreCompact, Output::context("keep the plan"))).await;
+    let outcome = first
+        .compaction(CompactionSource::Auto)
+        .with("input_tokens", 190_000)
+        .run(async |context| {
+            assert_eq!(context.as_deref(), Some("keep the plan"));
+            Ok::<_, Infallible>("what we did".to_owned())
+        })
+        .await;
+    assert!(matches!(&outcome, CompactionOutcome::Compacted { summary, by_hook: false, .. }
+        if summary == "what we did"));
+    let input = log.of(Event::BeforeCompaction);
+    assert_eq!(input.source.as_deref(), Some("auto"));
+    assert_eq!(input.extra["input_tokens"], 190_000);
+    assert_eq!(log.of(Event::AfterCompaction).summary.as_deref(), Some("what we did"));
+    assert_eq!(log.take(), ["pre_compact", "before_compaction", "after_compaction"]);
+    first.end("exit").await;
+
+    let mut output = Output::default();
+    output.summary = Some("theirs".to_owned());
+    let (second, _) = session(at(Event::BeforeCompaction, output)).await;
+    let outcome: CompactionOutcome<Infallible> = second
+        .compaction(CompactionSource::Manual)
+        .run(async |_| panic!("the summary was there already"))
+        .await;
+    assert!(matches!(&outcome, CompactionOutcome::Compacted { summary, by_hook: true, .. }
+        if summary == "theirs"));
+    second.end("exit").await;
+}
+
+#[tokio::test]
+async fn a_compaction_may_be_refused_or_fail() {
+    for event in [Event::PreCompact, Event::BeforeCompaction] {
+        let (session, log) = session(at(event, Output::deny("not now"))).await;
+        let outcome: CompactionOutcome<Infallible> = session
+            .compaction(CompactionSource::Overflow)
+            .run(async |_| panic!("it was compacted"))
+            .await;
+        assert!(matches!(&outcome, CompactionOutcome::Refused(refused) if refused.by == event));
+        assert!(!log.take().contains(&"after_compaction"));
+        session.end("exit").await;
+    }
+    let (session, log) = session(silent()).await;
+    let outcome = session
+        .compaction(CompactionSource::Auto)
+        .run(async |_| Err::<String, _>("model unavailable"))
+        .await;
+    assert!(matches!(outcome, CompactionOutcome::Failed { error: "model unavailable", .. }));
+    assert_eq!(log.take(), ["pre_compact", "before_compaction", "notification", "on_error"]);
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn a_subagent_is_seen_to_stop_however_it_ends() {
+    let (session, log) = session(silent()).await;
+    assert_eq!(session.subagent("reviewer", async { 7 }).await, 7);
+    let input = log.of(Event::SubagentStop);
+    assert_eq!(input.agent_name.as_deref(), Some("reviewer"));
+    assert_eq!(input.reason.as_deref(), Some("normal"));
+
+    let session = std::sync::Arc::new(session);
+    let theirs = std::sync::Arc::clone(&session);
+    let panicked =
+        tokio::spawn(async move { theirs.subagent("reviewer", async { panic!("a bug") }).await });
+    assert!(panicked.await.unwrap_err().is_panic());
+    assert_eq!(log.of(Event::SubagentStop).reason.as_deref(), Some("error"));
+    assert_eq!(log.take(), ["subagent_stop", "subagent_stop"]);
+    std::sync::Arc::into_inner(session).unwrap().end("exit").await;
+}
+
+#[tokio::test]
+async fn simple_events_get_the_common_fields_too() {
+    let (session, log) = session(at(Event::UserFollowupSubmit, Output::deny("closed"))).await;
+    let mut input = Input::default();
+    input.prompt = Some("and then?".to_owned());
+    let verdict = session.fire(Event::UserFollowupSubmit, input).await;
+    assert!(!verdict.allowed);
+    assert_eq!(log.of(Event::UserFollowupSubmit).session_id, "s-1");
+    session.notify("warning", "the disk is nearly full").await;
+    let input = log.of(Event::Notification);
+    assert_eq!(input.notification_level.as_deref(), Some("warning"));
+    assert_eq!(log.take(), ["user_followup_submit", "notification"]);
+    session.end("exit").await;
+}
