@@ -138,7 +138,8 @@ impl CommandHandler {
             End::TimedOut => (
                 Failure::TimedOut,
                 format!(
-                    "it was not done after {limit:.1?} and was stopped; raise its `timeout` if it needs longer"
+                    "it was stopped after {} without an answer; if it needs longer, raise its `timeout` or the event's `deadline`",
+                    rounded(limit)
                 ),
             ),
             End::Overflowed(Overflow { stream }) => (
@@ -175,6 +176,15 @@ fn shell_file(shell: &Program, name: &str) -> Result<String, BuildError> {
         return Err(missing(format!("the shell `{}` does not exist", file.display())));
     }
     Ok(file.to_string_lossy().into_owned())
+}
+
+/// Returns a duration as people write it: `5s`, `500ms`.
+fn rounded(duration: Duration) -> String {
+    let milliseconds = (duration + Duration::from_micros(500)).as_millis();
+    match milliseconds % 1000 {
+        0 => format!("{}s", milliseconds / 1000),
+        _ => format!("{milliseconds}ms"),
+    }
 }
 
 fn leak_warning(streams: &[&str]) -> Option<String> {

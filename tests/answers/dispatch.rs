@@ -1,0 +1,122 @@
+//! Whole events with real programs: many hooks, two executors, callers that go away.
+
+use std::time::Duration;
+
+use hookexec::executor::Executor;
+use hookexec::{Decision, Event};
+use serde_json::{Value, json};
+
+use crate::harness::{HANG, Project, input};
+
+fn hook(command: &str) -> Value {
+    json!({ "command": command })
+}
+
+#[tokio::test]
+async fn two_hundred_hooks_of_one_event_are_folded_in_their_order() {
+    let project = Project::new();
+    // The later in the file, the sooner done; one of them denies.
+    let hooks: Vec<Value> = (0..200)
+        .map(|number| {
+            let wait = f64::from((200 - number) % 10) / 100.0;
+            let end = if number == 100 { "echo no >&2; exit 2" } else { "" };
+            hook(&format!("cat >/dev/null; sleep {wait}; echo {number}; {end}"))
+        })
+        .collect();
+    let verdict = project.verdict(Event::UserPromptSubmit, &hooks).await;
+    assert_eq!(verdict.decision, Some(Decision::Deny));
+    assert_eq!(verdict.message.as_deref(), Some("no"));
+    let numbers: Vec<String> =
+        (0..200).filter(|number| *number != 100).map(|number| number.to_string()).collect();
+    assert_eq!(verdict.additional_context, Some(numbers.join("\n")));
+    assert_eq!(verdict.hooks.len(), 200);
+    assert_eq!(verdict.failed_open, Vec::<String>::new());
+}
+
+#[test]
+fn two_executors_in_one_process_do_not_meet() {
+    let projects = [Project::new(), Project::new()];
+    let executors: Vec<Executor> = projects
+        .iter()
+        .map(|project| {
+            project.executor(Event::SessionStart, &[hook("cat >/dev/null; sleep 0.01; pwd -P")])
+        })
+        .collect();
+    let expected: Vec<String> =
+        projects.iter().map(|project| project.path().to_str().unwrap().to_owned()).collect();
+    let ask = async |executor: &Executor, expected: &str| {
+        for _ in 0..10 {
+            let verdict = executor.dispatch(Event::SessionStart, &input()).await;
+            assert_eq!(verdict.additional_context.as_deref(), Some(expected));
+        }
+    };
+
+    // In one runtime at the same time, and in two runtimes of two threads.
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime().block_on(async {
+        tokio::join!(ask(&executors[0], &expected[0]), ask(&executors[1], &expected[1]));
+    });
+    std::thread::scope(|threads| {
+        for (executor, expected) in executors.iter().zip(&expected) {
+            threads.spawn(move || runtime().block_on(ask(executor, expected)));
+        }
+    });
+}
+
+#[tokio::test]
+async fn dropping_a_dispatch_stops_all_of_its_hooks() {
+    let project = Project::new();
+    let text = |number: usize| {
+        format!("trap '' TERM; sleep 1000 & echo $! >job{number}; echo $$ >leader{number}; wait")
+    };
+    let hooks: Vec<Value> = (0..5).map(|number| hook(&text(number))).collect();
+    let executor = project.executor(Event::PreToolUse, &hooks);
+    let names = (0..5).flat_map(|number| [format!("job{number}"), format!("leader{number}")]);
+    let files: Vec<_> = names.map(|name| project.path().join(name)).collect();
+    let input = input();
+    let ready = || files.iter().all(|file| file.metadata().is_ok_and(|data| data.len() > 0));
+    tokio::select! {
+        verdict = executor.dispatch(Event::PreToolUse, &input) => panic!("{verdict:?}"),
+        () = until("ten pids", ready) => {}
+    }
+    for file in files {
+        let pid = std::fs::read_to_string(&file).unwrap().trim().to_owned();
+        // A job is its parent's to reap; a leader is ours, and no zombie of it may stay.
+        let is_job = file.file_name().unwrap().to_str().unwrap().starts_with("job");
+        until("the end of all processes", || match state(&pid) {
+            Some('Z') => is_job,
+            state => state.is_none(),
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_caller_may_go_away_and_come_back() {
+    let project = Project::new();
+    let text = "[ -e second ] && exit 0; touch first; sleep 1000";
+    let executor = project.executor(Event::PreToolUse, &[hook(text)]);
+    let first = project.path().join("first");
+    let input = input();
+    tokio::select! {
+        verdict = executor.dispatch(Event::PreToolUse, &input) => panic!("{verdict:?}"),
+        () = until("the first call", || first.exists()) => {}
+    }
+    std::fs::write(project.path().join("second"), "").unwrap();
+    assert!(executor.dispatch(Event::PreToolUse, &input).await.allowed);
+}
+
+async fn until(what: &str, condition: impl Fn() -> bool) {
+    let wait = async {
+        while !condition() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    assert!(tokio::time::timeout(HANG, wait).await.is_ok(), "never happened: {what}");
+}
+
+/// Returns the state letter of a process as Linux shows it; `None` when it is gone.
+fn state(pid: &str) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.chars().next()
+}
