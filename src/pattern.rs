@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use regex::bytes::{Regex, RegexBuilder};
 use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Class, Hir, HirKind};
+use regex_syntax::hir::literal::Extractor;
+use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 /// The most memory one compiled pattern may take, in bytes.
 const SIZE_LIMIT: usize = 1 << 20;
@@ -19,25 +20,42 @@ const SMALL: usize = 8_000;
 #[derive(Clone)]
 pub(crate) struct Pattern {
     text: Arc<str>,
+    /// What every match begins with, one of these, at the start of the text; `None` when the
+    /// pattern does not say. Most texts fail here, and the pattern need not be compiled.
+    beginnings: Option<Arc<[Box<[u8]>]>>,
     compiled: Arc<OnceLock<Option<Regex>>>,
 }
 
 impl Pattern {
     /// Returns the pattern, or what is wrong with it, on one line.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
-        let parsed = ParserBuilder::new().utf8(false).build().parse(text);
-        let hir = parsed.map_err(|error| last_line(&error.to_string()))?;
+        Self::of(&parse(text)?, text.into())
+    }
+
+    /// Returns the pattern that matches only the whole of a text, or what is wrong with it.
+    pub(crate) fn whole(text: &str) -> Result<Self, String> {
+        // The pattern alone first: `a)|(b` must not become valid by the parentheses around it.
+        parse(text)?;
+        let text = format!("^(?:{text})$");
+        Self::of(&parse(&text)?, text.into())
+    }
+
+    fn of(hir: &Hir, text: Arc<str>) -> Result<Self, String> {
         let compiled = OnceLock::new();
-        if states(&hir) > SMALL {
-            let regex = compile(text, SIZE_LIMIT);
+        if states(hir) > SMALL {
+            let regex = compile(&text, SIZE_LIMIT);
             let regex = regex.map_err(|_| "it needs more than 1 MiB when compiled".to_owned())?;
             compiled.get_or_init(|| Some(regex));
         }
-        Ok(Self { text: text.into(), compiled: Arc::new(compiled) })
+        Ok(Self { text, beginnings: beginnings(hir), compiled: Arc::new(compiled) })
     }
 
     /// Returns whether the pattern is found in `text`.
     pub(crate) fn is_match(&self, text: &str) -> bool {
+        let begins = |beginning: &[u8]| text.as_bytes().starts_with(beginning);
+        if self.beginnings.as_ref().is_some_and(|all| !all.iter().any(|one| begins(one))) {
+            return false;
+        }
         self.compiled
             .get_or_init(|| compile(&self.text, 16 * SIZE_LIMIT).ok())
             .as_ref()
@@ -56,6 +74,20 @@ impl fmt::Debug for Pattern {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.text, formatter)
     }
+}
+
+fn parse(text: &str) -> Result<Hir, String> {
+    let parsed = ParserBuilder::new().utf8(false).build().parse(text);
+    parsed.map_err(|error| last_line(&error.to_string()))
+}
+
+/// Returns the texts one of which every match begins with, when it can only be at the start.
+fn beginnings(hir: &Hir) -> Option<Arc<[Box<[u8]>]>> {
+    if !hir.properties().look_set_prefix().contains(Look::Start) {
+        return None;
+    }
+    let prefixes = Extractor::new().extract(hir);
+    Some(prefixes.literals()?.iter().map(|literal| literal.as_bytes().into()).collect())
 }
 
 fn compile(text: &str, limit: usize) -> Result<Regex, regex::Error> {
@@ -98,6 +130,20 @@ mod tests {
     }
 
     #[test]
+    fn a_pattern_is_compiled_only_when_a_text_begins_as_it_demands() {
+        for pattern in [Pattern::whole("mcp__(git|hub)__.*|x.*"), Pattern::new("^mcp__git__")] {
+            let pattern = pattern.unwrap();
+            assert!(!pattern.is_match("shell"));
+            assert!(!pattern.is_match(" mcp__git__push"));
+            assert!(!pattern.is_match("mcp__"));
+            assert!(pattern.compiled.get().is_none());
+            assert!(pattern.is_match("mcp__git__push"));
+            assert!(!pattern.is_match("mcp__github"));
+            assert!(pattern.compiled.get().is_some());
+        }
+    }
+
+    #[test]
     fn what_is_wrong_fits_on_a_line() {
         assert_eq!(Pattern::new("a(").unwrap_err(), "unclosed group");
         assert_eq!(
@@ -123,5 +169,42 @@ mod tests {
             }
         }
         assert!(small > 20, "{small}");
+    }
+}
+
+#[cfg(test)]
+mod properties {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Patterns of everything that changes how a match may begin.
+    fn pattern() -> impl Strategy<Value = String> {
+        let letters = "[ab]{1,3}".boxed();
+        let others = prop::sample::select(vec![".", "[a-c]", r"\b", "^", "$", "(?m:^)"]);
+        let leaf = prop_oneof![letters, others.prop_map(str::to_owned)];
+        leaf.prop_recursive(4, 24, 3, |inner| {
+            let times = prop::sample::select(vec!["*", "+", "?", "{0}", "{2}", "{1,3}"]);
+            prop_oneof![
+                (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("{a}{b}")),
+                (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("(?:{a}|{b})")),
+                (inner.clone(), times).prop_map(|(a, times)| format!("(?:{a}){times}")),
+                inner.prop_map(|a| format!("(?i:{a})")),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn looking_at_the_beginning_never_changes_the_answer(
+            pattern in pattern(),
+            text in "[abcAB\n]{0,5}",
+        ) {
+            let found = compile(&pattern, SIZE_LIMIT).unwrap().is_match(text.as_bytes());
+            prop_assert_eq!(Pattern::new(&pattern).unwrap().is_match(&text), found);
+            let whole = compile(&format!("^(?:{pattern})$"), SIZE_LIMIT).unwrap();
+            let found = whole.is_match(text.as_bytes());
+            prop_assert_eq!(Pattern::whole(&pattern).unwrap().is_match(&text), found);
+        }
     }
 }

@@ -51,9 +51,7 @@ impl Matcher {
         } else if pattern.split('|').all(|name| !name.is_empty() && name.chars().all(plain)) {
             Kind::Names(pattern.split('|').map(Box::from).collect())
         } else {
-            // The pattern alone first: `a)|(b` must not become valid by the parentheses around it.
-            Pattern::new(pattern)
-                .and_then(|_| Pattern::new(&format!("^(?:{pattern})$")))
+            Pattern::whole(pattern)
                 .map(Kind::Pattern)
                 .map_err(|cause| MatcherError { pattern: pattern.to_owned(), cause })?
         };
