@@ -120,6 +120,12 @@ impl Agent {
             .or_else(|| find(&|row| row.event.is_some_and(|event| event.name() == name)))
     }
 
+    /// Returns the agent's tools that are known, each with its neutral kinds.
+    #[must_use]
+    pub fn tools(self) -> &'static [(&'static str, &'static [&'static str])] {
+        adapter(self).tools
+    }
+
     /// Returns the neutral kinds of the agent's tool `name`, such as `shell` for `Bash`.
     #[must_use]
     pub fn tool_kinds(self, name: &str) -> Vec<String> {

@@ -1,11 +1,13 @@
 //! What an agent's own event is called, what it means here, and what the agent does with an answer.
 
+use serde::Serialize;
+
 use crate::event::{Event, FailureMode};
 
 /// One event of an agent: its name, the event it stands for, and what the agent takes as an answer.
 ///
 /// The answers are written, degraded and documented from this one row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct NativeEvent {
     /// The agent's name for it, such as `PreToolUse` or `BeforeTool`.
@@ -35,7 +37,8 @@ pub struct NativeEvent {
 }
 
 /// What an agent does with a denial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Deny {
     /// It has no way to take one.
@@ -49,7 +52,8 @@ pub enum Deny {
 }
 
 /// What becomes of an ask.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Ask {
     /// The event has nothing to ask about.
@@ -63,7 +67,8 @@ pub enum Ask {
 }
 
 /// Whether an agent takes changed arguments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Rewrite {
     /// It does not: the call is denied, and the model told which arguments would pass.
@@ -75,7 +80,8 @@ pub enum Rewrite {
 }
 
 /// What becomes of a changed response of the tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Response {
     /// It cannot be changed.

@@ -14,7 +14,7 @@ pub const TOOL_KINDS: [(&str, &str); 11] = [
     ("fetch", "fetches a web page"),
     ("search", "searches the web"),
     ("subagent", "hands work to another agent"),
-    ("mcp", "a tool of an MCP server; also named `mcp__server__tool`"),
+    ("mcp", "belongs to an MCP server; it is also named `mcp__server__tool`"),
 ];
 
 /// An agent's own names of its tools, with the kinds they are of.
@@ -100,6 +100,14 @@ mod tests {
             ("-", ""),
         ] {
             assert_eq!(named(name, "{}"), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_documentation_has_the_same_words_for_each_kind() {
+        let page = include_str!("../../docs/agents.md");
+        for (kind, does) in TOOL_KINDS {
+            assert!(page.contains(&format!("| `{kind}` | {does} |")), "{kind}: {does}");
         }
     }
 

@@ -4,6 +4,7 @@
 //! A new subcommand is a file with an `Args` and its `execute`, a variant of [`Command`], and an
 //! arm of [`Command::execute`].
 
+mod agents;
 mod completions;
 mod error;
 mod events;
@@ -36,6 +37,7 @@ Take anything but 0 for \"not allowed\".";
 #[derive(Debug, Subcommand)]
 enum Command {
     Events(events::Args),
+    Agents(agents::Args),
     Schema(schema::Args),
     Completions(completions::Args),
 }
@@ -44,6 +46,7 @@ impl Command {
     fn execute(self) -> Result<Exit, CommandError> {
         match self {
             Self::Events(args) => args.execute(),
+            Self::Agents(args) => args.execute(),
             Self::Schema(args) => args.execute(),
             Self::Completions(args) => args.execute(),
         }

@@ -1,6 +1,6 @@
 //! Each payload an agent sends, the input it becomes, and the answer to each kind of verdict.
 //!
-//! `golden/<agent>/<Event>.json` holds a payload with both; `UPDATE_GOLDEN=1` writes them anew.
+//! `golden/<agent>/<Event>.json` holds a payload with both; `UPDATE=1` writes them anew.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,14 +21,14 @@ fn each_payload_becomes_its_input_and_each_verdict_its_answer() {
         let text = fs::read_to_string(&path).unwrap();
         let golden: Value = serde_json::from_str(&text).unwrap();
         let now = played(agent, &golden);
-        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        if std::env::var_os("UPDATE").is_some() {
             fs::write(&path, serde_json::to_string_pretty(&now).unwrap() + "\n").unwrap();
         } else if now != golden {
             wrong.push(format!("{}\n{}", path.display(), difference(&golden, &now)));
         }
     }
     assert!(seen > 100, "only {seen} payloads found");
-    let repair = "if this is meant: UPDATE_GOLDEN=1 cargo test --test agents golden";
+    let repair = "if this is meant: UPDATE=1 cargo test --test agents golden";
     assert!(wrong.is_empty(), "{}\n{repair}", wrong.join("\n"));
 }
 

@@ -17,13 +17,29 @@ fn the_schemas_are_those_of_the_program() {
 
 #[test]
 fn the_events_page_holds_the_contract_table() {
-    const BEGIN: &str = "<!-- begin: hookexec events --format markdown -->\n";
+    let table = embedded("docs/events.md", &["events", "--format", "markdown"]);
+    assert_eq!(table.lines().count(), hookexec::Event::COUNT + 2);
+}
+
+#[test]
+fn the_agents_page_says_what_each_agent_can_be_told() {
+    let tables = embedded("docs/agents.md", &["agents", "--format", "markdown"]);
+    assert_eq!(
+        tables.lines().filter(|line| line.starts_with("### ")).count(),
+        hookexec::agents::Agent::all().len()
+    );
+}
+
+/// Checks the part of a page that a command printed, and returns what it prints.
+fn embedded(page: &str, command: &[&str]) -> String {
     const END: &str = "<!-- end -->";
-    let page = include_str!("../../docs/events.md");
-    let (head, rest) = page.split_once(BEGIN).unwrap();
+    let begin = format!("<!-- begin: hookexec {} -->\n", command.join(" "));
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+    let text = std::fs::read_to_string(path).unwrap();
+    let (head, rest) = text.split_once(&begin).unwrap();
     let (_, tail) = rest.split_once(END).unwrap();
     let sandbox = Sandbox::new();
-    let table = sandbox.hookexec(["events", "--format", "markdown"]).run().exits(0).stdout;
-    assert_eq!(table.lines().count(), hookexec::Event::COUNT + 2);
-    assert_generated("docs/events.md", &format!("{head}{BEGIN}{table}{END}{tail}"));
+    let printed = sandbox.hookexec(command).run().exits(0).stdout;
+    assert_generated(page, &format!("{head}{begin}{printed}{END}{tail}"));
+    printed
 }
