@@ -4,6 +4,7 @@ use std::panic::PanicHookInfo;
 use std::sync::Mutex;
 
 use anstyle::{AnsiColor, Style};
+use hookexec::config::Diagnostics;
 
 use super::exit::Exit;
 use super::output;
@@ -15,13 +16,41 @@ const HINT: Style = AnsiColor::Cyan.on_default().bold();
 #[derive(Debug)]
 pub(crate) struct CommandError {
     exit: Exit,
-    message: String,
+    cause: Cause,
     hints: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Cause {
+    Message(String),
+    Config(Diagnostics),
 }
 
 impl CommandError {
     fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), hints: Vec::new() }
+        Self { exit, cause: Cause::Message(message.into()), hints: Vec::new() }
+    }
+
+    /// Returns an error in the arguments.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    /// Returns an error in what stands on stdin.
+    pub(crate) fn data(message: impl Into<String>) -> Self {
+        Self::new(Exit::Data, message)
+    }
+
+    /// Returns the errors of a configuration.
+    pub(crate) fn config(problems: Diagnostics) -> Self {
+        Self { exit: Exit::Config, cause: Cause::Config(problems), hints: Vec::new() }
+    }
+
+    /// Returns the end by a signal, before there was an answer.
+    pub(crate) fn interrupted(signal: &str, number: u8) -> Self {
+        let message =
+            format!("ended by {signal} before there was an answer; the hooks are stopped");
+        Self::new(Exit::Interrupted(number), message)
     }
 
     /// Returns an error of the program itself.
@@ -37,7 +66,10 @@ impl CommandError {
 
     /// Writes the error to stderr and returns the exit code that stands for it.
     pub(crate) fn report(&self) -> Exit {
-        output::talk(&format!("{ERROR}error{ERROR:#}: {}\n", self.message));
+        match &self.cause {
+            Cause::Message(text) => output::talk(&format!("{ERROR}error{ERROR:#}: {text}\n")),
+            Cause::Config(problems) => output::talk(&format!("{problems}\n")),
+        }
         for hint in &self.hints {
             output::talk(&format!("\n{HINT}hint{HINT:#}: {hint}\n"));
         }

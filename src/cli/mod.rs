@@ -6,10 +6,16 @@
 
 mod agents;
 mod completions;
+mod config;
 mod error;
 mod events;
 mod exit;
+mod input;
+mod log;
 mod output;
+mod report;
+mod run;
+mod runtime;
 mod schema;
 mod table;
 
@@ -36,6 +42,7 @@ Take anything but 0 for \"not allowed\".";
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(run::Args),
     Events(events::Args),
     Agents(agents::Args),
     Schema(schema::Args),
@@ -45,6 +52,7 @@ enum Command {
 impl Command {
     fn execute(self) -> Result<Exit, CommandError> {
         match self {
+            Self::Run(args) => args.execute(),
             Self::Events(args) => args.execute(),
             Self::Agents(args) => args.execute(),
             Self::Schema(args) => args.execute(),

@@ -19,8 +19,13 @@ pub(crate) fn print(text: &str) -> Result<(), CommandError> {
 
 /// Writes `value` to stdout as JSON for people and programs.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), CommandError> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|error| CommandError::internal(format!("can't write JSON: {error}")))?;
+    let text = serde_json::to_string_pretty(value).map_err(|error| not_json(&error))?;
+    print(&(text + "\n"))
+}
+
+/// Writes `value` to stdout as one line of JSON.
+pub(crate) fn print_json_line(value: &impl serde::Serialize) -> Result<(), CommandError> {
+    let text = serde_json::to_string(value).map_err(|error| not_json(&error))?;
     print(&(text + "\n"))
 }
 
@@ -30,4 +35,8 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), CommandErr
 pub(crate) fn talk(text: &str) {
     let mut stderr = anstream::stderr().lock();
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+}
+
+fn not_json(error: &serde_json::Error) -> CommandError {
+    CommandError::internal(format!("can't write JSON: {error}"))
 }

@@ -1,0 +1,78 @@
+//! The event's input, from stdin.
+
+use std::io::{IsTerminal, Read};
+
+use hookexec::wire::parse_strict;
+use hookexec::{Event, Input};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::error::CommandError;
+use super::output;
+
+/// Reads stdin to its end. Whatever goes wrong later, whoever writes has then been read.
+pub(crate) fn read_stdin() -> Result<Vec<u8>, CommandError> {
+    let mut stdin = std::io::stdin().lock();
+    if stdin.is_terminal() {
+        output::talk(
+            "reading the event's input, a JSON object, from the terminal; Ctrl-D ends it\n",
+        );
+    }
+    let mut bytes = Vec::new();
+    stdin
+        .read_to_end(&mut bytes)
+        .map_err(|error| CommandError::data(format!("can't read stdin: {error}")))?;
+    Ok(bytes)
+}
+
+/// Reads the input of `event` from `bytes`.
+pub(crate) fn parse(event: Event, bytes: &[u8]) -> Result<Input, CommandError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| CommandError::data(format!("the input on stdin is not UTF-8: {error}")))?;
+    if text.trim().is_empty() {
+        return Err(CommandError::data("stdin is empty, and the event's input is wanted there")
+            .hint(example(event)));
+    }
+    let value = parse_strict(text).map_err(|error| {
+        CommandError::data(format!("the input on stdin is not valid JSON: {error}"))
+    })?;
+    if !value.is_object() {
+        return Err(
+            CommandError::data("the input on stdin is not a JSON object").hint(example(event))
+        );
+    }
+    let input = Input::deserialize(&value)
+        .map_err(|error| CommandError::data(blame(&value, &error)).hint(SCHEMA))?;
+    if event.contract().tool_matched && input.tool().is_empty() {
+        let message =
+            format!("the input has no `tool_name`, so no hook could be chosen for `{event}`");
+        return Err(CommandError::data(message).hint(example(event)));
+    }
+    Ok(input)
+}
+
+const SCHEMA: &str = "`hookexec schema input` prints what an input looks like";
+
+fn example(event: Event) -> String {
+    let input = if event.contract().tool_matched {
+        r#"{"tool_name": "shell", "tool_input": {"cmd": "ls"}}"#
+    } else {
+        r#"{"session_id": "s1"}"#
+    };
+    format!("for example: echo '{input}' | hookexec run {event}")
+}
+
+/// Returns the error with the key that is to blame, which the error itself does not know.
+fn blame(value: &Value, error: &serde_json::Error) -> String {
+    let key = value.as_object().and_then(|object| {
+        object.iter().find(|(key, value)| {
+            let alone = Value::Object([((*key).clone(), (*value).clone())].into_iter().collect());
+            Input::deserialize(&alone).is_err()
+        })
+    });
+    match key {
+        Some((key, _)) => format!("`{key}` in the input can't be read: {error}"),
+        None => format!("the input can't be read: {error}"),
+    }
+}

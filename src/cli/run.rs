@@ -1,0 +1,104 @@
+//! `hookexec run`: one event in, one verdict out.
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use hookexec::{Event, Executor, Input, Verdict};
+
+use super::config::ConfigArgs;
+use super::error::CommandError;
+use super::exit::Exit;
+use super::runtime::Runtime;
+use super::{input, log, output, report};
+
+/// Runs the hooks of an event: its input on stdin, the verdict on stdout
+///
+/// Stdout is one line of JSON, or nothing when there is no verdict (exit codes from 64 on). The exit
+/// code is the answer: 0 go on, 2 denied, 3 ask first; take any other for a denial.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Args {
+    /// The event; `hookexec events` lists them
+    #[arg(value_parser = EventParser)]
+    event: Event,
+
+    #[command(flatten)]
+    config: ConfigArgs,
+
+    /// How to write the verdict
+    #[arg(long, value_enum, default_value_t = Format::Json)]
+    format: Format,
+
+    #[command(flatten)]
+    log: log::LogArgs,
+}
+
+const EXAMPLE: &str = r#"Example: echo '{"tool_name": "shell", "tool_input": {"cmd": "rm -rf /"}}' | hookexec run pre_tool_use"#;
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Format {
+    /// One line, for programs
+    Json,
+    /// For people
+    Text,
+}
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        let stdin = input::read_stdin()?;
+        let executor = self.config.executor(self.config.load()?)?;
+        let input = input::parse(self.event, &stdin)?;
+        if !executor.has(self.event) {
+            return self.answer(&executor, &input, &Verdict::no_opinion(self.event));
+        }
+
+        self.log.start();
+        let runtime = Runtime::new()?;
+        let verdict = runtime.run(executor.dispatch(self.event, &input))?;
+        let exit = self.answer(&executor, &input, &verdict)?;
+        // Hooks in the background end at their own timeouts. A signal ends them at once, and changes
+        // nothing about the answer that was given.
+        let _ = runtime.run(executor.shutdown(PATIENCE));
+        Ok(exit)
+    }
+
+    fn answer(
+        &self,
+        executor: &Executor,
+        input: &Input,
+        verdict: &Verdict,
+    ) -> Result<Exit, CommandError> {
+        if self.log.verbose() {
+            output::talk(&report::hooks(&verdict.hooks));
+            output::talk(&report::not_run(executor, verdict, input));
+        }
+        match self.format {
+            Format::Json => output::print_json_line(verdict)?,
+            Format::Text => output::print(&report::verdict(verdict))?,
+        }
+        Ok(Exit::of(verdict))
+    }
+}
+
+/// Longer than any hook may take.
+const PATIENCE: std::time::Duration = std::time::Duration::from_hours(24);
+
+/// Reads an event's name; completions offer all of them.
+#[derive(Debug, Clone)]
+struct EventParser;
+
+impl TypedValueParser for EventParser {
+    type Value = Event;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Event, clap::Error> {
+        let parse = |name: &str| name.parse::<Event>();
+        TypedValueParser::parse_ref(&parse, command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Event::all().map(|event| PossibleValue::new(event.name()))))
+    }
+}

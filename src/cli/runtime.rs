@@ -1,0 +1,82 @@
+//! The Tokio runtime, and the signals that end it.
+//!
+//! Hooks run in process groups of their own, so a signal to this process reaches none of them. What
+//! each signal does is therefore the same: the work in hand is dropped, which stops the hooks and
+//! their children, and the process exits with 128 and the signal's number.
+//!
+//! | signal | sent by |
+//! |---|---|
+//! | SIGINT | Ctrl-C in the terminal |
+//! | SIGTERM | an agent that gives up on the event |
+//! | SIGHUP | a terminal that closes |
+
+use std::future::Future;
+use std::io;
+
+use tokio::runtime::{Builder, Runtime as Tokio};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::error::CommandError;
+
+/// A single-threaded runtime: building a thread per core costs more than a whole hook.
+pub(crate) struct Runtime(Option<Tokio>);
+
+impl Runtime {
+    /// Builds the runtime.
+    pub(crate) fn new() -> Result<Self, CommandError> {
+        let tokio = Builder::new_current_thread().enable_all().build().map_err(|error| {
+            CommandError::internal(format!("can't start the asynchronous runtime: {error}"))
+        })?;
+        Ok(Self(Some(tokio)))
+    }
+
+    /// Runs `work` to its end, or until a signal arrives; then `work` is dropped.
+    pub(crate) fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, CommandError> {
+        let Some(tokio) = &self.0 else {
+            return Err(CommandError::internal("the asynchronous runtime is gone"));
+        };
+        tokio.block_on(async {
+            let mut signals = Signals::listen().map_err(|error| {
+                CommandError::internal(format!("can't listen for signals: {error}"))
+            })?;
+            tokio::select! {
+                biased;
+                (name, number) = signals.next() => Err(CommandError::interrupted(name, number)),
+                done = work => Ok(done),
+            }
+        })
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        // A hook's function that still blocks a thread must not hold up the answer.
+        if let Some(tokio) = self.0.take() {
+            tokio.shutdown_background();
+        }
+    }
+}
+
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hangup: Signal,
+}
+
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn next(&mut self) -> (&'static str, u8) {
+        tokio::select! {
+            _ = self.interrupt.recv() => ("SIGINT", 2),
+            _ = self.terminate.recv() => ("SIGTERM", 15),
+            _ = self.hangup.recv() => ("SIGHUP", 1),
+        }
+    }
+}
