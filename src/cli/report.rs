@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use hookexec::config::Hook;
+use hookexec::executor::{Explanation, Selection};
 use hookexec::wire::{HookReport, HookStatus};
-use hookexec::{Decision, Executor, Input, Verdict};
+use hookexec::{Decision, Verdict};
 
 const GOOD: Style = AnsiColor::Green.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -33,34 +33,27 @@ pub(crate) fn hooks(reports: &[HookReport]) -> String {
     reports.iter().map(line).collect()
 }
 
-/// Returns a line for each configured hook of the event that did not run, with why.
-pub(crate) fn not_run(executor: &Executor, verdict: &Verdict, input: &Input) -> String {
+/// Returns a line for each hook of the event that would not run, with why.
+pub(crate) fn not_run(explanations: &[Explanation]) -> String {
     let mut text = String::new();
-    for hook in executor.hooks().filter(|hook| hook.event == verdict.event) {
-        if let Some(why) = why_not(hook, input) {
-            let _ = writeln!(
-                text,
-                "  {DIM}{:10}{DIM:#} {} ({}): {why}",
-                "not run",
-                hook.label(),
-                hook.location
-            );
-        }
+    for explanation in explanations {
+        let why = match &explanation.selection {
+            Selection::Disabled => "it is not enabled".to_owned(),
+            Selection::NotMatched => {
+                let matcher = explanation.matcher.as_deref().unwrap_or_default();
+                format!("matcher `{matcher}` does not match the tool")
+            }
+            Selection::ConditionFails => "its `when` does not hold".to_owned(),
+            Selection::DuplicateOf(source) => format!("the same stands at {source}"),
+            _ => continue,
+        };
+        let _ = writeln!(
+            text,
+            "  {DIM}{:10}{DIM:#} {} ({}): {why}",
+            "not run", explanation.name, explanation.source
+        );
     }
     text
-}
-
-fn why_not(hook: &Hook, input: &Input) -> Option<String> {
-    if !hook.enabled {
-        return Some("it is not enabled".to_owned());
-    }
-    let kind = input.tool_kind.as_deref();
-    let matches = |name| hook.matcher.matches(name);
-    if hook.event.contract().tool_matched && !matches(input.tool()) && !kind.is_some_and(matches) {
-        return Some(format!("matcher `{}` does not match tool `{}`", hook.matcher, input.tool()));
-    }
-    let condition = hook.when.as_ref()?;
-    (!condition.holds(input)).then(|| "its `when` does not hold".to_owned())
 }
 
 fn decision(verdict: &Verdict) -> (Style, &'static str) {

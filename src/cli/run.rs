@@ -68,7 +68,7 @@ impl Args {
     ) -> Result<Exit, CommandError> {
         if self.log.verbose() {
             output::talk(&report::hooks(&verdict.hooks));
-            output::talk(&report::not_run(executor, verdict, input));
+            output::talk(&report::not_run(&executor.explain(self.event, input)));
         }
         match self.format {
             Format::Json => output::print_json_line(verdict)?,

@@ -3,5 +3,7 @@
 
 mod basics;
 mod generated;
+mod run;
+mod signals;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,0 +1,260 @@
+//! `hookexec run`: streams, exit codes, and what is refused.
+
+use std::fs::File;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::support::{Done, Sandbox, wait};
+
+const TOOL: &str = r#"{"session_id":"s","tool_name":"shell","tool_input":{"cmd":"ls"}}"#;
+
+/// Returns a sandbox whose `hooks.yaml` has one command on `pre_tool_use`.
+fn with_hook(command: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let hook = json!({ "type": "command", "name": "guard", "command": command });
+    let hooks = json!({ "pre_tool_use": [{ "matcher": "*", "hooks": [hook] }] });
+    sandbox.write("hooks.yaml", &hooks.to_string());
+    sandbox
+}
+
+fn run(sandbox: &Sandbox, event: &str, input: impl Into<Vec<u8>>) -> Done {
+    sandbox.hookexec(["run", event, "--config", "hooks.yaml"]).stdin(input).run()
+}
+
+#[test]
+fn the_exit_code_is_the_answer_and_stdout_is_one_line() {
+    let cases = [
+        ("true", 0, json!(null)),
+        (r#"echo '{"decision":"allow"}'"#, 0, json!("allow")),
+        ("echo no >&2; exit 2", 2, json!("deny")),
+        (r#"echo '{"hook_specific_output":{"permission_decision":"ask"}}'"#, 3, json!("ask")),
+        ("echo oops >&2; exit 1", 0, json!(null)),
+        ("exit 127", 2, json!("deny")),
+    ];
+    for (command, code, decision) in cases {
+        let sandbox = with_hook(command);
+        let done = run(&sandbox, "pre_tool_use", TOOL).exits(code);
+        let verdict = done.json_line();
+        assert_eq!(verdict["decision"], decision, "{command}");
+        assert_eq!(verdict["allowed"], json!(code == 0), "{command}");
+        assert_eq!(verdict["event"], "pre_tool_use");
+        assert_eq!(done.stderr, "", "quiet by default: {command}");
+    }
+}
+
+#[test]
+fn an_event_without_hooks_may_go_on() {
+    let sandbox = with_hook("exit 2");
+    let done = run(&sandbox, "stop", "{}").exits(0);
+    assert_eq!(
+        done.stdout,
+        "{\"event\":\"stop\",\"decision\":null,\"allowed\":true,\"hooks\":[]}\n"
+    );
+}
+
+#[test]
+fn an_input_that_is_none_exits_65_and_says_nothing_on_stdout() {
+    let sandbox = with_hook("true");
+    let cases: [(&str, &[u8], &str); 9] = [
+        ("stop", b"", "stdin is empty"),
+        ("stop", b" \n\t", "stdin is empty"),
+        ("stop", b"[]", "not a JSON object"),
+        ("stop", b"{} {}", "not valid JSON"),
+        ("stop", b"{\"a\":1,\"a\":2}", "key `a` stands twice"),
+        ("stop", b"{\"x\":\"\xff\"}", "not UTF-8"),
+        ("pre_tool_use", b"{\"tool_name\":\"\"}", "no `tool_name`"),
+        ("pre_tool_use", b"{}", "no `tool_name`"),
+        ("pre_tool_use", br#"{"tool_name":"a","tool_input":"rm"}"#, "`tool_input` in the input"),
+    ];
+    for (event, input, message) in cases {
+        let done = run(&sandbox, event, input).exits(65);
+        assert_eq!(done.stdout, "");
+        assert!(done.stderr.starts_with("error: ") && done.stderr.contains(message), "{done:#?}");
+    }
+}
+
+#[test]
+fn an_event_that_nobody_knows_exits_64_with_the_one_meant() {
+    let sandbox = with_hook("true");
+    let done = run(&sandbox, "PreToolUse", TOOL).exits(64);
+    assert_eq!(done.stdout, "");
+    assert!(done.stderr.contains("did you mean `pre_tool_use`?"), "{}", done.stderr);
+}
+
+#[test]
+fn a_broken_or_missing_configuration_exits_78_and_runs_nothing() {
+    let sandbox = with_hook("true");
+    sandbox.write("broken.yaml", "stop: { type: command, command: touch ran, tiemout: 3 }\n");
+    for file in ["broken.yaml", "missing.yaml", "."] {
+        let done = sandbox
+            .hookexec(["run", "stop", "--config", "hooks.yaml", "--config", file])
+            .stdin("{}")
+            .run()
+            .exits(78);
+        assert_eq!(done.stdout, "");
+        assert!(done.stderr.contains(file), "{}", done.stderr);
+    }
+    assert!(!sandbox.project().join("ran").exists());
+}
+
+#[test]
+fn stdin_is_read_to_its_end_even_when_nothing_can_run() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", "nonsense");
+    let mut child = sandbox.hookexec(["run", "pre_tool_use", "--config", "hooks.yaml"]).spawn();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = format!(r#"{{"tool_name":"a","tool_input":{{"x":"{}"}}}}"#, "x".repeat(1 << 20));
+    stdin.write_all(input.as_bytes()).expect("the pipe stays open");
+    drop(stdin);
+    assert_eq!(wait(child).status.code(), Some(78));
+}
+
+#[test]
+fn a_byte_order_mark_is_not_part_of_the_input() {
+    let sandbox = with_hook("exit 2");
+    let input = [b"\xef\xbb\xbf", TOOL.as_bytes()].concat();
+    assert_eq!(run(&sandbox, "pre_tool_use", input).exits(2).json_line()["allowed"], false);
+}
+
+#[test]
+fn a_rewrite_keeps_every_digit_of_the_other_arguments() {
+    let sandbox = with_hook(r#"echo '{"hook_specific_output":{"updated_input":{"cmd":"ls -l"}}}'"#);
+    let input =
+        r#"{"tool_name":"t","tool_input":{"cmd":"ls","id":12345678901234567890123,"pi":3.140}}"#;
+    let done = run(&sandbox, "pre_tool_use", input).exits(0);
+    let expected = r#""updated_input":{"cmd":"ls -l","id":12345678901234567890123,"pi":3.140}"#;
+    assert!(done.stdout.contains(expected), "{}", done.stdout);
+}
+
+#[test]
+fn hooks_run_in_the_project() {
+    let sandbox = with_hook("pwd >&2; exit 2");
+    std::fs::create_dir(sandbox.project().join("inner")).unwrap();
+    let done = run(&sandbox, "pre_tool_use", TOOL).exits(2);
+    assert_eq!(done.json_line()["message"], "[SANDBOX]/project");
+    let done = sandbox
+        .hookexec(["run", "pre_tool_use", "--config", "hooks.yaml", "--cwd", "inner"])
+        .stdin(TOOL)
+        .run()
+        .exits(2);
+    assert_eq!(done.json_line()["message"], "[SANDBOX]/project/inner");
+    for missing in ["nowhere", "hooks.yaml"] {
+        let done = sandbox.hookexec(["run", "stop", "--cwd", missing]).stdin("{}").run().exits(64);
+        assert!(done.stderr.contains(missing), "{}", done.stderr);
+    }
+}
+
+#[test]
+fn the_exit_code_is_the_answer_also_when_nobody_reads_the_line() {
+    for (command, code) in [("exit 2", 2), ("true", 0)] {
+        let sandbox = with_hook(command);
+        let mut child = sandbox.hookexec(["run", "pre_tool_use", "--config", "hooks.yaml"]).spawn();
+        drop(child.stdout.take());
+        child.stdin.take().unwrap().write_all(TOOL.as_bytes()).unwrap();
+        let output = wait(child);
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        assert_eq!(output.status.code(), Some(code), "{command}");
+    }
+}
+
+#[test]
+fn a_line_that_can_t_be_written_is_no_permission() {
+    let sandbox = with_hook("true");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hookexec"));
+    let mut child = sandbox
+        .dress(&mut command)
+        .args(["run", "pre_tool_use", "--config", "hooks.yaml"])
+        .stdin(Stdio::piped())
+        .stdout(File::options().write(true).open("/dev/full").unwrap())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(TOOL.as_bytes()).unwrap();
+    let output = wait(child);
+    assert_eq!(output.status.code(), Some(70));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("can't write to stdout"));
+}
+
+#[test]
+fn hooks_in_the_background_are_waited_for() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "hooks.yaml",
+        "stop: { type: command, background: true, command: 'until [ -e go ]; do sleep 0.01; done; touch ran' }",
+    );
+    let mut child = sandbox.hookexec(["run", "stop", "--config", "hooks.yaml"]).spawn();
+    child.stdin.take().unwrap().write_all(b"{}").unwrap();
+    // The verdict comes first: its line is there while the hook still waits.
+    let mut line = String::new();
+    let mut stdout = std::io::BufReader::new(child.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut stdout, &mut line).unwrap();
+    assert!(line.contains(r#""status":"background""#), "{line}");
+    sandbox.write("go", "");
+    assert_eq!(wait(child).status.code(), Some(0));
+    assert!(sandbox.project().join("ran").exists());
+}
+
+#[test]
+fn verbose_says_on_stderr_what_ran_and_what_did_not() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "hooks.yaml",
+        "
+pre_tool_use:
+  - matcher: shell
+    hooks:
+      - { type: command, name: refuses, command: 'echo not today >&2; exit 2' }
+      - { type: command, name: off, command: 'true', enabled: false }
+      - { type: command, name: picky, command: 'true', when: { field: tool_input.cmd, equals: rm } }
+  - { matcher: other, hooks: { type: command, name: elsewhere, command: 'true' } }
+",
+    );
+    let done = sandbox
+        .hookexec(["run", "pre_tool_use", "-v", "--config", "hooks.yaml"])
+        .stdin(TOOL)
+        .run()
+        .exits(2);
+    let filters = vec![(r"\d+\.\d ms", "[TIME] ms")];
+    insta::with_settings!({ filters => filters.clone() }, {
+        insta::assert_snapshot!(done.stderr, @r"
+        blocked    refuses (hooks.yaml:5) [TIME] ms, deny
+                   not today
+        not run    off (hooks.yaml:6): it is not enabled
+        not run    picky (hooks.yaml:7): its `when` does not hold
+        not run    elsewhere (hooks.yaml:8): matcher `other` does not match the tool
+        ");
+    });
+    let text = sandbox
+        .hookexec(["run", "pre_tool_use", "--format", "text", "--config", "hooks.yaml"])
+        .stdin(TOOL)
+        .run()
+        .exits(2);
+    insta::with_settings!({ filters => filters }, {
+        insta::assert_snapshot!(text.whole(), @r"
+        exit 2
+        -- stdout
+        deny: not today
+          blocked    refuses (hooks.yaml:5) [TIME] ms, deny
+                     not today
+        -- stderr
+        ");
+    });
+}
+
+#[test]
+fn colours_are_for_terminals_and_for_those_who_ask() {
+    let sandbox = with_hook("exit 2");
+    let text = || {
+        sandbox
+            .hookexec(["run", "pre_tool_use", "-v", "--format", "text", "--config", "hooks.yaml"])
+            .stdin(TOOL)
+    };
+    let coloured = |done: &Done| (done.stdout.contains('\x1b'), done.stderr.contains('\x1b'));
+    assert_eq!(coloured(&text().run().exits(2)), (false, false));
+    let forced = text().env("CLICOLOR_FORCE", "1").run().exits(2);
+    assert_eq!(coloured(&forced), (true, true));
+    let refused = text().env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1").run().exits(2);
+    assert_eq!(coloured(&refused), (false, false));
+}

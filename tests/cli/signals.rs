@@ -1,0 +1,52 @@
+//! A signal to `hookexec run` stops the hooks and all their children.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::support::{Sandbox, wait};
+
+/// Waits until `condition` holds; gives up after a long while rather than hang.
+fn until(what: &str, condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_mins(1), "{what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn send(signal: &str, pid: &str) -> bool {
+    Command::new("kill").args([signal, pid]).output().unwrap().status.success()
+}
+
+/// Whether a process runs; one that is dead and not yet collected does not.
+fn runs(pid: &str) -> bool {
+    let status = std::fs::read_to_string(Path::new("/proc").join(pid).join("stat"));
+    status.is_ok_and(|text| !text.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
+}
+
+#[test]
+fn a_signal_stops_the_hooks_and_is_no_answer() {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        let sandbox = Sandbox::new();
+        // A shell with a child, both of which would outlive the test.
+        sandbox.write(
+            "hooks.yaml",
+            "stop: { type: command, command: 'sleep 1000 & echo $$ $! > pids.new; mv pids.new pids; wait' }",
+        );
+        let mut child = sandbox.hookexec(["run", "stop", "--config", "hooks.yaml"]).spawn();
+        child.stdin.take().unwrap().write_all(b"{}").unwrap();
+        until("the hook starts", || sandbox.project().join("pids").exists());
+        assert!(send(signal, &child.id().to_string()));
+        let output = wait(child);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{stderr}");
+        assert_eq!(output.stdout, b"", "no verdict");
+        assert!(stderr.contains("before there was an answer"), "{stderr}");
+        for pid in sandbox.read("pids").split_whitespace() {
+            until("nothing of the hook is left", || !runs(pid));
+        }
+    }
+}
