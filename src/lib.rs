@@ -1,7 +1,211 @@
 //! Deterministic control over AI agents.
 //!
 //! `hookexec` reads a declarative `hooks.yaml`; at each event in an agent's life it runs the hooks
-//! that match and folds their answers into one [`Verdict`].
+//! that match and folds their answers into one [`Verdict`]: allow, deny or ask, with rewrites,
+//! context for the model and messages for the user.
+//!
+//! # One event
+//!
+//! An [`Executor`] is built from a [`Config`] and a [`Registry`]. The configuration says which hooks
+//! run when; the registry says what their types mean, and holds the Rust functions that hooks of
+//! type `builtin` call by name.
+//!
+//! ```
+//! use hookexec::{Config, Decision, Event, Executor, Input, Output, Registry};
+//! use serde_json::json;
+//!
+//! const HOOKS: &str = r#"
+//! hooks:
+//!   pre_tool_use:
+//!     - matcher: shell
+//!       hooks:
+//!         - { type: builtin, command: no_sudo, args: [sudo, doas] }
+//!         - type: command
+//!           when: { field: tool_input.cmd, regex: "rm -rf /" }
+//!           command: echo "not the whole disk" >&2; exit 2
+//! "#;
+//!
+//! /// Denies shell commands that begin with one of the words in `args`.
+//! fn no_sudo(input: &Input, args: &[String]) -> Result<Option<Output>, std::io::Error> {
+//!     let command = input.tool_input.as_ref().and_then(|arguments| arguments.get("cmd")?.as_str());
+//!     let first = command.and_then(|command| command.split_whitespace().next());
+//!     Ok(first
+//!         .filter(|word| args.iter().any(|forbidden| forbidden == word))
+//!         .map(|word| Output::deny(format!("`{word}` is not allowed here"))))
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut registry = Registry::new();
+//! registry.register_builtin("no_sudo", no_sudo);
+//!
+//! // All mistakes of a configuration come back at once, each with its line.
+//! let config = Config::from_yaml(HOOKS, "hooks.yaml")?;
+//! let executor = Executor::builder(config).registry(registry).build()?;
+//!
+//! let arguments = json!({ "cmd": "sudo reboot" }).as_object().cloned().unwrap_or_default();
+//! let verdict = executor.dispatch(Event::PreToolUse, &Input::for_tool("shell", arguments)).await;
+//! assert_eq!(verdict.decision, Some(Decision::Deny));
+//! assert_eq!(verdict.message.as_deref(), Some("`sudo` is not allowed here"));
+//!
+//! let arguments = json!({ "cmd": "ls" }).as_object().cloned().unwrap_or_default();
+//! let verdict = executor.dispatch(Event::PreToolUse, &Input::for_tool("shell", arguments)).await;
+//! assert!(verdict.allowed);
+//!
+//! executor.shutdown(std::time::Duration::from_secs(5)).await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A host that looks at [`Verdict::allowed`] alone is safe: it is false for a denial and for an ask.
+//! [`Executor::dispatch`] has no error to return; a hook that fails is part of the verdict.
+//!
+//! # A whole agent
+//!
+//! Firing the right events in the right order, honouring every answer and doing so on every way out
+//! is what hosts get wrong. The drivers in [`lifecycle`] do it: a host hands over closures that run
+//! the tool, ask the user and call the model, and gets a typed outcome.
+//!
+//! ```
+//! use hookexec::lifecycle::{
+//!     ModelOutcome, ModelRequest, Session, SessionSource, ToolCall, TurnEnd,
+//! };
+//! use hookexec::{Config, Executor};
+//! use serde_json::{Value, json};
+//!
+//! const HOOKS: &str = r#"
+//! hooks:
+//!   turn_start:
+//!     - { type: command, command: echo "Be brief." }
+//!   pre_tool_use:
+//!     - matcher: write_file
+//!       hooks:
+//!         - type: command
+//!           command: echo '{"hook_specific_output":{"permission_decision":"ask"}}'
+//! "#;
+//!
+//! /// A model that wants one file written and is content then.
+//! async fn call_model(request: ModelRequest) -> Result<Value, std::io::Error> {
+//!     Ok(match request.messages.len() {
+//!         2 => json!({ "tool": "write_file", "arguments": "{\"path\":\"a.txt\"}" }),
+//!         _ => json!({ "content": "Done." }),
+//!     })
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let config = Config::from_yaml(HOOKS, "hooks.yaml")?;
+//! let executor = Executor::builder(config).build()?;
+//!
+//! // `session_start` fires here, `session_end` in `end`.
+//! let session = Session::builder("s-1").start(executor, SessionSource::Startup).await;
+//! session
+//!     // `user_prompt_submit` and `turn_start`; `turn_end` on every way out of the closure.
+//!     .run_turn("Write a file.", async |turn| {
+//!         let mut messages = vec![json!({ "role": "user", "content": "Write a file." })];
+//!         messages.extend(turn.opening().additional_context().map(Value::from));
+//!         loop {
+//!             // `before_llm_call`, the model, `after_llm_call`.
+//!             let request = ModelRequest::new(messages.clone());
+//!             let response = match turn.model_call(request).run(call_model).await {
+//!                 ModelOutcome::Answered { response, .. } => response,
+//!                 ModelOutcome::Refused(_) => return TurnEnd::HookBlocked,
+//!                 ModelOutcome::Failed { error, .. } => return TurnEnd::failed(error.to_string()),
+//!                 ModelOutcome::Cancelled { .. } => return TurnEnd::Canceled,
+//!             };
+//!             let Some(tool) = response["tool"].as_str() else {
+//!                 return TurnEnd::finished(response["content"].as_str().unwrap_or_default());
+//!             };
+//!             let arguments = response["arguments"].as_str().unwrap_or_default();
+//!             let call = match ToolCall::parse(tool, arguments) {
+//!                 Ok(call) => call,
+//!                 Err(error) => return TurnEnd::failed(error.to_string()),
+//!             };
+//!             // Every event around the tool; approval is asked for when a hook wants it.
+//!             let outcome = turn
+//!                 .tool_call(call)
+//!                 .approve_with(async |request| {
+//!                     assert_eq!(request.tool_name(), "write_file");
+//!                     request.refuse("not in the documentation")
+//!                 })
+//!                 .run(async |call| Ok(format!("wrote {}", call.text("path")?).into()))
+//!                 .await;
+//!             if outcome.stop().is_some() {
+//!                 return TurnEnd::HookBlocked;
+//!             }
+//!             assert_eq!(outcome.for_model(), "Tool call denied: not in the documentation");
+//!             messages.push(json!({ "role": "tool", "content": outcome.for_model() }));
+//!         }
+//!     })
+//!     .await?;
+//! session.end("exit").await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Hooks of a type of its own
+//!
+//! A host can add hook types: a [`HandlerFactory`] checks the hook's definition, its `with:`
+//! parameters included, when the executor is built, and makes the [`Handler`] that runs it.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use hookexec::config::Hook;
+//! use hookexec::registry::{BoxFuture, BuildError};
+//! use hookexec::{
+//!     Call, Config, Event, Executor, Handler, HandlerEnv, HandlerError, HandlerResult, Input,
+//!     Output, Registry,
+//! };
+//!
+//! /// Asks from so many tool calls of a session on.
+//! struct Budget(u64);
+//!
+//! impl Handler for Budget {
+//!     fn run<'a>(
+//!         &'a self,
+//!         call: &'a Call<'a>,
+//!     ) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
+//!         let spent = call.input.iteration > Some(self.0);
+//!         Box::pin(async move { Ok(spent.then(|| Output::ask("the budget is spent")).into()) })
+//!     }
+//! }
+//!
+//! fn budget(_: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
+//!     let limit = hook.with.as_ref().and_then(|with| with["limit"].as_u64());
+//!     let limit = limit.ok_or_else(|| {
+//!         BuildError::new("`with.limit` must be a whole number").at("with").hint("with: { limit: 20 }")
+//!     })?;
+//!     Ok(Arc::new(Budget(limit)))
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut registry = Registry::new();
+//! registry.register("budget", budget);
+//!
+//! let yaml = "hooks: { pre_tool_use: [{ hooks: [{ type: budget, with: { limit: 1 } }] }] }";
+//! let config = Config::from_yaml(yaml, "hooks.yaml")?;
+//! let executor = Executor::builder(config).registry(registry.clone()).build()?;
+//! let mut input = Input::for_tool("shell", Default::default());
+//! input.iteration = Some(2);
+//! assert!(!executor.dispatch(Event::PreToolUse, &input).await.allowed);
+//!
+//! let wrong = "hooks: { pre_tool_use: [{ hooks: [{ type: budget }] }] }";
+//! let config = Config::from_yaml(wrong, "hooks.yaml")?;
+//! let problems = Executor::builder(config).registry(registry).build().unwrap_err();
+//! assert_eq!(problems.to_string(), "hooks.yaml:1: `with.limit` must be a whole number");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What it needs, and what it leaves alone
+//!
+//! * A Tokio runtime with time and I/O enabled, of either flavour. The library builds none, prints
+//!   nothing and never exits; what it has to say beside a verdict goes to `tracing`.
+//! * Dropping a future stops the hooks it runs and their child processes.
+//! * `default-features = false` leaves out the command line and its dependencies; `schema` adds the
+//!   JSON schemas of what crosses a boundary.
 #![forbid(unsafe_code)]
 
 pub mod agents;

@@ -27,8 +27,9 @@ pub struct ToolCall {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolFacts {
-    /// What kind of tool it is, neutral across agents: `shell`, `edit`, `read`.
-    pub kind: Option<String>,
+    /// What kinds of tool it is, neutral across agents: `shell`, `edit`, `read`; see
+    /// [`TOOL_KINDS`](crate::agents::TOOL_KINDS).
+    pub kinds: Vec<String>,
     /// Its category, as the host names it.
     pub category: Option<String>,
     /// Whether it only reads.
@@ -39,7 +40,7 @@ impl ToolFacts {
     /// Returns the facts of a tool of the given kind.
     #[must_use]
     pub fn kind(kind: impl Into<String>) -> Self {
-        Self { kind: Some(kind.into()), ..Self::default() }
+        Self { kinds: vec![kind.into()], ..Self::default() }
     }
 
     /// Sets the tool's category.
@@ -100,7 +101,7 @@ impl ToolCall {
         input.tool_name = Some(self.name.clone());
         input.tool_use_id.clone_from(&self.id);
         input.tool_input = Some(self.arguments.clone());
-        input.tool_kinds = self.facts.kind.iter().cloned().collect();
+        input.tool_kinds.clone_from(&self.facts.kinds);
         input.tool_category.clone_from(&self.facts.category);
         input.tool_read_only = self.facts.read_only;
     }

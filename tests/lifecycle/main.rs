@@ -4,6 +4,8 @@
 mod approval;
 mod batch;
 mod declared;
+mod examples;
+mod openclaw_jobs;
 mod order;
 mod rewrites;
 mod session;

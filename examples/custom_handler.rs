@@ -1,0 +1,144 @@
+//! Builtins and a hook type of one's own.
+//!
+//! ```sh
+//! cargo run --example custom_handler
+//! ```
+//!
+//! A builtin is a function that `{ type: builtin, command: NAME, args: [...] }` calls. A hook type is
+//! more: it has parameters of its own (`with:`), checked when the configuration is loaded.
+#![expect(clippy::print_stdout, reason = "it shows its verdicts")]
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use hookexec::config::Hook;
+use hookexec::registry::{BoxFuture, BuildError};
+use hookexec::{
+    Call, Config, Event, Executor, Handler, HandlerEnv, HandlerError, HandlerResult, Input, Output,
+    Registry,
+};
+use serde::Deserialize;
+
+const HOOKS: &str = r"
+hooks:
+  turn_start:
+    - { type: builtin, command: house_rules }
+  pre_tool_use:
+    - matcher: shell
+      hooks:
+        - { type: builtin, command: deny_words, args: [sudo, doas] }
+        - { type: builtin, command: ask_once_in_a_while, args: ['3'] }
+        - type: rate_limit
+          with: { calls: 3, hint: take a break }
+";
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let executor = executor(HOOKS)?;
+    let verdict = executor.dispatch(Event::TurnStart, &Input::default()).await;
+    println!("turn_start: {}", verdict.additional_context.unwrap_or_default());
+    for command in ["ls", "sudo ls", "make", "make test"] {
+        let mut arguments = serde_json::Map::new();
+        arguments.insert("cmd".to_owned(), command.into());
+        let input = Input::for_tool("shell", arguments).with_session("example");
+        let verdict = executor.dispatch(Event::PreToolUse, &input).await;
+        let decision = verdict.decision.map_or("no opinion".to_owned(), |word| word.to_string());
+        println!("{command}: {decision} {}", verdict.message.unwrap_or_default());
+    }
+    if let Err(problems) = self::executor(&HOOKS.replace("calls: 3", "calls: 0")) {
+        println!("{problems}");
+    }
+    executor.shutdown(Duration::from_secs(5)).await;
+    Ok(())
+}
+
+pub(crate) fn executor(hooks: &str) -> Result<Executor, Box<dyn Error>> {
+    let config = Config::from_yaml(hooks, "hooks.yaml")?;
+    Ok(Executor::builder(config).registry(registry()).build()?)
+}
+
+fn registry() -> Registry {
+    let mut registry = Registry::new();
+    // A plain function, kept off the reactor: it may read files and wait for locks.
+    registry.register_builtin("deny_words", deny_words);
+    // An async function.
+    registry.register_builtin("house_rules", house_rules);
+    // A closure with state, fast enough to be called in place.
+    let asked = Mutex::new(0_u64);
+    registry.register_inline_builtin("ask_once_in_a_while", move |_, args| {
+        let every: u64 = args.first().map_or(Ok(10), |text| text.parse())?;
+        let mut count = asked.lock().unwrap_or_else(PoisonError::into_inner);
+        *count += 1;
+        let due = every > 0 && count.is_multiple_of(every);
+        Ok::<_, std::num::ParseIntError>(due.then(|| Output::ask("still all right?")))
+    });
+    registry.register("rate_limit", rate_limit);
+    registry
+}
+
+/// Denies commands that begin with one of the words in `args`.
+fn deny_words(
+    input: &Input,
+    args: &[String],
+) -> Result<Option<Output>, Box<dyn Error + Send + Sync>> {
+    if args.is_empty() {
+        // A guard that can't do its work has failed, and on `pre_tool_use` that is a denial.
+        return Err("`deny_words` needs the words in `args`".into());
+    }
+    let command = input.tool_input.as_ref().and_then(|arguments| arguments.get("cmd")?.as_str());
+    let first = command.and_then(|command| command.split_whitespace().next());
+    let hit = first.filter(|word| args.iter().any(|forbidden| forbidden == word));
+    Ok(hit.map(|word| Output::deny(format!("`{word}` is not allowed here"))))
+}
+
+/// Gives the model a text that could as well come from a database.
+async fn house_rules(_: Arc<Input>, _: Arc<[String]>) -> Result<Option<Output>, std::io::Error> {
+    tokio::task::yield_now().await;
+    Ok(Some(Output::context("Run the tests before you say that something works.")))
+}
+
+/// The parameters of a `rate_limit` hook: what stands under `with:`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RateLimit {
+    /// How many calls a session may make.
+    calls: u32,
+    /// What the model is told then.
+    #[serde(default)]
+    hint: String,
+}
+
+/// Counts the calls of each session.
+struct RateLimiter {
+    limit: RateLimit,
+    made: Mutex<HashMap<String, u32>>,
+}
+
+/// Checks a hook of type `rate_limit` and makes its handler. Errors are shown with file and line.
+fn rate_limit(_: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
+    let wrong = |message: String| {
+        BuildError::new(message).at("with").hint("write `with: { calls: 20, hint: take a break }`")
+    };
+    let with = hook.with.clone().ok_or_else(|| wrong("`rate_limit` needs `with`".to_owned()))?;
+    let limit: RateLimit =
+        serde_json::from_value(with).map_err(|error| wrong(format!("bad `with`: {error}")))?;
+    if limit.calls == 0 {
+        return Err(wrong("bad `with`: `calls` must be at least 1".to_owned()));
+    }
+    Ok(Arc::new(RateLimiter { limit, made: Mutex::default() }))
+}
+
+impl Handler for RateLimiter {
+    fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
+        Box::pin(async move {
+            let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+            let count = made.entry(call.input.session_id.clone()).or_default();
+            *count += 1;
+            let RateLimit { calls, hint } = &self.limit;
+            let over = *count > *calls;
+            Ok(over.then(|| Output::deny(format!("more than {calls} calls; {hint}"))).into())
+        })
+    }
+}
