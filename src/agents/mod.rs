@@ -1,9 +1,9 @@
 //! One adapter for each coding agent: its payload becomes an [`Input`], a verdict its answer.
 //!
 //! What the agents do with each answer was measured on the real clients; the rows of
-//! [`NativeEvent`] hold it. [`read`] turns what an agent writes into an event of ours, [`answer`]
-//! turns the verdict into exactly that agent's dialect, and [`failure`] says what to answer when
-//! there is no verdict.
+//! [`NativeEvent`] hold it. [`read`] turns what an agent writes into an event of ours, [`dispatch`]
+//! runs the hooks of that moment, [`answer`] turns the verdict into exactly that agent's dialect, and
+//! [`failure`] says what to answer when there is no verdict.
 
 mod answer;
 mod claude_code;
@@ -11,6 +11,7 @@ mod claude_dialect;
 mod codex;
 mod copilot;
 mod cursor;
+mod dispatch;
 mod droid;
 mod gemini;
 mod kiro;
@@ -26,6 +27,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use answer::{Answer, answer, failure};
+pub use dispatch::dispatch;
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
 pub use read::{AgentInputError, NativeCall, read};
 pub use tools::TOOL_KINDS;

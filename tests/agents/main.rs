@@ -2,5 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "the helpers of a test fail by panicking")]
 
 mod dialect;
+mod dispatch;
 mod golden;
 mod payloads;

@@ -1,0 +1,168 @@
+//! Which of our events fire at one event of an agent, and what becomes of their verdicts.
+
+use std::sync::{Arc, Mutex};
+
+use hookexec::agents::{self, Agent, NativeCall, dispatch};
+use hookexec::config::{Command, Hook};
+use hookexec::{Config, Decision, Event, Executor, Input, Output, Registry, Verdict};
+use serde_json::json;
+
+/// What a hook makes of an input.
+type Act = fn(&Input) -> Output;
+
+/// An executor with one hook for each of `script`'s events, and what fired, in order.
+struct Host {
+    executor: Executor,
+    seen: Arc<Mutex<Vec<(Event, Input)>>>,
+}
+
+impl Host {
+    fn new(script: &[(Event, Act)]) -> Self {
+        let seen: Arc<Mutex<Vec<(Event, Input)>>> = Arc::default();
+        let mut registry = Registry::new();
+        let mut hooks = Vec::new();
+        for (event, act) in script {
+            let (event, act, log) = (*event, *act, Arc::clone(&seen));
+            registry.register_builtin(event.name(), move |input: &Input, _: &[String]| {
+                log.lock().unwrap().push((event, input.clone()));
+                Ok::<_, String>(Some(act(input)))
+            });
+            hooks.push(Hook::new(event, "builtin", Command::Text(event.name().to_owned())));
+        }
+        let mut config = Config::default();
+        config.hooks = hooks;
+        Self { executor: Executor::builder(config).registry(registry).build().unwrap(), seen }
+    }
+
+    /// Runs the hooks of a call, and returns the verdict and what fired.
+    async fn run(&self, agent: Agent, payload: serde_json::Value) -> (Verdict, Vec<&'static str>) {
+        let call = call(agent, &payload);
+        let verdict = dispatch(&self.executor, &call).await;
+        let fired = self.seen.lock().unwrap().drain(..).map(|(event, _)| event.name()).collect();
+        (verdict, fired)
+    }
+}
+
+fn call(agent: Agent, payload: &serde_json::Value) -> NativeCall {
+    agents::read(agent, None, payload.to_string().as_bytes(), |_| None).unwrap()
+}
+
+fn shell(command: &str) -> serde_json::Value {
+    json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}})
+}
+
+fn nothing(_: &Input) -> Output {
+    Output::default()
+}
+
+fn allow(_: &Input) -> Output {
+    Output::allow()
+}
+
+fn ask(_: &Input) -> Output {
+    Output::ask("is this meant?")
+}
+
+/// Makes every command `safe`.
+fn tame(_: &Input) -> Output {
+    Output::patch_input(json!({"command": "safe"}).as_object().cloned().unwrap())
+}
+
+/// Denies what is not `safe`.
+fn only_safe(input: &Input) -> Output {
+    match &input.tool_input.as_ref().unwrap()["command"] {
+        command if command == "safe" => Output::default(),
+        other => Output::deny(format!("{other} is not safe")),
+    }
+}
+
+#[tokio::test]
+async fn the_events_of_one_moment_fire_in_the_order_of_the_drivers() {
+    let all: Vec<(Event, Act)> = Event::all().map(|event| (event, nothing as Act)).collect();
+    let host = Host::new(&all);
+    let tool = json!({"tool_name": "Bash", "tool_input": {}});
+    for (event, payload, expected) in [
+        ("PreToolUse", tool.clone(), vec!["tool_input_transform", "tool_guard", "pre_tool_use"]),
+        ("PostToolUse", tool, vec!["tool_response_transform", "post_tool_use"]),
+        ("SessionStart", json!({"source": "startup"}), vec!["session_start"]),
+        ("SessionStart", json!({"source": "resume"}), vec!["session_start", "on_session_resume"]),
+        ("UserPromptSubmit", json!({"prompt": "x"}), vec!["user_prompt_submit", "turn_start"]),
+        ("Stop", json!({}), vec!["stop", "turn_end"]),
+        ("PreCompact", json!({}), vec!["pre_compact", "before_compaction"]),
+        ("SessionEnd", json!({}), vec!["session_end"]),
+        ("PostToolBatch", json!({}), vec![]),
+    ] {
+        let mut payload = payload;
+        payload["hook_event_name"] = json!(event);
+        let (verdict, fired) = host.run(Agent::ClaudeCode, payload).await;
+        assert_eq!(fired, expected, "{event}");
+        assert!(verdict.allowed);
+        let native = Agent::ClaudeCode.native_event(event).unwrap();
+        let promised: Vec<_> =
+            native.fires(Agent::ClaudeCode).into_iter().map(Event::name).collect();
+        assert!(expected.iter().all(|event| promised.contains(event)), "{event}: {promised:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_guard_sees_the_arguments_that_are_executed() {
+    let host = Host::new(&[
+        (Event::ToolInputTransform, tame),
+        (Event::ToolGuard, only_safe),
+        (Event::PreToolUse, only_safe),
+    ]);
+    let (verdict, _) = host.run(Agent::ClaudeCode, shell("rm -rf /")).await;
+    assert!(verdict.allowed, "{:?}", verdict.message);
+    assert_eq!(verdict.updated_input.unwrap()["command"], "safe");
+
+    // What pre_tool_use makes of them, the mandatory guard sees as well.
+    let host = Host::new(&[(Event::ToolGuard, nothing), (Event::PreToolUse, tame)]);
+    let (_, fired) = host.run(Agent::ClaudeCode, shell("rm -rf /")).await;
+    assert_eq!(fired, ["tool_guard", "pre_tool_use", "tool_guard"]);
+}
+
+#[tokio::test]
+async fn a_denial_ends_the_moment() {
+    let host = Host::new(&[(Event::ToolGuard, only_safe), (Event::PreToolUse, allow)]);
+    let (verdict, fired) = host.run(Agent::ClaudeCode, shell("rm")).await;
+    assert_eq!(fired, ["tool_guard"]);
+    assert_eq!(verdict.decision, Some(Decision::Deny));
+    assert_eq!(verdict.message.as_deref(), Some("\"rm\" is not safe"));
+}
+
+#[tokio::test]
+async fn an_approver_answers_an_ask_where_the_agent_would_not_come_to_it() {
+    let host = Host::new(&[(Event::PreToolUse, ask), (Event::PermissionRequest, allow)]);
+    // Claude Code asks its user, and its PermissionRequest comes to the approver by itself.
+    let (verdict, fired) = host.run(Agent::ClaudeCode, shell("date")).await;
+    assert_eq!((verdict.decision, fired), (Some(Decision::Ask), vec!["pre_tool_use"]));
+    // Codex would run the tool.
+    let (verdict, fired) = host.run(Agent::Codex, shell("date")).await;
+    assert_eq!(fired, ["pre_tool_use", "permission_request"]);
+    assert_eq!((verdict.decision, verdict.allowed), (Some(Decision::Allow), true));
+}
+
+#[tokio::test]
+async fn nobody_answers_the_mandatory_guard_in_the_users_place() {
+    let host = Host::new(&[(Event::ToolGuard, ask), (Event::PermissionRequest, allow)]);
+    let (verdict, fired) = host.run(Agent::Codex, shell("date")).await;
+    assert_eq!(fired, ["tool_guard", "permission_request"]);
+    assert_eq!((verdict.decision, verdict.allowed), (Some(Decision::Ask), false));
+    let answer = agents::answer(&call(Agent::Codex, &shell("date")), &verdict);
+    assert!(answer.stdout.contains("\"permissionDecision\":\"deny\""), "{}", answer.stdout);
+    assert!(answer.stdout.contains("is this meant?"), "{}", answer.stdout);
+}
+
+#[tokio::test]
+async fn a_response_is_changed_before_others_see_it() {
+    let redact: Act = |_| Output::tool_response("[redacted]");
+    let host = Host::new(&[(Event::ToolResponseTransform, redact), (Event::PostToolUse, nothing)]);
+    let payload = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {},
+        "tool_response": {"stdout": "secret", "stderr": ""}});
+    let call = call(Agent::ClaudeCode, &payload);
+    let verdict = dispatch(&host.executor, &call).await;
+    assert_eq!(host.seen.lock().unwrap()[1].1.tool_response, Some(json!("[redacted]")));
+    let answer = agents::answer(&call, &verdict);
+    assert!(answer.stdout.contains(r#""stdout":"[redacted]""#), "{}", answer.stdout);
+    assert!(!answer.stdout.contains("secret"));
+}
