@@ -1,16 +1,16 @@
 //! What a hook is told and what comes back.
 
 use hookexec::Input;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::harness::{Project, argv, shell, text};
 
 #[tokio::test]
 async fn a_shell_string_gets_the_input_and_answers_with_streams_and_a_code() {
-    let project = Project::new();
-    let result = project.sh("cat; echo talk >&2; exit 3").await.unwrap();
-    let seen: Value = serde_json::from_slice(&result.stdout).unwrap();
-    assert_eq!(seen["session_id"], "");
+    let input = Input::for_tool("shell", serde_json::Map::new()).with_session("s");
+    let result = Project::new().run(&shell("cat; echo talk >&2; exit 3"), &input).await.unwrap();
+    // The JSON, not a byte more: no newline either, just the end of the file.
+    assert_eq!(result.stdout, serde_json::to_vec(&input).unwrap());
     assert_eq!((result.exit_code, text(&result.stderr)), (3, "talk\n"));
     assert_eq!(result.warnings, Vec::<String>::new());
 }

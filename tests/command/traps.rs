@@ -198,7 +198,7 @@ async fn two_hundred_hooks_run_at_once() {
 #[tokio::test]
 async fn the_group_is_the_hooks_own() {
     let project = Project::new();
-    let result = project.sh("ps -o pgid= -p $$; echo $$").await.unwrap();
+    let result = project.sh("cut -d ' ' -f 5 /proc/$$/stat; echo $$").await.unwrap();
     let ids: Vec<_> = text(&result.stdout).split_whitespace().collect();
     assert_eq!(ids[0], ids[1]);
     let own = rustix::process::getpgrp().as_raw_pid().to_string();

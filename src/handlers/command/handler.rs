@@ -190,7 +190,7 @@ fn rounded(duration: Duration) -> String {
 fn leak_warning(streams: &[&str]) -> Option<String> {
     (!streams.is_empty()).then(|| {
         format!(
-            "a background process keeps its {} open; redirect the output of what should outlive it, as in `job >/dev/null 2>&1 &`",
+            "a background process keeps its {} open, and what it writes from now on is lost; redirect the output of what should outlive the hook, as in `job >/dev/null 2>&1 &`",
             streams.join(" and ")
         )
     })
