@@ -1,11 +1,17 @@
 //! Problems of a configuration, each with the place it stands at.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 use super::source::Location;
 
 /// How bad a problem is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Severity {
     /// Allowed, and probably not meant.
@@ -71,8 +77,35 @@ impl Diagnostic {
     }
 }
 
+impl Serialize for Diagnostic {
+    /// Writes the place as `path`, `line`, `column`, `end_line` and `end_column`, which are left
+    /// out when there is none.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if let Some(location) = &self.location {
+            map.serialize_entry("path", &location.path().to_string_lossy())?;
+            if !location.file().text.is_empty() {
+                let (end_line, end_column) = location.end();
+                map.serialize_entry("line", &location.line())?;
+                map.serialize_entry("column", &location.column())?;
+                map.serialize_entry("end_line", &end_line)?;
+                map.serialize_entry("end_column", &end_column)?;
+            }
+        }
+        map.serialize_entry("severity", &self.severity)?;
+        map.serialize_entry("message", &self.message)?;
+        if let Some(label) = &self.label {
+            map.serialize_entry("label", label)?;
+        }
+        if let Some(hint) = &self.hint {
+            map.serialize_entry("hint", hint)?;
+        }
+        map.end()
+    }
+}
+
 /// All problems that were found, in the order of the files.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Diagnostics(Vec<Diagnostic>);
 
 impl Diagnostics {
@@ -84,6 +117,23 @@ impl Diagnostics {
     /// Adds many.
     pub fn extend(&mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) {
         self.0.extend(diagnostics);
+    }
+
+    /// Brings the problems into the order of `files`, and within a file into that of the text.
+    pub fn sort(&mut self, files: &[PathBuf]) {
+        let mut ranks: HashMap<&Path, usize> = HashMap::new();
+        for file in files {
+            let next = ranks.len();
+            ranks.entry(file).or_insert(next);
+        }
+        self.0.sort_by_cached_key(|problem| {
+            problem.location.as_ref().map(|location| {
+                let rank = ranks.get(location.path()).copied().unwrap_or(usize::MAX);
+                (rank, location.range().start)
+            })
+        });
+        // An alias brings what is wrong with its anchor along each time it is used.
+        self.0.dedup();
     }
 
     /// Returns the problems.

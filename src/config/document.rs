@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::condition::Condition;
 use super::defaults::Defaults;
+use super::diagnostic::Diagnostic;
 use super::hook::Place;
 use super::model::Config;
 use super::node::{Node, Value};
-use super::reader::Reader;
+use super::picoclaw::Link;
+use super::reader::{Fields, Reader};
 use crate::event::Event;
 use crate::executor::Matcher;
 use crate::suggest;
@@ -17,61 +18,88 @@ pub(super) const KEYS: [&str; 4] = ["$schema", "defaults", "processes", "hooks"]
 /// The keys of a matcher entry.
 pub(super) const ENTRY_KEYS: [&str; 4] = ["matcher", "hooks", "when", "preempt_yolo"];
 
-impl Reader {
-    /// Reads a whole file into `config`.
-    pub(super) fn document(&mut self, root: &Node, config: &mut Config) {
+const ENTRY_HINT: &str = "write `- matcher: \"shell\"` with the hook below `hooks:`";
+
+/// One file on its way in.
+pub(super) struct Document<'a> {
+    pub(super) reader: Reader,
+    /// What is sound in it.
+    pub(super) config: Config,
+    /// Whose hooks are meant when it is a whole docker-agent file.
+    pub(super) agent: Option<&'a str>,
+    /// Whether it is one.
+    pub(super) has_agents: bool,
+    /// What processes say they intercept and observe.
+    pub(super) chain: Vec<Link>,
+}
+
+impl<'a> Document<'a> {
+    pub(super) fn new(reader: Reader, agent: Option<&'a str>) -> Self {
+        Self { reader, config: Config::default(), agent, has_agents: false, chain: Vec::new() }
+    }
+
+    /// Reads the file.
+    pub(super) fn read(&mut self, root: &Node) {
         if matches!(root.value, Value::Null) {
+            let warning = Diagnostic::warning("the file is empty: it configures no hooks");
+            self.reader.report(root, warning);
             return;
         }
-        let Some(fields) = self.open_fields(root, "the file") else { return };
-        let defaults = fields.get("defaults").map(|node| self.defaults(node)).unwrap_or_default();
-        config.max_parallel = config.max_parallel.or(defaults.max_parallel);
-        config.deadline = config.deadline.or(defaults.deadline);
+        let Some(fields) = self.reader.open_fields(root, "the file") else { return };
+        if super::picoclaw::is_whole_config(&fields) {
+            if let Some(hooks) = fields.get("hooks") {
+                self.hooks_block(hooks, &Defaults::default());
+            }
+        } else if fields.get("agents").is_some() {
+            self.agents(&fields);
+        } else {
+            self.own(&fields);
+        }
+        self.close_chain();
+    }
+
+    /// Reads a file of this program's own: a hooks block, and what goes beside it.
+    fn own(&mut self, fields: &Fields<'_>) {
+        let defaults = fields.get("defaults").map(|node| self.reader.defaults(node));
+        let defaults = defaults.unwrap_or_default();
+        self.config.max_parallel = defaults.max_parallel;
+        self.config.deadline = defaults.deadline;
         for (name, key, value) in fields.iter() {
             match name {
-                "hooks" => self.hooks_block(value, &defaults, config),
-                "processes" => self.processes(value, config),
                 "$schema" | "defaults" => {}
-                _ if name.parse::<Event>().is_err() => self.unknown_top_key(key, name),
-                _ => self.event(name, key, value, &defaults, config),
+                "hooks" => self.hooks_block(value, &defaults),
+                "processes" => self.processes(value, &defaults, None),
+                _ if name.parse::<Event>().is_ok() => self.event(name, key, value, &defaults),
+                _ => self.unknown_key(key, name),
             }
         }
     }
 
-    fn unknown_top_key(&mut self, key: &Node, name: &str) {
+    fn unknown_key(&mut self, key: &Node, name: &str) {
         let known = KEYS.into_iter().chain(Event::all().map(Event::name));
         let hint = match suggest::closest(name, known) {
             Some(suggestion) => format!("did you mean `{suggestion}`?"),
-            None => "known here: hooks, defaults, processes".to_owned(),
+            None => "known here: hooks, defaults, processes, or the name of an event".to_owned(),
         };
-        self.error_with_hint(key, format!("unknown key `{name}`"), hint);
+        self.reader.error_with_hint(key, format!("unknown key `{name}`"), hint);
     }
 
-    fn processes(&mut self, node: &Node, config: &mut Config) {
-        let Some(fields) = self.open_fields(node, "`processes`") else { return };
+    /// Reads a hooks block: events and their hooks, or PicoClaw's shorthand.
+    pub(super) fn hooks_block(&mut self, node: &Node, defaults: &Defaults) {
+        if matches!(node.value, Value::Null) {
+            self.reader.report(node, Diagnostic::warning("`hooks` is empty"));
+            return;
+        }
+        let Some(fields) = self.reader.open_fields(node, "`hooks`") else { return };
         for (name, key, value) in fields.iter() {
-            if let Some(process) = self.process(name, key, value) {
-                config.processes.insert(name.to_owned(), process);
+            if !super::picoclaw::KEYS.contains(&name) {
+                self.event(name, key, value, defaults);
             }
         }
+        self.picoclaw(&fields, defaults);
     }
 
-    /// Reads a hooks block: event names and their hooks.
-    fn hooks_block(&mut self, node: &Node, defaults: &Defaults, config: &mut Config) {
-        let Some(fields) = self.open_fields(node, "`hooks`") else { return };
-        for (name, key, value) in fields.iter() {
-            self.event(name, key, value, defaults, config);
-        }
-    }
-
-    fn event(
-        &mut self,
-        name: &str,
-        key: &Node,
-        value: &Node,
-        defaults: &Defaults,
-        config: &mut Config,
-    ) {
+    fn event(&mut self, name: &str, key: &Node, value: &Node, defaults: &Defaults) {
         let event = match name.parse::<Event>() {
             Ok(event) => event,
             Err(unknown) => {
@@ -79,45 +107,124 @@ impl Reader {
                     Some(suggestion) => format!("did you mean `{suggestion}`?"),
                     None => "`hookexec events` lists them".to_owned(),
                 };
-                self.error_with_hint(key, format!("unknown event `{name}`"), hint);
+                self.reader.error_with_hint(key, format!("unknown event `{name}`"), hint);
                 return;
             }
         };
+        let items = match &value.value {
+            Value::Null => &[],
+            _ => value.one_or_many(),
+        };
+        if items.is_empty() {
+            let warning = Diagnostic::warning(format!("`{event}` has no hooks"));
+            self.reader.report(key, warning);
+        }
         let mut place = Place { event, matcher: Matcher::everything(), when: None, defaults };
-        for item in value.one_or_many() {
+        for item in items {
             if event.contract().tool_matched {
-                self.entry(item, &mut place, config);
+                self.entry(item, &mut place);
             } else {
-                config.hooks.extend(self.hook(item, &place));
+                self.flat_hook(item, &place);
             }
         }
     }
 
+    /// Reads a hook of an event that has no tools to choose from.
+    fn flat_hook(&mut self, node: &Node, place: &Place<'_>) {
+        let event = place.event;
+        for (key, _) in node.as_map().unwrap_or_default() {
+            let (message, hint) = match key.as_text() {
+                Some("matcher") => (
+                    format!("a `matcher` on `{event}`, which is about no tool"),
+                    "remove it; `when:` narrows by content on every event",
+                ),
+                Some("hooks") => (
+                    format!("the hooks of `{event}` stand directly in its list"),
+                    "move them out of `hooks:`, one level up",
+                ),
+                _ => continue,
+            };
+            self.reader.error_with_hint(key, message, hint);
+            return;
+        }
+        self.config.hooks.extend(self.reader.hook(node, place));
+    }
+
     /// Reads a matcher entry: which tools, and the hooks for them.
-    fn entry(&mut self, node: &Node, place: &mut Place<'_>, config: &mut Config) {
-        let Some(fields) = self.fields(node, "a matcher entry", &ENTRY_KEYS) else { return };
-        let matcher = fields.get("matcher").map(|value| self.matcher(value));
-        place.matcher = matcher.flatten().unwrap_or_else(Matcher::everything);
-        let when: Option<Condition> = fields.get("when").and_then(|value| self.condition(value));
-        place.when = when.map(Arc::new);
+    fn entry(&mut self, node: &Node, place: &mut Place<'_>) {
+        let event = place.event;
+        let has = |name: &str| {
+            let entries = node.as_map().unwrap_or_default();
+            entries.iter().any(|(key, _)| key.as_text() == Some(name))
+        };
+        if !has("hooks") && (has("type") || has("command")) {
+            let message = format!("a hook in the place of a matcher entry of `{event}`");
+            self.reader.error_with_hint(node, message, ENTRY_HINT);
+            return;
+        }
+        let errors = self.reader.errors();
+        let Some(fields) = self.reader.fields(node, "a matcher entry", &ENTRY_KEYS) else { return };
+        place.matcher = match fields.get("matcher") {
+            Some(value) => self.reader.matcher(value).unwrap_or_else(Matcher::everything),
+            None => Matcher::everything(),
+        };
+        place.when =
+            fields.get("when").and_then(|value| self.reader.condition(value)).map(Arc::new);
+        if let Some(value) = fields.get("preempt_yolo") {
+            self.preempt_yolo(value, event);
+        }
         let Some(hooks) = fields.get("hooks") else {
-            self.error(node, "a matcher entry needs `hooks`");
+            if fields.lacks("hooks") {
+                self.reader.error_with_hint(node, "a matcher entry needs `hooks`", ENTRY_HINT);
+            }
             return;
         };
-        if hooks.one_or_many().is_empty() {
-            self.error(hooks, "`hooks` is empty");
+        let items = match &hooks.value {
+            Value::Null => &[],
+            _ => hooks.one_or_many(),
+        };
+        if items.is_empty() {
+            let hint = "an entry without hooks does nothing; add one or remove the entry";
+            self.reader.error_with_hint(hooks, "`hooks` is empty", hint);
         }
-        for item in hooks.one_or_many() {
-            config.hooks.extend(self.hook(item, place));
+        // Below a broken matcher the hooks are read for their own mistakes, and then left out: they
+        // are for tools that nobody knows.
+        let sound = self.reader.errors() == errors;
+        for item in items {
+            let hook = self.reader.hook(item, place);
+            self.config.hooks.extend(hook.filter(|_| sound));
         }
     }
 
+    /// Reads docker-agent's way to run a guard before every approval, which here is where
+    /// `pre_tool_use` always runs.
+    fn preempt_yolo(&mut self, node: &Node, event: Event) {
+        let wanted = self.reader.boolean(node, "`preempt_yolo`").unwrap_or_default();
+        if wanted && event != Event::PreToolUse {
+            let message = format!("`preempt_yolo` on `{event}`: it belongs to `pre_tool_use`");
+            self.reader.error(node, message);
+        }
+    }
+}
+
+impl Reader {
     fn matcher(&mut self, node: &Node) -> Option<Matcher> {
         let pattern = self.text(node, "`matcher`")?;
         match Matcher::new(&pattern) {
             Ok(matcher) => Some(matcher),
             Err(error) => {
-                self.error(node, error.to_string());
+                let hint = if pattern.split('|').any(|part| part == "*") || pattern.starts_with('*')
+                {
+                    "a matcher is a regular expression: write `.*` for anything, or `*` alone"
+                } else {
+                    "a matcher is a regular expression over the whole name of the tool"
+                };
+                self.report(
+                    node,
+                    Diagnostic::error("`matcher` is not a valid regular expression")
+                        .label(error.cause)
+                        .hint(hint),
+                );
                 None
             }
         }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use super::condition::Condition;
 use super::defaults::Defaults;
-use super::model::{Command, Hook, InheritEnv, OnError};
+use super::model::{Command, Hook, InheritEnv, OnError, SideEffects};
 use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
 use crate::event::{Contract, Event, FailureMode};
 use crate::executor::Matcher;
+use crate::wire::Mode;
 
 /// The keys of a hook.
 pub(super) const KEYS: [&str; 19] = [
@@ -28,11 +29,21 @@ pub(super) const KEYS: [&str; 19] = [
     "mutates",
     "background",
     "enabled",
+    "mode",
+    "side_effects",
     "when",
     "with",
-    // Read for the sake of a message.
-    "matcher",
-    "hooks",
+];
+
+/// The values of `mode`.
+const MODE: [(&str, Mode); 3] =
+    [("enforce", Mode::Enforce), ("warn", Mode::Warn), ("shadow", Mode::Shadow)];
+
+/// The values of `side_effects`.
+const SIDE_EFFECTS: [(&str, SideEffects); 3] = [
+    ("none", SideEffects::None),
+    ("idempotent", SideEffects::Idempotent),
+    ("external", SideEffects::External),
 ];
 
 /// The values of `on_error`.
@@ -62,16 +73,14 @@ impl Reader {
         let contract = place.event.contract();
         let defaults = place.defaults;
 
-        let kind = if let Some(value) = fields.get("type") {
-            self.filled_text(value, "`type`")
-        } else {
+        if fields.lacks("type") {
             self.error_with_hint(
                 node,
                 "a hook needs a `type`",
                 "add `type: command`, `type: builtin` or `type: process`",
             );
-            None
-        };
+        }
+        let kind = fields.get("type").and_then(|value| self.filled_text(value, "`type`"));
         let kind = kind.unwrap_or_default();
         let mut hook = Hook {
             matcher: place.matcher.clone(),
@@ -96,6 +105,11 @@ impl Reader {
                 }
                 "mutates" => hook.mutates = self.boolean(value, "`mutates`").unwrap_or_default(),
                 "enabled" => hook.enabled = self.boolean(value, "`enabled`").unwrap_or_default(),
+                "mode" => hook.mode = self.choice(value, "`mode`", &MODE).unwrap_or_default(),
+                "side_effects" => {
+                    let wanted = self.choice(value, "`side_effects`", &SIDE_EFFECTS);
+                    hook.side_effects = wanted.unwrap_or_default();
+                }
                 "with" => hook.with = self.hook_parameters(value, &hook.kind),
                 _ => {}
             }
@@ -127,7 +141,8 @@ impl Reader {
     fn hook_command(&mut self, node: &Node, fields: &Fields<'_>, kind: &str) -> Option<Command> {
         let Some(value) = fields.get("command") else {
             // A host's own type may need nothing but `with`.
-            if kind.is_empty() || SHIPPED_TYPES.contains(&kind) {
+            let needed = kind.is_empty() || SHIPPED_TYPES.contains(&kind);
+            if needed && fields.lacks("command") {
                 let wanted = match kind {
                     "builtin" => "the name of the builtin: `command: protect_paths`",
                     "process" => "the name of an entry of `processes:`: `command: weather`",

@@ -1,18 +1,17 @@
 //! Files and texts in, a [`Config`] or its problems out.
 
-use std::fs::File;
-use std::io::Read;
+use std::collections::btree_map::Entry;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::diagnostic::{Diagnostic, Diagnostics};
+use super::document::Document;
+use super::file;
+use super::layers::Layer;
 use super::model::Config;
 use super::reader::Reader;
 use super::source::{Location, SourceFile};
-use super::yaml;
-
-/// The largest file that is read, in bytes.
-const MAX_FILE: u64 = 1 << 20;
+use super::{check, yaml};
 
 impl Config {
     /// Reads a configuration from `text`; `path` is what messages call it.
@@ -21,7 +20,8 @@ impl Config {
     /// All problems of the text, when one of them is an error.
     pub fn from_yaml(text: &str, path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
         let mut loading = Loading::default();
-        loading.text(text, path.as_ref());
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        loading.text(SourceFile::new(path.as_ref(), text));
         loading.finish()
     }
 
@@ -31,66 +31,109 @@ impl Config {
     /// All problems of the file, when one of them is an error.
     pub fn load_file(path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
         let mut loading = Loading::default();
-        loading.file(path.as_ref());
+        loading.file(Layer::Program, path.as_ref());
         loading.finish()
     }
 }
 
 /// A configuration on its way in: what could be read so far, and what is wrong.
+///
+/// The executor's builder adds what it finds, so that all problems come out at once.
 #[derive(Debug, Default)]
 pub(crate) struct Loading {
     /// What is sound; broken hooks are left out.
     pub(crate) config: Config,
-    /// Errors and warnings, in the order of the files.
+    /// Errors and warnings.
     pub(crate) problems: Diagnostics,
+    agent: Option<String>,
+    agent_found: bool,
 }
 
 impl Loading {
+    /// Returns a beginning that takes the hooks of an agent out of whole docker-agent files.
+    pub(super) fn for_agent(agent: Option<String>) -> Self {
+        Self { agent, ..Self::default() }
+    }
+
+    /// Checks what only the whole configuration shows, and brings the problems into order.
+    pub(crate) fn complete(mut self) -> Self {
+        check::whole(&mut self.config, &mut self.problems);
+        self.problems.sort(&self.config.files);
+        self
+    }
+
     /// Returns the configuration when nothing in it is wrong.
-    pub(crate) fn finish(mut self) -> Result<Config, Diagnostics> {
-        if self.problems.has_errors() {
-            return Err(self.problems);
+    pub(crate) fn finish(self) -> Result<Config, Diagnostics> {
+        let Self { mut config, problems, .. } = self.complete();
+        if problems.has_errors() {
+            return Err(problems);
         }
-        self.config.warnings.extend(self.problems);
-        Ok(self.config)
+        config.warnings.extend(problems);
+        Ok(config)
     }
 
-    fn file(&mut self, path: &Path) {
-        let mut bytes = Vec::new();
-        let read =
-            File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
-        if let Err(error) = read {
-            let message = format!("can't read {}: {error}", path.display());
-            self.problems.push(Diagnostic::error(message));
-            return;
-        }
-        if bytes.len() as u64 > MAX_FILE {
-            let message = format!("{} is larger than 1 MiB", path.display());
-            self.problems.push(Diagnostic::error(message));
-            return;
-        }
-        if let Ok(text) = String::from_utf8(bytes) {
-            self.text(&text, path);
-        } else {
-            let message = format!("{} is not UTF-8", path.display());
-            self.problems.push(Diagnostic::error(message));
+    /// Reads one file. All files of all layers pass here: this is the place that decides whether
+    /// one is used at all.
+    pub(super) fn file(&mut self, layer: Layer, path: &Path) {
+        match file::read(path) {
+            Ok(text) => self.text(SourceFile::new(path, text).in_layer(layer)),
+            Err(problem) => {
+                self.config.files.push(path.to_owned());
+                self.problems.push(problem);
+            }
         }
     }
 
-    fn text(&mut self, text: &str, path: &Path) {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        self.config.files.push(path.to_owned());
-        let file = Arc::new(SourceFile::new(path, text));
+    /// Reports a choice of agent that no file could use.
+    pub(super) fn check_agent(&mut self) {
+        if let Some(agent) = &self.agent
+            && !self.agent_found
+        {
+            let message = format!("agent `{agent}` was asked for, and no file has `agents:`");
+            let hint = "name the docker-agent file too: `--config agent.yaml`";
+            self.problems.push(Diagnostic::error(message).hint(hint));
+        }
+    }
+
+    fn text(&mut self, file: SourceFile) {
+        self.config.files.push(file.path.clone());
+        let file = Arc::new(file);
         match yaml::parse(&file.text) {
             Ok(root) => {
-                let mut reader = Reader::new(Arc::clone(&file));
-                reader.document(&root, &mut self.config);
-                self.problems.extend(reader.into_problems());
+                let reader = Reader::new(Arc::clone(&file));
+                let mut document = Document::new(reader, self.agent.as_deref());
+                document.read(&root);
+                self.agent_found |= document.has_agents;
+                self.problems.extend(document.reader.into_problems());
+                self.add(document.config);
             }
             Err(error) => {
                 let mut problem = Diagnostic::error(error.message);
                 problem.hint = error.hint.map(str::to_owned);
                 self.problems.push(problem.at(Location::new(file, error.range)));
+            }
+        }
+    }
+
+    /// Adds what a file configures to what the files before it did.
+    fn add(&mut self, part: Config) {
+        self.config.hooks.extend(part.hooks);
+        // The first file that says it wins: a project does not shorten what a user allows.
+        self.config.max_parallel = self.config.max_parallel.or(part.max_parallel);
+        self.config.deadline = self.config.deadline.or(part.deadline);
+        for (name, process) in part.processes {
+            match self.config.processes.entry(name) {
+                Entry::Vacant(vacant) => {
+                    vacant.insert(process);
+                }
+                Entry::Occupied(first) => {
+                    let message = format!("process `{}` is there twice", first.key());
+                    let hint = format!(
+                        "the first is at {}; give this one another name",
+                        first.get().location
+                    );
+                    self.problems.push(Diagnostic::error(message).hint(hint).at(process.location));
+                }
             }
         }
     }
@@ -140,14 +183,14 @@ hooks:
     }
 
     #[test]
-    fn all_problems_of_a_text_are_found_at_once() {
+    fn all_problems_of_a_text_are_found_at_once_in_the_order_of_the_text() {
         let text = "stop:\n- type: command\n- { type: command, command: a, timeout: 0, tiemout: 3 }\npre_tool_us: []\n";
         let problems = Config::from_yaml(text, "x.yaml").unwrap_err();
         assert_eq!(
             problems.to_string(),
             "x.yaml:2: a hook needs a `command`\n\
+             x.yaml:3: `timeout` is zero\n\
              x.yaml:3: unknown key `tiemout` in a hook\n\
-             x.yaml:3: `timeout` leaves no time: `0`\n\
              x.yaml:4: unknown key `pre_tool_us`"
         );
     }

@@ -1,15 +1,21 @@
 //! `hooks.yaml`: read, checked and resolved, with every problem of a file in one go.
 
+mod check;
 mod condition;
 mod defaults;
 mod diagnostic;
+mod docker;
 mod document;
+mod file;
 mod hook;
+mod layers;
 mod load;
 mod model;
 mod node;
+mod picoclaw;
 mod process;
 mod reader;
+mod render;
 mod source;
 mod units;
 mod when;
@@ -17,5 +23,6 @@ mod yaml;
 
 pub use condition::{Condition, Leaf, Trace};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use layers::{Layer, LoadOptions};
 pub use model::{Command, Config, EventMethod, Hook, InheritEnv, OnError, Process, SideEffects};
 pub use source::{Location, SourceFile};

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::condition::Condition;
+use super::layers::Layer;
 use super::source::Location;
 use crate::event::Event;
 use crate::executor::Matcher;
@@ -68,6 +69,8 @@ pub struct Hook {
     pub mutates: bool,
     /// Whether it is started and not waited for.
     pub background: bool,
+    /// Whether a process is only told of the event: a notification, to which nothing is answered.
+    pub observe: bool,
     /// Whether it runs at all.
     pub enabled: bool,
     /// Whether its answer counts.
@@ -207,6 +210,7 @@ impl Hook {
             strict_output: false,
             mutates: false,
             background: false,
+            observe: false,
             enabled: true,
             mode: Mode::Enforce,
             side_effects: SideEffects::External,
@@ -215,6 +219,12 @@ impl Hook {
             location: Location::default(),
             key_locations: BTreeMap::new(),
         }
+    }
+
+    /// Returns who configured it.
+    #[must_use]
+    pub fn layer(&self) -> Layer {
+        self.location.file().layer
     }
 
     /// Returns the hook's name, or what it runs.

@@ -45,6 +45,13 @@ impl Node {
         }
     }
 
+    pub(super) fn as_map(&self) -> Option<&[(Node, Node)]> {
+        match &self.value {
+            Value::Map(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
     /// Returns the items of a list, or the value itself as a list of one.
     pub(super) fn one_or_many(&self) -> &[Node] {
         match &self.value {

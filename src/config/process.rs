@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use super::model::{EventMethod, Process};
 use super::node::{Node, Value};
+use super::picoclaw::Shorthand;
 use super::reader::Reader;
 
 /// The keys of an entry of `processes:`.
-pub(super) const KEYS: [&str; 11] = [
+pub(super) const KEYS: [&str; 16] = [
     "command",
     "dir",
     "working_dir",
@@ -19,6 +20,11 @@ pub(super) const KEYS: [&str; 11] = [
     "max_line",
     "provides",
     "event_method",
+    "enabled",
+    "priority",
+    "transport",
+    "intercept",
+    "observe",
 ];
 
 const START: [(&str, bool); 2] = [("lazy", false), ("eager", true)];
@@ -34,7 +40,12 @@ impl Process {
 
 impl Reader {
     /// Reads one entry; `None` when it is broken, which is reported.
-    pub(super) fn process(&mut self, name: &str, key: &Node, node: &Node) -> Option<Process> {
+    pub(super) fn process(
+        &mut self,
+        name: &str,
+        key: &Node,
+        node: &Node,
+    ) -> Option<(Process, Shorthand)> {
         let errors = self.errors();
         if name.trim().is_empty() {
             self.error(key, "a process needs a name");
@@ -96,7 +107,8 @@ impl Reader {
                 _ => {}
             }
         }
-        (self.errors() == errors).then_some(process)
+        let shorthand = self.process_shorthand(&fields);
+        (self.errors() == errors).then_some((process, shorthand))
     }
 
     fn process_command(&mut self, node: &Node) -> Option<Vec<String>> {

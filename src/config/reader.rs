@@ -8,6 +8,24 @@ use super::node::{Node, Value};
 use super::source::{Location, SourceFile};
 use crate::suggest;
 
+/// What other systems call our keys.
+const OTHER_NAMES: [(&str, &str); 14] = [
+    ("async", "background"),
+    ("condition", "when"),
+    ("cwd", "working_dir"),
+    ("dir", "working_dir"),
+    ("description", "name"),
+    ("disabled", "enabled"),
+    ("environment", "env"),
+    ("if", "when"),
+    ("parameters", "with"),
+    ("params", "with"),
+    ("run", "command"),
+    ("timeout_ms", "timeout"),
+    ("timeout_sec", "timeout"),
+    ("tool", "matcher"),
+];
+
 /// Reads one file.
 pub(super) struct Reader {
     file: Arc<SourceFile>,
@@ -18,12 +36,19 @@ pub(super) struct Reader {
 /// The keys of a mapping, each known and there once.
 pub(super) struct Fields<'n> {
     entries: Vec<(&'n str, &'n Node, &'n Node)>,
+    /// What unknown keys were probably meant to be.
+    meant: Vec<String>,
 }
 
 impl<'n> Fields<'n> {
     /// Returns the value of a key.
     pub(super) fn get(&self, key: &str) -> Option<&'n Node> {
         self.iter().find(|(name, _, _)| *name == key).map(|(_, _, value)| value)
+    }
+
+    /// Returns whether a key is missing, and was not just misspelt, which is reported already.
+    pub(super) fn lacks(&self, key: &str) -> bool {
+        self.get(key).is_none() && !self.meant.iter().any(|meant| meant == key)
     }
 
     /// Returns name, key and value of each entry, in the order of the file.
@@ -90,12 +115,14 @@ impl Reader {
         what: &str,
         known: &[&str],
     ) -> Option<Fields<'n>> {
-        let fields = self.open_fields(node, what)?;
+        let mut fields = self.open_fields(node, what)?;
+        let mut meant = Vec::new();
         for (name, key, _) in fields.iter() {
             if !known.contains(&name) {
-                self.unknown_key(key, name, what, known);
+                meant.extend(self.unknown_key(key, name, what, known));
             }
         }
+        fields.meant = meant;
         Some(fields)
     }
 
@@ -106,7 +133,7 @@ impl Reader {
             return None;
         };
         let mut seen: HashMap<&str, &Node> = HashMap::with_capacity(entries.len());
-        let mut fields = Fields { entries: Vec::with_capacity(entries.len()) };
+        let mut fields = Fields { entries: Vec::with_capacity(entries.len()), meant: Vec::new() };
         for (key, value) in entries {
             let Some(name) = key.as_text() else {
                 self.error_with_hint(
@@ -134,13 +161,26 @@ impl Reader {
         Some(fields)
     }
 
-    /// Reports a key that nobody reads.
-    pub(super) fn unknown_key(&mut self, key: &Node, name: &str, what: &str, known: &[&str]) {
-        let hint = match suggest::closest(name, known.iter().copied()) {
-            Some(suggestion) => format!("did you mean `{suggestion}`?"),
+    /// Reports a key that nobody reads, and returns what it was probably meant to be.
+    fn unknown_key(
+        &mut self,
+        key: &Node,
+        name: &str,
+        what: &str,
+        known: &[&str],
+    ) -> Option<String> {
+        let elsewhere =
+            OTHER_NAMES.iter().find(|(other, ours)| *other == name && known.contains(ours));
+        let meant = elsewhere
+            .map(|(_, ours)| *ours)
+            .or_else(|| suggest::closest(name, known.iter().copied()))
+            .map(str::to_owned);
+        let hint = match &meant {
+            Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("known here: {}", known.join(", ")),
         };
         self.error_with_hint(key, format!("unknown key `{name}` in {what}"), hint);
+        meant
     }
 
     /// Reads a text; a number or a boolean stands for the text it was written as.
@@ -149,11 +189,7 @@ impl Reader {
             Value::Text(text) => text.clone(),
             Value::Bool(_) | Value::Number(_) => self.written(node).to_owned(),
             Value::Null => {
-                self.error_with_hint(
-                    node,
-                    format!("{what} has no value"),
-                    "write `\"\"` for an empty text",
-                );
+                self.error(node, format!("{what} has no value"));
                 return None;
             }
             Value::List(_) | Value::Map(_) => {
@@ -241,7 +277,10 @@ impl Reader {
             if name.is_empty() || name.contains(['=', '\0']) {
                 self.error(key, format!("`{name}` can't be the name of an environment variable"));
             }
-            if let Some(text) = self.text(value, &format!("`{name}`")) {
+            if matches!(value.value, Value::Null) {
+                let hint = "write `\"\"` for an empty text";
+                self.error_with_hint(value, format!("`{name}` has no value"), hint);
+            } else if let Some(text) = self.text(value, &format!("`{name}`")) {
                 variables.insert(name.to_owned(), text);
             }
         }
@@ -269,7 +308,7 @@ impl Reader {
     }
 
     /// Returns the text that a plain value was written as.
-    fn written(&self, node: &Node) -> &str {
+    pub(super) fn written(&self, node: &Node) -> &str {
         let text = self.file.text.get(node.span.clone()).unwrap_or_default();
         text.trim_matches(['"', '\''])
     }

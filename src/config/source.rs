@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::layers::Layer;
+
 /// A configuration file as it was read.
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -13,17 +15,36 @@ pub struct SourceFile {
     pub path: PathBuf,
     /// Its text.
     pub text: String,
+    /// Who brought it in.
+    pub layer: Layer,
+    directory: PathBuf,
 }
 
 impl SourceFile {
     /// Returns a file of the given text.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
-        Self { path: path.into(), text: text.into() }
+        let path = path.into();
+        let absolute = std::path::absolute(&path);
+        let directory = absolute.ok().and_then(|path| path.parent().map(Path::to_owned));
+        Self {
+            path,
+            text: text.into(),
+            layer: Layer::default(),
+            directory: directory.unwrap_or_else(|| PathBuf::from("/")),
+        }
+    }
+
+    /// Sets who brought it in.
+    #[must_use]
+    pub fn in_layer(self, layer: Layer) -> Self {
+        Self { layer, ..self }
     }
 }
 
 /// A place in a configuration file.
+///
+/// A file that could not be read has no text, and a place in it is the file as a whole.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Location {
     file: Arc<SourceFile>,
@@ -51,13 +72,10 @@ impl Location {
         &self.file.path
     }
 
-    /// Returns the directory that the file is in.
+    /// Returns the directory that the file is in, as an absolute path.
     #[must_use]
     pub fn directory(&self) -> &Path {
-        match self.file.path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        }
+        &self.file.directory
     }
 
     /// Returns the bytes.
@@ -69,19 +87,26 @@ impl Location {
     /// Returns the line, from 1.
     #[must_use]
     pub fn line(&self) -> usize {
-        self.before().iter().filter(|byte| **byte == b'\n').count() + 1
+        self.position(self.range.start).0
     }
 
     /// Returns the column in characters, from 1.
     #[must_use]
     pub fn column(&self) -> usize {
-        let before = self.before();
-        let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        String::from_utf8_lossy(&before[start..]).chars().count() + 1
+        self.position(self.range.start).1
     }
 
-    fn before(&self) -> &[u8] {
-        &self.file.text.as_bytes()[..self.range.start]
+    /// Returns line and column, from 1, of the character after the last one.
+    #[must_use]
+    pub fn end(&self) -> (usize, usize) {
+        self.position(self.range.end)
+    }
+
+    fn position(&self, at: usize) -> (usize, usize) {
+        let before = &self.file.text.as_bytes()[..at];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        (line, String::from_utf8_lossy(&before[start..]).chars().count() + 1)
     }
 }
 
@@ -95,7 +120,8 @@ impl Default for Location {
 
 impl fmt::Display for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}:{}", self.path().display(), self.line())
+        write!(formatter, "{}", self.path().display())?;
+        if self.file.text.is_empty() { Ok(()) } else { write!(formatter, ":{}", self.line()) }
     }
 }
 

@@ -17,25 +17,32 @@ const SIZE_HINT: &str = "write bytes (`65536`) or a number with a unit: `64KiB`,
 impl Reader {
     /// Reads a duration: seconds, or a number with a unit.
     pub(super) fn duration(&mut self, node: &Node, what: &str) -> Option<Duration> {
-        let (seconds, shown) = match &node.value {
-            Value::Number(number) => (number.as_f64(), number.to_string()),
-            Value::Text(text) => (parse_seconds(text), text.clone()),
-            _ => (None, node.kind().to_owned()),
+        let shown = self.written(node).to_owned();
+        let seconds = match &node.value {
+            Value::Number(number) => number.as_f64(),
+            Value::Text(text) => parse_seconds(text),
+            _ => None,
         };
         let Some(seconds) = seconds.filter(|seconds| seconds.is_finite()) else {
-            self.error_with_hint(node, format!("{what} is no duration: `{shown}`"), DURATION_HINT);
+            let message = match &node.value {
+                Value::Null => format!("{what} has no value"),
+                _ => format!("{what} is no duration: `{shown}`"),
+            };
+            self.error_with_hint(node, message, DURATION_HINT);
             return None;
         };
-        if seconds < 0.0 {
-            self.error_with_hint(node, format!("{what} is negative: `{shown}`"), DURATION_HINT);
+        if seconds <= 0.0 {
+            let sign = if seconds < 0.0 { "negative" } else { "zero" };
+            let hint = "leave the key out for the default; there is no way to wait for ever";
+            self.error_with_hint(node, format!("{what} is {sign}"), hint);
             return None;
         }
         let duration = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
         if duration < Duration::from_millis(1) {
             self.error_with_hint(
                 node,
-                format!("{what} leaves no time: `{shown}`"),
-                "leave the key out for the default",
+                format!("{what} is shorter than a millisecond: `{shown}`"),
+                DURATION_HINT,
             );
             return None;
         }
@@ -52,10 +59,11 @@ impl Reader {
 
     /// Reads a size in bytes, or a number with a unit.
     pub(super) fn size(&mut self, node: &Node, what: &str) -> Option<usize> {
-        let (bytes, shown) = match &node.value {
-            Value::Number(number) => (number.as_u64(), number.to_string()),
-            Value::Text(text) => (parse_bytes(text), text.clone()),
-            _ => (None, node.kind().to_owned()),
+        let shown = self.written(node).to_owned();
+        let bytes = match &node.value {
+            Value::Number(number) => number.as_u64(),
+            Value::Text(text) => parse_bytes(text),
+            _ => None,
         };
         match bytes {
             None => {

@@ -13,8 +13,9 @@ use serde_saphyr::{DuplicateKeyPolicy, Error, Spanned};
 
 use super::node::{Node, Value};
 
-/// How deep a file may nest; a hook with a deep condition needs ten.
-const MAX_DEPTH: usize = 64;
+/// How deep a file may nest. A hook with a plain condition needs ten levels; reading a level takes
+/// some 40 KiB of stack in a debug build, and threads have 2 MiB.
+const MAX_DEPTH: usize = 24;
 /// How many values a file may hold, aliases expanded.
 const MAX_NODES: usize = 50_000;
 
@@ -212,7 +213,11 @@ fn offset_of(text: &str, line: u64, column: u64) -> usize {
 /// Says what the library found in words for the author of the file.
 fn syntax_error(error: &Error, text: &str) -> SyntaxError {
     let range = error.location().map_or(0..0, |location| byte_range(&location, text));
-    let (message, hint) = match error.without_snippet() {
+    let mut error = error.without_snippet();
+    while let Error::AliasError { error: inner, .. } = error {
+        error = inner.without_snippet();
+    }
+    let (message, hint) = match error {
         Error::UnknownAnchor { .. } => (
             "unknown alias".to_owned(),
             Some("a leading `*` refers to an `&anchor` in YAML; put quotes around a plain text"),
@@ -268,14 +273,21 @@ fn scanner(said: &str, at: usize, text: &str) -> (String, Option<&'static str>) 
     if said.contains("recursion limit") {
         return (format!("nested deeper than {MAX_DEPTH} levels"), None);
     }
-    let hint = if said.contains("unknown escape character") {
-        Some("in double quotes `\\` begins an escape; use single quotes for a regular expression")
+    let (message, hint) = if said.contains("unknown escape character") {
+        let hint =
+            "in double quotes `\\` begins an escape; use single quotes for a regular expression";
+        ("unknown escape", hint)
+    } else if said.contains("anchor or alias") {
+        ("`*` and `&` begin an alias and an anchor", "put quotes around a plain text: `\"*\"`")
     } else if said.contains("mapping values are not allowed") {
-        Some("quote a text that contains `: `, and check the indentation of this line")
+        let hint = "quote a text that contains `: `, and check the indentation of this line";
+        ("a `:` where no key can be", hint)
     } else if said.contains("unexpected character") {
-        Some("put quotes around a text that begins with this character")
+        (said, "put quotes around a text that begins with this character")
+    } else if said.contains("quoted scalar") {
+        (said, "is a quote left open?")
     } else {
-        None
+        return (said.to_owned(), None);
     };
-    (said.to_owned(), hint)
+    (message.to_owned(), Some(hint))
 }

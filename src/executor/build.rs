@@ -151,6 +151,7 @@ fn identity(hook: &Hook) -> String {
         strict_output,
         mutates,
         background,
+        observe,
         enabled: _,
         mode,
         side_effects: _,
@@ -171,6 +172,7 @@ fn identity(hook: &Hook) -> String {
                 strict_output,
                 mutates,
                 background,
+                observe,
                 mode,
                 when,
                 with

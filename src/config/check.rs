@@ -1,0 +1,139 @@
+//! What only the whole configuration shows.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+
+use super::diagnostic::{Diagnostic, Diagnostics};
+use super::model::{Command, Config, Hook, OnError};
+use crate::event::Rewrite;
+
+/// Completes `config`, and warns about what is allowed and probably not meant.
+pub(super) fn whole(config: &mut Config, problems: &mut Diagnostics) {
+    process_timeouts(config);
+    if problems.has_errors() {
+        // Broken hooks are left out: what seems to be missing or unused may just be among them.
+        return;
+    }
+    unused_processes(config, problems);
+    guards_that_open(config, problems);
+    for hook in config.hooks.iter().filter(|hook| !hook.location.file().text.is_empty()) {
+        without_effect(hook, problems);
+    }
+    duplicates(config, problems);
+}
+
+/// Gives the hooks that say nothing the time that their process has for a call.
+fn process_timeouts(config: &mut Config) {
+    for hook in &mut config.hooks {
+        if hook.kind == "process"
+            && !hook.key_locations.contains_key("timeout")
+            && let Some(Command::Text(name)) = &hook.command
+            && let Some(timeout) = config.processes.get(name).and_then(|process| process.timeout)
+        {
+            hook.timeout = timeout;
+        }
+    }
+}
+
+fn unused_processes(config: &Config, problems: &mut Diagnostics) {
+    let used: HashSet<&str> = config
+        .hooks
+        .iter()
+        .filter(|hook| hook.kind == "process")
+        .filter_map(|hook| match &hook.command {
+            Some(Command::Text(name)) => Some(name.as_str()),
+            _ => None,
+        })
+        .collect();
+    for process in config.processes.values().filter(|process| !used.contains(&*process.name)) {
+        let message = format!("no hook calls process `{}`", process.name);
+        let hint = format!(
+            "add a hook `{{ type: process, command: {} }}`, or `intercept:` to the process",
+            process.name
+        );
+        problems.push(Diagnostic::warning(message).hint(hint).at(process.location.clone()));
+    }
+}
+
+/// Warns of guards whose crash lets the tool run, once per file: an interpreter that dies of an
+/// exception exits with 1, which every agent reads as "no opinion".
+fn guards_that_open(config: &Config, problems: &mut Diagnostics) {
+    let mut guards: HashMap<&PathBuf, Vec<&Hook>> = HashMap::new();
+    for hook in &config.hooks {
+        if hook.kind == "command"
+            && hook.enabled
+            && hook.on_error.is_none()
+            && hook.event.contract().fails_closed()
+        {
+            guards.entry(&hook.location.file().path).or_default().push(hook);
+        }
+    }
+    for hooks in guards.into_values() {
+        let Some(first) = hooks.first() else { continue };
+        let event = first.event;
+        let who = match hooks.len() {
+            1 => "a guard".to_owned(),
+            count => format!("{count} guards, this one first,"),
+        };
+        problems.push(
+            Diagnostic::warning(format!(
+                "{who} on `{event}` would let the tool run after a crash (exit code 1)"
+            ))
+            .hint("set `on_error: block` on the hook or in `defaults:`")
+            .at(first.location.clone()),
+        );
+    }
+}
+
+/// Warns of keys that change nothing where they stand.
+fn without_effect(hook: &Hook, problems: &mut Diagnostics) {
+    let mut warn = |key: &str, message: String, hint: &str| {
+        if let Some(location) = hook.key_locations.get(key) {
+            problems.push(Diagnostic::warning(message).hint(hint).at(location.clone()));
+        }
+    };
+    if hook.mutates && hook.event.contract().rewrite == Rewrite::None {
+        let message = format!("`mutates` on `{}`, where nothing can be rewritten", hook.event);
+        warn("mutates", message, "without it the hook runs beside the others");
+    }
+    if matches!(hook.command, Some(Command::Argv(_))) {
+        let message = "`shell` has no effect on a `command` that is a list".to_owned();
+        warn("shell", message, "a list is run as it is; write the command as text for a shell");
+    }
+    if hook.kind == "process" {
+        for key in ["env", "working_dir", "shell", "inherit_env", "max_output"] {
+            let message = format!("`{key}` has no effect on a process hook");
+            warn(key, message, "set it on the entry of `processes:`");
+        }
+    }
+    if hook.background && matches!(hook.on_error, Some(OnError::Block | OnError::Ask)) {
+        let message = "`on_error` has no effect on a hook in the background".to_owned();
+        warn("on_error", message, "nobody waits for its answer");
+    }
+}
+
+/// Warns of hooks that are configured twice: the second one does not run.
+fn duplicates(config: &Config, problems: &mut Diagnostics) {
+    let mut seen: HashMap<String, &Hook> = HashMap::with_capacity(config.hooks.len());
+    for hook in config.hooks.iter().filter(|hook| hook.enabled) {
+        let identity = format!(
+            "{}\0{}\0{}\0{:?}\0{:?}\0{:?}\0{:?}\0{:?}\0{:?}",
+            hook.event,
+            hook.matcher,
+            hook.kind,
+            hook.command,
+            hook.args,
+            (&hook.name, hook.timeout, &hook.env, &hook.working_dir, &hook.shell),
+            (&hook.inherit_env, hook.max_output, hook.on_error, hook.strict_output),
+            (hook.mutates, hook.background, hook.observe, hook.mode, hook.side_effects),
+            (&hook.when, &hook.with, hook.location.directory()),
+        );
+        if let Some(first) = seen.get(&identity) {
+            let message =
+                format!("this hook is the same as the one at {}, and does not run", first.location);
+            problems.push(Diagnostic::warning(message).at(hook.location.clone()));
+        } else {
+            seen.insert(identity, hook);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Reads a configuration file, if it is one.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::diagnostic::Diagnostic;
+use super::source::{Location, SourceFile};
+
+/// The largest file that is read, in bytes.
+const MAX_SIZE: u64 = 1 << 20;
+
+/// Returns the text of a file without its byte order mark.
+pub(super) fn read(path: &Path) -> Result<String, Diagnostic> {
+    let bytes = read_bytes(path).map_err(|error| cannot_read(path, &error))?;
+    if bytes.len() as u64 > MAX_SIZE {
+        let problem = Diagnostic::error("the file is larger than 1 MiB")
+            .hint("a configuration is small; is this the right file?");
+        return Err(problem.at(whole_file(path)));
+    }
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            let bad = error.as_bytes().get(at).copied().unwrap_or_default();
+            // What is shown has a replacement character of three bytes in its place.
+            let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+            let file = Arc::new(SourceFile::new(path, text));
+            let problem = Diagnostic::error(format!("byte 0x{bad:02x} is not UTF-8"))
+                .hint("save the file as UTF-8");
+            return Err(problem.at(Location::new(file, at..at + '\u{fffd}'.len_utf8())));
+        }
+    };
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}
+
+/// Returns the place that a problem of a file as a whole has.
+pub(super) fn whole_file(path: &Path) -> Location {
+    Location::new(Arc::new(SourceFile::new(path, "")), 0..0)
+}
+
+fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    if file.metadata()?.is_dir() {
+        return Err(ErrorKind::IsADirectory.into());
+    }
+    let mut bytes = Vec::new();
+    // One byte more than allowed tells; a pipe has no size to ask for.
+    file.take(MAX_SIZE + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn cannot_read(path: &Path, error: &io::Error) -> Diagnostic {
+    let (message, hint) = match error.kind() {
+        ErrorKind::NotFound => ("there is no such file".to_owned(), None),
+        ErrorKind::IsADirectory => {
+            ("this is a directory, not a file".to_owned(), Some("name the file in it"))
+        }
+        ErrorKind::PermissionDenied => {
+            ("no permission to read this file".to_owned(), Some("check its mode and owner"))
+        }
+        _ => (format!("can't read the file: {error}"), None),
+    };
+    let problem = Diagnostic { hint: hint.map(str::to_owned), ..Diagnostic::error(message) };
+    problem.at(whole_file(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_error_says_what_to_do() {
+        // The administrator may read everything, so that no file can show this one to every test.
+        let denied = cannot_read(Path::new("x"), &ErrorKind::PermissionDenied.into());
+        assert_eq!(denied.message, "no permission to read this file");
+        assert!(denied.hint.is_some() && denied.location.is_some());
+        let other = cannot_read(Path::new("x"), &io::Error::other("disk on fire"));
+        assert_eq!(other.message, "can't read the file: disk on fire");
+    }
+}

@@ -1,0 +1,221 @@
+//! Where configuration files are looked for, and in which order they add up.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy;
+use serde::Serialize;
+
+use super::diagnostic::{Diagnostic, Diagnostics};
+use super::file;
+use super::load::Loading;
+use super::model::Config;
+
+/// The name of a configuration file in each of the directories.
+const FILE: &str = "hooks.yaml";
+/// The directory beside it, each file of which adds to it.
+const DROP_INS: &str = "hooks.d";
+/// The directory of a project's configuration.
+const PROJECT_DIRECTORY: &str = ".hookexec";
+/// The directory of the managed layer.
+const MANAGED_DIRECTORY: &str = "/etc/hookexec";
+
+/// Who brought a configuration file in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Layer {
+    /// The machine's administrator: `/etc/hookexec`.
+    Managed,
+    /// The user: `$XDG_CONFIG_HOME/hookexec`.
+    User,
+    /// The project that is worked on.
+    Project,
+    /// Whoever named the file on the command line.
+    CommandLine,
+    /// The program itself.
+    #[default]
+    Program,
+}
+
+/// What to load.
+///
+/// ```no_run
+/// let mut options = hookexec::config::LoadOptions::default();
+/// options.files.push("extra.yaml".into());
+/// let config = hookexec::Config::load(&options)?;
+/// # Ok::<(), hookexec::config::Diagnostics>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct LoadOptions {
+    /// Where the search for the project's files begins; the process's own when `None`.
+    pub working_dir: Option<PathBuf>,
+    /// Files that were named, in order; they come last.
+    pub files: Vec<PathBuf>,
+    /// The agent of a whole docker-agent file whose hooks are meant.
+    pub agent: Option<String>,
+    /// Whether only the managed layer and the files named are read.
+    pub isolated: bool,
+    /// The home directory, above which no project is looked for; the user's own when `None`.
+    pub home: Option<PathBuf>,
+    /// The directory of the user's files; `$XDG_CONFIG_HOME/hookexec` when `None`.
+    pub user_dir: Option<PathBuf>,
+    /// The directory of the managed files; `/etc/hookexec` when `None`.
+    ///
+    /// No environment variable sets it: what the administrator demands is not for a project or a
+    /// user to move.
+    pub managed_dir: Option<PathBuf>,
+}
+
+impl Config {
+    /// Reads the files of all layers: managed, user, project, the `hooks.d` directories of these
+    /// three, and the files named. They add up, in this order.
+    ///
+    /// # Errors
+    /// All problems of all files, when one of them is an error.
+    pub fn load(options: &LoadOptions) -> Result<Self, Diagnostics> {
+        Loading::layers(options).finish()
+    }
+}
+
+impl Loading {
+    /// Reads the files of all layers as far as they can be read.
+    pub(crate) fn layers(options: &LoadOptions) -> Self {
+        let mut loading = Self::for_agent(options.agent.clone());
+        let mut files = Vec::new();
+        let mut directories = vec![(Layer::Managed, managed_directory(options))];
+        if !options.isolated {
+            match user_directory(options) {
+                Some(directory) => directories.push((Layer::User, directory)),
+                None => loading.problems.push(
+                    Diagnostic::warning(
+                        "there is no home directory: the user's hooks are not read",
+                    )
+                    .hint("set HOME"),
+                ),
+            }
+        }
+        for (layer, directory) in &directories {
+            files.extend(present(directory.join(FILE)).map(|path| (*layer, path)));
+        }
+        if !options.isolated
+            && let Some(project) = project_directory(options)
+        {
+            let directory = project.join(PROJECT_DIRECTORY);
+            let found = [directory.join(FILE), project.join(FILE)].into_iter().filter_map(present);
+            files.extend(found.map(|path| (Layer::Project, path)));
+            directories.push((Layer::Project, directory));
+        }
+        for (layer, directory) in &directories {
+            let directory = directory.join(DROP_INS);
+            match drop_ins(&directory) {
+                Ok(paths) => files.extend(paths.into_iter().map(|path| (*layer, path))),
+                Err(error) => loading.problems.push(
+                    Diagnostic::error(format!("can't read the directory: {error}"))
+                        .at(file::whole_file(&directory)),
+                ),
+            }
+        }
+        files.extend(options.files.iter().map(|path| (Layer::CommandLine, path.clone())));
+
+        for (layer, path) in each_once(files) {
+            loading.file(layer, &path);
+        }
+        loading.check_agent();
+        loading
+    }
+}
+
+fn managed_directory(options: &LoadOptions) -> PathBuf {
+    options.managed_dir.clone().unwrap_or_else(|| MANAGED_DIRECTORY.into())
+}
+
+fn user_directory(options: &LoadOptions) -> Option<PathBuf> {
+    if let Some(directory) = &options.user_dir {
+        return Some(directory.clone());
+    }
+    if let Some(home) = &options.home {
+        return Some(home.join(".config/hookexec"));
+    }
+    // The same place on every system, so that one page of documentation is true everywhere.
+    let strategy = etcetera::base_strategy::Xdg::new().ok()?;
+    Some(strategy.config_dir().join("hookexec"))
+}
+
+/// Returns the nearest directory, from the working directory upwards, that holds a project's
+/// configuration.
+///
+/// The search ends at the root of the repository, and at the home directory.
+fn project_directory(options: &LoadOptions) -> Option<PathBuf> {
+    let start = options.working_dir.clone().or_else(|| std::env::current_dir().ok())?;
+    let start = std::path::absolute(&start).unwrap_or(start);
+    let home = options.home.clone().or_else(|| etcetera::home_dir().ok());
+    for directory in start.ancestors() {
+        let own = directory.join(PROJECT_DIRECTORY);
+        let candidates = [own.join(FILE), own.join(DROP_INS), directory.join(FILE)];
+        if candidates.into_iter().any(|path| present(path).is_some()) {
+            return Some(directory.to_owned());
+        }
+        if directory.join(".git").exists() || home.as_deref() == Some(directory) {
+            return None;
+        }
+    }
+    None
+}
+
+/// Returns the path when something is there, be it a dangling link: a configuration that can't be
+/// read is an error, never one that does not exist.
+fn present(path: PathBuf) -> Option<PathBuf> {
+    match path.symlink_metadata() {
+        Err(error) if is_absent(&error) => None,
+        _ => Some(path),
+    }
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Returns the YAML files of a `hooks.d`, in the order of their names; hidden ones, as editors
+/// leave them behind, are not among them.
+fn drop_ins(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match directory.read_dir() {
+        Ok(entries) => entries,
+        Err(error) if is_absent(&error) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        let yaml =
+            path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
+        if yaml && !hidden {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// Leaves each file in once. One that was named counts as named, also when it would have been
+/// found.
+fn each_once(files: Vec<(Layer, PathBuf)>) -> Vec<(Layer, PathBuf)> {
+    let identity = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let named: HashSet<PathBuf> = files
+        .iter()
+        .filter(|(layer, _)| *layer == Layer::CommandLine)
+        .map(|(_, path)| identity(path))
+        .collect();
+    let mut seen = HashSet::new();
+    files
+        .into_iter()
+        .filter(|(layer, path)| {
+            let identity = identity(path);
+            let named_later = *layer == Layer::Project && named.contains(&identity);
+            !named_later && seen.insert(identity)
+        })
+        .collect()
+}

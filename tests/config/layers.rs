@@ -1,0 +1,235 @@
+//! Which files are read, and in which order.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hookexec::Config;
+use hookexec::config::{Layer, LoadOptions};
+
+/// A machine of its own: a managed directory, a home, a repository in it.
+struct Machine {
+    root: tempfile::TempDir,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let machine = Self { root: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(machine.path("home/code/repo/.git")).unwrap();
+        fs::create_dir_all(machine.path("home/code/repo/src/deep")).unwrap();
+        machine
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.root.path().join(path)
+    }
+
+    /// Writes a file with one hook whose command is `name`.
+    fn hook(&self, path: &str, name: &str) {
+        self.file(path, &format!("stop: {{ type: command, command: {name} }}\n"));
+    }
+
+    fn file(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn options(&self) -> LoadOptions {
+        let mut options = LoadOptions::default();
+        options.working_dir = Some(self.path("home/code/repo/src/deep"));
+        options.home = Some(self.path("home"));
+        options.managed_dir = Some(self.path("etc"));
+        options
+    }
+
+    fn commands(options: &LoadOptions) -> Vec<String> {
+        let config = Config::load(options).unwrap_or_else(|e| panic!("{}", e.render(false)));
+        config.hooks.iter().map(|hook| format!("{:?} {}", hook.layer(), hook.label())).collect()
+    }
+}
+
+#[test]
+fn layers_add_up_in_order() {
+    let machine = Machine::new();
+    machine.hook("etc/hooks.yaml", "managed");
+    machine.hook("etc/hooks.d/b.yml", "managed-b");
+    machine.hook("etc/hooks.d/a.yaml", "managed-a");
+    machine.hook("etc/hooks.d/c.yaml.bak", "no");
+    machine.hook("etc/hooks.d/.d.yaml", "no");
+    machine.hook("home/.config/hookexec/hooks.yaml", "user");
+    machine.hook("home/.config/hookexec/hooks.d/x.yaml", "user-x");
+    machine.hook("home/code/repo/.hookexec/hooks.yaml", "project");
+    machine.hook("home/code/repo/.hookexec/hooks.d/y.yaml", "project-y");
+    machine.hook("home/code/repo/hooks.yaml", "project-root");
+    machine.hook("one.yaml", "one");
+    machine.hook("two.yaml", "two");
+    let mut options = machine.options();
+    options.files = vec![machine.path("two.yaml"), machine.path("one.yaml")];
+    assert_eq!(
+        Machine::commands(&options),
+        [
+            "Managed managed",
+            "User user",
+            "Project project",
+            "Project project-root",
+            "Managed managed-a",
+            "Managed managed-b",
+            "User user-x",
+            "Project project-y",
+            "CommandLine two",
+            "CommandLine one",
+        ]
+    );
+    options.isolated = true;
+    assert_eq!(
+        Machine::commands(&options),
+        [
+            "Managed managed",
+            "Managed managed-a",
+            "Managed managed-b",
+            "CommandLine two",
+            "CommandLine one"
+        ]
+    );
+}
+
+#[test]
+fn nothing_anywhere_is_no_hooks() {
+    let machine = Machine::new();
+    let config = Config::load(&machine.options()).unwrap();
+    assert!(config.hooks.is_empty() && config.files.is_empty() && config.warnings.is_empty());
+}
+
+#[test]
+fn the_nearest_project_counts_and_the_search_ends_at_the_repository() {
+    let machine = Machine::new();
+    machine.hook("home/code/hooks.yaml", "above");
+    assert_eq!(Machine::commands(&machine.options()), Vec::<String>::new());
+    machine.hook("home/code/repo/hooks.yaml", "root");
+    assert_eq!(Machine::commands(&machine.options()), ["Project root"]);
+    machine.hook("home/code/repo/src/.hookexec/hooks.d/a.yaml", "nearer");
+    assert_eq!(Machine::commands(&machine.options()), ["Project nearer"]);
+}
+
+#[test]
+fn a_worktree_is_a_repository_too_and_home_is_the_top() {
+    let machine = Machine::new();
+    machine.hook("hooks.yaml", "above-home");
+    machine.hook("home/code/hooks.yaml", "above");
+    machine.file("home/code/tree/.git", "gitdir: elsewhere\n");
+    let mut options = machine.options();
+    options.working_dir = Some(machine.path("home/code/tree"));
+    assert_eq!(Machine::commands(&options), Vec::<String>::new());
+    fs::create_dir_all(machine.path("home/plain/sub")).unwrap();
+    options.working_dir = Some(machine.path("home/plain/sub"));
+    assert_eq!(Machine::commands(&options), Vec::<String>::new());
+    machine.hook("home/hooks.yaml", "home");
+    assert_eq!(Machine::commands(&options), ["Project home"]);
+}
+
+#[test]
+fn a_broken_file_of_any_layer_stops_everything() {
+    for path in [
+        "etc/hooks.yaml",
+        "etc/hooks.d/a.yaml",
+        "home/.config/hookexec/hooks.yaml",
+        "home/code/repo/.hookexec/hooks.yaml",
+        "home/code/repo/hooks.yaml",
+    ] {
+        let machine = Machine::new();
+        machine.hook("one.yaml", "sound");
+        machine.file(path, "stop: { typ: command }\n");
+        let mut options = machine.options();
+        options.files = vec![machine.path("one.yaml")];
+        let problems = Config::load(&options).unwrap_err().to_string();
+        assert!(problems.contains(path), "{path}: {problems}");
+    }
+}
+
+#[test]
+fn what_is_there_and_can_not_be_read_is_an_error_and_not_absent() {
+    let machine = Machine::new();
+    fs::create_dir_all(machine.path("etc")).unwrap();
+    std::os::unix::fs::symlink("/nonexistent", machine.path("etc/hooks.yaml")).unwrap();
+    fs::create_dir_all(machine.path("home/code/repo/hooks.yaml")).unwrap();
+    machine.file("home/.config/hookexec/hooks.d", "a file, not a directory");
+    let problems = Config::load(&machine.options()).unwrap_err().to_string();
+    assert!(problems.contains("etc/hooks.yaml: there is no such file"), "{problems}");
+    assert!(problems.contains("repo/hooks.yaml: this is a directory"), "{problems}");
+}
+
+#[test]
+fn the_problems_of_all_files_come_in_the_order_of_the_files() {
+    let machine = Machine::new();
+    machine.file("etc/hooks.yaml", "stop: { typ: command }\nbanana: 1\n");
+    machine.file("z.yaml", "x: 1\n");
+    machine.file("a.yaml", "y: 1\n");
+    let mut options = machine.options();
+    options.files = vec![machine.path("z.yaml"), machine.path("a.yaml"), machine.path("none.yaml")];
+    let problems = Config::load(&options).unwrap_err();
+    let places: Vec<String> = problems
+        .iter()
+        .map(|problem| problem.location.as_ref().unwrap().to_string())
+        .map(|place| place.rsplit('/').next().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        places,
+        ["hooks.yaml:1", "hooks.yaml:1", "hooks.yaml:2", "z.yaml:1", "a.yaml:1", "none.yaml"]
+    );
+}
+
+#[test]
+fn a_file_is_read_once_and_one_that_was_named_counts_as_named() {
+    let machine = Machine::new();
+    machine.hook("home/code/repo/hooks.yaml", "project");
+    let mut options = machine.options();
+    let odd = machine.path("home/code/repo/src/../hooks.yaml");
+    options.files = vec![odd.clone(), machine.path("home/code/repo/hooks.yaml")];
+    assert_eq!(Machine::commands(&options), ["CommandLine project"]);
+    let config = Config::load(&options).unwrap();
+    assert_eq!(config.files, [odd]);
+}
+
+#[test]
+fn a_process_has_one_definition() {
+    let machine = Machine::new();
+    let text = "processes: { gate: { command: [x], intercept: [before_tool] } }\n";
+    machine.file("etc/hooks.yaml", text);
+    machine.file("home/code/repo/hooks.yaml", text);
+    let problems = Config::load(&machine.options()).unwrap_err().to_string();
+    assert!(problems.contains("process `gate` is there twice"), "{problems}");
+}
+
+#[test]
+fn defaults_stay_in_their_file_and_the_first_limit_wins() {
+    let machine = Machine::new();
+    machine.file(
+        "etc/hooks.yaml",
+        "defaults: { timeout: 5, max_parallel: 4 }\nstop: { type: command, command: a }\n",
+    );
+    machine.file(
+        "home/code/repo/hooks.yaml",
+        "defaults: { shell: zsh, max_parallel: 1, deadline: 9 }\nstop: { type: command, command: b }\n",
+    );
+    let config = Config::load(&machine.options()).unwrap();
+    assert_eq!(config.hooks[0].timeout.as_secs(), 5);
+    assert_eq!(config.hooks[1].timeout.as_secs(), 60);
+    assert_eq!(
+        (config.hooks[0].shell.as_deref(), config.hooks[1].shell.as_deref()),
+        (None, Some("zsh"))
+    );
+    assert_eq!((config.max_parallel, config.deadline.unwrap().as_secs()), (Some(4), 9));
+}
+
+#[test]
+fn a_hook_knows_the_directory_of_its_file() {
+    let machine = Machine::new();
+    machine.hook("home/code/repo/.hookexec/hooks.yaml", "a");
+    let config = Config::load(&machine.options()).unwrap();
+    let directory = config.hooks[0].location.directory();
+    assert_eq!(directory, machine.path("home/code/repo/.hookexec"));
+    let relative = Config::from_yaml("stop: { type: command, command: a }", "sub/x.yaml").unwrap();
+    let expected = std::env::current_dir().unwrap().join("sub");
+    assert_eq!(relative.hooks[0].location.directory(), Path::new(&expected));
+    assert_eq!(relative.hooks[0].layer(), Layer::Program);
+}

@@ -1,0 +1,7 @@
+//! Configuration files as people write them: good, bad and hostile.
+#![expect(clippy::unwrap_used, reason = "the helpers of a test fail by panicking")]
+
+mod hostile;
+mod invalid;
+mod layers;
+mod valid;

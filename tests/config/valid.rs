@@ -1,0 +1,298 @@
+//! Every file of `tests/configs/valid` is read, and means what it should.
+
+use std::time::Duration;
+
+use hookexec::config::{Command, Hook, InheritEnv, LoadOptions, OnError};
+use hookexec::{Config, Event};
+
+use crate::invalid::files;
+
+fn load(name: &str) -> Config {
+    Config::load_file(format!("tests/configs/valid/{name}"))
+        .unwrap_or_else(|problems| panic!("{}", problems.render(false)))
+}
+
+/// Returns event, type and command of every hook, one a line.
+fn summary(config: &Config) -> String {
+    let line = |hook: &Hook| {
+        let flags = [(hook.mutates, " mutates"), (hook.observe, " observe")];
+        let flags: String = flags.iter().filter(|(set, _)| *set).map(|(_, name)| *name).collect();
+        format!("{} {} {}{flags}\n", hook.event, hook.kind, hook.label())
+    };
+    config.hooks.iter().map(line).collect()
+}
+
+#[test]
+fn every_valid_file_is_read() {
+    for file in files("tests/configs/valid") {
+        let mut options = LoadOptions::default();
+        options.isolated = true;
+        options.managed_dir = Some("/nonexistent".into());
+        let text = std::fs::read_to_string(&file).unwrap();
+        if text.contains("agents:") {
+            options.agent = Some("root".into());
+        }
+        options.files.push(file.clone());
+        if let Err(problems) = Config::load(&options) {
+            panic!("{}\n{}", file.display(), problems.render(false));
+        }
+    }
+}
+
+#[test]
+fn a_docker_agent_block_works_unchanged() {
+    let config = load("docker-agent-block.yaml");
+    assert_eq!(config.hooks.len(), 6);
+    let shell = &config.hooks[0];
+    assert_eq!((shell.event, shell.matcher.as_str()), (Event::PreToolUse, "shell"));
+    assert_eq!(shell.timeout, Duration::from_secs(10));
+    assert!(shell.label().contains("grep -qE '^sudo'"));
+    let log = &config.hooks[1];
+    assert!(log.matcher.is_everything() && log.strict_output);
+    assert_eq!(log.env["PORT"], "8080");
+    assert_eq!(log.working_dir.as_deref(), Some("~/logs"));
+    assert_eq!(log.on_error, Some(OnError::Warn));
+    assert_eq!(log.timeout, Duration::from_mins(1));
+    assert_eq!(config.hooks[5].args, ["AGENTS.md", "CLAUDE.md"]);
+}
+
+fn load_agent(name: &str) -> Result<Config, String> {
+    let mut options = LoadOptions::default();
+    options.isolated = true;
+    options.managed_dir = Some("/nonexistent".into());
+    options.agent = Some(name.into());
+    options.files.push("tests/configs/valid/docker-agent-file.yaml".into());
+    Config::load(&options).map_err(|problems| problems.render(false))
+}
+
+#[test]
+fn the_hooks_of_an_agent_come_with_those_of_its_flags() {
+    insta::assert_snapshot!(summary(&load_agent("root").unwrap()), @"
+        pre_tool_use command ./guard.sh
+        turn_start command ./status.sh
+        turn_start builtin add_date
+        session_start builtin add_environment_info
+        turn_start builtin add_prompt_files
+        ");
+    let config = load_agent("root").unwrap();
+    assert_eq!(config.hooks[4].args, ["AGENTS.md"]);
+    assert_eq!(load_agent("helper").unwrap().hooks.len(), 0);
+}
+
+#[test]
+fn an_unknown_agent_is_an_error_that_lists_them() {
+    insta::assert_snapshot!(load_agent("rot").unwrap_err(), @"
+        error: there is no agent `rot`
+         --> tests/configs/valid/docker-agent-file.yaml:4:1
+          |
+        4 | agents:
+          | ^^^^^^
+          |
+          = help: did you mean `root`? It has: root, helper
+        ");
+    insta::assert_snapshot!(load_agent("banana").unwrap_err(), @"
+        error: there is no agent `banana`
+         --> tests/configs/valid/docker-agent-file.yaml:4:1
+          |
+        4 | agents:
+          | ^^^^^^
+          |
+          = help: it has: root, helper
+        ");
+    let mut options = LoadOptions::default();
+    options.isolated = true;
+    options.managed_dir = Some("/nonexistent".into());
+    options.agent = Some("root".into());
+    options.files.push("tests/configs/valid/design.yaml".into());
+    insta::assert_snapshot!(Config::load(&options).unwrap_err().render(false), @"
+        error: agent `root` was asked for, and no file has `agents:`
+         |
+         = help: name the docker-agent file too: `--config agent.yaml`
+        ");
+}
+
+#[test]
+fn picoclaws_shorthand_becomes_hooks() {
+    let config = load("picoclaw-config.json");
+    let mut few = config.clone();
+    few.hooks.retain(|hook| hook.label() != "all");
+    insta::assert_snapshot!(summary(&few), @"
+        before_llm_call process rewriter mutates
+        after_llm_call process rewriter mutates
+        pre_tool_use process rewriter mutates
+        post_tool_use process rewriter mutates
+        pre_tool_use process review_gate mutates
+        permission_request process review_gate
+        pre_tool_use process review_gate observe
+        post_tool_use process review_gate observe
+        ");
+    let gate: Vec<&Hook> =
+        config.hooks.iter().filter(|hook| hook.label() == "review_gate").collect();
+    let timeouts: Vec<u128> = gate.iter().map(|hook| hook.timeout.as_millis()).collect();
+    assert_eq!(timeouts, [4_000, 30_000, 500, 500]);
+    // A broken interceptor of a tool call denies; a broken observer is nobody's business.
+    assert_eq!(gate[0].on_error, None);
+    assert_eq!(gate[2].on_error, Some(OnError::Ignore));
+    let all = config.hooks.iter().filter(|hook| hook.label() == "all").count();
+    assert_eq!(all, Event::COUNT);
+    assert!(!config.processes.contains_key("off"));
+    assert_eq!(config.processes["review_gate"].working_dir.as_deref(), Some("/opt"));
+    assert!(config.warnings.to_string().contains("channel.lifecycle.started"));
+}
+
+#[test]
+fn a_chain_comes_after_the_hooks_of_its_file() {
+    insta::assert_snapshot!(summary(&load("picoclaw-shorthand.yaml")), @"
+        pre_tool_use command ./first.sh
+        pre_tool_use process gate mutates
+        turn_end process gate observe
+        ");
+}
+
+#[test]
+fn every_key_is_read() {
+    let config = load("everything.yaml");
+    assert_eq!(config.max_parallel, Some(8));
+    assert_eq!(config.deadline, Some(Duration::from_secs(30)));
+    insta::assert_debug_snapshot!("everything_hook", config.hooks[0]);
+    insta::assert_debug_snapshot!("everything_process", config.processes["full"]);
+    let custom = &config.hooks[1];
+    assert_eq!(custom.kind, "full_custom");
+    assert_eq!(
+        custom.with,
+        Some(serde_json::json!({ "url": "http://x", "retries": 3, "list": [1, { "a": null }] }))
+    );
+    assert_eq!(custom.inherit_env, InheritEnv::Only(vec!["PATH".into(), "HOME".into()]));
+    assert_eq!(custom.shell.as_deref(), Some("/bin/bash"));
+    assert_eq!(custom.timeout, Duration::from_mins(2));
+    let bye = &config.hooks[2];
+    assert!(bye.background);
+    // `defaults.on_error: block` where nothing can block is a warning.
+    assert_eq!(bye.on_error, Some(OnError::Warn));
+    assert_eq!(config.hooks[3].timeout, Duration::from_millis(1_500));
+}
+
+#[test]
+fn the_default_of_on_error_is_never_weaker_than_the_event() {
+    use OnError::{Ask, Block, Ignore, Warn};
+    let on_error = |default: &str| -> Vec<Option<OnError>> {
+        let text = format!(
+            "defaults: {{ on_error: {default} }}\n\
+             pre_tool_use: {{ hooks: {{ type: command, command: a }} }}\n\
+             permission_request: {{ hooks: {{ type: command, command: a }} }}\n\
+             user_prompt_submit: {{ type: command, command: a }}\n\
+             stop: {{ type: command, command: a }}\n"
+        );
+        Config::from_yaml(&text, "x").unwrap().hooks.iter().map(|hook| hook.on_error).collect()
+    };
+    assert_eq!(on_error("block"), [Some(Block), Some(Block), Some(Block), Some(Warn)]);
+    assert_eq!(on_error("ask"), [None, None, Some(Ask), Some(Warn)]);
+    assert_eq!(on_error("warn"), [None, None, Some(Warn), Some(Warn)]);
+    assert_eq!(on_error("ignore"), [None, None, Some(Ignore), Some(Ignore)]);
+}
+
+#[test]
+fn aliases_and_merge_keys_mean_what_they_say() {
+    let config = load("anchors.yaml");
+    let commands: Vec<(&str, Command)> = config
+        .hooks
+        .iter()
+        .map(|hook| (hook.matcher.as_str(), hook.command.clone().unwrap()))
+        .collect();
+    let text = |text: &str| Command::Text(text.into());
+    assert_eq!(
+        commands,
+        [
+            ("shell", text("./a.sh")),
+            ("shell", text("./b.sh")),
+            ("edit_file", text("./a.sh")),
+            ("edit_file", text("./b.sh"))
+        ]
+    );
+}
+
+#[test]
+fn what_is_probably_not_meant_is_a_warning() {
+    let text = r"
+processes:
+  idle: { command: [x] }
+  busy: { command: [x] }
+hooks:
+  pre_tool_use:
+    - hooks:
+        - { type: command, command: ./a.sh }
+        - { type: command, command: ./b.sh }
+        - { type: command, command: ./c.sh, on_error: warn }
+        - { type: command, command: ./d.sh, enabled: false }
+        - { type: process, command: busy, env: { A: 1 } }
+        - { type: command, command: [x], shell: zsh, on_error: block }
+  stop:
+    - { type: command, command: ./e.sh, mutates: true }
+    - { type: command, command: ./f.sh }
+    - { type: command, command: ./f.sh }
+    - { type: command, command: ./g.sh, when: { field: tol_input.cmd, exists: true } }
+  session_end: []
+";
+    let config = Config::from_yaml(text, "hooks.yaml").unwrap();
+    insta::assert_snapshot!(config.warnings.render(false), @"
+        warning: no hook calls process `idle`
+         --> hooks.yaml:3:3
+          |
+        3 |   idle: { command: [x] }
+          |   ^^^^
+          |
+          = help: add a hook `{ type: process, command: idle }`, or `intercept:` to the process
+
+        warning: 2 guards, this one first, on `pre_tool_use` would let the tool run after a crash (exit code 1)
+         --> hooks.yaml:8:11
+          |
+        8 |         - { type: command, command: ./a.sh }
+          |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+          |
+          = help: set `on_error: block` on the hook or in `defaults:`
+
+        warning: `env` has no effect on a process hook
+          --> hooks.yaml:12:48
+           |
+        12 |         - { type: process, command: busy, env: { A: 1 } }
+           |                                                ^^^^^^^^
+           |
+           = help: set it on the entry of `processes:`
+
+        warning: `shell` has no effect on a `command` that is a list
+          --> hooks.yaml:13:49
+           |
+        13 |         - { type: command, command: [x], shell: zsh, on_error: block }
+           |                                                 ^^^
+           |
+           = help: a list is run as it is; write the command as text for a shell
+
+        warning: `mutates` on `stop`, where nothing can be rewritten
+          --> hooks.yaml:15:50
+           |
+        15 |     - { type: command, command: ./e.sh, mutates: true }
+           |                                                  ^^^^
+           |
+           = help: without it the hook runs beside the others
+
+        warning: this hook is the same as the one at hooks.yaml:16, and does not run
+          --> hooks.yaml:17:7
+           |
+        17 |     - { type: command, command: ./f.sh }
+           |       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+        warning: no input of ours has a field `tol_input`
+          --> hooks.yaml:18:56
+           |
+        18 |     - { type: command, command: ./g.sh, when: { field: tol_input.cmd, exists: true } }
+           |                                                        ^^^^^^^^^^^^^
+           |
+           = help: did you mean `tool_input`?
+
+        warning: `session_end` has no hooks
+          --> hooks.yaml:19:3
+           |
+        19 |   session_end: []
+           |   ^^^^^^^^^^^
+        ");
+}
