@@ -12,7 +12,7 @@ async fn a_hook_on_an_event_that_the_host_does_not_fire_is_named() {
     let unfired: Vec<String> = session.unfired().iter().map(ToString::to_string).collect();
     assert_eq!(
         unfired,
-        ["<program>:1: `scripted` never runs: this agent does not fire `after_compaction`"]
+        ["<program>: `scripted` never runs: this agent does not fire `after_compaction`"]
     );
     session.end("exit").await;
 }
