@@ -1,0 +1,153 @@
+//! `audit_log`: writes down what happens, a line of JSON each.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use serde_json::{Value, json};
+
+use super::secrets::Redactor;
+use super::{Argument, Prepared, Shipped, Surroundings, arguments, text};
+use crate::handlers::builtin::BuiltinError;
+use crate::wire::{Input, JsonObject};
+
+pub(super) const AUDIT_LOG: Shipped = Shipped {
+    name: "audit_log",
+    about: "Writes each event to a file as a line of JSON, without secrets",
+    arguments: &[Argument {
+        usage: "PATH",
+        optional: false,
+        about: "The file; absolute, or below the home directory as `~/...`.",
+    }],
+    details: "A record is the event's input with `time` (RFC 3339, UTC) before it. Secrets are taken \
+              out as by `redact_secrets`; a text over 4 KiB is cut, and of a model request only the \
+              number of its messages and tools is kept, so that a record stays below 64 KiB. Each is \
+              appended by one write: any number of processes may share the file. The file is made \
+              with mode 0600, its directory with 0700; a link or anything else that is no regular \
+              file is refused. When a record can't be written the hook fails: on an event that fails \
+              closed nothing happens unseen. `on_error: warn` changes that.",
+    example: "post_tool_use:\n  - { type: builtin, command: audit_log, args: [\"~/.local/state/agent/audit.jsonl\"] }",
+    suits: |_| true,
+    inline: false,
+    prepare,
+};
+
+/// The longest text that is kept whole, in bytes.
+const LONGEST_TEXT: usize = 4096;
+/// The longest record, in bytes.
+const LONGEST_RECORD: usize = 64 * 1024;
+
+fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+    let path = arguments::at_most_one(args)?.ok_or("it needs the file to write to, `PATH`")?;
+    let path = place(surroundings, path)?;
+    let redactor = Redactor::new(surroundings.env());
+    let surroundings = surroundings.clone();
+    Ok(Box::new(move |input| {
+        let record = record(&redactor, &surroundings.timestamp(), input)?;
+        append(&path, &record).map_err(|error| {
+            BuiltinError::from(format!(
+                "the audit log {} can't be written: {error}",
+                path.display()
+            ))
+        })?;
+        Ok(None)
+    }))
+}
+
+/// The agent's directory changes and may be hostile: a relative path would lead anywhere.
+fn place(surroundings: &Surroundings, path: &str) -> Result<PathBuf, String> {
+    let place = match (path.strip_prefix("~/"), surroundings.home()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        (Some(_), None) => return Err(format!("`{path}`: the home directory is not known")),
+        (None, _) => PathBuf::from(path),
+    };
+    if !place.is_absolute() || place.file_name().is_none() {
+        return Err(format!(
+            "`{path}` must be a file, absolute or below the home directory: `~/...`"
+        ));
+    }
+    Ok(place)
+}
+
+/// Returns the line to write.
+fn record(redactor: &Redactor, time: &str, input: &Input) -> serde_json::Result<Vec<u8>> {
+    let Value::Object(mut fields) = serde_json::to_value(input)? else { return Ok(Vec::new()) };
+    for name in ["messages", "tools"] {
+        if let Some(Value::Array(items)) = fields.remove(name) {
+            fields.insert(format!("{name}_count"), items.len().into());
+        }
+    }
+    redactor.redact_object(&mut fields);
+    fields.values_mut().for_each(shorten);
+    let mut line = serialised(time, fields)?;
+    if line.len() >= LONGEST_RECORD {
+        let size = line.len();
+        let known = ["session_id", "cwd", "hook_event_name", "tool_name", "tool_use_id"];
+        let mut short: JsonObject = known
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), input.field(name)?.into_owned())))
+            .collect();
+        redactor.redact_object(&mut short);
+        short.values_mut().for_each(shorten);
+        short.insert("left_out".into(), json!(format!("the record would take {size} bytes")));
+        line = serialised(time, short)?;
+    }
+    Ok(line)
+}
+
+fn serialised(time: &str, fields: JsonObject) -> serde_json::Result<Vec<u8>> {
+    /// Keeps `time` first whatever the order of the others.
+    #[derive(serde::Serialize)]
+    struct Record<'a> {
+        time: &'a str,
+        #[serde(flatten)]
+        fields: JsonObject,
+    }
+    let mut line = serde_json::to_vec(&Record { time, fields })?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// Cuts every long text inside `value`.
+fn shorten(value: &mut Value) {
+    match value {
+        Value::String(long) if long.len() > LONGEST_TEXT => *long = text::cut(long, LONGEST_TEXT),
+        Value::Array(items) => items.iter_mut().for_each(shorten),
+        Value::Object(object) => object.values_mut().for_each(shorten),
+        _ => {}
+    }
+}
+
+/// Appends `line` by one write, which the system does not mix with another's.
+fn append(path: &Path, line: &[u8]) -> io::Result<()> {
+    let mut file = open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let written = file.write(line)?;
+    if written < line.len() {
+        return Err(io::Error::new(io::ErrorKind::StorageFull, "only a part could be written"));
+    }
+    Ok(())
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    // Without NONBLOCK a named pipe in its place would hold the agent up.
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let mut options = OpenOptions::new();
+    options.append(true).create(true).mode(0o600).custom_flags(flags.bits().cast_signed());
+    match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if let Some(directory) = path.parent() {
+                std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+            }
+            options.open(path)
+        }
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            Err(io::Error::other("it is a link"))
+        }
+        opened => opened,
+    }
+}

@@ -1,0 +1,41 @@
+//! `max_iterations`: ends a turn that calls the model too often.
+
+use super::{Argument, Prepared, Shipped, Surroundings, arguments};
+use crate::event::Event;
+use crate::wire::{Output, Stop, StopScope};
+
+pub(super) const MAX_ITERATIONS: Shipped = Shipped {
+    name: "max_iterations",
+    about: "Ends a turn at its N+1st model call",
+    arguments: &[Argument {
+        usage: "N",
+        optional: false,
+        about: "How many model calls a turn may make.",
+    }],
+    details: "The host counts: the input's `iteration` is the model call within the turn, from 1. \
+              An input without `iteration` is a failure of the hook, since nothing can be limited then.",
+    example: "before_llm_call:\n  - { type: builtin, command: max_iterations, args: [\"50\"] }",
+    suits: |contract| contract.event == Event::BeforeLlmCall,
+    inline: true,
+    prepare,
+};
+
+fn prepare(_: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+    let limit = arguments::at_most_one(args)?.ok_or("it needs the number of model calls, `N`")?;
+    let limit: u64 = arguments::positive("N", limit)?;
+    Ok(Box::new(move |input| {
+        let Some(iteration) = input.iteration else {
+            return Err("the input has no `iteration`, so model calls can't be counted; \
+                        the host must set it"
+                .into());
+        };
+        if iteration <= limit {
+            return Ok(None);
+        }
+        let reason = format!("the turn has made {limit} model calls, which is the limit");
+        Ok(Some(Output {
+            stop: Some(Stop::new(StopScope::Turn, reason.clone())),
+            ..Output::deny(reason)
+        }))
+    }))
+}

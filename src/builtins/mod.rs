@@ -1,0 +1,191 @@
+//! The builtins that come with the crate, a file each, and the one table of them.
+//!
+//! Validation, `hookexec builtins` and `docs/builtins.md` read the table. A builtin is prepared
+//! once from a hook's arguments: what is wrong with them is found when the file is loaded, and
+//! what is right is not parsed again when the hook runs.
+
+mod add_date;
+mod add_directory_listing;
+mod add_environment_info;
+mod add_git_diff;
+mod add_git_status;
+mod add_prompt_files;
+mod add_recent_commits;
+mod add_user_info;
+mod allow_tools;
+mod arguments;
+mod audit_log;
+mod git;
+mod max_iterations;
+mod redact_secrets;
+pub mod secrets;
+mod surroundings;
+mod text;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use surroundings::Surroundings;
+
+use crate::event::{ContextMode, Contract, Event};
+use crate::handlers::builtin::{Builtin, BuiltinError};
+use crate::registry::Registry;
+use crate::wire::{Input, Output};
+
+/// Every shipped builtin, in the order in which they are shown.
+static SHIPPED: &[&Shipped] = &[
+    &allow_tools::ALLOW_TOOLS,
+    &allow_tools::DENY_TOOLS,
+    &max_iterations::MAX_ITERATIONS,
+    &audit_log::AUDIT_LOG,
+    &redact_secrets::REDACT_SECRETS,
+    &add_date::ADD_DATE,
+    &add_environment_info::ADD_ENVIRONMENT_INFO,
+    &add_prompt_files::ADD_PROMPT_FILES,
+    &add_git_status::ADD_GIT_STATUS,
+    &add_git_diff::ADD_GIT_DIFF,
+    &add_recent_commits::ADD_RECENT_COMMITS,
+    &add_directory_listing::ADD_DIRECTORY_LISTING,
+    &add_user_info::ADD_USER_INFO,
+];
+
+/// A builtin that comes with the crate.
+#[non_exhaustive]
+pub struct Shipped {
+    /// The name that hooks call it by.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// Its arguments, in order.
+    pub arguments: &'static [Argument],
+    /// What there is to know beyond that, in Markdown.
+    pub details: &'static str,
+    /// A hook that uses it, in YAML.
+    pub example: &'static str,
+    /// Whether it can do its work on an event.
+    suits: fn(&Contract) -> bool,
+    /// Whether it is fast and never blocks.
+    inline: bool,
+    prepare: fn(&Surroundings, &[String]) -> Result<Prepared, String>,
+}
+
+/// An argument of a shipped builtin.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Argument {
+    /// How it is written: `N`, `GLOB...`, `--depth=N`.
+    pub usage: &'static str,
+    /// Whether it may be left out.
+    pub optional: bool,
+    /// What it says.
+    pub about: &'static str,
+}
+
+/// A builtin with its arguments understood, ready to run any number of times.
+pub type Prepared = Box<dyn Fn(&Input) -> Result<Option<Output>, BuiltinError> + Send + Sync>;
+
+/// Returns every shipped builtin, in the order in which they are shown.
+#[must_use]
+pub fn shipped() -> impl ExactSizeIterator<Item = &'static Shipped> {
+    SHIPPED.iter().copied()
+}
+
+/// Registers every shipped builtin with the surroundings of this process.
+pub fn register(registry: &mut Registry) {
+    register_in(registry, &Surroundings::of_process());
+}
+
+/// Registers every shipped builtin with the given surroundings.
+pub fn register_in(registry: &mut Registry, surroundings: &Surroundings) {
+    for builtin in shipped() {
+        registry.insert_builtin(builtin.name.to_owned(), builtin.registered(surroundings.clone()));
+    }
+}
+
+impl Shipped {
+    /// Returns the events it is for.
+    pub fn events(&self) -> impl Iterator<Item = Event> {
+        Event::all().filter(|event| (self.suits)(event.contract()))
+    }
+
+    /// Returns whether it is for `event`.
+    #[must_use]
+    pub fn is_for(&self, event: Event) -> bool {
+        (self.suits)(event.contract())
+    }
+
+    /// Returns how it is called: its name and its arguments.
+    #[must_use]
+    pub fn usage(&self) -> String {
+        let arguments = self.arguments.iter().map(|argument| {
+            if argument.optional {
+                format!("[{}]", argument.usage)
+            } else {
+                argument.usage.to_owned()
+            }
+        });
+        std::iter::once(self.name.to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns the builtin with its arguments understood.
+    ///
+    /// # Errors
+    /// When the arguments can't work.
+    pub fn prepare(
+        &self,
+        surroundings: &Surroundings,
+        args: &[String],
+    ) -> Result<Prepared, String> {
+        (self.prepare)(surroundings, args)
+    }
+
+    /// Returns what the registry holds: the check at load and the function share what was prepared.
+    fn registered(&'static self, surroundings: Surroundings) -> Builtin {
+        let prepared = Arc::new(Memory { builtin: self, surroundings, known: Mutex::default() });
+        let checked = Arc::clone(&prepared);
+        let run = move |input: &Input, args: &[String]| (prepared.get(args)?)(input);
+        let builtin = if self.inline { Builtin::inline(run) } else { Builtin::blocking(run) };
+        builtin.with_about(self.about).with_check(move |event, args| {
+            if !self.is_for(event) {
+                return Err(self.wrong_event(event));
+            }
+            checked.get(args).map(drop)
+        })
+    }
+
+    fn wrong_event(&self, event: Event) -> String {
+        let names: Vec<_> = self.events().map(Event::name).collect();
+        format!("it can do nothing on `{event}`; it is for {}", names.join(", "))
+    }
+}
+
+impl fmt::Debug for Shipped {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Shipped").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Returns whether what a builtin says reaches the model.
+fn gives_context(contract: &Contract) -> bool {
+    contract.context != ContextMode::None
+}
+
+/// What was prepared, by arguments: as many entries as there are different hooks of one builtin.
+struct Memory {
+    builtin: &'static Shipped,
+    surroundings: Surroundings,
+    known: Mutex<HashMap<Vec<String>, Arc<Prepared>>>,
+}
+
+impl Memory {
+    fn get(&self, args: &[String]) -> Result<Arc<Prepared>, String> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(prepared) = known.get(args) {
+            return Ok(Arc::clone(prepared));
+        }
+        let prepared = Arc::new(self.builtin.prepare(&self.surroundings, args)?);
+        known.insert(args.to_vec(), Arc::clone(&prepared));
+        Ok(prepared)
+    }
+}

@@ -1,0 +1,73 @@
+//! `redact_secrets`: keeps secrets from tools, from the model and from transcripts.
+
+use serde_json::Value;
+
+use super::secrets::Redactor;
+use super::{Prepared, Shipped, Surroundings, arguments};
+use crate::event::Rewrite;
+use crate::wire::{Input, InputChange, JsonObject, Output};
+
+pub(super) const REDACT_SECRETS: Shipped = Shipped {
+    name: "redact_secrets",
+    about: "Replaces secrets in tool arguments, model requests and responses by `[REDACTED:...]`",
+    arguments: &[],
+    details: "What it looks for and how well it finds it is said under [Secrets](#secrets). A tool \
+              that needs the secret gets the marker: put it on `tool_input_transform` only where \
+              that is meant. Give it `mutates: true`, so that it runs before the hooks that read \
+              what it rewrites.",
+    example: "tool_response_transform:\n  - { type: builtin, command: redact_secrets, mutates: true }",
+    suits: |contract| contract.rewrite != Rewrite::None,
+    inline: false,
+    prepare,
+};
+
+fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+    arguments::none(args)?;
+    let redactor = Redactor::new(surroundings.env());
+    Ok(Box::new(move |input| {
+        let rewrite = input.hook_event_name.map(|event| event.contract().rewrite);
+        Ok(match rewrite {
+            Some(Rewrite::ToolInput) => tool_input(&redactor, input),
+            Some(Rewrite::Request) => messages(&redactor, input),
+            Some(Rewrite::Response) => clean(&redactor, input.response.as_ref())
+                .map(|response| Output { updated_response: Some(response), ..Output::default() }),
+            Some(Rewrite::ToolResponse) => {
+                clean(&redactor, input.tool_response.as_ref()).map(Output::tool_response)
+            }
+            // The check at load keeps it from other events.
+            Some(Rewrite::None) | None => None,
+        })
+    }))
+}
+
+/// Patches the arguments that held a secret; a secret in a key needs the whole replaced.
+fn tool_input(redactor: &Redactor, input: &Input) -> Option<Output> {
+    let before = input.tool_input.as_ref()?;
+    let mut after = before.clone();
+    if !redactor.redact_object(&mut after) {
+        return None;
+    }
+    if before.keys().any(|key| !after.contains_key(key)) {
+        return Some(Output {
+            updated_input: Some(InputChange::Replace(after)),
+            ..Output::default()
+        });
+    }
+    let changed: JsonObject =
+        after.into_iter().filter(|(key, value)| before.get(key) != Some(value)).collect();
+    Some(Output::patch_input(changed))
+}
+
+fn messages(redactor: &Redactor, input: &Input) -> Option<Output> {
+    let mut messages = input.messages.clone()?;
+    let mut changed = false;
+    for message in &mut messages {
+        changed |= redactor.redact_value(message);
+    }
+    changed.then(|| Output { updated_messages: Some(messages), ..Output::default() })
+}
+
+fn clean(redactor: &Redactor, value: Option<&Value>) -> Option<Value> {
+    let mut value = value?.clone();
+    redactor.redact_value(&mut value).then_some(value)
+}

@@ -1,0 +1,34 @@
+//! Which variables of the environment hold a secret.
+
+use super::assignments;
+
+/// The shortest value that is looked for: shorter ones stand in too many other words.
+const SHORTEST: usize = 8;
+
+/// Values that people set where no secret is needed; they are words of every other text.
+const NO_SECRETS: [&str; 8] = [
+    "password",
+    "changeme",
+    "postgres",
+    "disabled",
+    "required",
+    "anonymous",
+    "undefined",
+    "minioadmin",
+];
+
+/// Returns whether `name` says that `value` is a secret, and `value` can be one.
+pub(super) fn is_secret(name: &str, value: &str) -> bool {
+    value.len() >= SHORTEST
+        && assignments::names_a_secret(name)
+        && !NO_SECRETS.contains(&value)
+        && !is_path(value)
+        && !value.bytes().all(|byte| byte.is_ascii_digit() && value.len() < 12)
+        // A value of one letter repeated is a placeholder.
+        && value.bytes().any(|byte| Some(byte) != value.bytes().next())
+}
+
+/// Returns whether `value` is where a secret can be read, not the secret.
+fn is_path(value: &str) -> bool {
+    value.starts_with(['/', '~']) && value.bytes().filter(|byte| *byte == b'/').count() > 1
+}

@@ -1,0 +1,198 @@
+//! Finding secrets in text and taking them out.
+//!
+//! Three sources: values of environment variables whose names look secret, the shapes of known
+//! tokens, and what stands after a word such as `password`. Everything is linear in the length of
+//! the text. What this finds and misses is measured on a labelled set; the numbers are in
+//! `docs/builtins.md`.
+
+mod assignments;
+mod environment;
+mod shapes;
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::ops::Range;
+
+use serde_json::Value;
+
+/// A secret in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The bytes of the text that are secret.
+    pub range: Range<usize>,
+    /// What it is: `github-token`, `password`, `env:NAME`.
+    pub kind: Cow<'static, str>,
+}
+
+/// Takes secrets out of text and JSON; each leaves `[REDACTED:kind]` behind.
+///
+/// Text that was redacted once stays as it is.
+#[derive(Clone, Default)]
+pub struct Redactor {
+    /// Secret values of the environment and the kind each is reported as, the longest first.
+    values: Vec<(String, String)>,
+}
+
+impl Redactor {
+    /// Returns a redactor of known shapes, assignments, and the secret values of `env`.
+    #[must_use]
+    pub fn new<'e, N, V>(env: impl IntoIterator<Item = (&'e N, &'e V)>) -> Self
+    where
+        N: AsRef<OsStr> + ?Sized + 'e,
+        V: AsRef<OsStr> + ?Sized + 'e,
+    {
+        let mut values: Vec<_> = env
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.as_ref().to_str()?, value.as_ref().to_str()?)))
+            .filter(|(name, value)| environment::is_secret(name, value))
+            .map(|(name, value)| (value.to_owned(), format!("env:{name}")))
+            .collect();
+        values.sort_by(|left, right| right.0.len().cmp(&left.0.len()).then(left.cmp(right)));
+        Self { values }
+    }
+
+    /// Returns the secrets of `text`, in order; none overlaps another.
+    #[must_use]
+    pub fn find(&self, text: &str) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for (value, kind) in &self.values {
+            findings.extend(text.match_indices(value.as_str()).map(|(start, _)| Finding {
+                range: start..start + value.len(),
+                kind: Cow::Owned(kind.clone()),
+            }));
+        }
+        shapes::find(text, &mut findings);
+        assignments::find(text, &mut findings);
+        // What overlaps a marker was looked at before.
+        let markers = markers(text);
+        findings.retain(|finding| {
+            let next = markers.partition_point(|marker| marker.end <= finding.range.start);
+            markers.get(next).is_none_or(|marker| finding.range.end <= marker.start)
+        });
+        merge(findings)
+    }
+
+    /// Returns `text` without its secrets.
+    #[must_use]
+    pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut clean = Cow::Borrowed(text);
+        // What stood in the middle of a secret's surroundings may be found once the secret is gone.
+        for _ in 0..ROUNDS {
+            let findings = self.find(&clean);
+            if findings.is_empty() {
+                break;
+            }
+            clean = Cow::Owned(without(&clean, &findings));
+        }
+        clean
+    }
+
+    /// Takes the secrets out of every string of `value`, keys included, and returns whether there
+    /// were any.
+    ///
+    /// A string under a key such as `password` is a secret whatever it looks like.
+    pub fn redact_value(&self, value: &mut Value) -> bool {
+        match value {
+            Value::String(text) => self.redact_string(text),
+            Value::Array(items) => {
+                let mut changed = false;
+                for item in items {
+                    changed |= self.redact_value(item);
+                }
+                changed
+            }
+            Value::Object(object) => self.redact_object(object),
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }
+    }
+
+    /// Takes the secrets out of every string of `object`, and returns whether there were any.
+    pub fn redact_object(&self, object: &mut serde_json::Map<String, Value>) -> bool {
+        let mut changed = false;
+        for (key, value) in object.iter_mut() {
+            changed |= match value {
+                Value::String(text) if assignments::is_secret(key, text) => {
+                    *text = marker(assignments::kind(key));
+                    true
+                }
+                other => self.redact_value(other),
+            };
+        }
+        if object.keys().any(|key| !self.find(key).is_empty()) {
+            *object = std::mem::take(object)
+                .into_iter()
+                .map(|(key, value)| (self.redact(&key).into_owned(), value))
+                .collect();
+            changed = true;
+        }
+        changed
+    }
+
+    fn redact_string(&self, text: &mut String) -> bool {
+        match self.redact(text) {
+            Cow::Borrowed(_) => false,
+            Cow::Owned(clean) => {
+                *text = clean;
+                true
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Redactor {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<_> = self.values.iter().map(|(_, kind)| kind).collect();
+        formatter.debug_struct("Redactor").field("values", &names).finish()
+    }
+}
+
+/// How often a text is looked at again; the second look finds nothing in any text of people.
+const ROUNDS: usize = 4;
+
+/// What is left in a secret's place.
+const MARKER: &str = "[REDACTED:";
+
+fn marker(kind: &str) -> String {
+    format!("{MARKER}{kind}]")
+}
+
+fn without(text: &str, findings: &[Finding]) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut end = 0;
+    for finding in findings {
+        clean.push_str(&text[end..finding.range.start]);
+        clean.push_str(&marker(&finding.kind));
+        end = finding.range.end;
+    }
+    clean.push_str(&text[end..]);
+    clean
+}
+
+/// Returns where `text` was redacted before.
+fn markers(text: &str) -> Vec<Range<usize>> {
+    // No kind is longer than a variable's name may reasonably be.
+    const LONGEST: usize = 256;
+    text.match_indices(MARKER)
+        .filter_map(|(start, _)| {
+            let end =
+                text.as_bytes()[start..].iter().take(LONGEST).position(|byte| *byte == b']')?;
+            Some(start..start + end + 1)
+        })
+        .collect()
+}
+
+/// Joins findings that overlap: the first one's kind stays, and every byte of each is secret.
+fn merge(mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.sort_by_key(|finding| (finding.range.start, std::cmp::Reverse(finding.range.end)));
+    let mut merged: Vec<Finding> = Vec::with_capacity(findings.len());
+    for finding in findings {
+        match merged.last_mut() {
+            Some(last) if finding.range.start < last.range.end => {
+                last.range.end = last.range.end.max(finding.range.end);
+            }
+            _ => merged.push(finding),
+        }
+    }
+    merged
+}

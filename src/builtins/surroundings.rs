@@ -1,0 +1,88 @@
+//! What builtins know of the machine beside their input.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::{Timestamp, Zoned};
+
+/// The environment, the home directory and the clock.
+///
+/// Builtins read these here and nowhere else, so that each can be run against another machine's.
+#[derive(Clone)]
+pub struct Surroundings {
+    env: Arc<BTreeMap<OsString, OsString>>,
+    home: Option<PathBuf>,
+    now: Arc<dyn Fn() -> Zoned + Send + Sync>,
+}
+
+impl Surroundings {
+    /// Returns those of this process, as they are now; the clock goes on.
+    #[must_use]
+    pub fn of_process() -> Self {
+        Self {
+            env: Arc::new(std::env::vars_os().collect()),
+            home: std::env::home_dir().filter(|home| home.is_absolute()),
+            now: Arc::new(Zoned::now),
+        }
+    }
+
+    /// Replaces the environment, and with it the home directory.
+    #[must_use]
+    pub fn with_env<K, V>(mut self, env: impl IntoIterator<Item = (K, V)>) -> Self
+    where
+        K: Into<OsString>,
+        V: Into<OsString>,
+    {
+        let env: BTreeMap<OsString, OsString> =
+            env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let path = |name: &str| env.get(OsStr::new(name)).map(PathBuf::from);
+        self.home = path("HOME").filter(|home| home.is_absolute());
+        self.env = Arc::new(env);
+        self
+    }
+
+    /// Stops the clock at a time such as `2026-03-21T10:11:12[Europe/Berlin]`.
+    ///
+    /// # Errors
+    /// When `time` is no time with a zone.
+    pub fn with_time(mut self, time: &str) -> Result<Self, String> {
+        let time: Zoned = time.parse().map_err(|error: jiff::Error| error.to_string())?;
+        self.now = Arc::new(move || time.clone());
+        Ok(self)
+    }
+
+    /// Returns the value of an environment variable that is set and not empty.
+    pub(super) fn var(&self, name: &str) -> Option<&OsStr> {
+        self.env.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+
+    /// Returns the environment.
+    pub(super) fn env(&self) -> &BTreeMap<OsString, OsString> {
+        &self.env
+    }
+
+    /// Returns the home directory.
+    pub(super) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    /// Returns the local time.
+    pub(super) fn now(&self) -> Zoned {
+        (self.now)()
+    }
+
+    /// Returns the time as RFC 3339 in UTC, to the millisecond.
+    pub(super) fn timestamp(&self) -> String {
+        let now: Timestamp = self.now().timestamp();
+        format!("{now:.3}")
+    }
+}
+
+impl std::fmt::Debug for Surroundings {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The environment holds secrets.
+        formatter.debug_struct("Surroundings").field("home", &self.home).finish_non_exhaustive()
+    }
+}
