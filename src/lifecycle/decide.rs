@@ -82,7 +82,7 @@ impl<'a> Decider<'a> {
         } else {
             "default".to_owned()
         };
-        // From here on a call that was cancelled is one that began.
+        // From here on a call that is cancelled is one that began: its `post_tool_use` fires.
         if self.cancel.is_wished().await {
             return self.decided_against(ToolEnd::Cancelled { during: Stage::Start }).await;
         }
@@ -158,7 +158,7 @@ impl<'a> Decider<'a> {
         };
         let end = if let Some(stop) = &verdict.stop {
             ToolEnd::Aborted { by: event, stop: stop.clone(), response: None }
-        } else if verdict.decision == Some(Decision::Deny) {
+        } else if !verdict.allowed && verdict.decision != Some(Decision::Ask) {
             ToolEnd::Denied { by: DeniedBy::Hooks(event), message: reason(&verdict) }
         } else {
             return Ok(verdict);
@@ -204,6 +204,9 @@ impl<'a> Decider<'a> {
         // A hook answers in the user's place, but not a question of the mandatory guard.
         let granted = verdict.decision == Some(Decision::Allow) && wishes.guard_asks.is_none();
         let mut reasons = Vec::new();
+        if void {
+            reasons.push((None, "the call was changed after it had been approved".to_owned()));
+        }
         if verdict.decision == Some(Decision::Ask) {
             reasons.push((Some(Event::PermissionRequest), reason(&verdict)));
         }
@@ -223,13 +226,9 @@ impl<'a> Decider<'a> {
         let Some(approver) = approver else {
             let why: Vec<&str> = reasons.iter().map(|(_, why)| why.as_str()).collect();
             let why = why.join("\n");
-            return Err(if void {
-                let message = format!("the call was changed after it had been approved: {why}");
-                ToolEnd::Denied { by: DeniedBy::VoidApproval, message }
-            } else {
-                let message = format!("approval is needed and nobody can be asked: {why}");
-                ToolEnd::Denied { by: DeniedBy::NobodyToAsk, message }
-            });
+            let by = if void { DeniedBy::VoidApproval } else { DeniedBy::NobodyToAsk };
+            let message = format!("approval is needed and nobody can be asked: {why}");
+            return Err(ToolEnd::Denied { by, message });
         };
         let request = ApprovalRequest::new(&session_id, &self.call).because(reasons, metadata);
         let asking = AssertUnwindSafe(async move { approver(request).await }).catch_unwind();

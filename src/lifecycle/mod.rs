@@ -59,3 +59,8 @@ pub use tool_call::{ArgumentsError, AuthorizedCall, Panic, ToolCall, ToolError, 
 pub use tool_run::ToolRun;
 pub use trail::{Refused, Trail};
 pub use turn::{Turn, TurnEnd};
+
+/// The guide's programs compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/embedding.md")]
+struct Guide;

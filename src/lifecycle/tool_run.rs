@@ -117,7 +117,7 @@ struct After<'a> {
 enum Ran {
     Returned(Value),
     Failed(Value, Option<Panic>),
-    Cancelled,
+    Cancelled(Stage),
 }
 
 impl After<'_> {
@@ -126,6 +126,9 @@ impl After<'_> {
         F: FnOnce(AuthorizedCall) -> R,
         R: Future<Output = Result<Value, ToolError>>,
     {
+        if self.decider.cancel.is_wished().await {
+            return self.conclude(Ran::Cancelled(Stage::Start)).await;
+        }
         let call = AuthorizedCall::new(self.decider.call.clone());
         let debt = Debt::of(&self.decider.call);
         let started = Instant::now();
@@ -143,7 +146,7 @@ impl After<'_> {
                     Ran::Failed(response.into(), Some(panic))
                 }
             },
-            () = self.decider.cancel.wished() => Ran::Cancelled,
+            () = self.decider.cancel.wished() => Ran::Cancelled(Stage::Execution),
         };
         self.duration = Some(started.elapsed());
         let outcome = self.conclude(ran).await;
@@ -156,12 +159,12 @@ impl After<'_> {
             Ran::Returned(response) => (self.transform(response.clone(), false).await, false),
             Ran::Failed(response, _) => (self.transform(response.clone(), true).await, true),
             // The tool said nothing that could be transformed.
-            Ran::Cancelled => ("the tool call was cancelled".into(), true),
+            Ran::Cancelled(_) => ("the tool call was cancelled".into(), true),
         };
 
         let mut input = self.input(response.clone(), failed);
         input.reason = match &ran {
-            Ran::Cancelled => Some("canceled".to_owned()),
+            Ran::Cancelled(_) => Some("canceled".to_owned()),
             Ran::Failed(_, Some(_)) => Some("panic".to_owned()),
             Ran::Returned(_) | Ran::Failed(_, None) => None,
         };
@@ -177,7 +180,7 @@ impl After<'_> {
             }
             (None, Ran::Returned(_)) => ToolEnd::Ran { response, objection },
             (None, Ran::Failed(_, panic)) => ToolEnd::Failed { response, objection, panic },
-            (None, Ran::Cancelled) => ToolEnd::Cancelled { during: Stage::Execution },
+            (None, Ran::Cancelled(during)) => ToolEnd::Cancelled { during },
         })
     }
 

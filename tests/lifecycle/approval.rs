@@ -172,6 +172,7 @@ async fn an_approval_is_void_when_the_call_changes_after_it() {
         .approved(approval)
         .approve_with(async |request| {
             assert_eq!(request.arguments()["cmd"], "rm -r /");
+            assert_eq!(request.reasons()[0].1, "the call was changed after it had been approved");
             request.refuse("not that")
         })
         .run(async |_| panic!("the tool ran"))

@@ -4,6 +4,7 @@
 mod approval;
 mod batch;
 mod declared;
+mod dropped;
 mod examples;
 mod openclaw_jobs;
 mod order;

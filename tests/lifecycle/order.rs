@@ -274,6 +274,21 @@ async fn a_call_that_is_cancelled_while_the_tool_runs() {
 }
 
 #[tokio::test]
+async fn a_call_that_is_cancelled_after_it_was_allowed_never_reaches_the_tool() {
+    let (session, log) = session(silent()).await;
+    let outcome = session
+        .tool_call(shell("ls"))
+        .cancelled_by(log.fired(Event::OnToolApprovalDecision))
+        .run(async |_| panic!("a cancelled tool ran"))
+        .await;
+    assert!(matches!(outcome.end, ToolEnd::Cancelled { during: Stage::Start }));
+    assert_eq!(outcome.duration, None);
+    // It was said to be allowed, so it is said to have ended.
+    assert_eq!(log.take(), stages(&[&BEFORE, &[DECIDED, "post_tool_use"]]));
+    session.end("exit").await;
+}
+
+#[tokio::test]
 async fn a_call_that_is_cancelled_from_the_start_never_reaches_the_tool() {
     let (executor, log) = crate::support::executor([Event::PostToolUse], silent());
     let session = hookexec::lifecycle::Session::builder("s-1").attach(executor);

@@ -1,0 +1,122 @@
+//! What is dropped fires nothing more, and the log says what was lost.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use hookexec::lifecycle::{Session, SessionSource, TurnEnd};
+use hookexec::{Event, Output};
+use tokio::sync::oneshot;
+use tracing::field::{Field, Visit};
+use tracing::subscriber::DefaultGuard;
+use tracing::{Level, Metadata, Subscriber, span};
+
+use crate::support::{at, executor, session, shell, silent};
+
+/// Keeps the warnings of the current thread.
+#[derive(Clone, Default)]
+struct Warnings(Arc<Mutex<Vec<String>>>);
+
+impl Warnings {
+    fn watch() -> (Self, DefaultGuard) {
+        let warnings = Self::default();
+        (warnings.clone(), tracing::subscriber::set_default(warnings))
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+impl Subscriber for Warnings {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() == Level::WARN && metadata.target().starts_with("hookexec")
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        struct Message(String);
+        impl Visit for Message {
+            fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+                if field.name() == "message" {
+                    self.0 = format!("{value:?}");
+                }
+            }
+        }
+        let mut message = Message(String::new());
+        event.record(&mut message);
+        self.0.lock().unwrap().push(message.0);
+    }
+
+    fn enter(&self, _: &span::Id) {}
+
+    fn exit(&self, _: &span::Id) {}
+}
+
+#[tokio::test]
+async fn a_tool_call_that_is_dropped_while_the_tool_runs() {
+    let (session, log) = session(silent()).await;
+    let (warnings, _guard) = Warnings::watch();
+    let (running, runs) = oneshot::channel();
+    let call = session.tool_call(shell("sleep")).run(async |_| {
+        running.send(()).unwrap();
+        std::future::pending().await
+    });
+    tokio::select! {
+        outcome = call => panic!("{outcome:?}"),
+        started = runs => started.unwrap(),
+    }
+    assert_eq!(
+        warnings.take(),
+        ["a running tool call was dropped; its `post_tool_use` hooks did not fire \
+          (cancel it with `cancelled_by` instead)"]
+    );
+    assert!(!log.take().contains(&"post_tool_use"));
+    session.end("exit").await;
+    assert_eq!(warnings.take(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_turn_and_a_session_that_are_dropped() {
+    let (session, _) = session(silent()).await;
+    let (warnings, _guard) = Warnings::watch();
+    drop(session.turn_without_prompt().await);
+    assert_eq!(
+        warnings.take(),
+        ["a turn was dropped without `end`; its `turn_end` hooks did not fire"]
+    );
+    session.turn_without_prompt().await.end(TurnEnd::Canceled).await;
+    assert_eq!(warnings.take(), [""; 0]);
+    drop(session);
+    assert_eq!(
+        warnings.take(),
+        ["a session was dropped without `end`; its `session_end` hooks did not fire"]
+    );
+}
+
+#[tokio::test]
+async fn a_turn_that_never_began_owes_nothing() {
+    let (session, _) = session(at(Event::UserPromptSubmit, Output::deny("no"))).await;
+    let (warnings, _guard) = Warnings::watch();
+    assert!(session.turn("hi").await.is_err());
+    session.end("exit").await;
+    assert_eq!(warnings.take(), [""; 0]);
+}
+
+#[tokio::test]
+async fn hooks_that_will_never_run_are_named_at_the_start() {
+    let (warnings, _guard) = Warnings::watch();
+    let (executor, _) = executor([Event::WorktreeCreate], silent());
+    let session = Session::builder("s-1").start(executor, SessionSource::Startup).await;
+    assert_eq!(
+        warnings.take(),
+        ["<program>:1: `scripted` never runs: this agent does not fire `worktree_create`"]
+    );
+    session.end("exit").await;
+}
