@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use serde_json::Value;
-use tokio::sync::{Mutex, watch};
+use tokio::sync::watch;
 
 use super::approval::{Approval, ApprovalRequest};
 use super::cancel::Cancellation;
@@ -23,7 +23,7 @@ type SharedApprover<'a> =
 /// Several tool calls of one answer of the model.
 ///
 /// * Order: all at once, or [`one_at_a_time`](Self::one_at_a_time); the outcomes come in the order
-///   of the calls. Whoever approves is asked about one call at a time.
+///   of the calls. Whoever approves is asked about one call at a time, in that order, too.
 /// * Stop: when a hook ends the turn or the session, the other calls of the batch are cancelled;
 ///   those that had not begun stay undone, and nothing fires for them.
 /// * Cancellation: as for a single call.
@@ -85,8 +85,10 @@ impl<'a> Batch<'a> {
     {
         let Self { scope, calls, asks, approver, mut cancel, in_turn } = self;
         let (stop, stopped) = watch::channel(false);
-        let one_question = Arc::new(Mutex::new(()));
-        let drive = async |call: ToolCall| {
+        // Which calls need no approval any more, by their place.
+        let (decided, _) = watch::channel(vec![false; calls.len()]);
+        let settle = |place: usize| decided.send_modify(|decided| decided[place] = true);
+        let drive = async |(place, call): (usize, ToolCall)| {
             if in_turn && *stopped.borrow() {
                 return not_started(call);
             }
@@ -99,13 +101,21 @@ impl<'a> Batch<'a> {
                 run = run.ask_unless_allowed(reason);
             }
             if let Some(approver) = approver.clone() {
-                let one_question = Arc::clone(&one_question);
+                let mut decided = decided.subscribe();
                 run = run.approve_with(async move |request| {
-                    let _turn = one_question.lock().await;
+                    // Those before it are asked about first; the sender outlives every call.
+                    let _ =
+                        decided.wait_for(|decided| decided[..place].iter().all(|done| *done)).await;
                     approver(request).await
                 });
             }
-            let outcome = run.run(&execute).await;
+            let outcome = run
+                .run(async |call| {
+                    settle(place);
+                    execute(call).await
+                })
+                .await;
+            settle(place);
             if outcome.stop().is_some() {
                 stop.send_replace(true);
             }
@@ -114,12 +124,12 @@ impl<'a> Batch<'a> {
         let all = async {
             if in_turn {
                 let mut outcomes = Vec::with_capacity(calls.len());
-                for call in calls {
+                for call in calls.into_iter().enumerate() {
                     outcomes.push(drive(call).await);
                 }
                 outcomes
             } else {
-                join_all(calls.into_iter().map(&drive)).await
+                join_all(calls.into_iter().enumerate().map(&drive)).await
             }
         };
         let mut all = std::pin::pin!(all);

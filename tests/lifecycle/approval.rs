@@ -1,7 +1,8 @@
 //! Who may approve what: hooks, the host's own question, and an approval's bond to one call.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use hookexec::lifecycle::{Approval, ApprovalRequest, DeniedBy, Stage, ToolEnd, ToolOutcome};
 use hookexec::wire::ToolResult;
@@ -278,14 +279,24 @@ async fn the_guard_has_the_last_word_on_what_is_shown() {
 }
 
 #[tokio::test]
-async fn a_batch_asks_about_one_call_at_a_time() {
-    let (session, _) = session(at(Event::PreToolUse, Output::ask("sure?"))).await;
-    let (open, asked) = (AtomicUsize::new(0), AtomicUsize::new(0));
+async fn a_batch_asks_about_one_call_at_a_time_in_the_order_of_the_calls() {
+    // The later a call stands, the sooner its hook has answered.
+    let script = |event, input: &hookexec::Input| match event {
+        Event::PreToolUse => {
+            let place: u64 =
+                input.tool_input.as_ref().unwrap()["cmd"].as_str().unwrap().parse().unwrap();
+            Act::After(Duration::from_millis(60 - 20 * place), Box::new(Output::ask("sure?")))
+        }
+        _ => nothing(),
+    };
+    let (session, _) = session(script).await;
+    let open = AtomicUsize::new(0);
+    let asked = Mutex::new(Vec::new());
     let outcomes = session
-        .batch(vec![shell("a"), shell("b"), shell("c")])
+        .batch(vec![shell("0"), shell("1"), shell("2")])
         .approve_with(async |request| {
             assert_eq!(open.fetch_add(1, Ordering::SeqCst), 0, "two questions at once");
-            asked.fetch_add(1, Ordering::SeqCst);
+            asked.lock().unwrap().push(request.arguments()["cmd"].clone());
             tokio::task::yield_now().await;
             open.fetch_sub(1, Ordering::SeqCst);
             request.grant()
@@ -293,6 +304,6 @@ async fn a_batch_asks_about_one_call_at_a_time() {
         .run(async |_| Ok("ok".into()))
         .await;
     assert!(outcomes.iter().all(|outcome| matches!(outcome.end, ToolEnd::Ran { .. })));
-    assert_eq!(asked.into_inner(), 3);
+    assert_eq!(asked.into_inner().unwrap(), ["0", "1", "2"]);
     session.end("exit").await;
 }

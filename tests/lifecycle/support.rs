@@ -2,6 +2,7 @@
 
 use std::future::pending;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use hookexec::config::Command;
 use hookexec::config::Hook;
@@ -16,6 +17,8 @@ use tokio::sync::Notify;
 /// What a hook does when its event fires.
 pub(crate) enum Act {
     Say(Box<Output>),
+    /// Answers later.
+    After(Duration, Box<Output>),
     /// Never answers.
     Hang,
 }
@@ -88,6 +91,10 @@ impl Handler for Scripted {
         Box::pin(async move {
             match act {
                 Act::Say(output) => Ok(Some(*output).into()),
+                Act::After(delay, output) => {
+                    tokio::time::sleep(delay).await;
+                    Ok(Some(*output).into())
+                }
                 Act::Hang => pending().await,
             }
         })
