@@ -230,3 +230,8 @@ pub use registry::{
     Call, Handler, HandlerEnv, HandlerError, HandlerFactory, HandlerResult, Registry,
 };
 pub use wire::{Decision, Input, Output, Verdict};
+
+/// The README's Rust code compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

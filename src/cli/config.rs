@@ -2,44 +2,67 @@
 
 use std::path::{Path, PathBuf};
 
-use hookexec::{Config, Executor};
+use hookexec::config::LoadOptions;
+use hookexec::{Config, Executor, Registry};
 
-use super::error::CommandError;
+use super::error::{CommandError, NO_FILES, warn};
 
 /// Which hooks files count.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ConfigArgs {
-    /// A hooks file; may be given more than once
+    /// A hooks file, in addition to those that are found; may be given more than once
     #[arg(long, value_name = "FILE")]
     config: Vec<PathBuf>,
 
-    /// The project: where hooks run [default: the current directory]
+    /// The project: where hooks run, and where its hooks file is looked for [default: the current
+    /// directory]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
+
+    /// Takes the hooks of this agent out of whole docker-agent files
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+
+    /// Leaves the user's and the project's files out: only the files named, and the managed ones
+    #[arg(long)]
+    isolated: bool,
 }
 
 impl ConfigArgs {
-    /// Loads the configuration.
-    pub(crate) fn load(&self) -> Result<Config, CommandError> {
-        let mut all = Config::default();
-        for file in &self.config {
-            let config = Config::load_file(file).map_err(CommandError::config)?;
-            all.hooks.extend(config.hooks);
-            all.processes.extend(config.processes);
-            all.files.extend(config.files);
-            all.warnings.extend(config.warnings);
-        }
-        Ok(all)
+    /// Loads the configuration and builds its executor.
+    pub(crate) fn executor(&self) -> Result<Executor, CommandError> {
+        let options = self.options()?;
+        let built = Config::load(&options).and_then(|config| {
+            if config.files.is_empty() {
+                warn(&format!("{NO_FILES}: nothing guards this event"));
+            }
+            let mut builder = Executor::builder(config).registry(Registry::new());
+            if let Some(project) = &options.working_dir {
+                builder = builder.working_dir(project);
+            }
+            builder.build()
+        });
+        // Each step ends at its own errors; whoever mends the file wants to see all of them.
+        built.map_err(|_| CommandError::config(Executor::check(&options, Registry::new()).problems))
     }
 
-    /// Builds the executor of `config`.
-    pub(crate) fn executor(&self, config: Config) -> Result<Executor, CommandError> {
-        let project = self.project()?;
-        Executor::builder(config).working_dir(project).build().map_err(CommandError::config)
+    /// Loads the configuration.
+    pub(crate) fn load(&self) -> Result<Config, CommandError> {
+        Config::load(&self.options()?).map_err(CommandError::config)
+    }
+
+    /// Returns what to load.
+    pub(crate) fn options(&self) -> Result<LoadOptions, CommandError> {
+        let mut options = LoadOptions::default();
+        options.working_dir = Some(self.project()?);
+        options.files.clone_from(&self.config);
+        options.agent.clone_from(&self.agent);
+        options.isolated = self.isolated;
+        Ok(options)
     }
 
     /// Returns the project's directory, absolute.
-    pub(crate) fn project(&self) -> Result<PathBuf, CommandError> {
+    fn project(&self) -> Result<PathBuf, CommandError> {
         let directory = self.cwd.as_deref().unwrap_or_else(|| Path::new("."));
         let absolute = directory.canonicalize().and_then(|path| {
             if path.is_dir() { Ok(path) } else { Err(std::io::ErrorKind::NotADirectory.into()) }

@@ -12,6 +12,16 @@ use super::output;
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
 
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+
+/// What is said where no layer has a file.
+pub(crate) const NO_FILES: &str = "no hooks file was found";
+
+/// Writes a warning to stderr.
+pub(crate) fn warn(message: &str) {
+    output::talk(&format!("{WARNING}warning{WARNING:#}: {message}\n"));
+}
+
 /// Why a command failed.
 #[derive(Debug)]
 pub(crate) struct CommandError {
@@ -46,6 +56,14 @@ impl CommandError {
         Self { exit: Exit::Config, cause: Cause::Config(problems), hints: Vec::new() }
     }
 
+    /// Returns the error that there is nothing to look at.
+    pub(crate) fn no_files() -> Self {
+        Self::new(Exit::Config, NO_FILES).hint(
+            "they are looked for at hooks.yaml, .hookexec/hooks.yaml and .hookexec/hooks.d/*.yaml in the project, \
+             the same in ~/.config/hookexec and /etc/hookexec, and where `--config FILE` says",
+        )
+    }
+
     /// Returns the end by a signal, before there was an answer.
     pub(crate) fn interrupted(signal: &str, number: u8) -> Self {
         let message =
@@ -68,7 +86,7 @@ impl CommandError {
     pub(crate) fn report(&self) -> Exit {
         match &self.cause {
             Cause::Message(text) => output::talk(&format!("{ERROR}error{ERROR:#}: {text}\n")),
-            Cause::Config(problems) => output::talk(&format!("{problems}\n")),
+            Cause::Config(problems) => output::talk(&problems.render(true)),
         }
         for hint in &self.hints {
             output::talk(&format!("\n{HINT}hint{HINT:#}: {hint}\n"));

@@ -5,12 +5,14 @@
 //! arm of [`Command::execute`].
 
 mod agents;
+mod check;
 mod completions;
 mod config;
 mod error;
 mod events;
 mod exit;
 mod input;
+mod list;
 mod log;
 mod output;
 mod report;
@@ -43,6 +45,8 @@ Take anything but 0 for \"not allowed\".";
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Args),
+    Check(check::Args),
+    List(list::Args),
     Events(events::Args),
     Agents(agents::Args),
     Schema(schema::Args),
@@ -53,6 +57,8 @@ impl Command {
     fn execute(self) -> Result<Exit, CommandError> {
         match self {
             Self::Run(args) => args.execute(),
+            Self::Check(args) => args.execute(),
+            Self::List(args) => args.execute(),
             Self::Events(args) => args.execute(),
             Self::Agents(args) => args.execute(),
             Self::Schema(args) => args.execute(),

@@ -44,7 +44,7 @@ enum Format {
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         let stdin = input::read_stdin()?;
-        let executor = self.config.executor(self.config.load()?)?;
+        let executor = self.config.executor()?;
         let input = input::parse(self.event, &stdin)?;
         if !executor.has(self.event) {
             return self.answer(&executor, &input, &Verdict::no_opinion(self.event));
@@ -83,7 +83,7 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_hours(24);
 
 /// Reads an event's name; completions offer all of them.
 #[derive(Debug, Clone)]
-struct EventParser;
+pub(crate) struct EventParser;
 
 impl TypedValueParser for EventParser {
     type Value = Event;

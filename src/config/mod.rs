@@ -24,5 +24,6 @@ mod yaml;
 pub use condition::{Condition, Leaf, Trace};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use layers::{Layer, LoadOptions};
+pub(crate) use load::Loading;
 pub use model::{Command, Config, EventMethod, Hook, InheritEnv, OnError, Process, SideEffects};
 pub use source::{Location, SourceFile};

@@ -1,6 +1,7 @@
 //! Select, run, fold: how one event gets its verdict.
 
 mod build;
+mod check;
 mod dispatch;
 mod explain;
 mod fold;
@@ -14,6 +15,7 @@ mod select;
 mod tests;
 
 pub use build::ExecutorBuilder;
+pub use check::Check;
 pub use dispatch::Executor;
 pub use explain::{Explanation, Selection};
 pub use matcher::{Matcher, MatcherError};

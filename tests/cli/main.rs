@@ -2,7 +2,10 @@
 #![cfg(test)]
 
 mod basics;
+mod configuration;
+mod examples;
 mod generated;
+mod readme;
 mod run;
 mod signals;
 #[path = "../support/mod.rs"]

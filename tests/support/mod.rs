@@ -24,7 +24,9 @@ impl Sandbox {
     pub(crate) fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         let sandbox = Self { root };
-        for directory in [sandbox.home(), sandbox.project(), sandbox.root.path().join("tmp")] {
+        // A repository's root, beyond which no hooks file is looked for.
+        let repository = sandbox.project().join(".git");
+        for directory in [sandbox.home(), repository, sandbox.root.path().join("tmp")] {
             std::fs::create_dir_all(directory).unwrap();
         }
         sandbox

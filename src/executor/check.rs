@@ -1,0 +1,42 @@
+//! All that is wrong with a configuration, in one go.
+
+use std::path::PathBuf;
+
+use super::dispatch::Executor;
+use crate::config::{Diagnostics, LoadOptions, Loading};
+use crate::registry::Registry;
+
+/// What a look at a configuration found.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Check {
+    /// The files that were read, in order.
+    pub files: Vec<PathBuf>,
+    /// How many sound hooks there are, disabled ones included.
+    pub hooks: usize,
+    /// All errors and warnings, in the order of the files.
+    pub problems: Diagnostics,
+}
+
+impl Executor {
+    /// Reads the files of all layers, builds their hooks, and returns everything that is wrong.
+    ///
+    /// [`Config::load`](crate::Config::load) ends with the files' own errors and
+    /// [`ExecutorBuilder::build`](crate::ExecutorBuilder::build) with those of the handlers; this
+    /// goes on after both, so that nobody mends a file twice. Nothing is started.
+    #[must_use]
+    pub fn check(options: &LoadOptions, registry: Registry) -> Check {
+        let loading = Loading::layers(options).complete();
+        let (config, mut problems) = (loading.config, loading.problems);
+        let (files, hooks) = (config.files.clone(), config.hooks.len());
+        let mut builder = Self::builder(config).registry(registry);
+        if let Some(directory) = &options.working_dir {
+            builder = builder.working_dir(directory);
+        }
+        let (_, unbuilt) = builder.build_partially();
+        let broken = unbuilt.iter().count();
+        problems.extend(unbuilt);
+        problems.sort(&files);
+        Check { files, hooks: hooks.saturating_sub(broken), problems }
+    }
+}

@@ -1,0 +1,185 @@
+//! `hookexec check` and `hookexec list`: what is configured, and what is wrong with it.
+
+use serde_json::{Value, json};
+
+use crate::support::Sandbox;
+
+const HOOKS: &str = r#"
+pre_tool_use:
+  - matcher: shell|edit_file
+    hooks:
+      - { type: command, name: guard, command: ./guard.sh, timeout: 5, on_error: block }
+      - { type: command, command: [./add-flag.sh, -l], mutates: true, on_error: block, when: { field: tool_input.cmd, equals: ls } }
+session_start: { type: command, command: "echo hello\necho again", enabled: false }
+stop: { type: command, name: tidy, command: ./tidy.sh, background: true, timeout: 1500ms }
+"#;
+
+/// One mistake for each step: the text, the hook, the hook's type.
+const BROKEN: &str = "
+stop: { type: command, command: touch ran, tiemout: 3 }
+pre_tool_use:
+  - { matcher: 'shell|*', hooks: { type: command, command: ./a.sh } }
+session_start: { type: comand, command: ./b.sh }
+";
+
+#[test]
+fn a_sound_configuration_is_counted() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", HOOKS);
+    let done = sandbox.hookexec(["check"]).run().exits(0);
+    assert_eq!(
+        done.whole(),
+        "exit 0\n-- stdout\n4 hooks in 1 file: 0 errors, 0 warnings\n-- stderr\n"
+    );
+}
+
+#[test]
+fn every_problem_is_shown_at_once_with_its_line() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", BROKEN);
+    let done = sandbox.hookexec(["check"]).run().exits(78);
+    insta::assert_snapshot!(done.whole(), @r"
+    exit 78
+    -- stdout
+    0 hooks in 1 file: 3 errors, 0 warnings
+    -- stderr
+    error: unknown key `tiemout` in a hook
+     --> [SANDBOX]/project/hooks.yaml:2:44
+      |
+    2 | stop: { type: command, command: touch ran, tiemout: 3 }
+      |                                            ^^^^^^^
+      |
+      = help: did you mean `timeout`?
+
+    error: `matcher` is not a valid regular expression
+     --> [SANDBOX]/project/hooks.yaml:4:16
+      |
+    4 |   - { matcher: 'shell|*', hooks: { type: command, command: ./a.sh } }
+      |                ^^^^^^^^^ repetition operator missing expression
+      |
+      = help: a matcher is a regular expression: write `.*` for anything, or `*` alone
+
+    error: unknown hook type `comand`
+     --> [SANDBOX]/project/hooks.yaml:5:24
+      |
+    5 | session_start: { type: comand, command: ./b.sh }
+      |                        ^^^^^^
+      |
+      = help: did you mean `command`?
+    ");
+    // `run` shows the same, and runs nothing.
+    let run = sandbox.hookexec(["run", "stop"]).stdin("{}").run().exits(78);
+    assert_eq!(run.stdout, "");
+    assert_eq!(run.stderr, done.stderr);
+    assert!(!sandbox.project().join("ran").exists());
+}
+
+#[test]
+fn problems_are_data_for_programs() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", BROKEN);
+    let done = sandbox.hookexec(["check", "--format", "json"]).run().exits(78);
+    assert_eq!(done.stderr, "");
+    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(report["files"], json!(["[SANDBOX]/project/hooks.yaml"]));
+    assert_eq!(report["errors"], json!(3));
+    assert_eq!(
+        report["problems"][0],
+        json!({
+            "severity": "error",
+            "message": "unknown key `tiemout` in a hook",
+            "hint": "did you mean `timeout`?",
+            "file": "[SANDBOX]/project/hooks.yaml",
+            "line": 2,
+            "column": 44,
+        })
+    );
+}
+
+#[test]
+fn warnings_are_no_errors() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "hooks.yaml",
+        "processes: { idle: { command: [./idle] } }\nstop: { type: command, command: 'true' }\n",
+    );
+    let done = sandbox.hookexec(["check"]).run().exits(0);
+    assert!(done.stdout.ends_with(": 0 errors, 1 warning\n"), "{}", done.stdout);
+    assert!(done.stderr.contains("warning: no hook calls process `idle`"), "{}", done.stderr);
+}
+
+#[test]
+fn where_no_file_is_there_is_nothing_to_check_and_a_run_says_so() {
+    let sandbox = Sandbox::new();
+    for command in ["check", "list"] {
+        let done = sandbox.hookexec([command]).run().exits(78);
+        assert_eq!(done.stdout, "");
+        assert!(done.stderr.contains("no hooks file was found"), "{}", done.stderr);
+    }
+    let done = sandbox.hookexec(["run", "stop"]).stdin("{}").run().exits(0);
+    assert_eq!(done.json_line()["allowed"], true);
+    assert!(done.stderr.starts_with("warning: no hooks file was found"), "{}", done.stderr);
+}
+
+#[test]
+fn a_list_says_where_each_hook_comes_from() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", HOOKS);
+    sandbox.write("more.yaml", "stop: { type: builtin, command: anything }\n");
+    let done = sandbox.hookexec(["list", "--config", "more.yaml"]).run().exits(0);
+    insta::assert_snapshot!(done.whole(), @r"
+    exit 0
+    -- stdout
+    event          matches          type     name              timeout  also           layer         source
+    pre_tool_use   shell|edit_file  command  guard             5s       -              project       [SANDBOX]/project/hooks.yaml:5
+    pre_tool_use   shell|edit_file  command  ./add-flag.sh -l  60s      when, mutates  project       [SANDBOX]/project/hooks.yaml:6
+    session_start  -                command  echo hello...     60s      disabled       project       [SANDBOX]/project/hooks.yaml:7
+    stop           -                command  tidy              1.5s     background     project       [SANDBOX]/project/hooks.yaml:8
+    stop           -                builtin  anything          60s      -              command line  more.yaml:1
+    -- stderr
+    ");
+    let done = sandbox
+        .hookexec(["list", "stop", "--format", "json", "--config", "more.yaml"])
+        .run()
+        .exits(0);
+    let rows: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(
+        rows[0],
+        json!({
+            "event": "stop", "name": "tidy", "type": "command", "command": "./tidy.sh",
+            "timeout_ms": 1500, "enabled": true, "conditional": false, "mutates": false,
+            "background": true, "file": "[SANDBOX]/project/hooks.yaml", "line": 8, "layer": "project",
+        })
+    );
+    assert_eq!(rows[1]["layer"], "command_line");
+    assert_eq!(rows.as_array().map(Vec::len), Some(2));
+    let alone = sandbox.hookexec(["list", "--isolated", "--config", "more.yaml"]).run().exits(0);
+    assert_eq!(alone.stdout.lines().count(), 2, "{}", alone.stdout);
+}
+
+#[test]
+fn the_hooks_of_one_agent_are_taken_out_of_a_whole_docker_agent_file() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "team.yaml",
+        "
+agents:
+  root:
+    model: some/model
+    hooks:
+      pre_tool_use:
+        - { matcher: '*', hooks: [{ type: command, command: 'exit 2' }] }
+  other:
+    model: some/model
+",
+    );
+    let run = |agent: &str| {
+        sandbox
+            .hookexec(["run", "pre_tool_use", "--config", "team.yaml", "--agent", agent])
+            .stdin(r#"{"tool_name":"shell"}"#)
+            .run()
+    };
+    assert_eq!(run("root").exits(2).json_line()["allowed"], false);
+    let done = run("rooot").exits(78);
+    assert!(done.stderr.contains("rooot"), "{}", done.stderr);
+}

@@ -1,0 +1,121 @@
+//! The README's `console` blocks print what they show, and its files are sound.
+//!
+//! A block is one shell session in a directory that holds `examples/` and the README's own files: a
+//! `yaml` block that begins with `# NAME` is the file of that name. A line that begins with `$` is a
+//! command, what follows is its output, stderr included. Durations may differ; a line `...` stands
+//! for any lines.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::support::{Sandbox, wait};
+
+const README: &str = include_str!("../../README.md");
+
+/// Returns the text of every fenced block in `language`.
+fn blocks(language: &str) -> Vec<&'static str> {
+    let fence = format!("\n```{language}\n");
+    README.split(&*fence).skip(1).map(|rest| rest.split("\n```").next().unwrap()).collect()
+}
+
+/// Writes the files that the README shows, and those it talks of.
+fn prepare(sandbox: &Sandbox) {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    std::os::unix::fs::symlink(examples, sandbox.project().join("examples")).unwrap();
+    for block in blocks("yaml") {
+        let name = block.lines().next().unwrap().strip_prefix("# ").expect("a file name");
+        sandbox.write(name, &format!("{block}\n"));
+    }
+}
+
+/// Runs the commands in one shell and returns the output of each.
+fn session(sandbox: &Sandbox, commands: &[&str]) -> Vec<String> {
+    const END: &str = "-- end of command --";
+    let program = Path::new(env!("CARGO_BIN_EXE_hookexec"));
+    let step = |command: &&str| {
+        let command = command.replace("cargo run -q --", "hookexec");
+        format!("{command}\nstatus=$?; echo '{END}'; (exit $status)\n")
+    };
+    let script = format!("exec 2>&1\n{}", commands.iter().map(step).collect::<String>());
+    let path = std::env::var("PATH").unwrap();
+    let mut shell = Command::new("sh");
+    let child = sandbox
+        .dress(&mut shell)
+        .args(["-c", &script])
+        .env("PATH", format!("{}:{path}", program.parent().unwrap().display()))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let output = String::from_utf8(wait(child).stdout).unwrap();
+    let mut outputs: Vec<String> =
+        output.split(&format!("{END}\n")).map(|text| without_times(&sandbox.plain(text))).collect();
+    assert_eq!(outputs.pop().as_deref(), Some(""), "{output}");
+    assert_eq!(outputs.len(), commands.len(), "{output}");
+    outputs
+}
+
+fn without_times(text: &str) -> String {
+    let times = regex::Regex::new(r#"\d+\.\d ms|("duration_ms":)[0-9.]+"#).unwrap();
+    times.replace_all(text, "${1}[TIME]").into_owned()
+}
+
+/// Whether `shown`, in which a line `...` stands for any lines, shows `found`.
+fn shows(shown: &[&str], found: &[&str]) -> bool {
+    match (shown, found) {
+        ([], []) => true,
+        (["...", shown @ ..], _) => (0..=found.len()).any(|from| shows(shown, &found[from..])),
+        ([line, shown @ ..], [other, found @ ..]) => line == other && shows(shown, found),
+        _ => false,
+    }
+}
+
+#[test]
+fn the_console_blocks_print_what_they_show() {
+    let sandbox = Sandbox::new();
+    prepare(&sandbox);
+    let blocks = blocks("console");
+    assert!(blocks.len() >= 3, "{blocks:?}");
+    for block in blocks {
+        let steps: Vec<(&str, &str)> = format!("\n{block}\n")
+            .leak()
+            .split("\n$ ")
+            .skip(1)
+            .map(|step| step.split_once('\n').unwrap_or((step, "")))
+            .collect();
+        let commands: Vec<&str> = steps.iter().map(|(command, _)| *command).collect();
+        for ((command, shown), found) in steps.iter().zip(session(&sandbox, &commands)) {
+            let shown = without_times(shown);
+            assert!(
+                shows(&shown.lines().collect::<Vec<_>>(), &found.lines().collect::<Vec<_>>()),
+                "$ {command}\n-- the README shows\n{shown}\n-- it prints\n{found}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_files_that_it_links_exist() {
+    let link = regex::Regex::new(r"\]\(([^)#:]+)\)").unwrap();
+    let links: Vec<&str> =
+        link.captures_iter(README).map(|found| found.get(1).unwrap().as_str()).collect();
+    assert!(links.len() > 5, "{links:?}");
+    for path in links {
+        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(path).exists(), "{path}");
+    }
+}
+
+#[test]
+fn it_names_every_direct_dependency() {
+    let manifest = include_str!("../../Cargo.toml");
+    let section = manifest.split("\n[dependencies]\n").nth(1).unwrap();
+    let section = section.split("\n[").next().unwrap();
+    let table = README.split("\n## Dependencies\n").nth(1).unwrap();
+    let names = section
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split_once(" = ").map(|(name, _)| name));
+    for name in names {
+        assert!(table.contains(&format!("`{name}`")), "`{name}` is not in the README");
+    }
+}
