@@ -152,13 +152,15 @@ pub struct HandlerError {
     pub message: String,
     /// What it wrote to standard error until then.
     pub stderr: Vec<u8>,
+    /// What it wrote to standard output until then: a denial in it still counts.
+    pub stdout: Vec<u8>,
 }
 
 impl HandlerError {
     /// Returns a failure with its cause.
     #[must_use]
     pub fn new(failure: Failure, message: impl Into<String>) -> Self {
-        Self { failure, message: message.into(), stderr: Vec::new() }
+        Self { failure, message: message.into(), stderr: Vec::new(), stdout: Vec::new() }
     }
 
     /// Returns the failure of a hook that panicked.
@@ -170,6 +172,13 @@ impl HandlerError {
             .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
             .unwrap_or("a value that is no text");
         Self::new(Failure::Panic, format!("panicked: {text}"))
+    }
+
+    /// Adds what the hook wrote to standard output.
+    #[must_use]
+    pub fn with_stdout(mut self, stdout: Vec<u8>) -> Self {
+        self.stdout = stdout;
+        self
     }
 
     /// Adds what the hook wrote to standard error.

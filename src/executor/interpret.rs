@@ -15,6 +15,8 @@ use crate::wire::{Decision, HookStatus, Output, StopScope};
 const BLOCK: i32 = 2;
 /// Exit codes of a shell that can't run or find the program.
 const NOT_RUN: [i32; 2] = [126, 127];
+/// Exit codes by which a shell says that a signal ended the program it ran.
+const SIGNALLED: std::ops::RangeInclusive<i32> = 129..=159;
 /// The exit code shown for a hook that could not give an answer; docker-agent's.
 const FAILED: i32 = -1;
 
@@ -33,7 +35,17 @@ impl Interpreter<'_> {
     pub(super) fn read(&self, result: Result<HandlerResult, HandlerError>) -> Outcome {
         match result {
             Err(error) => {
-                let mut outcome = self.failed(&error.message);
+                let mut outcome = match Stdout::read(&error.stdout, self.contract) {
+                    // It denied, and failed only afterwards.
+                    Stdout::Answer(output) | Stdout::Noisy(output)
+                        if output.decision > Some(Decision::Allow) =>
+                    {
+                        let mut outcome = self.answered(verdict_only(output));
+                        outcome.warnings.push(error.message);
+                        outcome
+                    }
+                    _ => self.failed(&error.message),
+                };
                 outcome.stderr = lossy(&error.stderr);
                 outcome
             }
@@ -70,6 +82,10 @@ impl Interpreter<'_> {
                 "" => format!("exit code {code}: the program was not found or can't be run"),
                 line => format!("exit code {code}: {line}"),
             }),
+            (code, _) if SIGNALLED.contains(&code) => self.failed(&format!(
+                "exit code {code}: a signal ended its program (number {})",
+                code - 128
+            )),
             (0, Stdout::Answer(output)) => self.answered(output),
             (0, Stdout::Malformed(problem)) => self.failed(&problem),
             (0, Stdout::Text(_)) if self.bound.hook.strict_output => {
@@ -367,7 +383,7 @@ mod tests {
     use super::*;
     use crate::config::{Command, Hook};
     use crate::event::Event;
-    use crate::registry::{BoxFuture, Call, Handler};
+    use crate::registry::{BoxFuture, Call, Failure, Handler};
 
     struct Never;
 
@@ -437,6 +453,10 @@ mod tests {
             (Guard, 127, "", "sh: x: not found", Failed, Some(Deny), "sh: x: not found"),
             (Guard, 127, deny, "", Blocked, Some(Deny), "J"),
             (Prompt, 127, "", "", Failed, None, ""),
+            (Guard, 139, "", "", Failed, Some(Deny), "signal ended its program (number 11)"),
+            (Prompt, 130, "", "", Failed, None, ""),
+            (Guard, 139, deny, "", Blocked, Some(Deny), "J"),
+            (Guard, 255, "", "", Error, None, ""),
         ];
         for (event, code, stdout, stderr, status, decision, reason) in cases {
             let outcome = read(event, code, stdout, stderr);
@@ -460,5 +480,17 @@ mod tests {
         // Context may well end in an example of JSON.
         let example = "Answer so:\n{\"reason\": \"...\"}";
         assert_eq!(context(Event::UserPromptSubmit, 0, example).as_deref(), Some(example));
+    }
+
+    #[test]
+    fn a_denial_counts_though_the_hook_failed_after_it() {
+        let denial = br#"{"decision":"deny","reason":"J"}"#.to_vec();
+        let failed = HandlerError::new(Failure::TimedOut, "too late").with_stdout(denial);
+        let hook = Hook::new(Event::UserPromptSubmit, "command", Command::Text("guard".into()));
+        let bound = Bound { hook: Arc::new(hook), handler: Arc::new(Never), index: 0, identity: 0 };
+        let contract = Event::UserPromptSubmit.contract();
+        let outcome = Interpreter { contract, bound: &bound, tool: "" }.read(Err(failed));
+        assert_eq!(outcome.output.decision, Some(Decision::Deny));
+        assert_eq!(outcome.warnings, ["too late"]);
     }
 }

@@ -156,7 +156,7 @@ impl CommandHandler {
                 ),
             ),
         };
-        Err(HandlerError::new(failure, message).with_stderr(stderr))
+        Err(HandlerError::new(failure, message).with_stdout(stdout).with_stderr(stderr))
     }
 }
 
