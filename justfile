@@ -27,6 +27,14 @@ generate:
 docs:
     RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --open
 
+# What the engine costs beside the programs that hooks run; compile time is long, measure on a quiet machine
+bench *words:
+    cargo bench --bench process -- {{words}}
+
+# The pure parts under criterion
+bench-pure *arguments:
+    cargo bench --bench pure -- {{arguments}}
+
 # Licences, advisories, sources and banned crates (needs cargo-deny)
 deny:
     cargo deny check

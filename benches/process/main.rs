@@ -1,0 +1,53 @@
+//! What hooks cost beyond the programs they run: the engine and its baseline in turn, in one run.
+//!
+//! Run with `cargo bench --bench process`; words after `--` choose the lines that contain them.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark that can't run stops")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod ballast;
+mod cli;
+mod command;
+mod engine;
+mod measure;
+mod programs;
+mod raw;
+
+use measure::Finding;
+
+/// How a benchmark is to be run.
+struct Options {
+    /// How many samples a measurement takes.
+    samples: usize,
+    words: Vec<String>,
+}
+
+impl Options {
+    /// Reads the command line. Without cargo's `--bench` it is only seen whether everything runs.
+    fn read() -> Self {
+        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        let measures = arguments.iter().any(|argument| argument == "--bench");
+        let words = arguments.into_iter().filter(|argument| !argument.starts_with('-'));
+        Self { samples: if measures { 400 } else { 6 }, words: words.collect() }
+    }
+
+    /// Adds what `measure` finds when the line is wanted.
+    fn add(&self, findings: &mut Vec<Finding>, work: &str, measure: impl FnOnce(usize) -> Finding) {
+        if self.words.is_empty() || self.words.iter().any(|word| work.contains(word.as_str())) {
+            findings.push(measure(self.samples));
+        }
+    }
+}
+
+fn main() {
+    if ballast::is_child() {
+        return ballast::serve();
+    }
+    let options = Options::read();
+    let mut findings = Vec::new();
+    engine::measure(&options, &mut findings);
+    command::measure(&options, &mut findings);
+    cli::measure(&options, &mut findings);
+    measure::print(&findings);
+}
