@@ -16,6 +16,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Claude Code",
     events: &EVENTS,
     tools: TOOLS,
+    project: Some("CLAUDE_PROJECT_DIR"),
     refine: read::plain,
     write,
 };

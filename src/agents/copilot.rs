@@ -18,6 +18,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Copilot CLI",
     events: &EVENTS,
     tools: TOOLS,
+    project: Some("CLAUDE_PROJECT_DIR"),
     refine: read::plain,
     write,
 };

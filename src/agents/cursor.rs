@@ -19,6 +19,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Cursor",
     events: &EVENTS,
     tools: TOOLS,
+    project: Some("CURSOR_PROJECT_DIR"),
     refine,
     write,
 };

@@ -14,6 +14,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Droid",
     events: &EVENTS,
     tools: TOOLS,
+    project: Some("FACTORY_PROJECT_DIR"),
     refine: read::plain,
     write,
 };

@@ -18,6 +18,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Gemini CLI",
     events: &EVENTS,
     tools: TOOLS,
+    project: Some("GEMINI_PROJECT_DIR"),
     refine,
     write,
 };

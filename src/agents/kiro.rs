@@ -14,6 +14,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Kiro",
     events: &EVENTS,
     tools: TOOLS,
+    project: None,
     refine: read::plain,
     write,
 };

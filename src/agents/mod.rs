@@ -68,6 +68,8 @@ struct Adapter {
     title: &'static str,
     events: &'static [NativeEvent],
     tools: tools::Tools,
+    /// The variable that holds the project's directory.
+    project: Option<&'static str>,
     refine: fn(&NativeEvent, &JsonObject, &mut Input) -> Wanted,
     write: fn(&NativeEvent, Option<&Input>, &Plan<'_>) -> Answer,
 }

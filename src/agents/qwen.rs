@@ -15,6 +15,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Qwen Code",
     events: &EVENTS,
     tools: gemini::TOOLS,
+    project: Some("QWEN_PROJECT_DIR"),
     refine,
     write,
 };

@@ -20,6 +20,8 @@ pub struct NativeCall {
     pub event: Option<Event>,
     /// The input of that event.
     pub input: Input,
+    /// The project: what the agent says it is, else its working directory.
+    pub project: String,
 }
 
 /// Why an agent's payload cannot be used.
@@ -93,10 +95,12 @@ pub fn read(
         (None, None) => return Err(fail(None, unnamed(hint))),
     };
     let Some(event) = native.event else {
-        return Ok(NativeCall { agent, native, event: None, input: Input::default() });
+        let (input, project) = (Input::default(), String::new());
+        return Ok(NativeCall { agent, native, event: None, input, project });
     };
-    let mut input = common(agent, event, native, &payload, env);
+    let mut input = common(agent, event, native, &payload, &env);
     let adapter = adapter(agent);
+    let project = adapter.project.and_then(env).filter(|path| !path.is_empty());
     let wanted = (adapter.refine)(native, &payload, &mut input);
     if event.contract().tool_matched {
         let Some(tool) = input.tool_name.as_deref().filter(|tool| !tool.is_empty()) else {
@@ -107,7 +111,8 @@ pub fn read(
     }
     input.native = Some(Value::Object(payload));
     let event = (wanted == Wanted::Yes).then_some(event);
-    Ok(NativeCall { agent, native, event, input })
+    let project = project.unwrap_or_else(|| input.cwd.clone());
+    Ok(NativeCall { agent, native, event, input, project })
 }
 
 /// Whether an event is to be dispatched at all.

@@ -18,6 +18,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Windsurf",
     events: &EVENTS,
     tools: TOOLS,
+    project: None,
     refine,
     write,
 };

@@ -8,7 +8,7 @@ use hookexec::{Config, Executor, Registry};
 use super::error::{CommandError, NO_FILES, warn};
 
 /// Which hooks files count.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ConfigArgs {
     /// A hooks file, in addition to those that are found; may be given more than once
     #[arg(long, value_name = "FILE")]
@@ -29,12 +29,25 @@ pub(crate) struct ConfigArgs {
 }
 
 impl ConfigArgs {
-    /// Loads the configuration and builds its executor.
+    /// Makes `directory` the project, unless one was given or it isn't there.
+    pub(crate) fn in_project(mut self, directory: &str) -> Self {
+        if self.cwd.is_none() && Path::new(directory).is_dir() {
+            self.cwd = Some(directory.into());
+        }
+        self
+    }
+
+    /// Loads the configuration and builds its executor; warns when there is no file to load.
     pub(crate) fn executor(&self) -> Result<Executor, CommandError> {
+        self.executor_or(|| warn(&format!("{NO_FILES}: nothing guards this event")))
+    }
+
+    /// Loads the configuration and builds its executor; calls `missing` when there is no file.
+    pub(crate) fn executor_or(&self, missing: impl FnOnce()) -> Result<Executor, CommandError> {
         let options = self.options()?;
         let built = Config::load(&options).and_then(|config| {
             if config.files.is_empty() {
-                warn(&format!("{NO_FILES}: nothing guards this event"));
+                missing();
             }
             let mut builder = Executor::builder(config).registry(Registry::new());
             if let Some(project) = &options.working_dir {

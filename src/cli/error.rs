@@ -1,5 +1,6 @@
 //! What can go wrong, each with its exit code and its way out.
 
+use std::fmt;
 use std::panic::PanicHookInfo;
 use std::sync::Mutex;
 
@@ -92,6 +93,17 @@ impl CommandError {
             output::talk(&format!("\n{HINT}hint{HINT:#}: {hint}\n"));
         }
         self.exit
+    }
+}
+
+/// What went wrong and the way out, for those who read no colours.
+impl fmt::Display for CommandError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.cause {
+            Cause::Message(text) => formatter.write_str(text)?,
+            Cause::Config(problems) => write!(formatter, "{problems}")?,
+        }
+        self.hints.iter().try_for_each(|hint| write!(formatter, "\n{hint}"))
     }
 }
 

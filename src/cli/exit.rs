@@ -38,7 +38,8 @@ impl Exit {
         }
     }
 
-    const fn code(self) -> u8 {
+    /// Returns the code itself.
+    pub(crate) const fn code(self) -> u8 {
         match self {
             Self::Success => 0,
             Self::Denied => 2,

@@ -11,6 +11,7 @@ mod config;
 mod error;
 mod events;
 mod exit;
+mod from;
 mod input;
 mod list;
 mod log;
@@ -21,13 +22,14 @@ mod runtime;
 mod schema;
 mod table;
 
-use std::panic;
+use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use error::CommandError;
 use exit::Exit;
+use from::Caller;
 
 /// Deterministic control over AI agents: runs the hooks of a hooks.yaml at each event and folds
 /// their answers into one verdict.
@@ -70,17 +72,23 @@ impl Command {
 /// Runs the command and returns what the process exits with.
 pub(crate) fn main() -> ExitCode {
     panic::set_hook(Box::new(error::remember_panic));
-    guarded(|| match Cli::try_parse() {
-        Ok(cli) => cli.command.execute().unwrap_or_else(|error| error.report()),
-        Err(error) => error::usage(&error),
+    // An agent takes every exit code but its own words for permission.
+    let caller = Caller::of(std::env::args_os());
+    guarded(caller.as_ref(), || match (Cli::try_parse(), &caller) {
+        (Ok(cli), _) => cli.command.execute().unwrap_or_else(|error| error.report()),
+        (Err(error), Some(caller)) if error.use_stderr() => caller.fail(&error.to_string()),
+        (Err(error), _) => error::usage(&error),
     })
     .into()
 }
 
 /// Does `work`; a panic in it ends in [`Exit::Internal`], where the runtime's own exit code would
-/// be 101. Nothing that goes wrong may look like an answer.
-fn guarded(work: impl FnOnce() -> Exit + panic::UnwindSafe) -> Exit {
-    panic::catch_unwind(work).unwrap_or_else(|_| error::panicked().report())
+/// be 101, or in an answer to the agent. Nothing that goes wrong may look like permission.
+fn guarded(caller: Option<&Caller>, work: impl FnOnce() -> Exit) -> Exit {
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        let error = error::panicked();
+        caller.map_or_else(|| error.report(), |caller| caller.fail(&error.to_string()))
+    })
 }
 
 #[cfg(test)]
@@ -95,7 +103,9 @@ mod tests {
 
     #[test]
     fn a_panic_is_no_answer() {
-        assert_eq!(guarded(|| panic!("oh no")), Exit::Internal);
-        assert_eq!(guarded(|| Exit::Success), Exit::Success);
+        assert_eq!(guarded(None, || panic!("oh no")), Exit::Internal);
+        assert_eq!(guarded(None, || Exit::Success), Exit::Success);
+        let caller = Caller::of("hookexec run --from windsurf".split(' ').map(Into::into));
+        assert_eq!(guarded(caller.as_ref(), || panic!("oh no")), Exit::Denied);
     }
 }

@@ -6,6 +6,7 @@ use hookexec::{Event, Executor, Input, Verdict};
 use super::config::ConfigArgs;
 use super::error::CommandError;
 use super::exit::Exit;
+use super::from::FromArgs;
 use super::runtime::Runtime;
 use super::{input, log, output, report};
 
@@ -17,8 +18,11 @@ use super::{input, log, output, report};
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
     /// The event; `hookexec events` lists them
-    #[arg(value_parser = EventParser)]
-    event: Event,
+    #[arg(value_parser = EventParser, required_unless_present = "from")]
+    event: Option<Event>,
+
+    #[command(flatten)]
+    from: FromArgs,
 
     #[command(flatten)]
     config: ConfigArgs,
@@ -43,17 +47,27 @@ enum Format {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        if let Some(call) = self.from.call(self.event) {
+            return Ok(call.execute(&self.config));
+        }
+        let Some(event) = self.event else {
+            return Err(CommandError::usage("which event? `hookexec events` lists them"));
+        };
+        self.dispatch(event)
+    }
+
+    fn dispatch(&self, event: Event) -> Result<Exit, CommandError> {
         let stdin = input::read_stdin()?;
         let executor = self.config.executor()?;
-        let input = input::parse(self.event, &stdin)?;
-        if !executor.has(self.event) {
-            return self.answer(&executor, &input, &Verdict::no_opinion(self.event));
+        let input = input::parse(event, &stdin)?;
+        if !executor.has(event) {
+            return self.answer(&executor, event, &input, &Verdict::no_opinion(event));
         }
 
         self.log.start();
         let runtime = Runtime::new()?;
-        let verdict = runtime.run(executor.dispatch(self.event, &input))?;
-        let exit = self.answer(&executor, &input, &verdict)?;
+        let verdict = runtime.run(executor.dispatch(event, &input))?;
+        let exit = self.answer(&executor, event, &input, &verdict)?;
         // Hooks in the background end at their own timeouts. A signal ends them at once, and changes
         // nothing about the answer that was given.
         let _ = runtime.run(executor.shutdown(PATIENCE));
@@ -63,12 +77,13 @@ impl Args {
     fn answer(
         &self,
         executor: &Executor,
+        event: Event,
         input: &Input,
         verdict: &Verdict,
     ) -> Result<Exit, CommandError> {
         if self.log.verbose() {
             output::talk(&report::hooks(&verdict.hooks));
-            output::talk(&report::not_run(&executor.explain(self.event, input)));
+            output::talk(&report::not_run(&executor.explain(event, input)));
         }
         match self.format {
             Format::Json => output::print_json_line(verdict)?,

@@ -1,7 +1,10 @@
 //! The adapters of the coding agents, seen from outside.
-#![expect(clippy::unwrap_used, reason = "the helpers of a test fail by panicking")]
+#![cfg(test)]
 
 mod dialect;
 mod dispatch;
 mod golden;
 mod payloads;
+mod run;
+#[path = "../support/mod.rs"]
+mod support;

@@ -180,6 +180,11 @@ impl Done {
         self
     }
 
+    /// Returns the exit code, or `None` after a signal.
+    pub(crate) fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
     /// Returns stdout as JSON: exactly one line.
     #[track_caller]
     pub(crate) fn json_line(&self) -> serde_json::Value {

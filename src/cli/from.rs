@@ -1,0 +1,258 @@
+//! `hookexec run --from AGENT`: an agent's event in, an answer in its own dialect out.
+//!
+//! Every agent takes a hook that times out, is killed or says something unreadable for permission.
+//! So there is always an answer, in time and in the dialect: wrong arguments, a broken payload or
+//! configuration, a panic and a missed deadline are denials where the event decides.
+
+use std::cell::Cell;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use etcetera::BaseStrategy as _;
+use hookexec::agents::{self, Agent, Answer};
+use hookexec::{Event, Executor, Verdict};
+
+use super::config::ConfigArgs;
+use super::error::NO_FILES;
+use super::exit::Exit;
+use super::runtime::Runtime;
+use super::{input, output};
+
+/// Which coding agent calls.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Under a coding agent")]
+pub(crate) struct FromArgs {
+    /// Reads the payload of this agent and answers in its dialect; `hookexec agents` lists them
+    #[arg(long, value_name = "AGENT")]
+    from: Option<Agent>,
+
+    /// The event as the agent calls it, for payloads that don't say
+    #[arg(long = "event", value_name = "NAME", requires = "from")]
+    native: Option<String>,
+
+    /// How long the answer may take; less than the agent waits [default: 25]
+    #[arg(long, value_name = "SECONDS", requires = "from", value_parser = seconds)]
+    within: Option<Duration>,
+}
+
+/// Below the shortest timeout that any of the agents has by default.
+const WITHIN: Duration = Duration::from_secs(25);
+
+/// How much later than asked for the last resort answers: a stuck program, not a slow hook.
+const LAST_RESORT: Duration = Duration::from_millis(500);
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds: &f64| *seconds > 0.0);
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "give it in seconds, more than none".to_owned())
+}
+
+impl FromArgs {
+    /// Returns the agent's call, when an agent calls.
+    pub(crate) fn call(&self, event: Option<Event>) -> Option<FromCall> {
+        let agent = self.from?;
+        let hint = self.native.clone().or_else(|| event.map(|event| event.name().to_owned()));
+        Some(FromCall {
+            caller: Caller { agent: Some(agent), hint },
+            agent,
+            within: self.within.unwrap_or(WITHIN),
+        })
+    }
+}
+
+/// One call by an agent.
+pub(crate) struct FromCall {
+    caller: Caller,
+    agent: Agent,
+    within: Duration,
+}
+
+impl FromCall {
+    /// Answers the agent.
+    pub(crate) fn execute(self, config: &ConfigArgs) -> Exit {
+        let started = Instant::now();
+        self.caller.clone().watch(self.within + LAST_RESORT);
+        // What the event is, as soon as it is known.
+        let native = Cell::new(None);
+        let runtime = match Runtime::new() {
+            Ok(runtime) => runtime,
+            Err(error) => return self.caller.fail(&error.to_string()),
+        };
+        let decided = runtime
+            .run(async { tokio::time::timeout(self.within, self.decide(config, &native)).await });
+        let failure = match decided {
+            Ok(Ok(Ok((answer, executor)))) => {
+                let exit = give(&answer);
+                if let Some(executor) = executor {
+                    // Hooks in the background have what is left of the time, then they are stopped.
+                    let left = self.within.saturating_sub(started.elapsed());
+                    let _ = runtime.run(executor.shutdown(left));
+                }
+                return exit;
+            }
+            Ok(Ok(Err(failure))) => failure,
+            Ok(Err(_)) => format!("no answer within {:?}", self.within),
+            Err(error) => error.to_string(),
+        };
+        match native.get() {
+            Some(native) => give(&agents::failure(self.agent, Some(native), &failure)),
+            None => self.caller.fail(&failure),
+        }
+    }
+
+    async fn decide(
+        &self,
+        config: &ConfigArgs,
+        native: &Cell<Option<&'static str>>,
+    ) -> Result<(Answer, Option<Executor>), String> {
+        let stdin = tokio::task::spawn_blocking(input::read_stdin);
+        let stdin = stdin.await.map_err(|error| error.to_string())?;
+        let stdin = stdin.map_err(|error| error.to_string())?;
+        let env = |name: &str| std::env::var(name).ok();
+        let call = agents::read(self.agent, self.caller.hint.as_deref(), &stdin, env)
+            .inspect_err(|error| native.set(error.native))
+            .map_err(|error| error.to_string())?;
+        drop(stdin);
+        native.set(Some(call.native.name));
+        note_firing(self.agent, call.native.name, &call.input.cwd);
+        let Some(event) = call.event else {
+            return Ok((agents::answer(&call, &Verdict::no_opinion(Event::Notification)), None));
+        };
+        let missing = Cell::new(false);
+        let executor = config
+            .clone()
+            .in_project(&call.project)
+            .executor_or(|| missing.set(true))
+            .map_err(|error| error.to_string())?;
+        let mut verdict = agents::dispatch(&executor, &call).await;
+        if missing.get() && event == Event::SessionStart {
+            // Once a session, not at each of its events.
+            verdict.system_message = Some(format!("hookexec: {NO_FILES}: nothing is guarded"));
+        }
+        Ok((agents::answer(&call, &verdict), Some(executor)))
+    }
+}
+
+/// Whom to answer, and about what, when nothing else is known.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Caller {
+    /// `None` when the name on the command line is nobody's.
+    agent: Option<Agent>,
+    hint: Option<String>,
+}
+
+impl Caller {
+    /// Finds the calling agent in the arguments as they are: also when they are wrong, and the
+    /// parser's exit code would let a tool through.
+    pub(crate) fn of(arguments: impl IntoIterator<Item = OsString>) -> Option<Self> {
+        let arguments: Vec<String> =
+            arguments.into_iter().map(|text| text.to_string_lossy().into_owned()).collect();
+        let value = |flag: &str| {
+            let joined = format!("{flag}=");
+            arguments.iter().enumerate().find_map(|(index, argument)| {
+                match argument.strip_prefix(&joined) {
+                    Some(value) => Some(value.to_owned()),
+                    None if argument == flag => {
+                        Some(arguments.get(index + 1).cloned().unwrap_or_default())
+                    }
+                    None => None,
+                }
+            })
+        };
+        let runs = arguments.iter().skip(1).find(|argument| !argument.starts_with('-'));
+        if runs.map(String::as_str) != Some("run") {
+            return None;
+        }
+        Some(Self { agent: value("--from")?.parse().ok(), hint: value("--event") })
+    }
+
+    /// Answers that hookexec could not decide.
+    pub(crate) fn fail(&self, message: &str) -> Exit {
+        give(&self.failure(message))
+    }
+
+    fn failure(&self, message: &str) -> Answer {
+        // Whoever it is, exit code 2 with a reason on standard error is a denial there.
+        agents::failure(self.agent.unwrap_or(Agent::ClaudeCode), self.native(), message)
+    }
+
+    fn native(&self) -> Option<&'static str> {
+        Some(self.agent?.native_event(self.hint.as_deref()?)?.name)
+    }
+
+    /// Answers in the last moment, should nobody have done it by then.
+    fn watch(self, last: Duration) {
+        let late = move || {
+            std::thread::sleep(last);
+            let exit = give(&self.failure(&format!("no answer within {last:?}")));
+            std::process::exit(i32::from(exit.code()));
+        };
+        // Without a thread for it there is still the timer of the runtime.
+        let _ = std::thread::Builder::new().name("last resort".to_owned()).spawn(late);
+    }
+}
+
+/// The exit code that went with the answer; only one answer leaves the process.
+static GIVEN: Mutex<Option<Exit>> = Mutex::new(None);
+
+/// Writes an answer, unless one was written before, and returns what to exit with.
+fn give(answer: &Answer) -> Exit {
+    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(exit) = *given {
+        return exit;
+    }
+    let exit = if answer.exit_code == 0 { Exit::Success } else { Exit::Denied };
+    output::talk(&answer.stderr);
+    let exit = match output::print(&answer.stdout) {
+        Ok(()) => exit,
+        Err(error) => {
+            output::talk(&format!("hookexec: {error}\n"));
+            Exit::Denied
+        }
+    };
+    *given = Some(exit);
+    exit
+}
+
+/// Where it is noted when an agent last called: a file for each of its events.
+pub(crate) fn firings(agent: Agent) -> Option<PathBuf> {
+    let base = etcetera::base_strategy::Xdg::new().ok()?;
+    Some(base.state_dir()?.join("hookexec/agents").join(agent.name()))
+}
+
+/// Notes that an agent called, for `hookexec doctor`; an answer never waits for it to succeed.
+fn note_firing(agent: Agent, native: &str, cwd: &str) {
+    let Some(directory) = firings(agent) else { return };
+    let write = |directory: &Path| std::fs::write(directory.join(native), format!("{cwd}\n"));
+    if write(&directory).is_err() && std::fs::create_dir_all(&directory).is_ok() {
+        let _ = write(&directory);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn caller(arguments: &str) -> Option<(Option<Agent>, Option<String>)> {
+        let arguments = arguments.split(' ').map(OsString::from);
+        Caller::of(arguments).map(|caller| (caller.agent, caller.hint))
+    }
+
+    #[test]
+    fn the_caller_is_found_in_arguments_that_are_wrong() {
+        let pre = || Some("PreToolUse".to_owned());
+        for (arguments, expected) in [
+            ("hookexec run --from codex --event PreToolUse", Some((Some(Agent::Codex), pre()))),
+            ("hookexec run --from=codex --nonsense", Some((Some(Agent::Codex), None))),
+            ("hookexec run --event=PreToolUse --from codx", Some((None, pre()))),
+            ("hookexec run --from", Some((None, None))),
+            ("hookexec run pre_tool_use", None),
+            ("hookexec agents --from codex", None),
+        ] {
+            assert_eq!(caller(arguments), expected, "{arguments}");
+        }
+    }
+}

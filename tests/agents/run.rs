@@ -1,0 +1,250 @@
+//! `hookexec run --from AGENT`, from outside: real hooks, real processes.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::{Done, Sandbox, wait};
+
+/// Each agent with the event before a command runs, a payload of it, and what the command is.
+fn callers(command: &str) -> Vec<(&'static str, &'static str, Value)> {
+    let call = |event: &str, tool: &str| {
+        json!({"hook_event_name": event, "session_id": "s", "tool_name": tool,
+            "tool_input": {"command": command}})
+    };
+    vec![
+        ("claude-code", "PreToolUse", call("PreToolUse", "Bash")),
+        ("codex", "PreToolUse", call("PreToolUse", "Bash")),
+        ("gemini", "BeforeTool", call("BeforeTool", "run_shell_command")),
+        ("qwen", "PreToolUse", call("PreToolUse", "run_shell_command")),
+        ("copilot", "PreToolUse", call("PreToolUse", "Bash")),
+        (
+            "copilot",
+            "preToolUse",
+            json!({"sessionId": "s", "toolName": "bash",
+                "toolArgs": json!({"command": command}).to_string()}),
+        ),
+        ("cursor", "preToolUse", call("preToolUse", "Shell")),
+        ("droid", "PreToolUse", call("PreToolUse", "Execute")),
+        (
+            "windsurf",
+            "pre_run_command",
+            json!({"agent_action_name": "pre_run_command", "tool_info": {"command_line": command}}),
+        ),
+        ("kiro", "preToolUse", call("preToolUse", "execute_bash")),
+    ]
+}
+
+/// Denies every command with `rm` in it, in plain sh.
+const GUARD: &str = r#"
+pre_tool_use:
+  - matcher: shell
+    hooks:
+      - type: command
+        command: |
+          case $(cat) in *'"command":"rm '*) echo 'no rm here' >&2; exit 2;; esac
+"#;
+
+fn says_no(done: &Done, reason: &str) -> bool {
+    let text = format!("{}{}", done.stdout, done.stderr);
+    let form = ["\"deny\"", "\"block\""].iter().any(|word| done.stdout.contains(word));
+    let refused = done.code() == Some(2) && done.stdout.is_empty();
+    text.contains(reason) && (refused || (form && done.code() == Some(0)))
+}
+
+fn run(sandbox: &Sandbox, agent: &str, event: &str, payload: &Value, more: &[&str]) -> Done {
+    let args = ["run", "--from", agent, "--event", event, "--config", "hooks.yaml"];
+    sandbox.hookexec(args.iter().chain(more)).stdin(payload.to_string()).run()
+}
+
+/// Waits until `condition` holds; gives up after a long while rather than hang.
+fn until(what: &str, condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_mins(1), "{what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whether a process runs; one that is dead and not yet collected does not.
+fn runs(pid: &str) -> bool {
+    let status = std::fs::read_to_string(Path::new("/proc").join(pid).join("stat"));
+    status.is_ok_and(|text| !text.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
+}
+
+#[test]
+fn one_guard_denies_a_command_under_every_agent_and_lets_others_pass() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", GUARD);
+    for (agent, event, payload) in callers("rm -rf x") {
+        let done = run(&sandbox, agent, event, &payload, &[]);
+        assert!(says_no(&done, "no rm here"), "{agent}: {done:#?}");
+    }
+    for (agent, event, payload) in callers("date") {
+        let done = run(&sandbox, agent, event, &payload, &[]);
+        assert_eq!(done.whole(), "exit 0\n-- stdout\n-- stderr\n", "{agent}");
+    }
+}
+
+#[test]
+fn whatever_goes_wrong_before_a_tool_is_a_denial_in_the_dialect() {
+    let sandbox = Sandbox::new();
+    for (config, more, reason) in [
+        ("pre_tool_usee: []", &[][..], "pre_tool_use"),
+        (GUARD, &["--nonsense"][..], "--nonsense"),
+        (GUARD, &["--config", "none.yaml"][..], "none.yaml"),
+        (GUARD, &["--within", "0"][..], "more than none"),
+    ] {
+        sandbox.write("hooks.yaml", config);
+        for (agent, event, payload) in callers("date") {
+            let done = run(&sandbox, agent, event, &payload, more);
+            assert!(says_no(&done, reason), "{agent} {reason}: {done:#?}");
+        }
+    }
+    sandbox.write("hooks.yaml", GUARD);
+    for (agent, event, _) in callers("date") {
+        let done = run(&sandbox, agent, event, &json!([]), &[]);
+        assert!(says_no(&done, "not an object"), "{agent}: {done:#?}");
+    }
+}
+
+#[test]
+fn an_agent_nobody_knows_is_refused_the_way_all_heed() {
+    let sandbox = Sandbox::new();
+    let done = sandbox.hookexec(["run", "--from", "codx", "--event", "PreToolUse"]).run().exits(2);
+    assert_eq!(done.stdout, "");
+    assert!(done.stderr.contains("did you mean `codex`?"), "{}", done.stderr);
+}
+
+#[test]
+fn a_failure_on_an_event_that_only_observes_stays_out_of_the_way() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", "pre_tool_usee: []");
+    let done = run(&sandbox, "codex", "Stop", &json!({"hook_event_name": "Stop"}), &[]).exits(0);
+    assert_eq!(done.stdout, "");
+    assert!(done.stderr.contains("pre_tool_usee"), "{}", done.stderr);
+}
+
+#[test]
+fn a_slow_hook_is_stopped_and_denied_before_the_agent_gives_up() {
+    let sandbox = Sandbox::new();
+    let command = "pre_tool_use: { hooks: { type: command, command: 'echo $$ > pid.new; mv pid.new pid; sleep 1000' } }";
+    sandbox.write("hooks.yaml", command);
+    let (agent, event, payload) = callers("date").swap_remove(0);
+    let done = run(&sandbox, agent, event, &payload, &["--within", "2"]);
+    assert!(says_no(&done, "no answer within 2s"), "{done:#?}");
+    let pid = sandbox.read("pid");
+    until("the hook is gone", || !runs(pid.trim()));
+}
+
+#[test]
+fn an_agent_that_never_closes_stdin_gets_its_denial_all_the_same() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", GUARD);
+    let args = ["run", "--from", "gemini", "--event", "BeforeTool", "--within", "0.5"];
+    let mut child = sandbox.hookexec(args).spawn();
+    let stdin = child.stdin.take();
+    let output = wait(child);
+    drop(stdin);
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(stdout.starts_with(r#"{"decision":"deny","reason":"hookexec: no answer"#), "{stdout}");
+}
+
+#[test]
+fn an_agent_that_gives_up_gets_a_denial_at_once() {
+    let sandbox = Sandbox::new();
+    let command = "pre_tool_use: { hooks: { type: command, command: 'echo $$ > pid.new; mv pid.new pid; sleep 1000' } }";
+    sandbox.write("hooks.yaml", command);
+    let (agent, event, payload) = callers("date").swap_remove(0);
+    let args = ["run", "--from", agent, "--event", event, "--config", "hooks.yaml"];
+    let mut child = sandbox.hookexec(args.iter().chain(&["--within", "1000"])).spawn();
+    child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+    until("the hook starts", || sandbox.project().join("pid").exists());
+    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = wait(child);
+    assert_eq!(output.status.code(), Some(0));
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(stdout.contains(r#""permissionDecision":"deny""#), "{stdout}");
+    let pid = sandbox.read("pid");
+    until("the hook is gone", || !runs(pid.trim()));
+}
+
+#[test]
+fn hooks_in_the_background_hold_the_agent_no_longer_than_an_answer_may_take() {
+    let sandbox = Sandbox::new();
+    let hook = "stop: { type: command, background: true, timeout: 1000, command: 'sleep 1000 & echo $! > pid.new; mv pid.new pid; wait' }";
+    sandbox.write("hooks.yaml", hook);
+    let payload = json!({"hook_event_name": "Stop"});
+    let done = run(&sandbox, "claude-code", "Stop", &payload, &["--within", "2"]).exits(0);
+    assert_eq!(done.stdout, "");
+    let pid = sandbox.read("pid");
+    until("the hook is gone", || !runs(pid.trim()));
+}
+
+#[test]
+fn a_hook_runs_in_the_project_that_the_agent_names() {
+    let sandbox = Sandbox::new();
+    let hook = "session_start: { type: command, command: 'pwd' }";
+    sandbox.write("hooks.yaml", hook);
+    std::fs::create_dir(sandbox.project().join("inner")).unwrap();
+    let config = sandbox.project().join("hooks.yaml");
+    let inner = sandbox.project().join("inner");
+    let payload = json!({"hook_event_name": "SessionStart", "cwd": inner});
+    let args = ["run", "--from", "claude-code", "--config", config.to_str().unwrap()];
+    let there = |dir: &Path| {
+        sandbox
+            .hookexec(args)
+            .env("CLAUDE_PROJECT_DIR", dir)
+            .stdin(payload.to_string())
+            .run()
+            .exits(0)
+            .json_line()["hookSpecificOutput"]["additionalContext"]
+            .clone()
+    };
+    assert_eq!(there(&sandbox.project()), "[SANDBOX]/project");
+    // One that is not there is no project.
+    assert_eq!(there(Path::new("/nowhere")), "[SANDBOX]/project");
+}
+
+#[test]
+fn many_calls_at_once_each_get_their_own_answer() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", GUARD);
+    thread::scope(|scope| {
+        for index in 0..12 {
+            let sandbox = &sandbox;
+            scope.spawn(move || {
+                let command = if index % 2 == 0 { "rm -rf x" } else { "date" };
+                let (agent, event, payload) = callers(command).swap_remove(index % 5);
+                let done = run(sandbox, agent, event, &payload, &[]);
+                assert_eq!(says_no(&done, "no rm here"), index % 2 == 0, "{agent}: {done:#?}");
+            });
+        }
+    });
+}
+
+#[test]
+fn a_large_payload_with_a_lone_surrogate_reaches_the_hook_whole() {
+    let sandbox = Sandbox::new();
+    let hook = r#"
+pre_tool_use:
+  - matcher: write
+    hooks:
+      - type: command
+        command: |
+          python3 -c "import json,sys; sys.exit(0 if len(json.load(sys.stdin)['tool_input']['content']) == 3000001 else 2)"
+"#;
+    sandbox.write("hooks.yaml", hook);
+    let text = "x".repeat(3_000_000);
+    let payload = format!(
+        r#"{{"hook_event_name":"BeforeTool","tool_name":"write_file","tool_input":{{"content":"{text}\ud800"}}}}"#
+    );
+    let args = ["run", "--from", "gemini", "--config", "hooks.yaml"];
+    let done = sandbox.hookexec(args).stdin(payload).run().exits(0);
+    assert_eq!(done.stdout, "");
+}
