@@ -11,6 +11,8 @@ mod config;
 mod error;
 mod events;
 mod exit;
+mod explain;
+mod explain_text;
 mod from;
 mod input;
 mod list;
@@ -47,6 +49,7 @@ Take anything but 0 for \"not allowed\".";
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Args),
+    Explain(explain::Args),
     Check(check::Args),
     List(list::Args),
     Events(events::Args),
@@ -59,6 +62,7 @@ impl Command {
     fn execute(self) -> Result<Exit, CommandError> {
         match self {
             Self::Run(args) => args.execute(),
+            Self::Explain(args) => args.execute(),
             Self::Check(args) => args.execute(),
             Self::List(args) => args.execute(),
             Self::Events(args) => args.execute(),

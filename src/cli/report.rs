@@ -7,11 +7,11 @@ use hookexec::executor::{Explanation, Selection};
 use hookexec::wire::{HookReport, HookStatus};
 use hookexec::{Decision, Verdict};
 
-const GOOD: Style = AnsiColor::Green.on_default().bold();
-const BAD: Style = AnsiColor::Red.on_default().bold();
-const DOUBTFUL: Style = AnsiColor::Yellow.on_default().bold();
-const PLAIN: Style = Style::new();
-const DIM: Style = Style::new().dimmed();
+pub(super) const GOOD: Style = AnsiColor::Green.on_default().bold();
+pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
+pub(super) const DOUBTFUL: Style = AnsiColor::Yellow.on_default().bold();
+pub(super) const PLAIN: Style = Style::new();
+pub(super) const DIM: Style = Style::new().dimmed();
 
 /// Returns a verdict as text: the decision, what comes with it, and what each hook did.
 pub(crate) fn verdict(verdict: &Verdict) -> String {
@@ -56,7 +56,7 @@ pub(crate) fn not_run(explanations: &[Explanation]) -> String {
     text
 }
 
-fn decision(verdict: &Verdict) -> (Style, &'static str) {
+pub(super) fn decision(verdict: &Verdict) -> (Style, &'static str) {
     match (verdict.decision, verdict.allowed) {
         (Some(Decision::Ask), _) => (DOUBTFUL, "ask"),
         (_, false) | (Some(Decision::Deny), _) => (BAD, "deny"),
@@ -66,7 +66,7 @@ fn decision(verdict: &Verdict) -> (Style, &'static str) {
 }
 
 /// Returns what the verdict carries beside its decision, by name.
-fn extras(verdict: &Verdict) -> Vec<(String, String)> {
+pub(super) fn extras(verdict: &Verdict) -> Vec<(String, String)> {
     // The JSON knows the names and leaves out what is empty.
     let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(verdict) else {
         return Vec::new();

@@ -7,7 +7,7 @@ use super::config::ConfigArgs;
 use super::error::CommandError;
 use super::exit::Exit;
 use super::from::FromArgs;
-use super::runtime::Runtime;
+use super::runtime::{PATIENCE, Runtime};
 use super::{input, log, output, report};
 
 /// Runs the hooks of an event: its input on stdin, the verdict on stdout
@@ -92,9 +92,6 @@ impl Args {
         Ok(Exit::of(verdict))
     }
 }
-
-/// Longer than any hook may take.
-const PATIENCE: std::time::Duration = std::time::Duration::from_hours(24);
 
 /// Reads an event's name; completions offer all of them.
 #[derive(Debug, Clone)]

@@ -18,6 +18,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::error::CommandError;
 
+/// How long hooks in the background are waited for: longer than any may take.
+pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_hours(24);
+
 /// A single-threaded runtime: building a thread per core costs more than a whole hook.
 pub(crate) struct Runtime(Option<Tokio>);
 

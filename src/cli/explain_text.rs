@@ -1,0 +1,190 @@
+//! An explanation for people: a tree with a branch for each hook.
+
+use std::fmt::Write as _;
+
+use hookexec::executor::{Explanation, Selection};
+use hookexec::wire::HookStatus;
+use hookexec::{Event, Input, Verdict};
+
+use super::exit::Exit;
+use super::explain::{Effect, Explained, ExplainedHook};
+use super::report::{BAD, DIM, DOUBTFUL, GOOD, PLAIN, decision, extras};
+
+/// Returns the tree of an event.
+pub(super) fn event(explained: &Explained) -> String {
+    let mut text = explained.event.to_string();
+    if let Some(tool) = &explained.tool {
+        let _ = write!(text, ", tool `{tool}`");
+    }
+    text.push('\n');
+    let ran = explained.verdict.is_some();
+    for (index, hook) in explained.hooks.iter().enumerate() {
+        let last = index + 1 == explained.hooks.len();
+        branch(&mut text, last, &hook_lines(hook, explained, ran));
+    }
+    if explained.hooks.is_empty() {
+        text.push_str("  no hook is configured for this event\n");
+    }
+    if explained.of_other_events > 0 {
+        let _ = writeln!(
+            text,
+            "{DIM}{} configured for other events{DIM:#}",
+            counted(explained.of_other_events, "hook is", "hooks are")
+        );
+    }
+    match &explained.verdict {
+        Some(verdict) => text.push_str(&verdict_lines(verdict, &explained.hooks)),
+        None => text.push_str("nothing was run (`--no-run`)\n"),
+    }
+    text
+}
+
+/// Returns why hooks would not run, one after another.
+pub(super) fn why_not(hooks: &[&Explanation], event: Event, input: &Input) -> String {
+    let mut text = String::new();
+    for hook in hooks {
+        let _ = writeln!(text, "{} ({})", hook.name, hook.source);
+        for line in selection_lines(hook, event, input.tool_name.as_deref()) {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+    text
+}
+
+/// Writes the lines of a hook as a branch of the tree.
+fn branch(text: &mut String, last: bool, lines: &[String]) {
+    let (first, next) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+    for (index, line) in lines.iter().enumerate() {
+        let lead = if index == 0 { first } else { next };
+        let _ = writeln!(text, "{DIM}{lead}{DIM:#}{line}");
+    }
+}
+
+fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<String> {
+    let Explanation { name, kind, source, selection, .. } = &hook.explanation;
+    let title = |style: anstyle::Style, word: &str| {
+        format!("{style}{word:10}{style:#} {name} {DIM}{kind}, {source}{DIM:#}")
+    };
+    let Some(report) = &hook.report else {
+        let mut lines = match selection {
+            Selection::Runs if !ran => vec![title(GOOD, "would run")],
+            _ => vec![title(DIM, "not run")],
+        };
+        if *selection == Selection::Runs && ran {
+            lines.push("a rewrite by an earlier hook left it out, or the event had ended".into());
+        } else if *selection != Selection::Runs || hook.explanation.condition.is_some() {
+            let told =
+                selection_lines(&hook.explanation, explained.event, explained.tool.as_deref());
+            lines.extend(told);
+        }
+        return lines;
+    };
+
+    let (style, word) = match report.status {
+        HookStatus::Ok => (GOOD, "ok"),
+        HookStatus::Blocked => (BAD, "blocked"),
+        HookStatus::Error => (DOUBTFUL, "error"),
+        HookStatus::Failed => (BAD, "failed"),
+        HookStatus::Skipped => (DIM, "skipped"),
+        HookStatus::Background => (PLAIN, "background"),
+        _ => (PLAIN, "?"),
+    };
+    let mut lines =
+        vec![format!("{} {DIM}{:.1} ms{DIM:#}", title(style, word), report.duration_ms)];
+    if *selection != Selection::Runs {
+        lines.push("it did not match the input as it came, but does after a rewrite".into());
+    }
+    if let Some(decision) = report.decision {
+        let effect = match hook.effect {
+            Some(Effect::Decides) => "which is the verdict",
+            Some(Effect::Overruled) => "which a stricter answer overrules",
+            Some(Effect::NotEnforced) => "which its `mode` keeps from counting",
+            None => "",
+        };
+        lines.push(format!("said {decision}, {effect}"));
+    }
+    if let Some(code) = report.exit_code.filter(|code| *code != 0) {
+        lines.push(format!("exit code {code}"));
+    }
+    for (label, said) in [
+        ("reason", &report.reason),
+        ("error", &report.error),
+        ("stdout", &report.stdout),
+        ("stderr", &report.stderr),
+    ] {
+        if let Some(said) = said.as_ref().filter(|said| !said.trim().is_empty()) {
+            lines.extend(labelled(label, said));
+        }
+    }
+    lines.extend(report.warnings.iter().flat_map(|warning| labelled("warning", warning)));
+    lines
+}
+
+fn selection_lines(hook: &Explanation, event: Event, tool: Option<&str>) -> Vec<String> {
+    match &hook.selection {
+        Selection::Runs => {
+            let mut lines = vec!["it would run".to_owned()];
+            lines.extend(condition_lines(hook));
+            lines
+        }
+        Selection::OtherEvent(own) => vec![format!("it is configured for `{own}`, not `{event}`")],
+        Selection::Disabled => vec!["it is switched off: `enabled: false`".to_owned()],
+        Selection::NotMatched => {
+            let (matcher, tool) =
+                (hook.matcher.as_deref().unwrap_or_default(), tool.unwrap_or_default());
+            vec![format!("its matcher `{matcher}` does not match the tool `{tool}`")]
+        }
+        Selection::ConditionFails => {
+            let mut lines = vec!["its `when` does not hold:".to_owned()];
+            lines.extend(condition_lines(hook));
+            lines
+        }
+        Selection::DuplicateOf(source) => {
+            vec![format!("the same hook stands at {source}; it runs once")]
+        }
+        _ => vec!["it would not run".to_owned()],
+    }
+}
+
+fn condition_lines(hook: &Explanation) -> Vec<String> {
+    let shown = hook.condition.as_ref().map(ToString::to_string).unwrap_or_default();
+    shown.lines().map(|line| format!("  {line}")).collect()
+}
+
+fn labelled(label: &str, text: &str) -> Vec<String> {
+    let mut lines = text.trim_end().lines();
+    let first = format!("{label}: {}", lines.next().unwrap_or_default());
+    let indent = " ".repeat(label.len() + 2);
+    std::iter::once(first).chain(lines.map(|line| format!("{indent}{line}"))).collect()
+}
+
+fn verdict_lines(verdict: &Verdict, hooks: &[ExplainedHook]) -> String {
+    let (style, word) = decision(verdict);
+    let code = Exit::of(verdict).code();
+    let mut text = format!("verdict: {style}{word}{style:#} {DIM}(`run` exits {code}){DIM:#}\n");
+    let deciding: Vec<String> = hooks
+        .iter()
+        .filter(|hook| hook.effect == Some(Effect::Decides))
+        .map(|hook| format!("`{}`", hook.explanation.name))
+        .collect();
+    let overruled = hooks.iter().filter(|hook| hook.effect == Some(Effect::Overruled)).count();
+    if !deciding.is_empty() {
+        let _ = write!(text, "  decided by {}", deciding.join(", "));
+        if overruled > 0 {
+            let answers = counted(overruled, "answer", "answers");
+            let _ = write!(text, "; {answers} overruled (deny before ask before allow)");
+        }
+        text.push('\n');
+    }
+    let message = verdict.message.iter().map(|message| ("message".to_owned(), message.clone()));
+    for (label, said) in message.chain(extras(verdict)) {
+        for line in labelled(&label, &said) {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+    text
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}

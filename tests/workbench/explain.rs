@@ -1,0 +1,112 @@
+//! `hookexec explain`: every hook of an event, what became of it and why.
+
+use serde_json::{Value, json};
+
+use crate::support::{Done, Sandbox};
+
+const HOOKS: &str = r#"hooks:
+  pre_tool_use:
+    - matcher: shell
+      hooks:
+        - { type: command, name: no-rm, command: 'echo "not that" >&2; exit 2', when: { field: tool_input.cmd, regex: "^rm " } }
+        - { type: command, name: fine, command: 'touch ran; echo "{\"decision\":\"allow\"}"' }
+        - { type: command, name: off, command: "true", enabled: false }
+        - { type: command, name: trial, command: "exit 2", mode: shadow }
+    - matcher: edit_file
+      hooks:
+        - { type: command, name: edits, command: "true" }
+    - matcher: "sh.*"
+      hooks:
+        - { type: command, name: fine, command: 'touch ran; echo "{\"decision\":\"allow\"}"' }
+  stop:
+    - { type: command, name: at-the-end, command: "true" }
+"#;
+
+fn explain(arguments: &[&str], command: &str) -> (Sandbox, Done) {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", HOOKS);
+    let input = json!({ "tool_name": "shell", "tool_input": { "cmd": command } }).to_string();
+    let arguments = [&["explain", "pre_tool_use", "--config", "hooks.yaml"], arguments].concat();
+    let done = sandbox.hookexec(arguments).stdin(input).run();
+    (sandbox, done)
+}
+
+fn hook<'v>(explained: &'v Value, name: &str) -> &'v Value {
+    explained["hooks"].as_array().unwrap().iter().find(|hook| hook["name"] == name).unwrap()
+}
+
+#[test]
+fn every_hook_of_the_event_is_there_with_what_it_did_or_why_it_did_not_run() {
+    let (sandbox, done) = explain(&["--format", "json"], "rm -r x");
+    let explained: Value = serde_json::from_str(&done.exits(0).stdout).unwrap();
+    assert!(sandbox.project().join("ran").exists());
+    assert_eq!(explained["verdict"]["decision"], "deny");
+    assert_eq!(explained["of_other_events"], 1);
+    assert_eq!(explained["hooks"].as_array().unwrap().len(), 6);
+
+    let guard = hook(&explained, "no-rm");
+    assert_eq!(guard["effect"], "decides");
+    assert_eq!(guard["report"]["decision"], "deny");
+    assert_eq!(guard["source"], "hooks.yaml:5");
+    assert_eq!(guard["condition"]["value"], "rm -r x");
+    assert_eq!(hook(&explained, "fine")["effect"], "overruled");
+    assert_eq!(hook(&explained, "trial")["effect"], "not_enforced");
+    assert_eq!(hook(&explained, "off")["selection"], "disabled");
+    assert_eq!(hook(&explained, "edits")["selection"], "not_matched");
+    let twin = &explained["hooks"][5];
+    assert_eq!(twin["selection"], json!({ "duplicate_of": "hooks.yaml:6" }));
+    assert_eq!(twin.get("report"), None);
+}
+
+#[test]
+fn the_tree_is_for_people() {
+    let (_, done) = explain(&[], "ls");
+    let done = done.exits(0);
+    for line in [
+        "pre_tool_use, tool `shell`",
+        "├─ not run    no-rm command, hooks.yaml:5",
+        "│  its `when` does not hold:",
+        "│    no  tool_input.cmd regex \"^rm \"  (is \"ls\")",
+        "│  said allow, which is the verdict",
+        "│  it is switched off: `enabled: false`",
+        "│  said deny, which its `mode` keeps from counting",
+        "│  its matcher `edit_file` does not match the tool `shell`",
+        "└─ not run    fine command, hooks.yaml:14",
+        "   the same hook stands at hooks.yaml:6; it runs once",
+        "1 hook is configured for other events",
+        "verdict: allow (`run` exits 0)",
+        "  decided by `fine`",
+    ] {
+        assert!(done.stdout.lines().any(|found| found == line), "{line}\n{}", done.stdout);
+    }
+}
+
+#[test]
+fn a_prediction_runs_nothing() {
+    let (sandbox, done) = explain(&["--no-run"], "rm x");
+    let done = done.exits(0);
+    assert!(!sandbox.project().join("ran").exists());
+    assert!(done.stdout.contains("├─ would run  no-rm"), "{}", done.stdout);
+    assert!(done.stdout.contains("nothing was run"), "{}", done.stdout);
+    assert!(!done.stdout.contains("verdict"), "{}", done.stdout);
+}
+
+#[test]
+fn one_hook_is_asked_about_by_name_or_by_line() {
+    for (asked, answer) in [
+        ("edits", "its matcher `edit_file` does not match the tool `shell`"),
+        ("hooks.yaml:5", "its `when` does not hold:"),
+        ("at-the-end", "it is configured for `stop`, not `pre_tool_use`"),
+        ("trial", "it would run"),
+    ] {
+        let (sandbox, done) = explain(&["--why-not", asked], "ls");
+        let done = done.exits(0);
+        assert!(done.stdout.contains(answer), "{asked}: {}", done.stdout);
+        assert!(!sandbox.project().join("ran").exists());
+    }
+    let (_, done) = explain(&["--why-not", "nobody"], "ls");
+    let done = done.exits(64);
+    assert!(done.stderr.contains("no hook is called `nobody`"), "{}", done.stderr);
+    assert!(done.stderr.contains("edits (hooks.yaml:11)"), "{}", done.stderr);
+    assert_eq!(done.stdout, "");
+}

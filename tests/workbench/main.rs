@@ -1,0 +1,6 @@
+//! Explaining, testing, recording and replaying, from outside.
+#![cfg(test)]
+
+mod explain;
+#[path = "../support/mod.rs"]
+mod support;
