@@ -315,6 +315,11 @@ impl Event {
         CONTRACTS.iter().map(|contract| contract.event)
     }
 
+    /// Returns the event of that name, without looking for a similar one when there is none.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::all().find(|event| event.name() == name)
+    }
+
     /// Returns what the event can do.
     #[must_use]
     pub fn contract(self) -> &'static Contract {
@@ -383,7 +388,7 @@ impl FromStr for Event {
     type Err = UnknownEvent;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::all().find(|event| event.name() == name).ok_or_else(|| UnknownEvent {
+        Self::from_name(name).ok_or_else(|| UnknownEvent {
             name: name.to_owned(),
             suggestion: suggest::closest(name, Self::all().map(Self::name)).map(str::to_owned),
         })

@@ -28,6 +28,12 @@ pub fn verdict() -> Value {
     document::<Verdict>(SchemaSettings::draft07().for_serialize(), "verdict")
 }
 
+/// Returns the schema of a configuration file.
+#[must_use]
+pub fn config() -> Value {
+    crate::config::config_schema()
+}
+
 /// Returns the schema of one type, titled `hookexec: <title>`.
 pub(crate) fn document<T: JsonSchema>(settings: SchemaSettings, title: &str) -> Value {
     let generator = settings.with_transform(RemoveNull).into_generator();

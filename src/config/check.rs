@@ -25,10 +25,9 @@ pub(super) fn whole(config: &mut Config, problems: &mut Diagnostics) {
 /// Gives the hooks that say nothing the time that their process has for a call.
 fn process_timeouts(config: &mut Config) {
     for hook in &mut config.hooks {
-        if hook.kind == "process"
-            && !hook.key_locations.contains_key("timeout")
-            && let Some(Command::Text(name)) = &hook.command
-            && let Some(timeout) = config.processes.get(name).and_then(|process| process.timeout)
+        if !hook.key_locations.contains_key("timeout")
+            && let Some(process) = hook.process().and_then(|name| config.processes.get(name))
+            && let Some(timeout) = process.timeout
         {
             hook.timeout = timeout;
         }
@@ -36,15 +35,7 @@ fn process_timeouts(config: &mut Config) {
 }
 
 fn unused_processes(config: &Config, problems: &mut Diagnostics) {
-    let used: HashSet<&str> = config
-        .hooks
-        .iter()
-        .filter(|hook| hook.kind == "process")
-        .filter_map(|hook| match &hook.command {
-            Some(Command::Text(name)) => Some(name.as_str()),
-            _ => None,
-        })
-        .collect();
+    let used: HashSet<&str> = config.hooks.iter().filter_map(Hook::process).collect();
     for process in config.processes.values().filter(|process| !used.contains(&*process.name)) {
         let message = format!("no hook calls process `{}`", process.name);
         let hint = format!(

@@ -28,7 +28,7 @@ impl Document<'_> {
             return;
         };
         for (name, key, _) in fields.iter() {
-            if name == "hooks" || name.parse::<Event>().is_ok() {
+            if name == "hooks" || Event::from_name(name).is_some() {
                 let message = format!("`{name}` beside `agents` belongs to no agent");
                 let hint = "move it below `agents.<name>.hooks`, or into a file of its own";
                 self.reader.error_with_hint(key, message, hint);

@@ -8,7 +8,7 @@ use super::hook::Place;
 use super::model::Config;
 use super::node::{Node, Value};
 use super::picoclaw::Link;
-use super::reader::{Fields, Reader};
+use super::reader::{Fields, MAX_SUGGESTIONS, Reader};
 use crate::event::Event;
 use crate::executor::Matcher;
 use crate::suggest;
@@ -29,13 +29,22 @@ pub(super) struct Document<'a> {
     pub(super) agent: Option<&'a str>,
     /// Whether it is one.
     pub(super) has_agents: bool,
+    /// The processes that are left out because something is wrong with them.
+    pub(super) broken_processes: Vec<String>,
     /// What processes say they intercept and observe.
     pub(super) chain: Vec<Link>,
 }
 
 impl<'a> Document<'a> {
     pub(super) fn new(reader: Reader, agent: Option<&'a str>) -> Self {
-        Self { reader, config: Config::default(), agent, has_agents: false, chain: Vec::new() }
+        Self {
+            reader,
+            config: Config::default(),
+            agent,
+            has_agents: false,
+            broken_processes: Vec::new(),
+            chain: Vec::new(),
+        }
     }
 
     /// Reads the file.
@@ -69,13 +78,17 @@ impl<'a> Document<'a> {
                 "$schema" | "defaults" => {}
                 "hooks" => self.hooks_block(value, &defaults),
                 "processes" => self.processes(value, &defaults, None),
-                _ if name.parse::<Event>().is_ok() => self.event(name, key, value, &defaults),
+                _ if Event::from_name(name).is_some() => self.event(name, key, value, &defaults),
                 _ => self.unknown_key(key, name),
             }
         }
     }
 
     fn unknown_key(&mut self, key: &Node, name: &str) {
+        if self.reader.errors() > MAX_SUGGESTIONS {
+            self.reader.error(key, format!("unknown key `{name}`"));
+            return;
+        }
         let known = KEYS.into_iter().chain(Event::all().map(Event::name));
         let hint = match suggest::closest(name, known) {
             Some(suggestion) => format!("did you mean `{suggestion}`?"),
@@ -100,16 +113,15 @@ impl<'a> Document<'a> {
     }
 
     fn event(&mut self, name: &str, key: &Node, value: &Node, defaults: &Defaults) {
-        let event = match name.parse::<Event>() {
-            Ok(event) => event,
-            Err(unknown) => {
-                let hint = match unknown.suggestion {
-                    Some(suggestion) => format!("did you mean `{suggestion}`?"),
-                    None => "`hookexec events` lists them".to_owned(),
-                };
-                self.reader.error_with_hint(key, format!("unknown event `{name}`"), hint);
-                return;
-            }
+        let Some(event) = Event::from_name(name) else {
+            let few = self.reader.errors() <= MAX_SUGGESTIONS;
+            let events = Event::all().map(Event::name);
+            let hint = match few.then(|| suggest::closest(name, events)).flatten() {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => "`hookexec events` lists them".to_owned(),
+            };
+            self.reader.error_with_hint(key, format!("unknown event `{name}`"), hint);
+            return;
         };
         let items = match &value.value {
             Value::Null => &[],

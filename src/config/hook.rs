@@ -36,11 +36,11 @@ pub(super) const KEYS: [&str; 19] = [
 ];
 
 /// The values of `mode`.
-const MODE: [(&str, Mode); 3] =
+pub(super) const MODE: [(&str, Mode); 3] =
     [("enforce", Mode::Enforce), ("warn", Mode::Warn), ("shadow", Mode::Shadow)];
 
 /// The values of `side_effects`.
-const SIDE_EFFECTS: [(&str, SideEffects); 3] = [
+pub(super) const SIDE_EFFECTS: [(&str, SideEffects); 3] = [
     ("none", SideEffects::None),
     ("idempotent", SideEffects::Idempotent),
     ("external", SideEffects::External),
@@ -55,7 +55,7 @@ pub(super) const ON_ERROR: [(&str, OnError); 4] = [
 ];
 
 /// The hook types that come with the crate.
-const SHIPPED_TYPES: [&str; 3] = ["command", "builtin", "process"];
+pub(super) const SHIPPED_TYPES: [&str; 3] = ["command", "builtin", "process"];
 
 /// What a hook takes over from where it stands.
 pub(super) struct Place<'a> {

@@ -1,5 +1,6 @@
 //! Files and texts in, a [`Config`] or its problems out.
 
+use std::collections::HashSet;
 use std::collections::btree_map::Entry;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use super::diagnostic::{Diagnostic, Diagnostics};
 use super::document::Document;
 use super::file;
 use super::layers::Layer;
-use super::model::Config;
+use super::model::{Config, Hook};
 use super::reader::Reader;
 use super::source::{Location, SourceFile};
 use super::{check, yaml};
@@ -38,7 +39,7 @@ impl Config {
 
 /// A configuration on its way in: what could be read so far, and what is wrong.
 ///
-/// The executor's builder adds what it finds, so that all problems come out at once.
+/// Whoever builds an executor from it all the same finds what else is wrong.
 #[derive(Debug, Default)]
 pub(crate) struct Loading {
     /// What is sound; broken hooks are left out.
@@ -47,6 +48,7 @@ pub(crate) struct Loading {
     pub(crate) problems: Diagnostics,
     agent: Option<String>,
     agent_found: bool,
+    broken_processes: HashSet<String>,
 }
 
 impl Loading {
@@ -57,6 +59,10 @@ impl Loading {
 
     /// Checks what only the whole configuration shows, and brings the problems into order.
     pub(crate) fn complete(mut self) -> Self {
+        // That a broken process does not exist would be one mistake told twice.
+        let broken = std::mem::take(&mut self.broken_processes);
+        let calls_broken = |hook: &Hook| hook.process().is_some_and(|name| broken.contains(name));
+        self.config.hooks.retain(|hook| !calls_broken(hook));
         check::whole(&mut self.config, &mut self.problems);
         self.problems.sort(&self.config.files);
         self
@@ -104,6 +110,7 @@ impl Loading {
                 let mut document = Document::new(reader, self.agent.as_deref());
                 document.read(&root);
                 self.agent_found |= document.has_agents;
+                self.broken_processes.extend(document.broken_processes);
                 self.problems.extend(document.reader.into_problems());
                 self.add(document.config);
             }

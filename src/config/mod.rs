@@ -16,6 +16,8 @@ mod picoclaw;
 mod process;
 mod reader;
 mod render;
+#[cfg(feature = "schema")]
+mod schema;
 mod source;
 mod units;
 mod when;
@@ -26,4 +28,6 @@ pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use layers::{Layer, LoadOptions};
 pub(crate) use load::Loading;
 pub use model::{Command, Config, EventMethod, Hook, InheritEnv, OnError, Process, SideEffects};
+#[cfg(feature = "schema")]
+pub use schema::config_schema;
 pub use source::{Location, SourceFile};

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::condition::Condition;
+use super::diagnostic::Diagnostics;
 use super::layers::Layer;
 use super::source::Location;
 use crate::event::Event;
@@ -30,7 +31,7 @@ pub struct Config {
     /// The files it was read from, in order.
     pub files: Vec<PathBuf>,
     /// What is allowed and probably not meant, such as a guard whose crash lets the tool run.
-    pub warnings: super::diagnostic::Diagnostics,
+    pub warnings: Diagnostics,
 }
 
 /// One configured hook.
@@ -225,6 +226,15 @@ impl Hook {
     #[must_use]
     pub fn layer(&self) -> Layer {
         self.location.file().layer
+    }
+
+    /// Returns the name of the process that it calls.
+    #[must_use]
+    pub fn process(&self) -> Option<&str> {
+        match &self.command {
+            Some(Command::Text(name)) if self.kind == "process" => Some(name),
+            _ => None,
+        }
     }
 
     /// Returns the hook's name, or what it runs.

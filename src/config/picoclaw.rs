@@ -19,7 +19,7 @@ use crate::suggest;
 /// The keys of PicoClaw's `hooks` block.
 pub(super) const KEYS: [&str; 4] = ["enabled", "defaults", "builtins", "processes"];
 /// Keys at the top of PicoClaw's whole configuration.
-const NEIGHBOURS: [&str; 8] = [
+pub(super) const NEIGHBOURS: [&str; 8] = [
     "agents",
     "model_list",
     "channel_list",
@@ -142,6 +142,7 @@ impl Document<'_> {
         let Some(fields) = self.reader.open_fields(node, "`processes`") else { return };
         for (name, key, value) in fields.iter() {
             let Some((process, shorthand)) = self.reader.process(name, key, value) else {
+                self.broken_processes.push(name.to_owned());
                 continue;
             };
             if !shorthand.enabled {

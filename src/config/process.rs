@@ -65,13 +65,14 @@ impl Reader {
             event_method: EventMethod::default(),
             location: self.location(key),
         };
-        match fields.get("command") {
-            Some(value) => process.command = self.process_command(value).unwrap_or_default(),
-            None => self.error_with_hint(
+        if let Some(value) = fields.get("command") {
+            process.command = self.process_command(value).unwrap_or_default();
+        } else if fields.lacks("command") {
+            self.error_with_hint(
                 key,
                 format!("process `{name}` needs a `command`"),
                 "add the program and its arguments: `command: [python3, weather.py]`",
-            ),
+            );
         }
         for (field, field_key, value) in fields.iter() {
             match field {

@@ -26,6 +26,10 @@ const OTHER_NAMES: [(&str, &str); 14] = [
     ("tool", "matcher"),
 ];
 
+/// After how many mistakes no suggestions are looked for any more: that would take the time of all
+/// the rest, for a file that is something else.
+pub(super) const MAX_SUGGESTIONS: usize = 100;
+
 /// Reads one file.
 pub(super) struct Reader {
     file: Arc<SourceFile>,
@@ -169,6 +173,10 @@ impl Reader {
         what: &str,
         known: &[&str],
     ) -> Option<String> {
+        if self.errors > MAX_SUGGESTIONS {
+            self.error(key, format!("unknown key `{name}` in {what}"));
+            return None;
+        }
         let elsewhere =
             OTHER_NAMES.iter().find(|(other, ours)| *other == name && known.contains(ours));
         let meant = elsewhere

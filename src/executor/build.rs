@@ -106,6 +106,7 @@ impl ExecutorBuilder {
             deadline: self.config.deadline,
             background: Mutex::new(JoinSet::new()),
         };
+        diagnostics.sort(&self.config.files);
         (executor, diagnostics)
     }
 }

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use hookexec::Config;
+use hookexec::config::LoadOptions;
+use hookexec::executor::Executor;
+use hookexec::{Config, Registry};
 
 /// Returns the files of a directory, in the order of their names.
 pub(crate) fn files(directory: &str) -> Vec<PathBuf> {
@@ -65,4 +67,32 @@ fn colour_is_only_there_when_asked_for() {
     let problems = Config::load_file("tests/configs/invalid/missing-type.yaml").unwrap_err();
     assert!(!problems.render(false).contains('\u{1b}'));
     assert!(problems.render(true).contains('\u{1b}'));
+}
+
+#[test]
+fn problems_of_reading_and_of_building_come_out_at_once_in_the_order_of_the_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("hooks.yaml");
+    let text = "\
+processes: { broken: { comand: [x] } }
+stop:
+- { type: comand, command: a }
+- { type: command, command: b, timeout: 0 }
+- { type: builtin, command: nothing_of_this_name }
+- { type: process, command: broken }
+- { type: command, command: c }
+";
+    std::fs::write(&path, text).unwrap();
+    let mut options = LoadOptions::default();
+    options.isolated = true;
+    options.managed_dir = Some(directory.path().into());
+    let check = Executor::check(&options, Registry::new());
+    let told: Vec<(usize, &str)> = check
+        .problems
+        .iter()
+        .map(|problem| (problem.location.as_ref().unwrap().line(), &*problem.message))
+        .collect();
+    let lines: Vec<usize> = told.iter().map(|(line, _)| *line).collect();
+    assert_eq!(lines, [1, 3, 4, 5], "{told:?}");
+    assert_eq!(told[1].1, "unknown hook type `comand`");
 }

@@ -4,4 +4,6 @@
 mod hostile;
 mod invalid;
 mod layers;
+#[cfg(feature = "schema")]
+mod schema;
 mod valid;
