@@ -304,6 +304,15 @@ impl Registry {
         registry
     }
 
+    /// Returns [`Registry::new`] with the builtins that come with the crate: see
+    /// [`builtins`](crate::builtins).
+    #[must_use]
+    pub fn with_shipped_builtins() -> Self {
+        let mut registry = Self::new();
+        crate::builtins::register(&mut registry);
+        registry
+    }
+
     /// Returns a registry of nothing at all.
     #[must_use]
     pub const fn empty() -> Self {

@@ -10,52 +10,63 @@ pub(super) const ALLOW_TOOLS: Shipped = Shipped {
     about: "Denies every tool that is not listed",
     arguments: PATTERNS,
     details: "It denies and never approves: a listed tool goes on to the other hooks and to whoever \
-              is asked.",
-    example: "pre_tool_use:\n  - { type: builtin, command: allow_tools, args: [\"read_file|list_files\", \"mcp__docs__.*\"] }",
+              is asked. A tool that is of several kinds passes by its kinds only when each of them is \
+              listed.",
+    example: "pre_tool_use:\n  - { type: builtin, command: allow_tools, args: [\"read|grep|glob\", \"mcp__docs__.*\"] }",
     suits: guards_tools,
     inline: true,
-    prepare: |_, args| {
-        let listed = matchers(args)?;
-        let names = args.join("`, `");
-        Ok(Box::new(move |input| {
-            let tool = input.tool();
-            let allowed = !tool.is_empty() && listed.iter().any(|matcher| matcher.matches(tool));
-            Ok((!allowed).then(|| {
-                Output::deny(format!(
-                    "tool `{tool}` is not on the list of allowed tools: `{names}`"
-                ))
-            }))
-        }))
-    },
+    prepare: prepare_allow,
 };
 
 pub(super) const DENY_TOOLS: Shipped = Shipped {
     name: "deny_tools",
     about: "Denies every tool that is listed",
     arguments: PATTERNS,
-    details: "",
-    example: "pre_tool_use:\n  - { type: builtin, command: deny_tools, args: [\"shell|bash\", \"mcp__.*__delete_.*\"] }",
+    details: "A call that names no tool is denied, too.",
+    example: "pre_tool_use:\n  - { type: builtin, command: deny_tools, args: [shell, \"mcp__.*__delete_.*\"] }",
     suits: guards_tools,
     inline: true,
-    prepare: |_: &Surroundings, args: &[String]| -> Result<Prepared, String> {
-        let listed = matchers(args)?;
-        Ok(Box::new(move |input| {
-            let tool = input.tool();
-            if tool.is_empty() {
-                return Ok(Some(Output::deny("the call names no tool")));
-            }
-            Ok(listed
-                .iter()
-                .find(|matcher| matcher.matches(tool))
-                .map(|matcher| Output::deny(format!("tool `{tool}` is denied by `{matcher}`"))))
-        }))
-    },
+    prepare: prepare_deny,
 };
+
+fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+    let listed = matchers(args)?;
+    let names = args.join("`, `");
+    Ok(Box::new(move |input| {
+        let tool = input.tool();
+        let is_listed = |name: &str| listed.iter().any(|matcher| matcher.matches(name));
+        // `mcp__server__tool` can be read in several ways, and a tool can be of several kinds. An
+        // agent's name that fits only one of them must not open the others.
+        let (readings, kinds): (Vec<&String>, Vec<&String>) =
+            input.tool_kinds.iter().partition(|kind| kind.starts_with("mcp__"));
+        let all = |names: &[&String]| !names.is_empty() && names.iter().all(|name| is_listed(name));
+        let allowed = !tool.is_empty() && (is_listed(tool) || all(&readings) || all(&kinds));
+        Ok((!allowed).then(|| {
+            Output::deny(format!("tool `{tool}` is not on the list of allowed tools: `{names}`"))
+        }))
+    }))
+}
+
+fn prepare_deny(_: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+    let listed = matchers(args)?;
+    Ok(Box::new(move |input| {
+        let tool = input.tool();
+        if tool.is_empty() {
+            return Ok(Some(Output::deny("the call names no tool")));
+        }
+        let names = || std::iter::once(tool).chain(input.tool_kinds.iter().map(String::as_str));
+        Ok(listed
+            .iter()
+            .find(|matcher| names().any(|name| matcher.matches(name)))
+            .map(|matcher| Output::deny(format!("tool `{tool}` is denied by `{matcher}`"))))
+    }))
+}
 
 const PATTERNS: &[Argument] = &[Argument {
     usage: "PATTERN...",
     optional: false,
-    about: "A regular expression over the whole tool name, case-sensitive, as in `matcher`.",
+    about: "A regular expression over a whole tool name or neutral kind, case-sensitive, as in \
+            `matcher`.",
 }];
 
 fn guards_tools(contract: &Contract) -> bool {

@@ -17,6 +17,7 @@ mod arguments;
 mod audit_log;
 mod git;
 mod max_iterations;
+mod protect_paths;
 mod redact_secrets;
 pub mod secrets;
 mod surroundings;
@@ -35,6 +36,7 @@ use crate::wire::{Input, Output};
 
 /// Every shipped builtin, in the order in which they are shown.
 static SHIPPED: &[&Shipped] = &[
+    &protect_paths::PROTECT_PATHS,
     &allow_tools::ALLOW_TOOLS,
     &allow_tools::DENY_TOOLS,
     &max_iterations::MAX_ITERATIONS,

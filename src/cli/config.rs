@@ -49,14 +49,18 @@ impl ConfigArgs {
             if config.files.is_empty() {
                 missing();
             }
-            let mut builder = Executor::builder(config).registry(Registry::new());
+            let mut builder = Executor::builder(config).registry(Registry::with_shipped_builtins());
             if let Some(project) = &options.working_dir {
                 builder = builder.working_dir(project);
             }
             builder.build()
         });
         // Each step ends at its own errors; whoever mends the file wants to see all of them.
-        built.map_err(|_| CommandError::config(Executor::check(&options, Registry::new()).problems))
+        built.map_err(|_| {
+            CommandError::config(
+                Executor::check(&options, Registry::with_shipped_builtins()).problems,
+            )
+        })
     }
 
     /// Loads the configuration.

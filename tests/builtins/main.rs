@@ -4,7 +4,9 @@
 mod audit_log;
 mod context;
 mod git;
+mod protect_paths;
 mod redact_secrets;
+mod registered;
 mod secrets;
 mod support;
 mod tools;

@@ -43,6 +43,25 @@ fn deny_tools_denies_what_is_listed_and_a_call_without_a_name() {
 }
 
 #[test]
+fn neutral_kinds_count_for_both_lists() {
+    let call = |kinds: &[&str]| input(json!({ "tool_name": "Tool", "tool_kinds": kinds }));
+    for (kinds, list, allowed, denied) in [
+        (&["shell"][..], &["shell"][..], true, true),
+        (&["edit", "write"], &["edit"], false, true),
+        (&["edit", "write"], &["edit|write"], true, true),
+        (&["mcp", "mcp__a__b"], &["mcp__a__.*"], true, true),
+        (&["mcp", "mcp__a__b"], &["mcp"], true, true),
+        // A name that can be cut in two ways.
+        (&["mcp", "mcp__a__b_c", "mcp__a_b__c"], &["mcp__a__.*"], false, true),
+        (&["mcp", "mcp__a__b_c", "mcp__a_b__c"], &["mcp__a__.*", "mcp__a_b__.*"], true, true),
+        (&[], &["shell"], false, false),
+    ] {
+        assert_eq!(run("allow_tools", list, &call(kinds)).is_none(), allowed, "{kinds:?} {list:?}");
+        assert_eq!(run("deny_tools", list, &call(kinds)).is_some(), denied, "{kinds:?} {list:?}");
+    }
+}
+
+#[test]
 fn a_list_that_lists_nothing_is_refused() {
     for name in ["allow_tools", "deny_tools"] {
         assert_eq!(refused(name, &[]), "it needs at least one tool name or pattern");

@@ -1,0 +1,106 @@
+//! Where a path leads: by its text, and on this machine.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// How many links one path may lead through; the system itself allows 40.
+const MOST_LINKS: usize = 40;
+
+/// Returns `path` without `.` and `..`, by its text alone: `a/../b` is `b`.
+pub(super) fn lexical(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::from("/");
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => plain.push(name),
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+        }
+    }
+    plain
+}
+
+/// Returns where the system would go: every link followed, `..` taken from where a link led. What
+/// does not exist (yet) stays as it is written, behind whatever exists before it; so does a link
+/// that leads nowhere, since writing to it makes what it points to.
+pub(super) fn physical(path: &Path) -> PathBuf {
+    let mut place = PathBuf::from("/");
+    let mut ahead: Vec<OsString> = parts(path);
+    let mut links = 0;
+    while let Some(part) = ahead.pop() {
+        if part == ".." {
+            place.pop();
+            continue;
+        }
+        place.push(&part);
+        if links == MOST_LINKS {
+            continue;
+        }
+        let Ok(target) = fs::read_link(&place) else { continue };
+        links += 1;
+        place.pop();
+        if target.is_absolute() {
+            place = PathBuf::from("/");
+        }
+        ahead.extend(parts(&target));
+    }
+    place
+}
+
+/// Returns the components of `path`, the last first.
+fn parts(path: &Path) -> Vec<OsString> {
+    path.components()
+        .rev()
+        .filter_map(|component| match component {
+            Component::Normal(name) => Some(name.to_owned()),
+            Component::ParentDir => Some("..".into()),
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn text_alone_knows_no_links() {
+        for (path, expected) in
+            [("/a/./b//c/", "/a/b/c"), ("/a/b/../c", "/a/c"), ("/../..", "/"), ("/", "/")]
+        {
+            assert_eq!(lexical(Path::new(path)), Path::new(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn links_are_followed_as_the_system_does() {
+        let root = tempfile::TempDir::new().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let at = |path: &str| root.join(path);
+        fs::create_dir_all(at("real/deep")).unwrap();
+        fs::write(at("real/file"), "").unwrap();
+        symlink("real/deep", at("link")).unwrap();
+        symlink(at("real"), at("absolute")).unwrap();
+        symlink("real/not-yet", at("dangling")).unwrap();
+        symlink("loop", at("loop")).unwrap();
+        symlink("absolute/deep", at("chain")).unwrap();
+        for (path, expected) in [
+            ("link/x", "real/deep/x"),
+            // The system goes up from where the link led, not from where it lies.
+            ("link/../file", "real/file"),
+            ("absolute/file", "real/file"),
+            ("absolute/none/../file", "real/file"),
+            ("dangling", "real/not-yet"),
+            ("link/new/file", "real/deep/new/file"),
+            ("chain/../file", "real/file"),
+            ("real/file/", "real/file"),
+        ] {
+            assert_eq!(physical(&at(path)), at(expected), "{path}");
+        }
+        assert!(physical(&at("loop/x")).starts_with(&root));
+    }
+}

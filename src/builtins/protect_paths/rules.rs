@@ -1,0 +1,175 @@
+//! What is protected: the arguments of `protect_paths`, understood.
+
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use super::resolve::{lexical, physical};
+
+/// What a call may do to the paths it names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Access {
+    pub(super) reads: bool,
+    pub(super) writes: bool,
+}
+
+/// The rules of one hook.
+#[derive(Debug)]
+pub(super) struct Rules {
+    protected: Vec<Rule>,
+    protecting: GlobSet,
+    excepting: GlobSet,
+}
+
+#[derive(Debug)]
+struct Rule {
+    /// As it is written in the configuration.
+    written: String,
+    /// What it protects from.
+    from: Access,
+    /// The directory or file that everything it protects lies in; `None` when that can be anywhere.
+    root: Option<PathBuf>,
+}
+
+impl Rules {
+    pub(super) fn parse(args: &[String], home: Option<&Path>) -> Result<Self, String> {
+        let mut protected = Vec::new();
+        let (mut protecting, mut excepting) = (GlobSetBuilder::new(), GlobSetBuilder::new());
+        for arg in args {
+            let (from, glob) = match arg.split_once(':') {
+                Some(("read", glob)) => (Access { reads: true, writes: false }, glob),
+                Some(("write", glob)) => (Access { reads: false, writes: true }, glob),
+                Some(("allow", glob)) => {
+                    let (glob, _) = expand(glob, home)?;
+                    // An exception is taken at its word, a protection is not.
+                    excepting.add(compile(&glob, false).map_err(|e| bad(arg, &e))?);
+                    continue;
+                }
+                _ => (Access { reads: true, writes: true }, arg.as_str()),
+            };
+            let (glob, root) = expand(glob, home)?;
+            protecting.add(compile(&glob, true).map_err(|error| bad(arg, &error))?);
+            protected.push(Rule { written: arg.clone(), from, root });
+        }
+        if protected.is_empty() {
+            return Err("it needs at least one glob to protect".to_owned());
+        }
+        let build = |builder: &GlobSetBuilder| builder.build().map_err(|error| error.to_string());
+        Ok(Self { protected, protecting: build(&protecting)?, excepting: build(&excepting)? })
+    }
+
+    /// Returns the rules as they are on this machine now.
+    pub(super) fn here(&self) -> RulesHere<'_> {
+        let roots = self.protected.iter().map(|rule| rule.root.as_deref().map(physical)).collect();
+        RulesHere { rules: self, roots }
+    }
+}
+
+/// Rules with the links before what they protect followed.
+pub(super) struct RulesHere<'r> {
+    rules: &'r Rules,
+    roots: Vec<Option<PathBuf>>,
+}
+
+impl RulesHere<'_> {
+    /// Returns the rule that protects `path`, an absolute one, from `access`. A path is protected
+    /// when it or a directory it is in matches.
+    pub(super) fn protecting(&self, path: &Path, access: Access) -> Option<&str> {
+        let lexical = lexical(path);
+        let physical = physical(path);
+        [lexical, physical].iter().find_map(|path| self.protecting_plain(path, access))
+    }
+
+    fn protecting_plain(&self, path: &Path, access: Access) -> Option<&str> {
+        if let Some(rule) = self.matching(path, access) {
+            return Some(rule);
+        }
+        // `~/.ssh` may be a link itself: what it leads to is protected under its own name, too.
+        for (rule, root) in self.rules.protected.iter().zip(&self.roots) {
+            let (Some(written), Some(real)) = (&rule.root, root) else { continue };
+            if written != real
+                && let Ok(rest) = path.strip_prefix(real)
+                && let Some(rule) = self.matching(&lexical(&written.join(rest)), access)
+            {
+                return Some(rule);
+            }
+        }
+        None
+    }
+
+    fn matching(&self, path: &Path, access: Access) -> Option<&str> {
+        if path.ancestors().any(|path| self.rules.excepting.is_match(path)) {
+            return None;
+        }
+        path.ancestors().find_map(|path| {
+            let rules = self.rules.protecting.matches(path);
+            rules.into_iter().map(|index| &self.rules.protected[index]).find_map(|rule| {
+                let hits = rule.from.reads && access.reads || rule.from.writes && access.writes;
+                hits.then_some(rule.written.as_str())
+            })
+        })
+    }
+
+    /// Returns the rule that protects something below the directory `path`. Only rules that say
+    /// where what they protect lies can tell.
+    pub(super) fn protecting_below(&self, path: &Path, access: Access) -> Option<&str> {
+        let forms = [lexical(path), physical(path)];
+        self.rules.protected.iter().zip(&self.roots).find_map(|(rule, real)| {
+            let hits = rule.from.reads && access.reads || rule.from.writes && access.writes;
+            let below = |root: &Path| forms.iter().any(|form| root.starts_with(form));
+            let inside =
+                rule.root.as_deref().is_some_and(below) || real.as_deref().is_some_and(below);
+            (hits && inside).then_some(rule.written.as_str())
+        })
+    }
+}
+
+/// Returns the whole glob, and the path before its first wildcard when it is absolute.
+fn expand(glob: &str, home: Option<&Path>) -> Result<(String, Option<PathBuf>), String> {
+    let wrong = |why: &str| Err(format!("glob `{glob}` {why}"));
+    let at_home = ["~", "$HOME", "${HOME}"].iter().find_map(|name| {
+        glob.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+    });
+    let whole = match (at_home, home) {
+        (Some(rest), Some(home)) => globset::escape(&home.to_string_lossy()) + rest,
+        (Some(_), None) => return wrong("needs the home directory, which is not known"),
+        (None, _) if glob.starts_with(['~', '$']) => {
+            return wrong("can begin with `~/` or `$HOME/`, not with another user or variable");
+        }
+        (None, _) if glob.starts_with('!') => return wrong("must be written as `allow:...`"),
+        (None, _) => glob.to_owned(),
+    };
+    if whole.split('/').any(|part| part == "..") {
+        return wrong("must not contain `..`");
+    }
+    let parts: Vec<&str> =
+        whole.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    // A directory stands for all that is in it, so these ends say nothing.
+    let kept = parts.iter().rposition(|part| *part != "**").map_or(0, |last| last + 1);
+    let parts = &parts[..kept];
+    if parts.is_empty() {
+        return wrong(
+            "protects everything; to deny tools whatever they touch there is `deny_tools`",
+        );
+    }
+    if !whole.starts_with('/') {
+        // Relative to which directory nobody can say for sure, so it counts in each.
+        return Ok((format!("**/{}", parts.join("/")), None));
+    }
+    let root: PathBuf =
+        parts.iter().take_while(|part| !part.contains(['*', '?', '[', '{', '\\'])).collect();
+    Ok((format!("/{}", parts.join("/")), Some(Path::new("/").join(root))))
+}
+
+fn compile(glob: &str, case_insensitive: bool) -> Result<globset::Glob, globset::Error> {
+    GlobBuilder::new(glob)
+        .literal_separator(true)
+        .case_insensitive(case_insensitive)
+        .backslash_escape(true)
+        .empty_alternates(true)
+        .build()
+}
+
+fn bad(arg: &str, error: &globset::Error) -> String {
+    format!("`{arg}` is no glob: {}", error.kind())
+}

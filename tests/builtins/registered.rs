@@ -1,0 +1,98 @@
+//! The builtins as hooks of a configuration.
+
+use hookexec::builtins::shipped;
+use hookexec::config::{Command, Config, Hook};
+use hookexec::wire::{Decision, Input, Verdict};
+use hookexec::{Event, Executor, Registry};
+use serde_json::json;
+
+use crate::support::{args, input};
+
+fn hook(event: Event, name: &str, arguments: &[&str]) -> Hook {
+    let mut hook = Hook::new(event, "builtin", Command::Text(name.to_owned()));
+    hook.args = args(arguments);
+    hook
+}
+
+fn executor(hooks: Vec<Hook>) -> Result<Executor, String> {
+    let mut config = Config::default();
+    config.hooks = hooks;
+    Executor::builder(config)
+        .registry(Registry::with_shipped_builtins())
+        .build()
+        .map_err(|problems| problems.to_string())
+}
+
+fn dispatch(hooks: Vec<Hook>, event: Event, input: &Input) -> Verdict {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(executor(hooks).unwrap().dispatch(event, input))
+}
+
+#[test]
+fn a_builtin_decides_as_any_hook_does() {
+    let call = input(json!({ "tool_name": "shell", "tool_input": { "cmd": "cat ~/.ssh/id" } }));
+    let guard = hook(Event::PreToolUse, "protect_paths", &["**/.ssh/**"]);
+    let verdict = dispatch(vec![guard], Event::PreToolUse, &call);
+    assert_eq!(verdict.decision, Some(Decision::Deny));
+    assert!(verdict.message.unwrap().ends_with("is protected by `**/.ssh/**`"));
+
+    let date = hook(Event::TurnStart, "add_date", &[]);
+    let user = hook(Event::TurnStart, "add_user_info", &[]);
+    let verdict = dispatch(vec![date, user], Event::TurnStart, &Input::default());
+    let context = verdict.additional_context.unwrap();
+    assert!(context.starts_with("Today's date: ") && context.contains("\nUser: "), "{context}");
+}
+
+#[test]
+fn a_builtin_that_fails_is_a_failed_hook() {
+    let limit = hook(Event::BeforeLlmCall, "max_iterations", &["3"]);
+    let verdict = dispatch(vec![limit], Event::BeforeLlmCall, &Input::default());
+    assert!(verdict.allowed);
+    assert_eq!(verdict.failed_open, ["max_iterations"]);
+    assert!(verdict.hooks[0].error.as_ref().unwrap().contains("has no `iteration`"));
+
+    let log = hook(Event::PreToolUse, "audit_log", &["/dev/null"]);
+    let call = input(json!({ "tool_name": "shell" }));
+    let verdict = dispatch(vec![log], Event::PreToolUse, &call);
+    assert_eq!(verdict.decision, Some(Decision::Deny), "unseen is undone where it fails closed");
+}
+
+#[test]
+fn what_can_not_work_is_found_when_the_configuration_is_built() {
+    let problems = executor(vec![
+        hook(Event::PreToolUse, "protect_paths", &[]),
+        hook(Event::SessionEnd, "add_date", &[]),
+        hook(Event::PreToolUse, "deny_tools", &["a("]),
+        hook(Event::BeforeLlmCall, "max_iterations", &["none"]),
+    ])
+    .unwrap_err();
+    for part in [
+        "builtin `protect_paths`: it needs at least one glob to protect",
+        "builtin `add_date`: it can do nothing on `session_end`; it is for pre_tool_use, post_tool_use, session_start",
+        "builtin `deny_tools`: matcher `a(` is not a valid regular expression",
+        "builtin `max_iterations`: N must be a whole number of at least 1, found `none`",
+    ] {
+        assert!(problems.contains(part), "{part}\nnot in\n{problems}");
+    }
+}
+
+#[test]
+fn every_builtin_is_described_and_its_example_can_be_built() {
+    for builtin in shipped() {
+        assert!(!builtin.about.is_empty() && !builtin.about.ends_with('.'), "{}", builtin.name);
+        assert!(builtin.events().next().is_some(), "{}", builtin.name);
+        for argument in builtin.arguments {
+            assert!(argument.about.ends_with('.'), "{}: {}", builtin.name, argument.usage);
+        }
+        assert!(
+            builtin.example.contains(&format!("command: {}", builtin.name)),
+            "{}",
+            builtin.name
+        );
+    }
+    let registry = Registry::with_shipped_builtins();
+    assert_eq!(registry.builtins().len(), shipped().len());
+    for builtin in shipped() {
+        assert_eq!(registry.builtin(builtin.name).unwrap().about(), builtin.about);
+    }
+}
