@@ -49,6 +49,7 @@ impl ConfigArgs {
             if config.files.is_empty() {
                 missing();
             }
+            super::trust::warn_of_unapproved(&config);
             let mut builder = Executor::builder(config).registry(Registry::with_shipped_builtins());
             if let Some(project) = &options.working_dir {
                 builder = builder.working_dir(project);

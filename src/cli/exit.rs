@@ -12,6 +12,8 @@ use hookexec::{Decision, Verdict};
 pub(crate) enum Exit {
     /// 0: done; of `run`: it may go on.
     Success,
+    /// 1: what was asked is not so: a file that nobody approved, a test that failed.
+    Negative,
     /// 2: denied.
     Denied,
     /// 3: somebody must be asked first.
@@ -42,6 +44,7 @@ impl Exit {
     pub(crate) const fn code(self) -> u8 {
         match self {
             Self::Success => 0,
+            Self::Negative => 1,
             Self::Denied => 2,
             Self::Ask => 3,
             Self::Usage => 64,

@@ -23,6 +23,7 @@ mod run;
 mod runtime;
 mod schema;
 mod table;
+mod trust;
 
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
@@ -54,6 +55,7 @@ enum Command {
     List(list::Args),
     Events(events::Args),
     Agents(agents::Args),
+    Trust(trust::Args),
     Schema(schema::Args),
     Completions(completions::Args),
 }
@@ -67,6 +69,7 @@ impl Command {
             Self::List(args) => args.execute(),
             Self::Events(args) => args.execute(),
             Self::Agents(args) => args.execute(),
+            Self::Trust(args) => args.execute(),
             Self::Schema(args) => args.execute(),
             Self::Completions(args) => args.execute(),
         }

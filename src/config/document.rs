@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::defaults::Defaults;
 use super::diagnostic::Diagnostic;
 use super::hook::Place;
+use super::layers::Layer;
 use super::model::Config;
 use super::node::{Node, Value};
 use super::picoclaw::Link;
@@ -14,7 +15,7 @@ use crate::executor::Matcher;
 use crate::suggest;
 
 /// The keys at the top of a file, beside the events of a hooks block without `hooks:`.
-pub(super) const KEYS: [&str; 4] = ["$schema", "defaults", "processes", "hooks"];
+pub(super) const KEYS: [&str; 5] = ["$schema", "defaults", "layers", "processes", "hooks"];
 /// The keys of a matcher entry.
 pub(super) const ENTRY_KEYS: [&str; 4] = ["matcher", "hooks", "when", "preempt_yolo"];
 
@@ -77,11 +78,29 @@ impl<'a> Document<'a> {
             match name {
                 "$schema" | "defaults" => {}
                 "hooks" => self.hooks_block(value, &defaults),
+                "layers" => self.layers(key, value),
                 "processes" => self.processes(value, &defaults, None),
                 _ if Event::from_name(name).is_some() => self.event(name, key, value, &defaults),
                 _ => self.unknown_key(key, name),
             }
         }
+    }
+
+    /// Reads which layers an administrator allows below the managed one.
+    fn layers(&mut self, key: &Node, value: &Node) {
+        if self.reader.layer() != Layer::Managed {
+            let message = "only the administrator's file says which layers count";
+            self.reader.error_with_hint(key, message, "it belongs into /etc/hookexec/hooks.yaml");
+            return;
+        }
+        let Value::List(items) = &value.value else {
+            self.reader.error_with_hint(value, "`layers` must be a list", "such as `[user]`");
+            return;
+        };
+        let known = [Layer::User, Layer::Project, Layer::CommandLine];
+        let known = known.map(|layer| (layer.name(), layer));
+        let layers = items.iter().filter_map(|item| self.reader.choice(item, "`layers`", &known));
+        self.config.layers = Some(layers.collect());
     }
 
     fn unknown_key(&mut self, key: &Node, name: &str) {

@@ -39,6 +39,20 @@ pub enum Layer {
     Program,
 }
 
+impl Layer {
+    /// Returns its name as written in `layers:`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Managed => "managed",
+            Self::User => "user",
+            Self::Project => "project",
+            Self::CommandLine => "command_line",
+            Self::Program => "program",
+        }
+    }
+}
+
 /// What to load.
 ///
 /// ```no_run
@@ -67,6 +81,10 @@ pub struct LoadOptions {
     /// No environment variable sets it: what the administrator demands is not for a project or a
     /// user to move.
     pub managed_dir: Option<PathBuf>,
+    /// Where approvals of projects' files are kept; `$XDG_STATE_HOME/hookexec/trust` when `None`.
+    pub trust_dir: Option<PathBuf>,
+    /// Whether the program vouches for the project's files, so that no approval is needed.
+    pub trust_projects: bool,
 }
 
 impl Config {
@@ -83,7 +101,7 @@ impl Config {
 impl Loading {
     /// Reads the files of all layers as far as they can be read.
     pub(crate) fn layers(options: &LoadOptions) -> Self {
-        let mut loading = Self::for_agent(options.agent.clone());
+        let mut loading = Self::of(options);
         let mut files = Vec::new();
         let mut directories = vec![(Layer::Managed, managed_directory(options))];
         if !options.isolated {
@@ -100,9 +118,9 @@ impl Loading {
         for (layer, directory) in &directories {
             files.extend(present(directory.join(FILE)).map(|path| (*layer, path)));
         }
-        if !options.isolated
-            && let Some(project) = project_directory(options)
-        {
+        let projects = if options.isolated { Vec::new() } else { project_directories(options) };
+        loading.acceptance.project = projects.first().cloned();
+        for project in projects {
             let directory = project.join(PROJECT_DIRECTORY);
             let found = [directory.join(FILE), project.join(FILE)].into_iter().filter_map(present);
             files.extend(found.map(|path| (Layer::Project, path)));
@@ -144,25 +162,31 @@ fn user_directory(options: &LoadOptions) -> Option<PathBuf> {
     Some(strategy.config_dir().join("hookexec"))
 }
 
-/// Returns the nearest directory, from the working directory upwards, that holds a project's
-/// configuration.
+/// Returns the directories that hold configuration of the project, the outermost first.
 ///
-/// The search ends at the root of the repository, and at the home directory.
-fn project_directory(options: &LoadOptions) -> Option<PathBuf> {
-    let start = options.working_dir.clone().or_else(|| std::env::current_dir().ok())?;
+/// The search goes from the working directory up to the root of the repository, or to the home
+/// directory. All that is found counts: a `hooks.yaml` put into a directory below must not be able
+/// to hide the guards of the one above.
+fn project_directories(options: &LoadOptions) -> Vec<PathBuf> {
+    let working_dir = options.working_dir.clone().or_else(|| std::env::current_dir().ok());
+    let Some(start) = working_dir else { return Vec::new() };
     let start = std::path::absolute(&start).unwrap_or(start);
     let home = options.home.clone().or_else(|| etcetera::home_dir().ok());
+    let mut found = Vec::new();
     for directory in start.ancestors() {
         let own = directory.join(PROJECT_DIRECTORY);
         let candidates = [own.join(FILE), own.join(DROP_INS), directory.join(FILE)];
         if candidates.into_iter().any(|path| present(path).is_some()) {
-            return Some(directory.to_owned());
+            found.push(directory.to_owned());
         }
         if directory.join(".git").exists() || home.as_deref() == Some(directory) {
-            return None;
+            found.reverse();
+            return found;
         }
     }
-    None
+    // No repository and not at home: only the nearest, as nothing says where the project ends.
+    found.truncate(1);
+    found
 }
 
 /// Returns the path when something is there, be it a dangling link: a configuration that can't be

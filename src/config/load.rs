@@ -5,10 +5,11 @@ use std::collections::btree_map::Entry;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::acceptance::Acceptance;
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::document::Document;
 use super::file;
-use super::layers::Layer;
+use super::layers::{Layer, LoadOptions};
 use super::model::{Config, Hook};
 use super::reader::Reader;
 use super::source::{Location, SourceFile};
@@ -46,15 +47,17 @@ pub(crate) struct Loading {
     pub(crate) config: Config,
     /// Errors and warnings.
     pub(crate) problems: Diagnostics,
+    pub(super) acceptance: Acceptance,
     agent: Option<String>,
     agent_found: bool,
     broken_processes: HashSet<String>,
 }
 
 impl Loading {
-    /// Returns a beginning that takes the hooks of an agent out of whole docker-agent files.
-    pub(super) fn for_agent(agent: Option<String>) -> Self {
-        Self { agent, ..Self::default() }
+    /// Returns a beginning that heeds what `options` say of agents and of trust.
+    pub(super) fn of(options: &LoadOptions) -> Self {
+        let acceptance = Acceptance::new(options);
+        Self { acceptance, agent: options.agent.clone(), ..Self::default() }
     }
 
     /// Checks what only the whole configuration shows, and brings the problems into order.
@@ -81,6 +84,10 @@ impl Loading {
     /// Reads one file. All files of all layers pass here: this is the place that decides whether
     /// one is used at all.
     pub(super) fn file(&mut self, layer: Layer, path: &Path) {
+        if let Err(problem) = self.acceptance.admit(layer, path) {
+            self.problems.push(problem);
+            return;
+        }
         match file::read(path) {
             Ok(text) => self.text(SourceFile::new(path, text).in_layer(layer)),
             Err(problem) => {
@@ -112,7 +119,12 @@ impl Loading {
                 self.agent_found |= document.has_agents;
                 self.broken_processes.extend(document.broken_processes);
                 self.problems.extend(document.reader.into_problems());
-                self.add(document.config);
+                let mut part = document.config;
+                self.acceptance.restrict(part.layers.take());
+                if let Err(problem) = self.acceptance.judge(&file, &mut part) {
+                    self.problems.push(problem);
+                }
+                self.add(part);
             }
             Err(error) => {
                 let mut problem = Diagnostic::error(error.message);
@@ -125,6 +137,7 @@ impl Loading {
     /// Adds what a file configures to what the files before it did.
     fn add(&mut self, part: Config) {
         self.config.hooks.extend(part.hooks);
+        self.config.project_files.extend(part.project_files);
         // The first file that says it wins: a project does not shorten what a user allows.
         self.config.max_parallel = self.config.max_parallel.or(part.max_parallel);
         self.config.deadline = self.config.deadline.or(part.deadline);

@@ -1,5 +1,6 @@
 //! `hooks.yaml`: read, checked and resolved, with every problem of a file in one go.
 
+mod acceptance;
 mod check;
 mod condition;
 mod defaults;
@@ -23,6 +24,7 @@ mod units;
 mod when;
 mod yaml;
 
+pub use acceptance::ProjectFile;
 pub use condition::{Condition, Leaf, Trace};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use layers::{Layer, LoadOptions};

@@ -30,6 +30,10 @@ pub struct Config {
     pub deadline: Option<Duration>,
     /// The files it was read from, in order.
     pub files: Vec<PathBuf>,
+    /// The files among them that the project brought along, and whether they may run.
+    pub project_files: Vec<super::acceptance::ProjectFile>,
+    /// The layers that an administrator's file allows below itself.
+    pub(crate) layers: Option<Vec<super::layers::Layer>>,
     /// What is allowed and probably not meant, such as a guard whose crash lets the tool run.
     pub warnings: Diagnostics,
 }
@@ -82,6 +86,8 @@ pub struct Hook {
     pub when: Option<Arc<Condition>>,
     /// Parameters of a host's own hook type.
     pub with: Option<Value>,
+    /// Why it must not run, although it is configured: its file was not approved.
+    pub untrusted: Option<Arc<str>>,
     /// Where it stands.
     pub location: Location,
     /// Where its keys stand, for messages about one of them.
@@ -169,6 +175,8 @@ pub struct Process {
     pub provides: Vec<String>,
     /// Which method observers are notified with.
     pub event_method: EventMethod,
+    /// Whether it must not be started: its file was not approved.
+    pub untrusted: bool,
     /// Where it stands.
     pub location: Location,
 }
@@ -217,6 +225,7 @@ impl Hook {
             side_effects: SideEffects::External,
             when: None,
             with: None,
+            untrusted: None,
             location: Location::default(),
             key_locations: BTreeMap::new(),
         }

@@ -63,6 +63,7 @@ impl Reader {
             max_line: Process::DEFAULT_MAX_LINE,
             provides: Vec::new(),
             event_method: EventMethod::default(),
+            untrusted: false,
             location: self.location(key),
         };
         if let Some(value) = fields.get("command") {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::diagnostic::{Diagnostic, Diagnostics, Severity};
+use super::layers::Layer;
 use super::node::{Node, Value};
 use super::source::{Location, SourceFile};
 use crate::suggest;
@@ -64,6 +65,11 @@ impl<'n> Fields<'n> {
 impl Reader {
     pub(super) fn new(file: Arc<SourceFile>) -> Self {
         Self { file, problems: Vec::new(), errors: 0 }
+    }
+
+    /// Returns who brought the file in.
+    pub(super) fn layer(&self) -> Layer {
+        self.file.layer
     }
 
     pub(super) fn into_problems(self) -> Diagnostics {

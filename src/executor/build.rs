@@ -12,8 +12,12 @@ use super::select::{Bound, Plan};
 use crate::config::{Config, Diagnostic, Diagnostics, Hook};
 use crate::event::Event;
 use crate::handlers::process::Processes;
-use crate::registry::{BuildError, Handler, HandlerEnv, Registry};
+use crate::registry::{
+    BoxFuture, BuildError, Call, Failure, Handler, HandlerEnv, HandlerError, HandlerResult,
+    Registry,
+};
 use crate::suggest;
+use crate::wire::Mode;
 
 /// How many hooks of one event run at once when nothing is said.
 const DEFAULT_MAX_PARALLEL: usize = 64;
@@ -60,11 +64,14 @@ impl ExecutorBuilder {
     /// When a hook's type or builtin is unknown or a handler refuses its definition: all such
     /// problems at once, each with its place.
     pub fn build(self) -> Result<Executor, Diagnostics> {
-        let (executor, diagnostics) = self.build_partially();
+        let mut this = self;
+        refuse_what_is_untrusted(&mut this.config);
+        let (executor, diagnostics) = this.build_partially();
         if diagnostics.has_errors() { Err(diagnostics) } else { Ok(executor) }
     }
 
-    /// Builds what can be built, and returns the problems of the rest.
+    /// Builds what can be built, and returns the problems of the rest. Without regard to trust: who
+    /// only looks at an executor may see what an approval would bring.
     pub(crate) fn build_partially(self) -> (Executor, Diagnostics) {
         let working_dir = self.working_dir.or_else(|| std::env::current_dir().ok());
         let working_dir = working_dir.unwrap_or_else(|| PathBuf::from("/"));
@@ -112,6 +119,10 @@ impl ExecutorBuilder {
 }
 
 fn build_handler(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
+    if hook.kind == REFUSED {
+        let why = hook.untrusted.clone().unwrap_or_default();
+        return Ok(Arc::new(Refusal(why)));
+    }
     let Some(factory) = env.registry.factory(&hook.kind) else {
         let types = || env.registry.types();
         let hint = suggest::closest(&hook.kind, types()).map_or_else(
@@ -123,6 +134,30 @@ fn build_handler(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, Buil
             .hint(hint));
     };
     factory.build(env, hook)
+}
+
+/// The type of a hook that must not run.
+const REFUSED: &str = "(not approved)";
+
+/// Turns every hook whose file was not approved into one that fails.
+fn refuse_what_is_untrusted(config: &mut Config) {
+    for hook in config.hooks.iter_mut().filter(|hook| hook.untrusted.is_some()) {
+        REFUSED.clone_into(&mut hook.kind);
+        // What the file says of its own failures counts no more than the rest of it.
+        (hook.on_error, hook.mode) = (None, Mode::Enforce);
+        (hook.background, hook.observe, hook.mutates) = (false, false, false);
+    }
+    config.processes.retain(|_, process| !process.untrusted);
+}
+
+/// Stands in for a hook whose file was not approved: it always fails, so that the absence of a guard
+/// is never taken for its permission.
+struct Refusal(Arc<str>);
+
+impl Handler for Refusal {
+    fn run<'a>(&'a self, _: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
+        Box::pin(async { Err(HandlerError::new(Failure::Start, &*self.0)) })
+    }
 }
 
 fn diagnostic(hook: &Hook, error: BuildError) -> Diagnostic {
@@ -158,6 +193,7 @@ fn identity(hook: &Hook) -> String {
         side_effects: _,
         when,
         with,
+        untrusted,
         location,
         key_locations: _,
         ..
@@ -176,7 +212,8 @@ fn identity(hook: &Hook) -> String {
                 observe,
                 mode,
                 when,
-                with
+                with,
+                untrusted
             ),
             // A script may live beside its file (`$HOOKEXEC_CONFIG_DIR`): alike there is not the same here.
             location.directory(),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::dispatch::Executor;
-use crate::config::{Diagnostics, LoadOptions, Loading};
+use crate::config::{Diagnostics, LoadOptions, Loading, ProjectFile};
 use crate::registry::Registry;
 
 /// What a look at a configuration found.
@@ -29,6 +29,9 @@ impl Executor {
         let loading = Loading::layers(options).complete();
         let (config, mut problems) = (loading.config, loading.problems);
         let (files, hooks) = (config.files.clone(), config.hooks.len());
+        if !problems.has_errors() {
+            problems.extend(config.project_files.iter().filter_map(ProjectFile::warning));
+        }
         let mut builder = Self::builder(config).registry(registry);
         if let Some(directory) = &options.working_dir {
             builder = builder.working_dir(directory);

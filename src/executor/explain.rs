@@ -37,6 +37,8 @@ pub struct Explanation {
 pub enum Selection {
     /// It would run.
     Runs,
+    /// Its file was not approved: it would fail, for this reason.
+    Untrusted(String),
     /// It is configured for another event.
     OtherEvent(Event),
     /// `enabled: false`.
@@ -81,7 +83,10 @@ impl Executor {
                     condition = hook.when.as_ref().map(|when| when.explain(input));
                     match &condition {
                         Some(trace) if !trace.holds => Selection::ConditionFails,
-                        _ => Selection::Runs,
+                        _ => match &hook.untrusted {
+                            Some(why) => Selection::Untrusted(why.to_string()),
+                            None => Selection::Runs,
+                        },
                     }
                 }
                 _ => Selection::NotMatched,

@@ -26,6 +26,7 @@ session_start: { type: comand, command: ./b.sh }
 fn a_sound_configuration_is_counted() {
     let sandbox = Sandbox::new();
     sandbox.write("hooks.yaml", HOOKS);
+    sandbox.trust();
     let done = sandbox.hookexec(["check"]).run().exits(0);
     assert_eq!(
         done.whole(),
@@ -103,6 +104,7 @@ fn warnings_are_no_errors() {
         "hooks.yaml",
         "processes: { idle: { command: [./idle] } }\nstop: { type: command, command: 'true' }\n",
     );
+    sandbox.trust();
     let done = sandbox.hookexec(["check"]).run().exits(0);
     assert!(done.stdout.ends_with(": 0 errors, 1 warning\n"), "{}", done.stdout);
     assert!(done.stderr.contains("warning: no hook calls process `idle`"), "{}", done.stderr);

@@ -10,3 +10,4 @@ mod run;
 mod signals;
 #[path = "../support/mod.rs"]
 mod support;
+mod trust;

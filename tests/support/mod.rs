@@ -83,6 +83,11 @@ impl Sandbox {
             .current_dir(self.project())
     }
 
+    /// Approves the hooks files of the project as they are.
+    pub(crate) fn trust(&self) {
+        let _ = self.hookexec(["trust", "add"]).run().exits(0);
+    }
+
     /// Returns a run of `hookexec` with the given arguments and an empty stdin.
     pub(crate) fn hookexec<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Run<'_> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hookexec"));

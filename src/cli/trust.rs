@@ -1,0 +1,228 @@
+//! `hookexec trust`: which hooks files of projects may run.
+
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use hookexec::Config;
+use hookexec::config::{LoadOptions, ProjectFile};
+use hookexec::trust::{Trust, TrustStore};
+use serde::Serialize;
+
+use super::error::{CommandError, warn};
+use super::exit::Exit;
+use super::output;
+
+/// Shows, approves or forgets the hooks files that a project brings along
+///
+/// A hooks file found inside a project runs only after you approved exactly its bytes, and those of
+/// the scripts it names. Until then its hooks fail: events that fail closed are denied. A file named
+/// with `--config` needs no approval.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec trust show && hookexec trust add")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Says of each hooks file of the project whether it is approved, and what changed since; exit
+    /// code 1 when one is not
+    Show(Target),
+    /// Approves each hooks file of the project, and the scripts it names, as they are now
+    Add(Target),
+    /// Takes the approval back
+    Remove(Target),
+    /// Lists every approval there is
+    List {
+        /// How to write the list
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+}
+
+/// Which files are meant.
+#[derive(Debug, Default, clap::Args)]
+struct Target {
+    /// A hooks file of the project [default: all of them]
+    file: Option<PathBuf>,
+
+    /// The project [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+
+    /// How to write the answer
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+}
+
+/// What is said of one file.
+#[derive(Serialize)]
+struct Row {
+    path: PathBuf,
+    status: &'static str,
+    digest: String,
+    files: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
+}
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        match &self.action {
+            None => show(&Target::default()),
+            Some(Action::Show(target)) => show(target),
+            Some(Action::Add(target)) => add(target),
+            Some(Action::Remove(target)) => remove(target),
+            Some(Action::List { format }) => list(*format),
+        }
+    }
+}
+
+fn show(target: &Target) -> Result<Exit, CommandError> {
+    let rows: Vec<Row> = target.files()?.into_iter().map(Row::of).collect();
+    let all = rows.iter().all(|row| row.status == "approved");
+    match target.format {
+        Format::Json => output::print_json(&rows)?,
+        Format::Text => {
+            for row in &rows {
+                output::print(&row.text())?;
+            }
+        }
+    }
+    Ok(if all { Exit::Success } else { Exit::Negative })
+}
+
+fn add(target: &Target) -> Result<Exit, CommandError> {
+    let store = store()?;
+    for file in target.files()? {
+        store.add(&file.bundle).map_err(|error| not_written(&error))?;
+        let mut row = Row::of(file);
+        (row.status, row.diff) = ("approved", None);
+        output::print(&row.text())?;
+    }
+    Ok(Exit::Success)
+}
+
+fn remove(target: &Target) -> Result<Exit, CommandError> {
+    let store = store()?;
+    // A file that is gone or broken by now can be forgotten, too.
+    let paths = match &target.file {
+        Some(file) => vec![file.clone()],
+        None => target.files()?.into_iter().map(|file| file.bundle.path).collect(),
+    };
+    for path in paths {
+        let removed = store.remove(&path).map_err(|error| not_written(&error))?;
+        let what = if removed == 0 { "was not approved" } else { "is no longer approved" };
+        output::print(&format!("{}: {what}\n", path.display()))?;
+    }
+    Ok(Exit::Success)
+}
+
+fn list(format: Format) -> Result<Exit, CommandError> {
+    let approvals = store()?.approvals();
+    match format {
+        Format::Json => output::print_json(&approvals)?,
+        Format::Text => {
+            for approval in approvals {
+                let digest = approval.digest.get(..12).unwrap_or(&approval.digest);
+                output::print(&format!("{digest}  {}\n", approval.path.display()))?;
+            }
+        }
+    }
+    Ok(Exit::Success)
+}
+
+impl Target {
+    /// Returns the hooks files of the project that are meant.
+    fn files(&self) -> Result<Vec<ProjectFile>, CommandError> {
+        let mut options = LoadOptions::default();
+        let directory = match (&self.cwd, &self.file) {
+            (Some(directory), _) => directory.clone(),
+            (None, Some(file)) => file.parent().unwrap_or(Path::new("")).join("."),
+            (None, None) => PathBuf::from("."),
+        };
+        let directory = directory.canonicalize().map_err(|error| {
+            CommandError::usage(format!("can't look into {}: {error}", directory.display()))
+        })?;
+        options.working_dir = Some(directory.clone());
+        let config = Config::load(&options).map_err(CommandError::config)?;
+        let same =
+            |path: &Path, wanted: &Path| path.canonicalize().ok() == wanted.canonicalize().ok();
+        let wanted = |found: &ProjectFile| {
+            self.file.as_ref().is_none_or(|file| same(&found.bundle.path, file))
+        };
+        let files: Vec<ProjectFile> = config.project_files.into_iter().filter(wanted).collect();
+        if files.is_empty() {
+            let what = match &self.file {
+                Some(file) => format!("{} is no hooks file of a project", file.display()),
+                None => {
+                    format!("no hooks file of a project was found from {}", directory.display())
+                }
+            };
+            return Err(CommandError::usage(what)
+                .hint("a project's hooks stand in `hooks.yaml` or `.hookexec/hooks.yaml`"));
+        }
+        Ok(files)
+    }
+}
+
+impl Row {
+    fn of(file: ProjectFile) -> Self {
+        let (status, diff) = match file.trust {
+            Trust::Approved => ("approved", None),
+            Trust::Changed { diff } => ("changed", Some(diff)),
+            _ => ("not approved", None),
+        };
+        Self {
+            status,
+            digest: file.bundle.digest(),
+            files: file.bundle.files.into_iter().map(|part| part.name).collect(),
+            path: file.bundle.path,
+            diff,
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("{}: {}\n", self.path.display(), self.status);
+        for file in &self.files {
+            text += &format!("  {file}\n");
+        }
+        text + self.diff.as_deref().unwrap_or_default()
+    }
+}
+
+/// Says loudly which hooks files were found and do not run, and what changed in them.
+pub(crate) fn warn_of_unapproved(config: &Config) {
+    for file in &config.project_files {
+        let path = file.bundle.path.display();
+        let way_out = format!("review it, then run `hookexec trust add {path}`");
+        match &file.trust {
+            Trust::Approved => {}
+            Trust::Changed { diff } => {
+                warn(&format!("{path} changed since it was approved: its hooks fail; {way_out}"));
+                output::talk(diff);
+            }
+            _ => warn(&format!("{path} was never approved: its hooks fail; {way_out}")),
+        }
+    }
+}
+
+fn store() -> Result<TrustStore, CommandError> {
+    TrustStore::of_user().ok_or_else(|| {
+        CommandError::usage("there is no home directory to keep approvals in").hint("set HOME")
+    })
+}
+
+fn not_written(error: &std::io::Error) -> CommandError {
+    CommandError::internal(format!("can't write the approval: {error}"))
+}

@@ -1,0 +1,128 @@
+//! Whether a file is taken orders from: who may have written it, what the administrator allows, and
+//! whether its owner approved it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::diagnostic::Diagnostic;
+use super::file::whole_file;
+use super::layers::{Layer, LoadOptions};
+use super::model::Config;
+use super::source::SourceFile;
+use crate::trust::{Bundle, Trust, TrustStore, check_permissions};
+
+/// What decides about files, for one loading.
+#[derive(Debug, Default)]
+pub(super) struct Acceptance {
+    /// The directory of the project whose file is read.
+    pub(super) project: Option<PathBuf>,
+    /// Where approvals are kept; without it nothing of a project is approved.
+    store: Option<TrustStore>,
+    /// Whether the program itself vouches for the project's files.
+    vouched: bool,
+    /// The layers that the administrator allows; all when `None`.
+    allowed: Option<Vec<Layer>>,
+}
+
+/// A file that a project brought along, and whether it may run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProjectFile {
+    /// The file and the scripts that it names.
+    pub bundle: Bundle,
+    /// Whether its owner approved exactly these bytes.
+    pub trust: Trust,
+}
+
+impl ProjectFile {
+    /// Returns what to say of a file that is not approved.
+    #[must_use]
+    pub fn warning(&self) -> Option<Diagnostic> {
+        let what = match &self.trust {
+            Trust::Approved => return None,
+            Trust::Unknown => "was never approved",
+            Trust::Changed { .. } => "has changed since it was approved",
+        };
+        let path = self.bundle.path.display();
+        let problem = Diagnostic::warning(format!("this file {what}: its hooks do not run"));
+        let hint = format!("review it, then run `hookexec trust add {path}`");
+        Some(problem.hint(hint).at(whole_file(&self.bundle.path)))
+    }
+}
+
+impl Acceptance {
+    pub(super) fn new(options: &LoadOptions) -> Self {
+        let store = match &options.trust_dir {
+            Some(directory) => Some(TrustStore::at(directory)),
+            None => TrustStore::of_user(),
+        };
+        Self { store, vouched: options.trust_projects, ..Self::default() }
+    }
+
+    /// Remembers what a file of the administrator's says about the layers below.
+    pub(super) fn restrict(&mut self, layers: Option<Vec<Layer>>) {
+        // Several files of the administrator's can only narrow each other.
+        self.allowed = match (self.allowed.take(), layers) {
+            (Some(mut before), Some(now)) => {
+                before.retain(|layer| now.contains(layer));
+                Some(before)
+            }
+            (before, now) => before.or(now),
+        };
+    }
+
+    /// Returns whether the file at `path` is read at all; a problem says why not.
+    pub(super) fn admit(&self, layer: Layer, path: &Path) -> Result<(), Diagnostic> {
+        if layer != Layer::Managed
+            && let Some(allowed) = &self.allowed
+            && !allowed.contains(&layer)
+        {
+            let problem = Diagnostic::warning("the administrator does not allow hooks from here");
+            return Err(problem.hint("this file is left out").at(whole_file(path)));
+        }
+        if matches!(layer, Layer::Program | Layer::CommandLine) {
+            return Ok(());
+        }
+        let inside = self.project.as_deref().filter(|_| layer == Layer::Project);
+        check_permissions(path, inside).map_err(|unsafe_file| {
+            let hint = unsafe_file.hint.clone();
+            Diagnostic::error(unsafe_file.to_string()).hint(hint).at(whole_file(path))
+        })
+    }
+
+    /// Asks whether the owner approved a project's file, and takes from `part`, which was read from
+    /// it, whatever must not happen when not.
+    pub(super) fn judge(&self, file: &SourceFile, part: &mut Config) -> Result<(), Diagnostic> {
+        if file.layer != Layer::Project || self.vouched {
+            return Ok(());
+        }
+        let nowhere = PathBuf::from(".");
+        let project = self.project.as_ref().unwrap_or(&nowhere);
+        let bundle = Bundle::read(file, part, project).map_err(|error| {
+            let message = format!("can't read a script that it names: {error}");
+            Diagnostic::error(message).at(whole_file(&file.path))
+        })?;
+        let trust = self.store.as_ref().map_or(Trust::Unknown, |store| store.status(&bundle));
+        let what = match &trust {
+            Trust::Approved => None,
+            Trust::Unknown => Some("was never approved"),
+            Trust::Changed { .. } => Some("has changed since it was approved"),
+        };
+        if let Some(what) = what {
+            let path = file.path.display();
+            let why: Arc<str> = format!(
+                "it does not run: {path} {what}; review it, then run `hookexec trust add {path}`"
+            )
+            .into();
+            for hook in &mut part.hooks {
+                hook.untrusted = Some(Arc::clone(&why));
+            }
+            for process in part.processes.values_mut() {
+                process.untrusted = true;
+            }
+            (part.max_parallel, part.deadline) = (None, None);
+        }
+        part.project_files.push(ProjectFile { bundle, trust });
+        Ok(())
+    }
+}
