@@ -193,9 +193,11 @@ impl Row {
     }
 
     fn text(&self) -> String {
-        let mut text = format!("{}: {}\n", self.path.display(), self.status);
-        for file in &self.files {
-            text += &format!("  {file}\n");
+        let here = std::env::current_dir().unwrap_or_default();
+        let path = self.path.strip_prefix(&here).unwrap_or(&self.path);
+        let mut text = format!("{}: {}\n", path.display(), self.status);
+        for script in self.files.iter().skip(1) {
+            text += &format!("  with {script}\n");
         }
         text + self.diff.as_deref().unwrap_or_default()
     }

@@ -26,6 +26,8 @@ fn prepare(sandbox: &Sandbox) {
         let name = block.lines().next().unwrap().strip_prefix("# ").expect("a file name");
         sandbox.write(name, &format!("{block}\n"));
     }
+    // The blocks before the one that approves it are not about the file.
+    sandbox.trust();
 }
 
 /// Runs the commands in one shell and returns the output of each.
