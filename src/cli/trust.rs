@@ -1,5 +1,6 @@
 //! `hookexec trust`: which hooks files of projects may run.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
@@ -197,7 +198,7 @@ impl Row {
         let path = self.path.strip_prefix(&here).unwrap_or(&self.path);
         let mut text = format!("{}: {}\n", path.display(), self.status);
         for script in self.files.iter().skip(1) {
-            text += &format!("  with {script}\n");
+            let _ = writeln!(text, "  with {script}");
         }
         text + self.diff.as_deref().unwrap_or_default()
     }
