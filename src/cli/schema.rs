@@ -8,15 +8,17 @@ use super::output;
 
 /// Prints the JSON schema (draft 7) of what crosses a boundary
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: hookexec schema output > hook-output.schema.json")]
+#[command(after_help = "Example: hookexec schema config > hooks.schema.json")]
 pub(crate) struct Args {
     /// Of what
-    #[arg(value_enum, default_value_t = Of::Verdict)]
+    #[arg(value_enum, default_value_t = Of::Config)]
     of: Of,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Of {
+    /// The hooks file
+    Config,
     /// What a hook reads on stdin, and `hookexec run` too
     Input,
     /// What a hook answers on stdout
@@ -28,6 +30,7 @@ enum Of {
 impl Args {
     pub(crate) fn execute(self) -> Result<Exit, CommandError> {
         output::print_json(&match self.of {
+            Of::Config => schema::config(),
             Of::Input => schema::input(),
             Of::Output => schema::output(),
             Of::Verdict => schema::verdict(),

@@ -35,13 +35,19 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn examples() -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(root().join("examples"))
+/// Returns the YAML files in `directory`, in the order of their names.
+fn yaml_files(directory: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(directory)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
         .collect();
     files.sort();
+    files
+}
+
+fn examples() -> Vec<PathBuf> {
+    let files = yaml_files(&root().join("examples"));
     assert!(files.len() >= 2, "{files:?}");
     files
 }
@@ -67,8 +73,17 @@ fn assert_part(part: &Value, whole: &Value, path: &str) {
 }
 
 #[test]
-fn every_example_is_sound() {
-    for example in examples() {
+fn every_example_is_sound_and_fits_the_schema() {
+    let schema = jsonschema::validator_for(&hookexec::schema::config()).unwrap();
+    let directories = std::fs::read_dir(root().join("examples")).unwrap();
+    let directories = directories.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
+    let below = directories.flat_map(|directory| yaml_files(&directory));
+    for example in examples().into_iter().chain(below) {
+        let text = std::fs::read_to_string(&example).unwrap();
+        let document: Value = serde_saphyr::from_str(&text).unwrap();
+        let problems: Vec<String> =
+            schema.iter_errors(&document).map(|error| error.to_string()).collect();
+        assert_eq!(problems, Vec::<String>::new(), "{}", example.display());
         let sandbox = Sandbox::new();
         let done = sandbox
             .hookexec(["check", "--isolated", "--config", example.to_str().unwrap()])
