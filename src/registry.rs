@@ -13,6 +13,7 @@ use crate::config::Hook;
 use crate::event::Event;
 use crate::handlers::builtin::{Builtin, BuiltinError, BuiltinFactory, IntoBuiltin};
 use crate::handlers::command::CommandFactory;
+use crate::handlers::process::ProcessFactory;
 use crate::wire::{Input, Output};
 
 /// A boxed future, as handlers return it.
@@ -301,6 +302,7 @@ impl Registry {
         let mut registry = Self::empty();
         registry.register("builtin", BuiltinFactory);
         registry.register("command", CommandFactory);
+        registry.register("process", ProcessFactory);
         registry
     }
 

@@ -76,7 +76,8 @@ impl ExecutorBuilder {
         let working_dir = self.working_dir.or_else(|| std::env::current_dir().ok());
         let working_dir = working_dir.unwrap_or_else(|| PathBuf::from("/"));
         let env = Arc::new(self.env.unwrap_or_else(|| std::env::vars_os().collect()));
-        let processes = Arc::new(Processes::default());
+        let processes = Processes::new(self.config.processes, &working_dir, &env);
+        let processes = Arc::new(processes);
         let environment = HandlerEnv {
             working_dir: working_dir.clone(),
             env,

@@ -92,6 +92,29 @@ impl Group {
         status
     }
 
+    /// Waits like [`wait`](Self::wait), and when the leader has ended on its own ends (SIGKILL) whoever
+    /// is left of its group: a child that served for long leaves nothing behind.
+    ///
+    /// The one exception to the rule that a reaped leader's group is not signalled. The number is
+    /// still taken while any member lives; if none does, it was set free a moment ago, and the system
+    /// gives numbers out in turn: it comes up again only after all others.
+    pub(crate) async fn wait_and_sweep(&mut self) -> io::Result<ExitStatus> {
+        let Some(child) = &mut self.child else {
+            return Err(io::Error::other("the child is gone"));
+        };
+        let status = child.wait().await;
+        if status.is_ok() {
+            self.kill();
+        }
+        self.id = None;
+        status
+    }
+
+    /// Returns the leader's process id, until it is reaped.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.id.map(|id| id.as_raw_nonzero().get().cast_unsigned())
+    }
+
     /// Waits until the leader has ended, without reaping it, so that the rest of its group can
     /// still be signalled. It looks again and again: for the short time of a grace period only.
     pub(crate) async fn exited(&self) {

@@ -1,0 +1,213 @@
+//! What a process answered, read into an [`Output`].
+//!
+//! Whatever can't be understood is a failure and never silence: a misspelt key of a guard must not
+//! read as "no opinion". The one exception makes a guard stricter: a denial is heard whatever else is
+//! wrong with the answer.
+
+use serde_json::Value;
+
+use super::rewrite;
+use super::wire::{ACTIONS, Action, Answer, Stage};
+use crate::suggest;
+use crate::wire::{Decision, Input, JsonObject, Output, Stop, StopScope, UnknownKey, parse_strict};
+
+/// Why an answer can't be used, in words that follow "its answer can't be used: ".
+pub(super) type Misread = String;
+
+/// Reads the answer to `hook.<event>` for an event that PicoClaw does not know.
+pub(super) fn read_output(text: &str) -> Result<Output, Misread> {
+    let Some(answer) = object(text)? else { return Ok(Output::default()) };
+    let output = Output::from_value(Value::Object(answer)).map_err(|error| error.to_string())?;
+    settled(output)
+}
+
+impl Stage {
+    /// Reads the answer to one of PicoClaw's methods.
+    pub(super) fn read(&self, text: &str, input: &Input) -> Result<Output, Misread> {
+        let answer = object(text)?.unwrap_or_default();
+        if answer.is_empty() && self.answer != Answer::Approval {
+            return Ok(Output::default());
+        }
+        if let Some(output) = self.plain_output(&answer)? {
+            return Ok(output);
+        }
+        match self.answer {
+            Answer::Approval => self.approval(answer),
+            _ => self.intercepted(answer, input),
+        }
+    }
+
+    /// Reads an answer that is written in our own words, as at every other event.
+    fn plain_output(&self, answer: &JsonObject) -> Result<Option<Output>, Misread> {
+        if answer.keys().any(|key| key != "reason" && self.keys().contains(&key.as_str())) {
+            return Ok(None);
+        }
+        let output =
+            Output::from_value(Value::Object(answer.clone())).map_err(|error| error.to_string())?;
+        // A reason is a word of both languages.
+        let ambiguous = usize::from(answer.contains_key("reason"));
+        if output.unknown_keys.len() + ambiguous >= answer.len() {
+            return Ok(None);
+        }
+        let output = settled(output)?;
+        if self.answer == Answer::Approval && output.decision.is_none() && output.stop.is_none() {
+            return Err("`approved` is missing".to_owned());
+        }
+        Ok(Some(output))
+    }
+
+    fn approval(&self, mut answer: JsonObject) -> Result<Output, Misread> {
+        let approved = answer.remove("approved");
+        if approved == Some(Value::Bool(false)) {
+            return Ok(self.denial(&answer, None));
+        }
+        let reason = reason(answer.get("reason"))?;
+        if let Some(problem) = self.unknown_key(&answer) {
+            return Err(problem);
+        }
+        match approved {
+            Some(Value::Bool(_)) => Ok(Output { reason, ..Output::allow() }),
+            None | Some(Value::Null) => {
+                Err("`approved` is missing: an approval says true or false".to_owned())
+            }
+            Some(_) => Err("`approved` must be true or false".to_owned()),
+        }
+    }
+
+    fn intercepted(&self, mut answer: JsonObject, input: &Input) -> Result<Output, Misread> {
+        let action = self.action(answer.remove("action"))?;
+        let stop = match action {
+            Some(Action::DenyTool) => return Ok(self.denial(&answer, None)),
+            Some(Action::AbortTurn) => Some(StopScope::Turn),
+            Some(Action::HardAbort) => Some(StopScope::Session),
+            _ => None,
+        };
+        if let Some(scope) = stop {
+            return Ok(self.denial(&answer, Some(scope)));
+        }
+        if let Some(problem) = self.unknown_key(&answer) {
+            return Err(problem);
+        }
+        let said = reason(answer.remove("reason").as_ref())?;
+        let result =
+            if self.answer == Answer::Call { present(answer.remove("result")) } else { None };
+        let body = present(answer.remove(self.body()));
+        if action == Some(Action::Respond) {
+            return rewrite::respond(result, body.as_ref());
+        }
+        if result.is_some() {
+            return Err(
+                "`result` answers in the tool's place, which needs the action `respond`".to_owned()
+            );
+        }
+        match (action, body) {
+            (Some(Action::Modify), None) => Err(format!(
+                "`modify` needs `{0}`: give the changed {0}, or say `continue`",
+                self.body()
+            )),
+            (None, None) if said.is_some() => {
+                Err(format!("a reason without an action; add `action`: {}", self.actions()))
+            }
+            (_, None) => Ok(Output::default()),
+            // PicoClaw takes a changed body along with `continue`, and so hooks rely on it.
+            (_, Some(body)) => rewrite::read(self.answer, body, input),
+        }
+    }
+
+    fn action(&self, action: Option<Value>) -> Result<Option<Action>, Misread> {
+        let name = match present(action) {
+            None => return Ok(None),
+            Some(Value::String(name)) if name.is_empty() => return Ok(None),
+            Some(Value::String(name)) => name,
+            Some(_) => return Err("`action` must be a string".to_owned()),
+        };
+        let Some((_, action)) = ACTIONS.iter().find(|(known, _)| *known == name) else {
+            let meant = suggest::closest(&name, ACTIONS.map(|(known, _)| known));
+            return Err(format!("unknown action `{name}`{}", suggest::did_you_mean(meant)));
+        };
+        if !self.allows(*action) {
+            return Err(format!(
+                "the action `{name}` can't be used at `{}`; there are {}",
+                self.method,
+                self.actions()
+            ));
+        }
+        Ok(Some(*action))
+    }
+
+    fn actions(&self) -> String {
+        let allowed = ACTIONS.iter().filter(|(_, action)| self.allows(*action));
+        allowed.map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The key of what may be changed.
+    fn body(&self) -> &'static str {
+        self.keys().last().copied().unwrap_or_default()
+    }
+
+    /// Reads a denial. It is heard whatever stands beside it; what can't be read is reported.
+    fn denial(&self, answer: &JsonObject, stop: Option<StopScope>) -> Output {
+        let said = reason(answer.get("reason")).unwrap_or_default();
+        let mut output = Output { reason: said.clone(), ..Output::default() };
+        match stop {
+            Some(scope) => output.stop = Some(Stop::new(scope, said.unwrap_or_default())),
+            None => output.decision = Some(Decision::Deny),
+        }
+        output.unknown_keys = self.unknown_keys(answer).collect();
+        output
+    }
+
+    fn unknown_key(&self, answer: &JsonObject) -> Option<Misread> {
+        self.unknown_keys(answer).next().map(|key| key.to_string())
+    }
+
+    fn unknown_keys(&self, answer: &JsonObject) -> impl Iterator<Item = UnknownKey> {
+        unknown_keys(answer, self.keys(), &[], "")
+    }
+}
+
+/// Returns every key of `object` that is neither known nor ignored.
+pub(super) fn unknown_keys(
+    object: &JsonObject,
+    known: &'static [&'static str],
+    ignored: &'static [&'static str],
+    within: &str,
+) -> impl Iterator<Item = UnknownKey> {
+    let strange =
+        |key: &&String| !known.contains(&key.as_str()) && !ignored.contains(&key.as_str());
+    object.keys().filter(strange).map(move |key| UnknownKey {
+        key: format!("{within}{key}"),
+        suggestion: suggest::closest(key, known.iter().copied()),
+    })
+}
+
+/// Returns a value that is there and not `null`: languages write what is missing either way.
+pub(super) fn present(value: Option<Value>) -> Option<Value> {
+    value.filter(|value| !value.is_null())
+}
+
+fn object(text: &str) -> Result<Option<JsonObject>, Misread> {
+    match parse_strict(text) {
+        Ok(Value::Null) => Ok(None),
+        Ok(Value::Object(object)) => Ok(Some(object)),
+        Ok(_) => Err("it is no object".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Refuses an answer with keys that nobody knows, unless it denies.
+fn settled(output: Output) -> Result<Output, Misread> {
+    let denies = output.decision > Some(Decision::Allow) || output.stop.is_some();
+    match output.unknown_keys.first() {
+        Some(problem) if !denies => Err(problem.to_string()),
+        _ => Ok(output),
+    }
+}
+
+fn reason(value: Option<&Value>) -> Result<Option<String>, Misread> {
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone()).filter(|text| !text.is_empty())),
+        Some(_) => Err("`reason` must be a string".to_owned()),
+    }
+}

@@ -1,0 +1,62 @@
+//! Why a process gave no answer.
+
+use std::time::Duration;
+
+use super::client::CallError;
+use crate::registry::{Failure, HandlerError};
+
+/// A process that gave no answer, and why.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
+pub(super) struct ProcessError {
+    pub(super) failure: Failure,
+    pub(super) message: String,
+    /// The last lines on its stderr.
+    pub(super) stderr: String,
+}
+
+impl ProcessError {
+    pub(super) fn new(failure: Failure, message: impl Into<String>) -> Self {
+        Self { failure, message: message.into(), stderr: String::new() }
+    }
+
+    /// Returns the failure of a call; `limit` is the time it had.
+    pub(super) fn of_call(process: &str, method: &str, error: CallError, limit: Duration) -> Self {
+        let (failure, message, stderr) = match error {
+            CallError::Rpc(error) => (
+                Failure::Other,
+                format!("process `{process}` answered `{method}` with {error}"),
+                String::new(),
+            ),
+            CallError::Unreadable(problem) => (
+                Failure::Protocol,
+                format!("the reply of process `{process}` to `{method}` can't be read: {problem}"),
+                String::new(),
+            ),
+            CallError::Ended(end) => (
+                Failure::Other,
+                format!("process `{process}` ended before it answered `{method}`: {end}"),
+                end.stderr.clone(),
+            ),
+            CallError::Unsent => (
+                Failure::Other,
+                format!("process `{process}` ended before `{method}` could be sent"),
+                String::new(),
+            ),
+            CallError::TimedOut(known) => (
+                Failure::TimedOut,
+                format!(
+                    "process `{process}` did not answer `{method}` within {limit:.1?}: {known}; raise the `timeout` if it needs longer"
+                ),
+                String::new(),
+            ),
+        };
+        Self { failure, message, stderr }
+    }
+}
+
+impl From<ProcessError> for HandlerError {
+    fn from(error: ProcessError) -> Self {
+        Self::new(error.failure, error.message).with_stderr(error.stderr.into_bytes())
+    }
+}

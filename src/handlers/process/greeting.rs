@@ -1,0 +1,153 @@
+//! The handshake: `hook.hello`.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::client::CallError;
+use crate::event::Event;
+
+/// The method of the handshake.
+pub(super) const METHOD: &str = "hook.hello";
+
+/// The version of the protocol.
+const VERSION: u32 = 1;
+
+/// The modes of PicoClaw, in the order in which it names them.
+const MODES: [&str; 4] = ["observe", "llm", "tool", "approve"];
+
+/// What a process is called for.
+#[derive(Debug, Default)]
+pub(super) struct Roles {
+    modes: BTreeSet<&'static str>,
+    events: BTreeSet<Event>,
+}
+
+impl Roles {
+    /// Notes that the process is called, or told, at `event`.
+    pub(super) fn add(&mut self, mode: Option<&'static str>, event: Event) {
+        self.modes.extend(mode);
+        self.events.insert(event);
+    }
+
+    /// Returns the params of the handshake.
+    pub(super) fn greeting(&self, name: &str) -> Vec<u8> {
+        let modes: Vec<&str> = MODES.into_iter().filter(|mode| self.modes.contains(mode)).collect();
+        let events: Vec<&str> = self.events.iter().map(|event| event.name()).collect();
+        json!({ "name": name, "version": VERSION, "modes": modes, "events": events })
+            .to_string()
+            .into_bytes()
+    }
+}
+
+/// What a process said to the greeting.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Greeting {
+    /// What it calls itself.
+    pub(super) name: Option<String>,
+    /// Whether it wants to hear of calls that nobody waits for any more.
+    pub(super) cancels: bool,
+}
+
+/// A greeting that was not returned.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Unwelcome {
+    /// The process does not want to serve; why.
+    Refused(String),
+    /// What it said can't be understood.
+    Unreadable(String),
+}
+
+/// Reads the result of the handshake. Whatever else stands in it is the process's own affair.
+pub(super) fn read(result: &str) -> Result<Greeting, Unwelcome> {
+    let unreadable = |problem: String| {
+        Unwelcome::Unreadable(format!("its answer to `{METHOD}` can't be used: {problem}"))
+    };
+    let value = crate::wire::parse_strict(result).map_err(|error| unreadable(error.to_string()))?;
+    let answer = match value {
+        Value::Null => return Ok(Greeting::default()),
+        Value::Object(answer) => answer,
+        _ => return Err(unreadable("it is no object".to_owned())),
+    };
+    let text = |key: &str| answer.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    match answer.get("ok") {
+        None | Some(Value::Null | Value::Bool(true)) => {}
+        Some(Value::Bool(false)) => {
+            let reason = ["reason", "error", "message"].into_iter().find_map(text);
+            return Err(Unwelcome::Refused(reason.unwrap_or("it gave no reason").to_owned()));
+        }
+        Some(_) => return Err(unreadable("`ok` must be true or false".to_owned())),
+    }
+    let cancels = match answer.get("cancel") {
+        None | Some(Value::Null) => false,
+        Some(Value::Bool(wanted)) => *wanted,
+        Some(_) => return Err(unreadable("`cancel` must be true or false".to_owned())),
+    };
+    Ok(Greeting { name: text("name").map(str::to_owned), cancels })
+}
+
+/// Says why there was no answer to the greeting.
+pub(super) fn failure(error: &CallError, limit: Duration) -> String {
+    match error {
+        CallError::Rpc(error) => format!("it answered `{METHOD}` with {error}"),
+        CallError::Unreadable(problem) => {
+            format!("its answer to `{METHOD}` can't be read: {problem}")
+        }
+        CallError::Ended(end) => format!("it ended before it answered `{METHOD}`: {end}"),
+        CallError::Unsent => format!("it ended before `{METHOD}` could be sent"),
+        CallError::TimedOut(known) => format!(
+            "it did not answer `{METHOD}` within {limit:.1?}: {known}; does it flush its stdout after each line? If it needs longer, raise its `start_timeout`"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_greeting_names_modes_in_a_fixed_order() {
+        let mut roles = Roles::default();
+        roles.add(Some("tool"), Event::PostToolUse);
+        roles.add(Some("observe"), Event::Stop);
+        roles.add(Some("tool"), Event::PreToolUse);
+        roles.add(None, Event::SessionStart);
+        let params: Value = serde_json::from_slice(&roles.greeting("gate")).unwrap();
+        assert_eq!(
+            params,
+            json!({
+                "name": "gate",
+                "version": 1,
+                "modes": ["observe", "tool"],
+                "events": ["pre_tool_use", "post_tool_use", "session_start", "stop"],
+            })
+        );
+    }
+
+    #[test]
+    fn every_answer_that_is_not_a_refusal_is_welcome() {
+        for answer in ["null", "{}", r#"{"ok":true,"version":"7","capabilities":[]}"#] {
+            assert_eq!(read(answer), Ok(Greeting::default()), "{answer}");
+        }
+        let greeting = Greeting { name: Some("gate".into()), cancels: true };
+        assert_eq!(read(r#"{"ok":true,"name":"gate","cancel":true}"#), Ok(greeting));
+    }
+
+    #[test]
+    fn a_refusal_is_heard_with_its_reason() {
+        let refused = |reason: &str| Err(Unwelcome::Refused(reason.to_owned()));
+        assert_eq!(read(r#"{"ok":false,"reason":"no key"}"#), refused("no key"));
+        assert_eq!(read(r#"{"ok":false,"error":"no key"}"#), refused("no key"));
+        assert_eq!(read(r#"{"ok":false}"#), refused("it gave no reason"));
+    }
+
+    #[test]
+    fn what_is_no_answer_is_not_taken_for_one() {
+        for answer in
+            ["[]", "\"ok\"", r#"{"ok":"false"}"#, r#"{"ok":false,"ok":true}"#, r#"{"cancel":1}"#]
+        {
+            assert!(matches!(read(answer), Err(Unwelcome::Unreadable(_))), "{answer}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The factory and the handler of process hooks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Processes;
+use super::answer;
+use super::observe;
+use super::supervisor::Supervisor;
+use super::wire::{Answer, Stage};
+use crate::config::{Command, EventMethod, Hook};
+use crate::registry::{
+    BoxFuture, BuildError, Call, Failure, Handler, HandlerEnv, HandlerError, HandlerFactory,
+    HandlerResult,
+};
+use crate::suggest;
+use crate::wire::{Input, Output};
+
+/// How long after its deadline a call may take to say so.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Builds the handlers of process hooks.
+///
+/// The hook's `command` is the name of an entry of `processes:`. All hooks of one entry call one
+/// child, which is started at the first call and kept. A call is one JSON-RPC request; what it is
+/// told and what it may answer is described in `docs/protocol.md`.
+///
+/// A hook in the background, or one that only observes, is a notification: it never delays an
+/// event, and what its process can't take is dropped, counted and reported.
+#[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::exhaustive_structs, reason = "there is nothing to configure")]
+pub struct ProcessFactory;
+
+impl HandlerFactory for ProcessFactory {
+    fn build(&self, env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
+        let name = match &hook.command {
+            Some(Command::Text(name)) => name.as_str(),
+            Some(Command::Argv(argv)) if argv.len() == 1 => argv[0].as_str(),
+            _ => {
+                return Err(BuildError::new("a process hook names an entry of `processes:`")
+                    .at("command")
+                    .hint("define the process below `processes:` and give its name here"));
+            }
+        };
+        let Some(supervisor) = env.processes.supervisor(name) else {
+            return Err(unknown(name, &env.processes));
+        };
+        for (given, key) in [
+            (!hook.args.is_empty(), "args"),
+            (!hook.env.is_empty(), "env"),
+            (hook.working_dir.is_some(), "working_dir"),
+            (hook.shell.is_some(), "shell"),
+        ] {
+            if given {
+                return Err(BuildError::new(format!("a process hook has no `{key}`"))
+                    .at(key)
+                    .hint(format!("what `{name}` runs is said once, below `processes:`")));
+            }
+        }
+        if let Some(obstacle) = supervisor.obstacle() {
+            let message = format!("process `{name}` can't be started: {}", obstacle.message);
+            return Err(BuildError { message, key: None, hint: obstacle.hint.clone() });
+        }
+        let observes = hook.background;
+        let stage = Stage::of(hook.event);
+        if hook.enabled {
+            let mode = if observes { Some("observe") } else { stage.map(|stage| stage.mode) };
+            supervisor.roles().add(mode, hook.event);
+        }
+        let role = match stage {
+            _ if observes => Role::Observe(supervisor.process.event_method),
+            Some(stage) => Role::Stage(stage),
+            None => Role::Event(format!("hook.{}", hook.event)),
+        };
+        Ok(Arc::new(ProcessHandler {
+            supervisor: Arc::clone(supervisor),
+            processes: Arc::clone(&env.processes),
+            role,
+        }))
+    }
+}
+
+fn unknown(name: &str, processes: &Processes) -> BuildError {
+    let error = BuildError::new(format!("unknown process `{name}`")).at("command");
+    let names: Vec<&str> = processes.names().collect();
+    match suggest::closest(name, names.iter().copied()) {
+        Some(meant) => error.hint(format!("did you mean `{meant}`?")),
+        None if names.is_empty() => error.hint("there are no `processes:`"),
+        None => error.hint(format!("known processes: {}", names.join(", "))),
+    }
+}
+
+/// A hook that calls a process.
+#[derive(Debug)]
+struct ProcessHandler {
+    supervisor: Arc<Supervisor>,
+    /// Holds the children: they live as long as anybody can call them.
+    processes: Arc<Processes>,
+    role: Role,
+}
+
+/// What a hook has its process do.
+#[derive(Debug)]
+enum Role {
+    Stage(&'static Stage),
+    /// An event that PicoClaw does not know, by method.
+    Event(String),
+    Observe(EventMethod),
+}
+
+impl Handler for ProcessHandler {
+    fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
+        Box::pin(async move {
+            let output = match &self.role {
+                Role::Observe(method) => return Ok(self.notify(*method, call)),
+                Role::Stage(stage) => {
+                    let params = stage.params(call.input);
+                    let reply = self.supervisor.call(stage.method, &params, call.deadline).await?;
+                    let output = stage
+                        .read(&reply, call.input)
+                        .map_err(|problem| self.misread(stage.method, &problem))?;
+                    self.vet(stage, call.input, &output)?;
+                    output
+                }
+                Role::Event(method) => {
+                    let reply = self.supervisor.call(method, &call.json(), call.deadline).await?;
+                    answer::read_output(&reply).map_err(|problem| self.misread(method, &problem))?
+                }
+            };
+            Ok(Some(output).into())
+        })
+    }
+
+    fn grace(&self) -> Duration {
+        GRACE
+    }
+
+    fn may_respond(&self, tool: &str) -> bool {
+        // Whether it may in this session was seen to when it answered.
+        self.provides(tool)
+            || self.processes.injections().owns_somewhere(&self.supervisor.process.name, tool)
+    }
+}
+
+impl ProcessHandler {
+    fn notify(&self, method: EventMethod, call: &Call<'_>) -> HandlerResult {
+        let (method, params) = observe::notification(method, call.event, call.input);
+        let mut result = HandlerResult::from(Some(Output::default()));
+        if let Err(error) = self.supervisor.notify(method, &params) {
+            result.warnings.push(format!("the event was not told: {error}"));
+        }
+        result
+    }
+
+    /// Remembers the tools that the process added, and refuses an answer in a foreign tool's place.
+    fn vet(&self, stage: &Stage, input: &Input, output: &Output) -> Result<(), HandlerError> {
+        let name = &self.supervisor.process.name;
+        let (injections, session) = (self.processes.injections(), &input.session_id);
+        if stage.answer == Answer::Request {
+            let before = input.tools.as_deref().unwrap_or_default();
+            let change = output.updated_request.as_ref();
+            let after = change.and_then(|change| change.tools.as_deref()).unwrap_or(before);
+            injections.note(name, session, before, after);
+        }
+        let tool = input.tool();
+        if output.respond.is_none() || self.provides(tool) || injections.owns(name, session, tool) {
+            return Ok(());
+        }
+        let message = format!(
+            "process `{name}` answered in the place of tool `{tool}`, which it neither provides nor brought along; list the tool in its `provides:`"
+        );
+        Err(HandlerError::new(Failure::Protocol, message))
+    }
+
+    fn provides(&self, tool: &str) -> bool {
+        self.supervisor.process.provides.iter().any(|known| known == "*" || known == tool)
+    }
+
+    fn misread(&self, method: &str, problem: &str) -> HandlerError {
+        let name = &self.supervisor.process.name;
+        let message =
+            format!("the answer of process `{name}` to `{method}` can't be used: {problem}");
+        HandlerError::new(Failure::Protocol, message)
+    }
+}

@@ -1,0 +1,127 @@
+//! From an entry of `processes:` to a running child.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::process::Command;
+use tokio::task::JoinHandle;
+
+use super::attend::Attendant;
+use super::client::Client;
+use super::lane::Lane;
+use super::outbox::Outbox;
+use super::statistics::Counters;
+use crate::config::Process;
+use crate::handlers::command::environment::Environment;
+use crate::handlers::command::explain::start_error;
+use crate::handlers::command::group::Group;
+use crate::handlers::command::place::{absolute, config_dir, working_dir};
+use crate::handlers::command::program::Program;
+use crate::registry::BuildError;
+
+/// How a process is started, resolved as far as it can be before it is.
+#[derive(Debug)]
+pub(super) struct Launch {
+    program: Program,
+    arguments: Vec<String>,
+    environment: Environment,
+    directory: PathBuf,
+}
+
+impl Launch {
+    /// Resolves an entry of `processes:`.
+    ///
+    /// # Errors
+    /// When it can never be started.
+    pub(super) fn new(
+        process: &Process,
+        project: &Path,
+        env: &Arc<BTreeMap<OsString, OsString>>,
+    ) -> Result<Self, BuildError> {
+        let Some((name, arguments)) =
+            process.command.split_first().filter(|(name, _)| !name.is_empty())
+        else {
+            return Err(BuildError::new("it has no `command`"));
+        };
+        if process.command.iter().any(|part| part.contains('\0')) {
+            return Err(BuildError::new("its `command` can't have a zero byte"));
+        }
+        let project = absolute(project)?;
+        let directory = working_dir(process.working_dir.as_deref(), env, &project)?;
+        let environment = Environment::new(env, &process.inherit_env, &process.env)?
+            .with_directories(&config_dir(&process.location, &project)?, &project);
+        Ok(Self {
+            program: Program::new(name, environment.get("PATH"), &directory),
+            arguments: arguments.to_vec(),
+            environment,
+            directory,
+        })
+    }
+
+    /// Starts the child and the task that attends to it.
+    ///
+    /// # Errors
+    /// When the system can't start it: why, in words.
+    pub(super) async fn start(
+        &self,
+        process: &Process,
+        lane: &Arc<Lane>,
+        counters: &Arc<Counters>,
+    ) -> Result<Running, String> {
+        let program = self.program.file().map_err(|error| error.to_string())?;
+        // An absolute path and no `pre_exec`, so that it is `posix_spawn` that starts it.
+        let mut command = Command::new(program);
+        command.args(&self.arguments).current_dir(&self.directory);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.environment.apply(&mut command);
+        let deadline = Instant::now() + process.start_timeout;
+        let mut group = Group::spawn_patiently(&mut command, deadline)
+            .await
+            .map_err(|error| start_error(&error, program, &self.directory))?;
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (group.take_stdin(), group.take_stdout(), group.take_stderr())
+        else {
+            return Err("its pipes are missing".to_owned());
+        };
+        let outbox = Outbox::new(stdin, Arc::clone(lane));
+        let name = process.name.as_str().into();
+        let client = Client::new(name, group, outbox, process.max_line, Arc::clone(counters));
+        let client = Arc::new(client);
+        let attendant = Attendant::new(Arc::clone(&client), stdout, stderr, process.max_line);
+        let task = tokio::spawn(attendant.run());
+        Ok(Running { client, task })
+    }
+}
+
+/// A running child and the task that attends to it.
+///
+/// **Drop**: the child and its group are killed, its open calls fail.
+#[derive(Debug)]
+pub(super) struct Running {
+    client: Arc<Client>,
+    task: JoinHandle<()>,
+}
+
+impl Running {
+    pub(super) const fn client(&self) -> &Arc<Client> {
+        &self.client
+    }
+
+    /// Stops the child in good order and waits until it is gone.
+    pub(super) async fn stop(mut self) {
+        self.client.stop.notify_one();
+        // It fails only with its runtime, and then the child is gone, too.
+        let _ = (&mut self.task).await;
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.client.end("it was stopped at once", false);
+        self.task.abort();
+    }
+}

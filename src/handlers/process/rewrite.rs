@@ -1,0 +1,250 @@
+//! What a process changed, or answered in a tool's place.
+//!
+//! Only what differs from what the process was told becomes a change, so that an echo is none.
+
+use serde_json::Value;
+
+use super::answer::{Misread, present, unknown_keys};
+use super::same::{keep, same};
+use super::wire::{Answer, ECHOED, is_tool_result, model_response, tool_result};
+use crate::suggest;
+use crate::wire::{Input, InputChange, JsonObject, Output, RequestChange, ToolResult};
+
+/// The keys of a tool result.
+const RESULT_KEYS: [&str; 8] = [
+    "for_llm",
+    "for_user",
+    "silent",
+    "is_error",
+    "async",
+    "media",
+    "artifact_tags",
+    "response_handled",
+];
+
+/// Reads the part of an answer that may hold changes.
+pub(super) fn read(answer: Answer, body: Value, input: &Input) -> Result<Output, Misread> {
+    match answer {
+        Answer::Request => request(map("request", body)?, input),
+        Answer::Response => response(map("response", body)?, input),
+        Answer::Call => call(map("call", body)?, input),
+        Answer::ToolResult => after_tool(map("result", body)?, input),
+        Answer::Approval => Ok(Output::default()),
+    }
+}
+
+/// Reads an answer given in the tool's place: `result`, or PicoClaw's `call.hook_result`.
+pub(super) fn respond(result: Option<Value>, call: Option<&Value>) -> Result<Output, Misread> {
+    let within = call.and_then(|call| call.get("hook_result")).cloned();
+    match present(result).or(present(within)) {
+        Some(Value::Object(result)) => Ok(Output::respond(tool_result_of(result)?)),
+        Some(_) => Err("`result` must be an object".to_owned()),
+        None => Err("`respond` needs `result`, what the tool would have returned".to_owned()),
+    }
+}
+
+/// Keys that are given replace those of the request; the others stay.
+fn request(mut request: JsonObject, input: &Input) -> Result<Output, Misread> {
+    const KEYS: [&str; 4] = ["model", "messages", "tools", "options"];
+    if let Some(problem) = unknown_keys(&request, &KEYS, &ECHOED, "request.").next() {
+        return Err(problem.to_string());
+    }
+    let mut change = RequestChange::default();
+    let mut output = Output::default();
+    if let Some(model) = present(request.remove("model")) {
+        let Value::String(model) = model else {
+            return Err("`request.model` must be a string".to_owned());
+        };
+        // PicoClaw keeps its model when a hook leaves it empty.
+        change.model =
+            Some(model).filter(|model| !model.is_empty() && Some(model) != input.model_id.as_ref());
+    }
+    output.updated_messages = changed_list(&mut request, "messages", input.messages.as_deref())?;
+    change.tools = changed_list(&mut request, "tools", input.tools.as_deref())?;
+    if let Some(options) = present(request.remove("options")) {
+        let options = map("request.options", options)?;
+        change.options = changed_map(options, input.options.as_ref());
+    }
+    output.updated_request = (!change.is_empty()).then_some(change);
+    Ok(output)
+}
+
+/// `{model, response}` as PicoClaw nests it, or the response itself.
+fn response(mut answer: JsonObject, input: &Input) -> Result<Output, Misread> {
+    let wrapping = |key: &str| key == "model" || key == "response" || ECHOED.contains(&key);
+    let new = if answer.keys().all(|key| wrapping(key)) {
+        match present(answer.remove("response")) {
+            Some(response @ Value::Object(_)) => response,
+            Some(_) => return Err("`response.response` must be an object".to_owned()),
+            None => return Err("`response` holds no response: give the whole new one".to_owned()),
+        }
+    } else {
+        Value::Object(answer)
+    };
+    let mut output = Output::default();
+    if model_response(input).is_some_and(|sent| same(&sent, &new)) {
+        return Ok(output);
+    }
+    output.updated_response = match &input.response {
+        Some(Value::String(text)) => match only_content(&new) {
+            Some(content) if content == text => None,
+            Some(content) => Some(content.into()),
+            None => Some(new),
+        },
+        Some(before) => Some(keep(before, new)),
+        None => Some(new),
+    };
+    Ok(output)
+}
+
+/// Returns the text of a response that is nothing but text.
+fn only_content(response: &Value) -> Option<&str> {
+    let response = response.as_object()?;
+    let empty = |value: &Value| match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(object) => object.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    };
+    let alone = response.iter().all(|(key, value)| key == "content" || empty(value));
+    response.get("content").filter(|_| alone)?.as_str()
+}
+
+/// A tool or arguments that are given replace those of the call; what is missing stays.
+fn call(mut call: JsonObject, input: &Input) -> Result<Output, Misread> {
+    const KEYS: [&str; 3] = ["tool", "arguments", "hook_result"];
+    if let Some(problem) = unknown_keys(&call, &KEYS, &ECHOED, "call.").next() {
+        return Err(problem.to_string());
+    }
+    if present(call.remove("hook_result")).is_some() {
+        return Err(
+            "`call.hook_result` answers in the tool's place, which needs the action `respond`"
+                .to_owned(),
+        );
+    }
+    let mut output = Output::default();
+    match present(call.remove("tool")) {
+        None => {}
+        Some(Value::String(tool)) if tool.is_empty() => {
+            return Err("`call.tool` is empty".to_owned());
+        }
+        Some(Value::String(tool)) => {
+            output.updated_tool_name = Some(tool).filter(|tool| tool != input.tool());
+        }
+        Some(_) => return Err("`call.tool` must be a string".to_owned()),
+    }
+    if let Some(arguments) = present(call.remove("arguments")) {
+        let arguments = map("call.arguments", arguments)?;
+        output.updated_input =
+            changed_map(arguments, input.tool_input.as_ref()).map(InputChange::Replace);
+    }
+    Ok(output)
+}
+
+/// `{tool, result, ...}` as PicoClaw nests it, or the result itself. It replaces the whole result:
+/// a key that a hook took out must not come back.
+fn after_tool(mut answer: JsonObject, input: &Input) -> Result<Output, Misread> {
+    const WRAPPING: [&str; 4] = ["tool", "arguments", "result", "duration"];
+    let nested = answer.contains_key("result") || !answer.keys().any(|key| is_result_key(key));
+    let new = if nested {
+        if let Some(problem) = unknown_keys(&answer, &WRAPPING, &ECHOED, "result.").next() {
+            return Err(problem.to_string());
+        }
+        match present(answer.remove("result")) {
+            Some(result) => map("result.result", result)?,
+            None => return Err("`result` holds no result: give the whole new one".to_owned()),
+        }
+    } else {
+        answer
+    };
+    let written = Value::Object(new.clone());
+    let new = tool_result_of(new)?;
+    let Some(sent) = tool_result(input) else { return Ok(Output::tool_response(new)) };
+    let before: ToolResult = serde_json::from_value(sent.into_owned()).unwrap_or_default();
+    if same(&before.clone().into(), &new.clone().into()) {
+        return Ok(Output::default());
+    }
+    let only_text = ToolResult { for_llm: new.for_llm.clone(), ..before } == new;
+    Ok(match &input.tool_response {
+        Some(result) if is_tool_result(result) => Output::tool_response(keep(result, written)),
+        Some(Value::String(_)) if only_text => Output::tool_response(new.for_llm),
+        Some(other) if only_text => Output::tool_response(as_before(other, new.for_llm)),
+        _ => Output::tool_response(new),
+    })
+}
+
+fn is_result_key(key: &str) -> bool {
+    suggest::closest(key, RESULT_KEYS).is_some()
+}
+
+/// Returns the text that took the place of `other` as what `other` was, when it still is that.
+fn as_before(other: &Value, text: String) -> Value {
+    let parsed: Option<Value> = serde_json::from_str(&text).ok();
+    match parsed {
+        Some(value)
+            if value.is_object() == other.is_object() && value.is_array() == other.is_array() =>
+        {
+            keep(other, value)
+        }
+        _ => text.into(),
+    }
+}
+
+/// Reads a tool result, in which `for_llm` must be.
+fn tool_result_of(mut result: JsonObject) -> Result<ToolResult, Misread> {
+    result.retain(|_, value| !value.is_null());
+    for key in result.keys().filter(|key| !RESULT_KEYS.contains(&key.as_str())) {
+        // Other keys are the host's own; one that looks like a known key is a mistake.
+        if let Some(meant) = suggest::closest(key, RESULT_KEYS) {
+            return Err(format!("unknown key `result.{key}`; did you mean `{meant}`?"));
+        }
+    }
+    match result.get("for_llm") {
+        Some(Value::String(_)) => {}
+        Some(_) => return Err("`result.for_llm` must be a string".to_owned()),
+        None => return Err("`result.for_llm` is missing: what the model reads".to_owned()),
+    }
+    serde_json::from_value(Value::Object(result))
+        .map_err(|error| format!("`result` is not of the documented shape: {error}"))
+}
+
+fn changed_list(
+    request: &mut JsonObject,
+    key: &str,
+    before: Option<&[Value]>,
+) -> Result<Option<Vec<Value>>, Misread> {
+    let Some(list) = present(request.remove(key)) else { return Ok(None) };
+    let Value::Array(new) = list else { return Err(format!("`request.{key}` must be an array")) };
+    let before = before.unwrap_or_default();
+    let unchanged =
+        before.len() == new.len() && before.iter().zip(&new).all(|(old, new)| same(old, new));
+    if unchanged {
+        return Ok(None);
+    }
+    let kept = new.into_iter().enumerate().map(|(index, new)| match before.get(index) {
+        Some(old) => keep(old, new),
+        None => new,
+    });
+    Ok(Some(kept.collect()))
+}
+
+fn changed_map(new: JsonObject, before: Option<&JsonObject>) -> Option<JsonObject> {
+    let empty = JsonObject::new();
+    let before = Value::Object(before.unwrap_or(&empty).clone());
+    let new = Value::Object(new);
+    if same(&before, &new) {
+        return None;
+    }
+    match keep(&before, new) {
+        Value::Object(new) => Some(new),
+        _ => None,
+    }
+}
+
+fn map(key: &str, value: Value) -> Result<JsonObject, Misread> {
+    match value {
+        Value::Object(object) => Ok(object),
+        _ => Err(format!("`{key}` must be an object")),
+    }
+}

@@ -1,0 +1,387 @@
+//! Messages of JSON-RPC 2.0: writing ours, and reading a child's with goodwill.
+//!
+//! Whatever of a broken reply still tells which call it answers is used, so that the call fails at
+//! once with the cause instead of waiting for its timeout.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// A message from a child.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Incoming {
+    /// An answer to the call `id`: the JSON text of its result, `null` when it has none.
+    Result { id: u64, text: String },
+    /// The call `id` failed.
+    Error { id: u64, error: RpcError },
+    /// An answer to the call `id` that can't be read, and why.
+    Unreadable { id: u64, problem: String },
+    /// A call of the child to us, with its id as JSON text.
+    Request { id: String, method: String },
+    /// News from the child.
+    Notification { method: String },
+    /// Nothing that is a message, and why.
+    Noise { problem: String },
+}
+
+/// The error of a call, as the child says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RpcError {
+    pub(crate) code: Option<i64>,
+    pub(crate) message: String,
+}
+
+impl fmt::Display for RpcError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.code, self.message.as_str()) {
+            (Some(code), "") => write!(formatter, "error {code}"),
+            (Some(code), message) => write!(formatter, "error {code}: {message}"),
+            (None, "") => formatter.write_str("an error without code or message"),
+            (None, message) => write!(formatter, "error: {message}"),
+        }
+    }
+}
+
+impl RpcError {
+    fn read(text: &str) -> Self {
+        let value: Value = serde_json::from_str(text).unwrap_or_else(|_| text.into());
+        let message = match &value {
+            Value::String(message) => message.as_str(),
+            other => other.get("message").and_then(Value::as_str).unwrap_or_default(),
+        };
+        Self { code: value.get("code").and_then(Value::as_i64), message: message.to_owned() }
+    }
+}
+
+/// Returns the line that calls `method`; `params` is JSON.
+pub(crate) fn request(id: u64, method: &str, params: &[u8]) -> Vec<u8> {
+    let mut line = Vec::with_capacity(params.len() + method.len() + 80);
+    line.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    line.extend_from_slice(id.to_string().as_bytes());
+    finish(line, method, params)
+}
+
+/// Returns the line that tells `method`; `params` is JSON.
+pub(crate) fn notification(method: &str, params: &[u8]) -> Vec<u8> {
+    let mut line = Vec::with_capacity(params.len() + method.len() + 60);
+    line.extend_from_slice(br#"{"jsonrpc":"2.0""#);
+    finish(line, method, params)
+}
+
+/// Returns the line that refuses a child's call; `id` is JSON.
+pub(crate) fn refusal(id: &str) -> Vec<u8> {
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32601,\"message\":\"a hook can't call its host\"}}}}\n"
+    )
+    .into_bytes()
+}
+
+fn finish(mut line: Vec<u8>, method: &str, params: &[u8]) -> Vec<u8> {
+    line.extend_from_slice(br#","method":""#);
+    line.extend_from_slice(method.as_bytes());
+    line.extend_from_slice(br#"","params":"#);
+    extend_escaped(&mut line, params);
+    line.extend_from_slice(b"}\n");
+    line
+}
+
+/// Appends JSON with U+2028 and U+2029 escaped: JavaScript's readers take them for line ends. They
+/// can stand in strings only.
+fn extend_escaped(line: &mut Vec<u8>, mut json: &[u8]) {
+    while let Some(at) = json.iter().position(|byte| *byte == 0xE2) {
+        let (before, rest) = json.split_at(at);
+        line.extend_from_slice(before);
+        let (escape, length): (&[u8], _) = match rest {
+            [_, 0x80, 0xA8, ..] => (br"\u2028", 3),
+            [_, 0x80, 0xA9, ..] => (br"\u2029", 3),
+            _ => (&rest[..1], 1),
+        };
+        line.extend_from_slice(escape);
+        json = &rest[length..];
+    }
+    line.extend_from_slice(json);
+}
+
+impl Incoming {
+    /// Reads one line.
+    pub(crate) fn read(line: &[u8]) -> Self {
+        let (text, mut problem) = match std::str::from_utf8(line) {
+            Ok(text) => (Cow::Borrowed(text), None),
+            Err(_) => (String::from_utf8_lossy(line), Some("it is not UTF-8".to_owned())),
+        };
+        let mut envelope = Envelope::default();
+        if let Err(error) = envelope.fill(&text) {
+            problem = problem.or(Some(error));
+        }
+        match problem {
+            Some(problem) => envelope.broken(problem),
+            None => envelope.sort(),
+        }
+    }
+
+    /// Reads the beginning of a line that was longer than `max`.
+    pub(crate) fn oversized(start: &[u8], max: usize) -> Self {
+        let mut envelope = Envelope::default();
+        // It ends in the middle of things, so this always fails; what stood before the id counts.
+        let _ = envelope.fill(&String::from_utf8_lossy(start));
+        envelope.broken(format!("it is longer than {max} bytes (`max_line`)"))
+    }
+}
+
+/// The keys of a message as far as they were read.
+#[derive(Default)]
+struct Envelope {
+    jsonrpc: bool,
+    id: Option<String>,
+    method: Option<String>,
+    result: Option<String>,
+    error: Option<String>,
+    /// Whether it looked like an answer before it broke off.
+    answers: bool,
+    twice: Option<&'static str>,
+}
+
+impl Envelope {
+    fn fill(&mut self, text: &str) -> Result<(), String> {
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        Fill(self).deserialize(&mut deserializer).map_err(|error| error.to_string())?;
+        deserializer.end().map_err(|error| error.to_string())
+    }
+
+    fn sort(self) -> Incoming {
+        if let Some(key) = self.twice {
+            return self.broken(format!("its key `{key}` stands twice"));
+        }
+        let id = self.id.as_deref().and_then(number);
+        match self {
+            Self { error: Some(error), .. } if error != "null" => {
+                let error = RpcError::read(&error);
+                match id {
+                    Some(id) => Incoming::Error { id, error },
+                    None => Incoming::Noise { problem: format!("{error}, to no call") },
+                }
+            }
+            Self { result: None, error: None, method: Some(method), id: raw, .. } => match raw {
+                Some(id) if id != "null" => Incoming::Request { id, method },
+                _ => Incoming::Notification { method },
+            },
+            // Without `jsonrpc` it must at least look like an answer: a log line may have an `id`.
+            Self { jsonrpc, result, error, .. }
+                if jsonrpc || result.is_some() || error.is_some() =>
+            {
+                match id {
+                    Some(id) => {
+                        Incoming::Result { id, text: result.unwrap_or_else(|| "null".to_owned()) }
+                    }
+                    None => Incoming::Noise { problem: "its `id` is of no call".to_owned() },
+                }
+            }
+            _ => Incoming::Noise { problem: "it is no JSON-RPC message".to_owned() },
+        }
+    }
+
+    fn broken(self, problem: String) -> Incoming {
+        match self.id.as_deref().and_then(number) {
+            Some(id) if self.answers && self.twice != Some("id") => {
+                Incoming::Unreadable { id, problem }
+            }
+            _ => Incoming::Noise { problem },
+        }
+    }
+}
+
+/// Reads the id of a call: we send plain numbers, and children return `2`, `"2"` and `2.0` for 2.
+fn number(id: &str) -> Option<u64> {
+    let id = id.trim_matches('"');
+    id.parse().ok().or_else(|| {
+        let whole = id.strip_suffix(".0").or_else(|| id.strip_suffix(".00"))?;
+        whole.parse().ok()
+    })
+}
+
+/// Fills an envelope key by key; on an error the keys before it are kept.
+struct Fill<'e>(&'e mut Envelope);
+
+impl<'de> DeserializeSeed<'de> for Fill<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Fill<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("one JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self(envelope) = self;
+        while let Some(key) = map.next_key::<String>()? {
+            // Children of hosts written in Go got away with any case.
+            let (name, slot) = match key.to_ascii_lowercase().as_str() {
+                "id" => ("id", &mut envelope.id),
+                "result" => {
+                    envelope.answers = true;
+                    ("result", &mut envelope.result)
+                }
+                "error" => {
+                    envelope.answers = true;
+                    ("error", &mut envelope.error)
+                }
+                "method" => {
+                    let value = map.next_value::<Value>()?;
+                    envelope.method = Some(match value {
+                        Value::String(method) => method,
+                        other => other.to_string(),
+                    });
+                    continue;
+                }
+                "jsonrpc" => {
+                    envelope.jsonrpc = true;
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            let text = map.next_value::<&'de RawValue>()?.get().to_owned();
+            if slot.replace(text).is_some() {
+                envelope.twice = Some(name);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Incoming {
+        Incoming::read(line.as_bytes())
+    }
+
+    fn result(id: u64, text: &str) -> Incoming {
+        Incoming::Result { id, text: text.to_owned() }
+    }
+
+    #[test]
+    fn our_messages_are_one_line_each() {
+        assert_eq!(
+            String::from_utf8(request(7, "hook.stop", br#"{"a":1}"#)).unwrap(),
+            "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"hook.stop\",\"params\":{\"a\":1}}\n"
+        );
+        assert_eq!(
+            String::from_utf8(notification("hook.event", b"{}")).unwrap(),
+            "{\"jsonrpc\":\"2.0\",\"method\":\"hook.event\",\"params\":{}}\n"
+        );
+        let refused = String::from_utf8(refusal("\"x\"")).unwrap();
+        assert!(refused.starts_with(r#"{"jsonrpc":"2.0","id":"x","error":{"code":-32601,"#));
+        assert!(refused.ends_with("}\n") && refused.lines().count() == 1);
+    }
+
+    #[test]
+    fn what_javascript_takes_for_a_line_end_is_escaped() {
+        let text = "a\u{2028}b\u{2029}c\u{2027}d\u{e2}";
+        let line = request(1, "m", serde_json::to_string(text).unwrap().as_bytes());
+        let line = String::from_utf8(line).unwrap();
+        assert!(line.contains(r"a\u2028b\u2029c"), "{line}");
+        let message: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(message["params"], text);
+    }
+
+    #[test]
+    fn a_reply_is_read_with_goodwill() {
+        assert_eq!(
+            read(r#"{"jsonrpc":"2.0","id":2,"result":{"a":1.0}}"#),
+            result(2, r#"{"a":1.0}"#)
+        );
+        assert_eq!(read(r#"{"id":2,"result":null}"#), result(2, "null"));
+        assert_eq!(read(r#"{"jsonrpc":"2.0","id":2}"#), result(2, "null"));
+        assert_eq!(read(r#"{"id":2,"error":null}"#), result(2, "null"));
+        assert_eq!(read(r#"{"id":"2","result":{}}"#), result(2, "{}"));
+        assert_eq!(read(r#"{"id":2.0,"result":{}}"#), result(2, "{}"));
+        assert_eq!(read(r#"{"ID":2,"Result":{}}"#), result(2, "{}"));
+        assert_eq!(read(r#"{"id":2,"method":"hook.before_tool","result":{}}"#), result(2, "{}"));
+    }
+
+    #[test]
+    fn an_error_wins_over_a_result() {
+        let line = r#"{"id":2,"result":{"approved":true},"error":{"code":-5,"message":"no"}}"#;
+        let error = RpcError { code: Some(-5), message: "no".into() };
+        assert_eq!(error.to_string(), "error -5: no");
+        assert_eq!(read(line), Incoming::Error { id: 2, error });
+        let Incoming::Error { error, .. } = read(r#"{"id":2,"error":"boom"}"#) else { panic!() };
+        assert_eq!(error.to_string(), "error: boom");
+        let Incoming::Error { error, .. } = read(r#"{"id":2,"error":{}}"#) else { panic!() };
+        assert_eq!(error.to_string(), "an error without code or message");
+    }
+
+    #[test]
+    fn a_call_is_not_taken_for_an_answer() {
+        assert_eq!(
+            read(r#"{"jsonrpc":"2.0","id":2,"method":"host.tools","params":{}}"#),
+            Incoming::Request { id: "2".into(), method: "host.tools".into() }
+        );
+        assert_eq!(
+            read(r#"{"jsonrpc":"2.0","method":"log"}"#),
+            Incoming::Notification { method: "log".into() }
+        );
+    }
+
+    #[test]
+    fn noise_is_no_answer_whatever_id_it_carries() {
+        for line in [
+            "starting up",
+            r#""2""#,
+            "[]",
+            r#"[{"jsonrpc":"2.0","id":2,"result":{}}]"#,
+            r#"{"id":2,"level":"info","message":"ready"}"#,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}"#,
+            r#"{"id":{},"result":{}}"#,
+            r#"{"id":-2,"result":{}}"#,
+            r#"{"id":2.5,"result":{}}"#,
+            r#"{"id":2,"id":3,"result":{}}"#,
+            r#"{"id":2,"level":"info","message":"#,
+            r#"{"id":2,"method":"host.tools","params":"#,
+        ] {
+            assert!(matches!(read(line), Incoming::Noise { .. }), "{line} {:?}", read(line));
+        }
+    }
+
+    #[test]
+    fn a_broken_reply_still_tells_whose_it_is() {
+        for (line, problem) in [
+            (r#"{"id":2,"result":{"approved":true},"result":{}}"#, "`result` stands twice"),
+            (r#"{"id":2,"result":{"approved":tru}}"#, "expected"),
+            (r#"{"id":2,"result":{}} {"id":3,"result":{}}"#, "trailing"),
+            (r#"{"id":2,"result":"#, "EOF"),
+        ] {
+            let Incoming::Unreadable { id: 2, problem: found } = read(line) else {
+                panic!("{line} {:?}", read(line));
+            };
+            assert!(found.contains(problem), "{line} {found}");
+        }
+        let latin = b"{\"id\":2,\"result\":{\"reason\":\"caf\xe9\"}}";
+        let problem = "it is not UTF-8".to_owned();
+        assert_eq!(Incoming::read(latin), Incoming::Unreadable { id: 2, problem });
+        // A lone surrogate is left to whoever reads the result.
+        assert_eq!(read(r#"{"id":2,"result":"\ud83d"}"#), result(2, r#""\ud83d""#));
+    }
+
+    #[test]
+    fn the_beginning_of_an_endless_line_tells_whose_it_is() {
+        let start = br#"{"jsonrpc":"2.0","id":9,"result":{"x":"aaaaaaa"#;
+        let problem = "it is longer than 10 bytes (`max_line`)".to_owned();
+        assert_eq!(Incoming::oversized(start, 10), Incoming::Unreadable { id: 9, problem });
+        assert!(matches!(Incoming::oversized(b"xxxx", 10), Incoming::Noise { .. }));
+    }
+}

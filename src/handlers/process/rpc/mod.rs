@@ -1,0 +1,7 @@
+//! JSON-RPC 2.0, one object a line: framing and messages, apart from who speaks and why.
+
+mod line;
+mod message;
+
+pub(super) use line::{Line, LineDecoder};
+pub(super) use message::{Incoming, RpcError, notification, refusal, request};

@@ -1,0 +1,454 @@
+//! Starts a process when it is needed, keeps it running, and starts it again when it crashed.
+//!
+//! Nothing runs on its own here: a crash is noticed by the attendant at once, but what follows from
+//! it is decided when the process is needed next.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+use tokio::time::timeout_at;
+
+use super::client::{CallError, Client};
+use super::error::ProcessError;
+use super::greeting::{self, Roles};
+use super::health::{Gate, Health, TOO_MANY};
+use super::lane::Lane;
+use super::launch::{Launch, Running};
+use super::rpc;
+use super::statistics::{Counters, ProcessStatistics};
+use crate::config::Process;
+use crate::registry::{BuildError, Failure};
+
+/// A process of the configuration, running or not.
+#[derive(Debug)]
+pub(super) struct Supervisor {
+    pub(super) process: Process,
+    /// How it is started, or why it can't be.
+    launch: Result<Launch, BuildError>,
+    roles: Mutex<Roles>,
+    lane: Arc<Lane>,
+    counters: Arc<Counters>,
+    state: Mutex<State>,
+    /// Told whenever a start has ended.
+    changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    phase: Phase,
+    health: Health,
+    /// How many starts were attempted.
+    attempts: u64,
+    /// The attempt that failed last, and why.
+    failed: Option<(u64, ProcessError)>,
+}
+
+#[derive(Debug, Default)]
+enum Phase {
+    #[default]
+    Idle,
+    Starting {
+        /// `None` while the task is being spawned.
+        task: Option<AbortHandle>,
+    },
+    Running(Running),
+    /// It does not want to be a hook here; it ends while nobody calls it any more.
+    Refused {
+        error: ProcessError,
+        leaving: Option<Running>,
+    },
+    Stopped,
+}
+
+/// What a caller can do now.
+enum Step {
+    Call(Arc<Client>),
+    /// A start is under way: the attempt of this number.
+    AwaitStart(u64),
+    /// It rests after a crash.
+    AwaitRest {
+        until: Instant,
+        error: ProcessError,
+    },
+    Fail(ProcessError),
+}
+
+impl Supervisor {
+    pub(super) fn new(process: Process, launch: Result<Launch, BuildError>) -> Arc<Self> {
+        Arc::new(Self {
+            process,
+            launch,
+            roles: Mutex::default(),
+            lane: Arc::default(),
+            counters: Arc::default(),
+            state: Mutex::default(),
+            changed: Notify::new(),
+        })
+    }
+
+    /// Returns why the process can never be started.
+    pub(super) fn obstacle(&self) -> Option<&BuildError> {
+        self.launch.as_ref().err()
+    }
+
+    /// Returns what the process is called for; told to it in the handshake.
+    pub(super) fn roles(&self) -> MutexGuard<'_, Roles> {
+        lock(&self.roles)
+    }
+
+    pub(super) fn statistics(&self) -> ProcessStatistics {
+        let pid = match &lock(&self.state).phase {
+            Phase::Running(running) => running.client().pid(),
+            _ => None,
+        };
+        self.counters.snapshot(&self.process.name, pid)
+    }
+
+    /// Calls the process, starting it when it does not run, and returns the JSON text of the result.
+    pub(super) async fn call(
+        self: &Arc<Self>,
+        method: &str,
+        params: &[u8],
+        deadline: Instant,
+    ) -> Result<String, ProcessError> {
+        self.counters.calls.count();
+        let result = self.try_call(method, params, deadline).await;
+        if let Err(error) = &result {
+            self.counters.failures.count();
+            if error.failure == Failure::TimedOut {
+                self.counters.timeouts.count();
+            }
+        }
+        result
+    }
+
+    async fn try_call(
+        self: &Arc<Self>,
+        method: &str,
+        params: &[u8],
+        deadline: Instant,
+    ) -> Result<String, ProcessError> {
+        let started = Instant::now();
+        let mut client = self.connect(deadline).await?;
+        let mut result = client.call(method, params, deadline).await;
+        if matches!(result, Err(CallError::Unsent)) {
+            // It ended just before. The call can't have been seen, so a new child may have it.
+            if timeout_at(deadline.into(), client.wait_end()).await.is_ok() {
+                client = self.connect(deadline).await?;
+                result = client.call(method, params, deadline).await;
+            }
+        }
+        result.map_err(|error| {
+            ProcessError::of_call(&self.process.name, method, error, deadline - started)
+        })
+    }
+
+    /// Returns a connection to the running process, starting it when it does not run.
+    pub(super) async fn connect(
+        self: &Arc<Self>,
+        deadline: Instant,
+    ) -> Result<Arc<Client>, ProcessError> {
+        let mut awaited = None;
+        loop {
+            let changed = self.changed.notified();
+            match self.step(awaited) {
+                Step::Call(client) => return Ok(client),
+                Step::Fail(error) => return Err(error),
+                Step::AwaitStart(attempt) => {
+                    awaited = Some(attempt);
+                    if timeout_at(deadline.into(), changed).await.is_err() {
+                        return Err(ProcessError::new(
+                            Failure::TimedOut,
+                            format!("process `{}` was still starting", self.process.name),
+                        ));
+                    }
+                }
+                Step::AwaitRest { until, error } if until >= deadline => return Err(error),
+                Step::AwaitRest { until, .. } => tokio::time::sleep_until(until.into()).await,
+            }
+        }
+    }
+
+    /// Tells the process something, without waiting for anything.
+    ///
+    /// # Errors
+    /// When it was dropped: why, in words.
+    pub(super) fn notify(
+        self: &Arc<Self>,
+        method: &str,
+        params: &[u8],
+    ) -> Result<(), ProcessError> {
+        let step = self.step(None);
+        if let Step::Fail(error) = step {
+            self.drop_news(1, &error.message);
+            return Err(error);
+        }
+        if let Err(full) = self.lane.push(rpc::notification(method, params)) {
+            let error = ProcessError::new(
+                Failure::Other,
+                format!(
+                    "process `{}` does not keep up: {} notifications wait, this one was dropped",
+                    self.process.name, full.waiting
+                ),
+            );
+            self.drop_news(1, &error.message);
+            return Err(error);
+        }
+        self.counters.notifications.count();
+        if let Step::Call(client) = step {
+            client.outbox.stir();
+        }
+        Ok(())
+    }
+
+    /// Starts the process without waiting for it.
+    pub(super) fn start(self: &Arc<Self>) {
+        if let Step::Fail(error) = self.step(None) {
+            tracing::warn!(process = %self.process.name, "process not started: {error}");
+        }
+    }
+
+    /// Stops the process in good order: what was to be told is told, then its input ends, then it
+    /// gets SIGTERM, then SIGKILL.
+    pub(super) async fn shutdown(&self) {
+        // A child that has yet to be told something is told it, also when it is only just starting.
+        while !self.lane.is_empty() {
+            let changed = self.changed.notified();
+            if !matches!(lock(&self.state).phase, Phase::Starting { .. }) {
+                break;
+            }
+            changed.await;
+        }
+        let phase = std::mem::replace(&mut lock(&self.state).phase, Phase::Stopped);
+        self.changed.notify_waiters();
+        match phase {
+            Phase::Starting { task } => abort(task.as_ref()),
+            Phase::Running(running) | Phase::Refused { leaving: Some(running), .. } => {
+                running.stop().await;
+            }
+            Phase::Idle | Phase::Refused { .. } | Phase::Stopped => {}
+        }
+        let lost = self.lane.clear();
+        if lost > 0 {
+            self.drop_news(lost, "it was stopped");
+        }
+    }
+
+    /// Ends the process at once.
+    pub(super) fn abandon(&self) {
+        let phase = std::mem::replace(&mut lock(&self.state).phase, Phase::Stopped);
+        if let Phase::Starting { task } = &phase {
+            abort(task.as_ref());
+        }
+        drop(phase);
+        self.changed.notify_waiters();
+    }
+
+    fn drop_news(&self, count: usize, why: &str) {
+        let total = self.counters.notifications_dropped.add(count as u64);
+        tracing::warn!(process = %self.process.name, dropped = count, total, "notifications dropped: {why}");
+    }
+
+    /// Returns what a caller can do now, and starts the process when that is what is to be done.
+    /// `awaited` is the attempt to start it whose end the caller has waited for.
+    fn step(self: &Arc<Self>, awaited: Option<u64>) -> Step {
+        let mut state = lock(&self.state);
+        if let Phase::Running(running) = &state.phase {
+            match running.client().ending() {
+                None => return Step::Call(Arc::clone(running.client())),
+                Some(end) => {
+                    state.phase = Phase::Idle;
+                    if end.crashed {
+                        state.health.crashed(end.at, end.served, end.to_string());
+                    }
+                }
+            }
+        }
+        match &state.phase {
+            Phase::Starting { .. } => return Step::AwaitStart(state.attempts),
+            Phase::Refused { error, .. } => return Step::Fail(error.clone()),
+            Phase::Stopped => return Step::Fail(self.stopped()),
+            Phase::Idle | Phase::Running(_) => {}
+        }
+        if let Some((attempt, error)) = &state.failed
+            && awaited == Some(*attempt)
+        {
+            return Step::Fail(error.clone());
+        }
+        if let Some(step) = self.closed_gate(&state.health) {
+            return step;
+        }
+        state.attempts += 1;
+        state.phase = Phase::Starting { task: None };
+        let attempt = state.attempts;
+        drop(state);
+        self.spawn_start(attempt)
+    }
+
+    fn closed_gate(&self, health: &Health) -> Option<Step> {
+        let name = &self.process.name;
+        let left = |until: Instant| until.saturating_duration_since(Instant::now());
+        match health.gate(Instant::now()) {
+            Gate::Open => None,
+            Gate::Resting { until, cause } => {
+                let message = format!(
+                    "process `{name}` crashed and is started again in {:.1?}: {cause}",
+                    left(until)
+                );
+                let error = ProcessError::new(Failure::Start, message);
+                Some(Step::AwaitRest { until, error })
+            }
+            Gate::Broken { until, cause, crashes } => {
+                let message = format!(
+                    "process `{name}` crashed {crashes} times in a row without answering a call and is left alone for another {:.0?}: {cause}",
+                    left(until)
+                );
+                Some(Step::Fail(ProcessError::new(Failure::Start, message)))
+            }
+        }
+    }
+
+    /// Starts the process in a task. Not to be called under the lock: a runtime that is being shut
+    /// down drops the task on the spot, which ends the start.
+    fn spawn_start(self: &Arc<Self>, attempt: u64) -> Step {
+        let start = Start { supervisor: Arc::clone(self), attempt, ended: false };
+        let Ok(runtime) = Handle::try_current() else {
+            drop(start);
+            let message =
+                format!("process `{}` can't be started outside a Tokio runtime", self.process.name);
+            return Step::Fail(ProcessError::new(Failure::Start, message));
+        };
+        let handle = runtime.spawn(start.run()).abort_handle();
+        let mut state = lock(&self.state);
+        let State { phase, attempts, .. } = &mut *state;
+        match phase {
+            Phase::Starting { task } if *attempts == attempt => *task = Some(handle),
+            Phase::Stopped => handle.abort(),
+            _ => {}
+        }
+        Step::AwaitStart(attempt)
+    }
+
+    fn stopped(&self) -> ProcessError {
+        let message = format!("process `{}` was shut down with its executor", self.process.name);
+        ProcessError::new(Failure::Start, message)
+    }
+
+    fn end_start(&self, attempt: u64, result: Result<Running, StartError>) {
+        let mut state = lock(&self.state);
+        // Stopped meanwhile: what was started is dropped, which ends it.
+        if !matches!(state.phase, Phase::Starting { .. }) || state.attempts != attempt {
+            return;
+        }
+        state.phase = match result {
+            Ok(running) => Phase::Running(running),
+            Err(StartError::Refused(error, leaving)) => {
+                tracing::warn!(process = %self.process.name, "{error}");
+                leaving.client().stop.notify_one();
+                Phase::Refused { error, leaving: Some(leaving) }
+            }
+            Err(StartError::Failed(error)) => {
+                tracing::warn!(process = %self.process.name, "{error}");
+                self.counters.crashes.count();
+                state.health.crashed(Instant::now(), false, error.message.clone());
+                if let Gate::Broken { crashes: TOO_MANY, .. } = state.health.gate(Instant::now()) {
+                    tracing::warn!(process = %self.process.name, "it crashed {TOO_MANY} times in a row and is left alone for a while");
+                }
+                state.failed = Some((attempt, error));
+                Phase::Idle
+            }
+            Err(StartError::Interrupted) => {
+                let message = format!("the start of process `{}` was cut off", self.process.name);
+                state.failed = Some((attempt, ProcessError::new(Failure::Start, message)));
+                Phase::Idle
+            }
+        };
+        drop(state);
+        self.changed.notify_waiters();
+    }
+}
+
+/// One attempt to start a process, in a task of its own: a caller that goes away does not undo what
+/// the others wait for.
+struct Start {
+    supervisor: Arc<Supervisor>,
+    attempt: u64,
+    ended: bool,
+}
+
+enum StartError {
+    Failed(ProcessError),
+    /// The process said no.
+    Refused(ProcessError, Running),
+    /// The task was dropped, with its runtime or at the end of the executor.
+    Interrupted,
+}
+
+impl Start {
+    async fn run(mut self) {
+        let result = self.greet().await;
+        self.ended = true;
+        self.supervisor.end_start(self.attempt, result);
+    }
+
+    async fn greet(&self) -> Result<Running, StartError> {
+        let Supervisor { process, launch, lane, counters, .. } = &*self.supervisor;
+        let failed = |failure, cause: &str| {
+            let message = format!("process `{}` could not be started: {cause}", process.name);
+            StartError::Failed(ProcessError::new(failure, message))
+        };
+        let launch = launch.as_ref().map_err(|error| failed(Failure::Start, &error.message))?;
+        counters.starts.count();
+        let running = launch
+            .start(process, lane, counters)
+            .await
+            .map_err(|error| failed(Failure::Start, &error))?;
+        let params = self.supervisor.roles().greeting(&process.name);
+        let deadline = Instant::now() + process.start_timeout;
+        let client = running.client();
+        let reply = client.call(greeting::METHOD, &params, deadline).await.map_err(|error| {
+            let cause = greeting::failure(&error, process.start_timeout);
+            match &error {
+                CallError::TimedOut(_) => failed(Failure::TimedOut, &cause),
+                _ => failed(Failure::Start, &cause),
+            }
+        })?;
+        match greeting::read(&reply) {
+            Ok(greeting) => {
+                if greeting.cancels {
+                    client.wants_cancels();
+                }
+                tracing::debug!(process = %process.name, says = ?greeting.name, "process started");
+                Ok(running)
+            }
+            Err(greeting::Unwelcome::Refused(reason)) => {
+                let message = format!("process `{}` refused to serve: {reason}", process.name);
+                Err(StartError::Refused(ProcessError::new(Failure::Start, message), running))
+            }
+            Err(greeting::Unwelcome::Unreadable(problem)) => {
+                Err(failed(Failure::Protocol, &problem))
+            }
+        }
+    }
+}
+
+impl Drop for Start {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.supervisor.end_start(self.attempt, Err(StartError::Interrupted));
+        }
+    }
+}
+
+fn abort(task: Option<&AbortHandle>) {
+    if let Some(task) = task {
+        task.abort();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

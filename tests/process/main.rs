@@ -1,0 +1,7 @@
+//! Process hooks, against real children that behave and misbehave.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that can't go on has failed")]
+
+mod basics;
+mod dying;
+mod harness;
+mod starting;
