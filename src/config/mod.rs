@@ -13,7 +13,7 @@ mod layers;
 mod load;
 mod model;
 mod node;
-mod picoclaw;
+pub(crate) mod picoclaw;
 mod process;
 mod reader;
 mod render;

@@ -31,7 +31,7 @@ pub(super) const NEIGHBOURS: [&str; 8] = [
 ];
 
 /// The stages that may be intercepted, the event each corresponds to, and whether it may rewrite.
-pub(super) const STAGES: [(&str, (Event, bool)); 5] = [
+pub(crate) const STAGES: [(&str, (Event, bool)); 5] = [
     ("before_llm", (Event::BeforeLlmCall, true)),
     ("after_llm", (Event::AfterLlmCall, true)),
     ("before_tool", (Event::PreToolUse, true)),
@@ -40,7 +40,7 @@ pub(super) const STAGES: [(&str, (Event, bool)); 5] = [
 ];
 
 /// The runtime events that have one of ours, under both of their names.
-const KINDS: [(&str, &str, Event); 12] = [
+pub(crate) const KINDS: [(&str, &str, Event); 12] = [
     ("agent.turn.start", "turn_start", Event::TurnStart),
     ("agent.turn.end", "turn_end", Event::TurnEnd),
     ("agent.llm.request", "llm_request", Event::BeforeLlmCall),

@@ -145,6 +145,7 @@ impl Dispatch<'_> {
         let mut current = Current::new(input);
         if self.mutate(&mut current).await {
             self.validate(&mut current).await;
+            self.tell_observers(&current).await;
         }
         self.start_background(&current);
         self.outcomes.sort_by_key(|outcome| outcome.index);
@@ -217,6 +218,18 @@ impl Dispatch<'_> {
         let failed =
             self.interpreter(&self.plan.hooks[outcome.index], current.input()).failed(cause);
         Outcome { duration: outcome.duration, generation: outcome.generation, ..failed }
+    }
+
+    /// Tells the hooks that only observe: once, and of the input that all others agreed on.
+    async fn tell_observers(&mut self, current: &Current<'_>) {
+        let plan = self.plan;
+        for (index, bound) in plan.hooks.iter().enumerate().filter(|(_, bound)| bound.hook.observe)
+        {
+            if self.selects(index, current) {
+                let outcome = self.call(bound, current).await;
+                self.outcomes.push(outcome);
+            }
+        }
     }
 
     /// Starts the hooks that nobody waits for.
@@ -293,7 +306,10 @@ impl Dispatch<'_> {
     fn select(&self, current: &Current<'_>) -> Vec<usize> {
         let wanted = |index: &usize| {
             let hook = &self.plan.hooks[*index].hook;
-            !hook.mutates && !hook.background && self.plan.condition_holds(*index, current.input())
+            !hook.mutates
+                && !hook.background
+                && !hook.observe
+                && self.plan.condition_holds(*index, current.input())
         };
         self.plan.matching(current.input()).iter().copied().filter(wanted).collect()
     }

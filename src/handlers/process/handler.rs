@@ -61,7 +61,7 @@ impl HandlerFactory for ProcessFactory {
             let message = format!("process `{name}` can't be started: {}", obstacle.message);
             return Err(BuildError { message, key: None, hint: obstacle.hint.clone() });
         }
-        let observes = hook.background;
+        let observes = hook.observe || hook.background;
         let stage = Stage::of(hook.event);
         if hook.enabled {
             let mode = if observes { Some("observe") } else { stage.map(|stage| stage.mode) };

@@ -1,13 +1,13 @@
 //! What an observing process is told about an event: a notification in PicoClaw's words.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::wire::{self, Meta};
-use crate::config::EventMethod;
+use crate::config::{EventMethod, picoclaw};
 use crate::event::Event;
 use crate::wire::Input;
 
@@ -40,19 +40,18 @@ pub(super) fn notification(
     event: Event,
     input: &Input,
 ) -> (&'static str, Vec<u8>) {
-    let kinds = wire::kinds();
-    let known = kinds.get(&event);
-    let time = timestamp(SystemTime::now());
+    let known = picoclaw::KINDS.iter().find(|(.., known)| *known == event);
+    let time = Timestamp::now().to_string();
     let payload = payload(event, input);
     let (name, params) = match method {
         EventMethod::Event => {
-            let kind = known.map_or(event.name(), |(kind, _)| kind);
+            let kind = known.map_or(event.name(), |(_, kind, _)| kind);
             let meta = Meta::new(input, event.name());
             ("hook.event", serde_json::to_vec(&Legacy { kind, time, meta, payload }))
         }
         EventMethod::RuntimeEvent => {
             let own = format!("agent.{event}");
-            let kind = known.map_or(own.as_str(), |(_, kind)| kind);
+            let kind = known.map_or(own.as_str(), |(kind, ..)| kind);
             ("hook.runtime_event", serde_json::to_vec(&runtime(kind, time, event, input, payload)))
         }
     };
@@ -117,34 +116,6 @@ fn payload(event: Event, input: &Input) -> Value {
     }
 }
 
-/// Returns the time as RFC 3339 writes it, in UTC.
-fn timestamp(time: SystemTime) -> String {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    let (days, seconds) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
-    let (year, month, day) = date(days);
-    format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:06}Z",
-        seconds / 3600,
-        seconds / 60 % 60,
-        seconds % 60,
-        since.subsec_micros()
-    )
-}
-
-/// Returns the date of a day after 1970-01-01, by the calendar's cycle of 400 years.
-///
-/// Counting from 1 March of the year 0 puts the leap day at the end of its year.
-const fn date(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (cycle, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day_of_month = day - (153 * month + 2) / 5 + 1;
-    let year = cycle * 400 + year;
-    if month < 10 { (year, month + 3, day_of_month) } else { (year + 1, month - 9, day_of_month) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,6 +138,7 @@ mod tests {
         let (method, params) = told(EventMethod::Event, Event::PreToolUse, &input());
         assert_eq!(method, "hook.event");
         assert_eq!(params["Kind"], "tool_exec_start");
+        assert!(params["Time"].as_str().unwrap().ends_with('Z'));
         assert_eq!(params["Meta"]["AgentID"], "agent-1");
         assert_eq!(params["Meta"]["TurnID"], "turn-1");
         assert_eq!(
@@ -192,17 +164,5 @@ mod tests {
         assert_eq!(params["Payload"]["session_id"], "s");
         let (_, params) = told(EventMethod::RuntimeEvent, Event::SessionStart, &input());
         assert_eq!(params["kind"], "agent.session_start");
-    }
-
-    #[test]
-    fn times_are_those_of_the_calendar() {
-        for (seconds, expected) in [
-            (0, "1970-01-01T00:00:00.000000Z"),
-            (951_782_400, "2000-02-29T00:00:00.000000Z"),
-            (1_767_225_599, "2025-12-31T23:59:59.000000Z"),
-            (4_107_542_400, "2100-03-01T00:00:00.000000Z"),
-        ] {
-            assert_eq!(timestamp(UNIX_EPOCH + Duration::from_secs(seconds)), expected);
-        }
     }
 }

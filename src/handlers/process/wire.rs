@@ -1,7 +1,6 @@
 //! The one table between our events and PicoClaw's methods, and what each method is told.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -281,21 +280,16 @@ pub(super) fn is_tool_result(response: &Value) -> bool {
     response.get("for_llm").is_some_and(Value::is_string)
 }
 
-/// PicoClaw's names of what its observers are told, by event.
-pub(super) fn kinds() -> BTreeMap<Event, (&'static str, &'static str)> {
-    [
-        (Event::TurnStart, ("turn_start", "agent.turn.start")),
-        (Event::TurnEnd, ("turn_end", "agent.turn.end")),
-        (Event::BeforeLlmCall, ("llm_request", "agent.llm.request")),
-        (Event::AfterLlmCall, ("llm_response", "agent.llm.response")),
-        (Event::BeforeCompaction, ("context_compress", "agent.context.compress")),
-        (Event::AfterCompaction, ("session_summarize", "agent.session.summarize")),
-        (Event::PreToolUse, ("tool_exec_start", "agent.tool.exec_start")),
-        (Event::PostToolUse, ("tool_exec_end", "agent.tool.exec_end")),
-        (Event::UserSteeringMessagesSubmit, ("steering_injected", "agent.steering.injected")),
-        (Event::UserFollowupSubmit, ("follow_up_queued", "agent.follow_up.queued")),
-        (Event::SubagentStop, ("subturn_end", "agent.subturn.end")),
-        (Event::OnError, ("error", "agent.error")),
-    ]
-    .into()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::picoclaw;
+
+    #[test]
+    fn the_shorthand_and_the_methods_mean_the_same_events() {
+        for (name, (event, _)) in picoclaw::STAGES {
+            assert_eq!(Stage::of(event).unwrap().method, format!("hook.{name}"));
+        }
+        assert_eq!(STAGES.len(), picoclaw::STAGES.len());
+    }
 }
