@@ -4,6 +4,7 @@
 //! once from a hook's arguments: what is wrong with them is found when the file is loaded, and
 //! what is right is not parsed again when the hook runs.
 
+mod add_context;
 mod add_date;
 mod add_directory_listing;
 mod add_environment_info;
@@ -15,13 +16,17 @@ mod add_user_info;
 mod allow_tools;
 mod arguments;
 mod audit_log;
+mod elide_repeated_tool_results;
 mod git;
+mod limit_large_tool_results;
 mod max_iterations;
 mod protect_paths;
 mod redact_secrets;
 pub mod secrets;
+mod spill;
 mod surroundings;
 mod text;
+mod tool;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -42,6 +47,9 @@ static SHIPPED: &[&Shipped] = &[
     &max_iterations::MAX_ITERATIONS,
     &audit_log::AUDIT_LOG,
     &redact_secrets::REDACT_SECRETS,
+    &limit_large_tool_results::LIMIT_LARGE_TOOL_RESULTS,
+    &elide_repeated_tool_results::ELIDE_REPEATED_TOOL_RESULTS,
+    &add_context::ADD_CONTEXT,
     &add_date::ADD_DATE,
     &add_environment_info::ADD_ENVIRONMENT_INFO,
     &add_prompt_files::ADD_PROMPT_FILES,

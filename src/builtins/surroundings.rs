@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use jiff::{Timestamp, Zoned};
 
-/// The environment, the home directory and the clock.
+/// The environment, the home directory, that for temporary files and the clock.
 ///
 /// Builtins read these here and nowhere else, so that each can be run against another machine's.
 #[derive(Clone)]
 pub struct Surroundings {
     env: Arc<BTreeMap<OsString, OsString>>,
     home: Option<PathBuf>,
+    temp_dir: PathBuf,
     now: Arc<dyn Fn() -> Zoned + Send + Sync>,
 }
 
@@ -24,11 +25,13 @@ impl Surroundings {
         Self {
             env: Arc::new(std::env::vars_os().collect()),
             home: std::env::home_dir().filter(|home| home.is_absolute()),
+            temp_dir: std::env::temp_dir(),
             now: Arc::new(Zoned::now),
         }
     }
 
-    /// Replaces the environment, and with it the home directory.
+    /// Replaces the environment, and with it the home directory and, where it is set, that for
+    /// temporary files.
     #[must_use]
     pub fn with_env<K, V>(mut self, env: impl IntoIterator<Item = (K, V)>) -> Self
     where
@@ -39,6 +42,7 @@ impl Surroundings {
             env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         let path = |name: &str| env.get(OsStr::new(name)).map(PathBuf::from);
         self.home = path("HOME").filter(|home| home.is_absolute());
+        self.temp_dir = path("TMPDIR").filter(|path| path.is_absolute()).unwrap_or(self.temp_dir);
         self.env = Arc::new(env);
         self
     }
@@ -66,6 +70,11 @@ impl Surroundings {
     /// Returns the home directory.
     pub(super) fn home(&self) -> Option<&Path> {
         self.home.as_deref()
+    }
+
+    /// Returns the directory for temporary files.
+    pub(super) fn temp_dir(&self) -> &Path {
+        &self.temp_dir
     }
 
     /// Returns the local time.

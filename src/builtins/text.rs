@@ -21,6 +21,11 @@ pub(super) fn head(text: &str, limit: usize) -> &str {
     &text[..text.floor_char_boundary(limit)]
 }
 
+/// Returns the longest end of `text` that is at most `limit` bytes.
+pub(super) fn tail(text: &str, limit: usize) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(limit))..]
+}
+
 /// Returns `text`, or its start with a line that says how much is missing.
 pub(super) fn cut(text: &str, limit: usize) -> String {
     if text.len() <= limit {

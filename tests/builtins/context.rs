@@ -175,3 +175,48 @@ fn what_is_no_file_name_is_refused() {
     );
     assert!(refused("add_prompt_files", &["a", "--depth=1", "--depth=2"]).contains("given twice"));
 }
+
+#[test]
+fn add_context_inserts_fields_of_the_input() {
+    let input = input(json!({
+        "session_id": "s1", "cwd": "/w", "tool_use_id": "u", "iteration": 3, "parent_session_id": "p",
+        "tool_input": { "path": "a b", "list": [1, { "x": true }], "a.b": "dotted" }, "my_field": "mine",
+    }));
+    for (text, expected) in [
+        ("plain", "plain"),
+        ("in {{session_id}} at {{ cwd }}!", "in s1 at /w!"),
+        ("{{.SessionID}} {{ .ToolUseID }} {{ .Iteration }}", "s1 u 3"),
+        (
+            "{{tool_input.path}} {{tool_input.list.1.x}} {{tool_input.list}}",
+            "a b true [1,{\"x\":true}]",
+        ),
+        ("{{/tool_input/a.b}} {{/my_field}} {{parent_session_id}}", "dotted mine p"),
+        ("[{{prompt}}{{tool_input.none}}]", "[]"),
+        ("{ } }} {", "{ } }} {"),
+    ] {
+        assert_eq!(context("add_context", &[text], &input).as_deref(), Some(expected), "{text}");
+    }
+    assert_eq!(context("add_context", &["a", "{{cwd}}"], &input).unwrap(), "a\n/w");
+    assert_eq!(context("add_context", &["{{prompt}}"], &input), None);
+}
+
+#[test]
+fn add_context_refuses_what_it_does_not_understand() {
+    for (text, error) in [
+        (&[][..], "it needs a text"),
+        (
+            &["{{sesion_id}}"],
+            "`{{sesion_id}}`: inputs have no field `sesion_id`; did you mean `session_id`?",
+        ),
+        (&["{{.Nonsense}}"], "`{{.Nonsense}}`: inputs have no field `nonsense`"),
+        (&["a {{cwd"], "`{{cwd` lacks its `}}`"),
+        (
+            &["{{if .Cwd}}x{{end}}"],
+            "`{{if .Cwd}}` is no field; only fields can be inserted, such as `{{session_id}}`",
+        ),
+        (&["{{cwd.}}"], "`{{cwd.}}`: a part of the field's path is empty"),
+        (&["{{}}"], "`{{}}`: inputs have no field ``"),
+    ] {
+        assert_eq!(refused("add_context", text), error);
+    }
+}

@@ -7,6 +7,7 @@ mod git;
 mod protect_paths;
 mod redact_secrets;
 mod registered;
+mod responses;
 mod secrets;
 mod support;
 mod tools;

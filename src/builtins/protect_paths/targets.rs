@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::rules::Access;
 use super::words;
+use crate::builtins::tool;
 use crate::wire::Input;
 
 /// Keys whose text is written into a file or shown, and names none.
@@ -44,37 +45,6 @@ const COMMANDS: [&str; 12] = [
     "command_line",
     "run",
 ];
-/// Names of tools whose every text is run, where no kind says so.
-const SHELLS: [&str; 12] = [
-    "shell",
-    "bash",
-    "sh",
-    "zsh",
-    "powershell",
-    "terminal",
-    "exec",
-    "run_shell_command",
-    "local_shell",
-    "run_terminal_cmd",
-    "execute_command",
-    "exec_command",
-];
-/// Names of tools that only read, where no kind says so.
-const READERS: [&str; 11] = [
-    "read",
-    "read_file",
-    "readfile",
-    "read_many_files",
-    "view_file",
-    "list_directory",
-    "list_dir",
-    "ls",
-    "glob",
-    "grep",
-    "notebookread",
-];
-/// Names of tools that only write, where no kind says so.
-const WRITERS: [&str; 4] = ["write", "write_file", "writefile", "create_file"];
 /// Programs that go through a directory and all below it.
 const DESCENDING: [&str; 24] = [
     "find", "fd", "fdfind", "rg", "ag", "ack", "tree", "tar", "bsdtar", "zip", "7z", "rsync",
@@ -100,7 +70,7 @@ pub(super) struct Targets {
 
 impl Targets {
     pub(super) fn of(input: &Input, variable: &dyn Fn(&str) -> Option<String>) -> Self {
-        let shell = is(input, &["shell"], &SHELLS);
+        let shell = tool::runs_commands(input);
         let mut collector = Collector {
             words: BTreeSet::new(),
             texts: BTreeSet::new(),
@@ -219,23 +189,8 @@ fn pieces(text: &str) -> BTreeSet<String> {
     pieces
 }
 
-/// Returns whether the tool is of one of these kinds or, when it has no kind, of these names.
-fn is(input: &Input, kinds: &[&str], names: &[&str]) -> bool {
-    let tool = input.tool().to_lowercase();
-    input.tool_kinds.iter().any(|kind| kinds.contains(&kind.as_str()))
-        || names.contains(&tool.as_str())
-}
-
 fn access(input: &Input) -> Access {
-    let tool = input.tool().to_lowercase();
-    let all = |kinds: &[&str], names: &[&str]| {
-        let kinds_agree = input.tool_kinds.iter().all(|kind| kinds.contains(&kind.as_str()));
-        kinds_agree && (!input.tool_kinds.is_empty() || names.contains(&tool.as_str()))
-    };
-    let only_reads =
-        input.tool_read_only == Some(true) || all(&["read", "list", "glob", "grep"], &READERS);
-    let only_writes = all(&["write"], &WRITERS);
-    Access { reads: only_reads || !only_writes, writes: !only_reads }
+    Access { reads: !tool::only_writes(input), writes: !tool::only_reads(input) }
 }
 
 /// Returns whether a command goes through directories.

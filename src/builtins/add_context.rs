@@ -1,0 +1,173 @@
+//! `add_context`: gives the model a text with fields of the input in it.
+
+use serde_json::Value;
+
+use super::{Argument, Prepared, Shipped, Surroundings, gives_context};
+use crate::handlers::builtin::BuiltinError;
+use crate::suggest;
+use crate::wire::{Input, Output};
+
+pub(super) const ADD_CONTEXT: Shipped = Shipped {
+    name: "add_context",
+    about: "Gives the model a text of yours, with fields of the input in it",
+    arguments: &[Argument {
+        usage: "TEXT...",
+        optional: false,
+        about: "A text; `{{session_id}}` or `{{tool_input.path}}` stands for a field of the input. \
+                Several are joined by newlines.",
+    }],
+    details: "A field is written as in `when:`: keys joined by dots, or a JSON pointer. docker-agent's \
+              spelling `{{.SessionID}}` means the same; its other template words are not understood. A \
+              field that is not set is nothing; a field that inputs do not have is an error at load. A \
+              host's own fields are written as a pointer, `{{/my_field}}`.",
+    example: "session_start:\n  - { type: builtin, command: add_context, args: [\"This is session {{session_id}} in {{cwd}}.\"] }",
+    suits: gives_context,
+    inline: true,
+    prepare,
+};
+
+/// Fields that docker-agent has and that are kept among the other keys of an input.
+const OTHER_FIELDS: [&str; 21] = [
+    "safety_policy",
+    "steering_messages",
+    "parent_session_id",
+    "from_agent",
+    "to_agent",
+    "agent_switch_kind",
+    "from_agent_models",
+    "previous_max_iterations",
+    "new_max_iterations",
+    "safety_label",
+    "usage",
+    "cost",
+    "input_tokens",
+    "output_tokens",
+    "context_limit",
+    "compaction_reason",
+    "worktree_path",
+    "worktree_branch",
+    "worktree_source_dir",
+    "skill",
+    "prompt_file",
+];
+
+/// A part of a text.
+#[derive(Debug, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    Field(Vec<String>),
+}
+
+fn prepare(_: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+    if args.is_empty() {
+        return Err("it needs a text".to_owned());
+    }
+    let texts: Vec<Vec<Part>> = args.iter().map(|arg| parse(arg)).collect::<Result<_, _>>()?;
+    Ok(Box::new(move |input| {
+        let texts: Vec<String> =
+            texts.iter().map(|parts| render(parts, input)).collect::<Result<_, BuiltinError>>()?;
+        let text = texts.join("\n");
+        Ok((!text.trim().is_empty()).then(|| Output::context(text)))
+    }))
+}
+
+fn parse(text: &str) -> Result<Vec<Part>, String> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (field, after) =
+            after.split_once("}}").ok_or_else(|| format!("`{{{{{after}` lacks its `}}}}`"))?;
+        parts.push(Part::Text(before.to_owned()));
+        parts.push(Part::Field(path(field.trim())?));
+        rest = after;
+    }
+    parts.push(Part::Text(rest.to_owned()));
+    Ok(parts)
+}
+
+fn path(field: &str) -> Result<Vec<String>, String> {
+    if let Some(pointer) = field.strip_prefix('/') {
+        return whole(
+            field,
+            pointer.split('/').map(|key| key.replace("~1", "/").replace("~0", "~")).collect(),
+        );
+    }
+    let mut path: Vec<String> =
+        field.strip_prefix('.').unwrap_or(field).split('.').map(str::to_owned).collect();
+    if field.starts_with('.') {
+        path[0] = snake_case(&path[0]);
+    }
+    let plain =
+        |key: &String| key.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter));
+    if !path.iter().all(plain) {
+        return Err(format!(
+            "`{{{{{field}}}}}` is no field; only fields can be inserted, such as `{{{{session_id}}}}`"
+        ));
+    }
+    let known = || Input::FIELDS.iter().chain(&OTHER_FIELDS).copied();
+    if !known().any(|name| name == path[0]) {
+        let meant = suggest::closest(&path[0], known());
+        return Err(format!(
+            "`{{{{{field}}}}}`: inputs have no field `{}`{}",
+            path[0],
+            suggest::did_you_mean(meant)
+        ));
+    }
+    whole(field, path)
+}
+
+fn whole(field: &str, path: Vec<String>) -> Result<Vec<String>, String> {
+    if path.iter().any(String::is_empty) {
+        return Err(format!("`{{{{{field}}}}}`: a part of the field's path is empty"));
+    }
+    Ok(path)
+}
+
+/// Turns Go's `ToolUseID` into `tool_use_id`.
+fn snake_case(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    let mut snake = String::new();
+    for (at, letter) in letters.iter().enumerate() {
+        let after_small = at > 0 && !letters[at - 1].is_uppercase();
+        let before_small = at > 0 && letters.get(at + 1).is_some_and(|next| next.is_lowercase());
+        if letter.is_uppercase() && (after_small || before_small) {
+            snake.push('_');
+        }
+        snake.extend(letter.to_lowercase());
+    }
+    snake
+}
+
+fn render(parts: &[Part], input: &Input) -> Result<String, BuiltinError> {
+    let mut text = String::new();
+    for part in parts {
+        match part {
+            Part::Text(part) => text.push_str(part),
+            Part::Field(path) => match input.lookup(path).as_deref() {
+                None | Some(Value::Null) => {}
+                Some(Value::String(value)) => text.push_str(value),
+                Some(value) => text.push_str(&serde_json::to_string(value)?),
+            },
+        }
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn go_names_become_ours() {
+        for (go, ours) in [
+            ("SessionID", "session_id"),
+            ("ToolUseID", "tool_use_id"),
+            ("HookEventName", "hook_event_name"),
+            ("Cwd", "cwd"),
+            ("CWD", "cwd"),
+            ("", ""),
+        ] {
+            assert_eq!(snake_case(go), ours);
+        }
+    }
+}

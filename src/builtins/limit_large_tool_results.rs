@@ -1,0 +1,202 @@
+//! `limit_large_tool_results`: keeps a large tool response out of the model's context.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::spill::Spill;
+use super::{Argument, Prepared, Shipped, Surroundings, arguments, text, tool};
+use crate::event::{Event, Rewrite};
+use crate::wire::{Input, Output};
+
+pub(super) const LIMIT_LARGE_TOOL_RESULTS: Shipped = Shipped {
+    name: "limit_large_tool_results",
+    about: "Cuts large tool responses and keeps the whole in a file",
+    arguments: &[
+        Argument {
+            usage: "--max-bytes=N",
+            optional: true,
+            about: "The most bytes of a text; 51200 when left out, 1024 at least.",
+        },
+        Argument {
+            usage: "--max-lines=N",
+            optional: true,
+            about: "The most lines of a text; 2000 when left out, 10 at least.",
+        },
+        Argument {
+            usage: "--keep=head|tail",
+            optional: true,
+            about: "Which end of a text stays; when left out, the head for tools that only read and \
+                    the tail for others.",
+        },
+    ],
+    details: "The whole text goes into a file (mode 0600) in a private directory below the system's \
+              place for temporary files, and the model is told where. Every text inside a structured \
+              response is limited on its own; images and other media are left alone. The files of a \
+              session are deleted at its `session_end`, so put the builtin there, too; files that were \
+              forgotten are deleted after 7 days. One session keeps 256 MiB at most; beyond that a text \
+              is only cut. This works between separate runs of `hookexec run` as well. Where \
+              `redact_secrets` runs on the same event, put it first: the file holds what this builtin \
+              was given.",
+    example: "tool_response_transform:\n  - { type: builtin, command: limit_large_tool_results, mutates: true }\nsession_end:\n  - { type: builtin, command: limit_large_tool_results }",
+    suits: |contract| {
+        contract.rewrite == Rewrite::ToolResponse || contract.event == Event::SessionEnd
+    },
+    inline: false,
+    prepare,
+};
+
+/// What is kept free beside the notice that says what was cut.
+const SPARE_BYTES: usize = 32;
+const SPARE_LINES: usize = 3;
+
+#[derive(Debug, Clone, Copy)]
+struct Limit {
+    bytes: usize,
+    lines: usize,
+    keep: Option<End>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Head,
+    Tail,
+}
+
+fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+    let mut limit = Limit { bytes: 50 * 1024, lines: 2000, keep: None };
+    let (options, others) = arguments::options(args)?;
+    for (option, value) in options {
+        match option {
+            "max-bytes" => limit.bytes = at_least(1024, "--max-bytes", value)?,
+            "max-lines" => limit.lines = at_least(10, "--max-lines", value)?,
+            "keep" => {
+                limit.keep = match value {
+                    "head" => Some(End::Head),
+                    "tail" => Some(End::Tail),
+                    _ => return Err(format!("--keep can be `head` or `tail`, found `{value}`")),
+                }
+            }
+            other => return Err(arguments::unknown(other, &["max-bytes", "max-lines", "keep"])),
+        }
+    }
+    if let [other, ..] = &*others {
+        return Err(format!("it takes options only, found `{other}`"));
+    }
+    let temp_dir = surroundings.temp_dir().to_owned();
+    Ok(Box::new(move |input| {
+        let spill = Spill::of_session(&temp_dir, &input.session_id);
+        if input.hook_event_name == Some(Event::SessionEnd) {
+            spill.delete(&input.session_id)?;
+            return Ok(None);
+        }
+        let Some(mut response) = input.tool_response.clone() else { return Ok(None) };
+        let mut cutter = Cutter {
+            limit: for_tool(limit, input),
+            spill: &spill,
+            tool: input.tool(),
+            cut: 0,
+            problem: None,
+        };
+        cutter.value(&mut response);
+        if cutter.cut == 0 {
+            return Ok(None);
+        }
+        let output = Output::tool_response(response);
+        Ok(Some(match cutter.problem {
+            Some(problem) => output.with_system_message(format!(
+                "a large response of `{}` was cut and could not be kept in a file: {problem}",
+                input.tool()
+            )),
+            None => output,
+        }))
+    }))
+}
+
+fn at_least(least: usize, name: &str, value: &str) -> Result<usize, String> {
+    let number = value.parse().ok().filter(|number| *number >= least);
+    number.ok_or_else(|| {
+        format!("{name} must be a whole number of at least {least}, found `{value}`")
+    })
+}
+
+fn for_tool(limit: Limit, input: &Input) -> Limit {
+    let end = if tool::only_reads(input) { End::Head } else { End::Tail };
+    Limit { keep: Some(limit.keep.unwrap_or(end)), ..limit }
+}
+
+/// Cuts the texts of one response.
+struct Cutter<'a> {
+    limit: Limit,
+    spill: &'a Spill,
+    tool: &'a str,
+    cut: usize,
+    problem: Option<String>,
+}
+
+impl Cutter<'_> {
+    fn value(&mut self, value: &mut Value) {
+        match value {
+            Value::String(whole) => {
+                if let Some(short) = self.text(whole) {
+                    *whole = short;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
+            // A part of an image is no image.
+            Value::Object(object) if is_media(object) => {}
+            Value::Object(object) => object.values_mut().for_each(|value| self.value(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn text(&mut self, whole: &str) -> Option<String> {
+        let lines = whole.lines().count();
+        if whole.len() <= self.limit.bytes && lines <= self.limit.lines {
+            return None;
+        }
+        self.cut += 1;
+        let mut notice = format!("the whole is {} bytes in {lines} lines", whole.len());
+        match self.spill.keep(self.tool, whole) {
+            Ok(path) => {
+                let _ = write!(notice, " and lies in {}", path.display());
+            }
+            Err(error) => self.problem = Some(error.to_string()),
+        }
+        let bytes = self.limit.bytes.saturating_sub(notice.len() + SPARE_BYTES);
+        let lines = self.limit.lines - SPARE_LINES;
+        Some(if self.limit.keep == Some(End::Head) {
+            format!("{}\n\n[cut here: {notice}]", first_lines(text::head(whole, bytes), lines))
+        } else {
+            format!(
+                "[cut: {notice}; its end is]\n\n{}",
+                last_lines(text::tail(whole, bytes), lines)
+            )
+        })
+    }
+}
+
+fn is_media(object: &crate::wire::JsonObject) -> bool {
+    let is = |key: &str, values: &[&str]| {
+        object.get(key).and_then(Value::as_str).is_some_and(|value| values.contains(&value))
+    };
+    is("type", &["image", "audio", "video", "document"])
+        || object.contains_key("blob")
+        || object.contains_key("data")
+            && (object.contains_key("mimeType") || object.contains_key("media_type"))
+}
+
+fn first_lines(text: &str, count: usize) -> &str {
+    match text.match_indices('\n').nth(count - 1) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    }
+}
+
+fn last_lines(text: &str, count: usize) -> &str {
+    let body = text.strip_suffix('\n').unwrap_or(text);
+    match body.rmatch_indices('\n').nth(count - 1) {
+        Some((end, _)) => &text[end + 1..],
+        None => text,
+    }
+}

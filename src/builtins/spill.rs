@@ -1,0 +1,120 @@
+//! Files for what is too large, private to the user and deleted with the session.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use sha2::{Digest as _, Sha256};
+
+/// How much one session may keep, in bytes.
+const MOST: u64 = 256 << 20;
+/// How long forgotten files stay.
+const FORGOTTEN: Duration = Duration::from_hours(7 * 24);
+
+/// The directory of one session's files.
+///
+/// Its place follows from the user and the session alone, so that separate processes find the same.
+#[derive(Debug)]
+pub(super) struct Spill {
+    all: PathBuf,
+    own: PathBuf,
+}
+
+impl Spill {
+    pub(super) fn of_session(temp_dir: &Path, session: &str) -> Self {
+        let all = temp_dir.join(format!("hookexec-{}", rustix::process::geteuid().as_raw()));
+        // A session's id is the host's text and no file name.
+        let own = all.join(short_hash(session.as_bytes()));
+        Self { all, own }
+    }
+
+    /// Writes `text` into a file and returns its path; the same text goes into the same file.
+    pub(super) fn keep(&self, name: &str, text: &str) -> io::Result<PathBuf> {
+        private_directory(&self.all)?;
+        private_directory(&self.own)?;
+        let name: String = name
+            .chars()
+            .filter(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
+            .take(40)
+            .collect();
+        let path = self.own.join(format!("{name}-{}.txt", short_hash(text.as_bytes())));
+        if path.is_file() {
+            return Ok(path);
+        }
+        if size(&self.own)? + text.len() as u64 > MOST {
+            return Err(io::Error::other("the session keeps too much already"));
+        }
+        // Under its name only when it is whole.
+        let part =
+            self.own.join(format!(".{}-{}", std::process::id(), short_hash(text.as_bytes())));
+        let mut options = OpenOptions::new();
+        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&part)?;
+        let written = file.write_all(text.as_bytes()).and_then(|()| fs::rename(&part, &path));
+        if written.is_err() {
+            // What is left of it goes with the session.
+            let _ = fs::remove_file(&part);
+        }
+        written.map(|()| path)
+    }
+
+    /// Deletes the files of the session, and those of sessions that were forgotten.
+    pub(super) fn delete(&self, session: &str) -> io::Result<()> {
+        if !self.all.exists() {
+            return Ok(());
+        }
+        private_directory(&self.all)?;
+        // Hosts that name no session share one place, which one of them must not delete.
+        if !session.is_empty() && self.own.exists() {
+            private_directory(&self.own)?;
+            fs::remove_dir_all(&self.own)?;
+        }
+        let now = SystemTime::now();
+        for entry in fs::read_dir(&self.all)? {
+            let entry = entry?;
+            let Ok(data) = entry.metadata() else { continue };
+            let age = data.modified().map(|then| now.duration_since(then));
+            if data.is_dir() && matches!(age, Ok(Ok(age)) if age > FORGOTTEN) {
+                match fs::remove_dir_all(entry.path()) {
+                    // Another session's end was faster.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    deleted => deleted?,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Makes a directory that nobody else can look into, or makes sure that it is one: others can make
+/// files of any name in the place for temporary files.
+fn private_directory(path: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let data = fs::symlink_metadata(path)?;
+    let own = data.is_dir()
+        && data.uid() == rustix::process::geteuid().as_raw()
+        && data.mode().is_multiple_of(0o100);
+    if own {
+        Ok(())
+    } else {
+        let problem = format!("{} is no private directory of this user", path.display());
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, problem))
+    }
+}
+
+fn size(directory: &Path) -> io::Result<u64> {
+    fs::read_dir(directory)?.map(|entry| Ok(entry?.metadata()?.len())).sum()
+}
+
+fn short_hash(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    let hash = Sha256::digest(bytes);
+    hash.iter().take(8).fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
