@@ -220,6 +220,7 @@ pub mod registry;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod suggest;
+pub mod testing;
 pub mod trust;
 pub mod wire;
 

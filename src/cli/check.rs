@@ -35,7 +35,7 @@ enum Format {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        let check = Executor::check(&self.config.options()?, Registry::new());
+        let check = Executor::check(&self.config.options()?, Registry::with_shipped_builtins());
         if check.files.is_empty() && check.problems.is_empty() {
             return Err(CommandError::no_files());
         }

@@ -72,21 +72,21 @@ impl ConfigArgs {
     /// Returns what to load.
     pub(crate) fn options(&self) -> Result<LoadOptions, CommandError> {
         let mut options = LoadOptions::default();
-        options.working_dir = Some(self.project()?);
+        options.working_dir = Some(project(self.cwd.as_deref())?);
         options.files.clone_from(&self.config);
         options.agent.clone_from(&self.agent);
         options.isolated = self.isolated;
         Ok(options)
     }
+}
 
-    /// Returns the project's directory, absolute.
-    fn project(&self) -> Result<PathBuf, CommandError> {
-        let directory = self.cwd.as_deref().unwrap_or_else(|| Path::new("."));
-        let absolute = directory.canonicalize().and_then(|path| {
-            if path.is_dir() { Ok(path) } else { Err(std::io::ErrorKind::NotADirectory.into()) }
-        });
-        absolute.map_err(|error| {
-            CommandError::usage(format!("can't work in {}: {error}", directory.display()))
-        })
-    }
+/// Returns the project's directory, absolute; the current one unless another is named.
+pub(crate) fn project(named: Option<&Path>) -> Result<PathBuf, CommandError> {
+    let directory = named.unwrap_or_else(|| Path::new("."));
+    let absolute = directory.canonicalize().and_then(|path| {
+        if path.is_dir() { Ok(path) } else { Err(std::io::ErrorKind::NotADirectory.into()) }
+    });
+    absolute.map_err(|error| {
+        CommandError::usage(format!("can't work in {}: {error}", directory.display()))
+    })
 }

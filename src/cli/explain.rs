@@ -156,27 +156,19 @@ fn explained(
     input: &Input,
     verdict: Option<Verdict>,
 ) -> Explained {
+    let explanations = executor.explain(event, input);
+    let reports = match &verdict {
+        Some(verdict) => Explanation::pair(&explanations, verdict),
+        None => vec![None; explanations.len()],
+    };
     let (mut hooks, mut of_other_events) = (Vec::new(), 0);
-    let mut reports: Vec<&HookReport> = verdict.iter().flat_map(|verdict| &verdict.hooks).collect();
-    for explanation in executor.explain(event, input) {
+    for (explanation, report) in explanations.into_iter().zip(reports) {
         if matches!(explanation.selection, Selection::OtherEvent(_)) {
             of_other_events += 1;
             continue;
         }
-        // Reports stand in config order, too: of two alike, the first belongs to the first.
-        let place = reports.iter().position(|report| {
-            report.name == explanation.name
-                && report.source == explanation.source
-                && report.kind == explanation.kind
-        });
-        // A hook that would not run for the input as it came may run for a rewritten one; a
-        // duplicate never does.
-        let place = place.filter(|_| {
-            !matches!(explanation.selection, Selection::DuplicateOf(_) | Selection::Disabled)
-        });
-        let report = place.map(|place| reports.remove(place).clone());
-        let effect = report.as_ref().zip(verdict.as_ref()).and_then(effect);
-        hooks.push(ExplainedHook { explanation, report, effect });
+        let effect = report.zip(verdict.as_ref()).and_then(effect);
+        hooks.push(ExplainedHook { explanation, report: report.cloned(), effect });
     }
     Explained { event, tool: input.tool_name.clone(), hooks, of_other_events, verdict }
 }

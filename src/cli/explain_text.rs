@@ -91,7 +91,7 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<Str
     };
     let mut lines =
         vec![format!("{} {DIM}{:.1} ms{DIM:#}", title(style, word), report.duration_ms)];
-    if *selection != Selection::Runs {
+    if !matches!(selection, Selection::Runs | Selection::Untrusted(_)) {
         lines.push("it did not match the input as it came, but does after a rewrite".into());
     }
     if let Some(decision) = report.decision {
@@ -127,6 +127,7 @@ fn selection_lines(hook: &Explanation, event: Event, tool: Option<&str>) -> Vec<
             lines.extend(condition_lines(hook));
             lines
         }
+        Selection::Untrusted(why) => vec![format!("it would fail, and not be started: {why}")],
         Selection::OtherEvent(own) => vec![format!("it is configured for `{own}`, not `{event}`")],
         Selection::Disabled => vec!["it is switched off: `enabled: false`".to_owned()],
         Selection::NotMatched => {

@@ -23,6 +23,8 @@ mod run;
 mod runtime;
 mod schema;
 mod table;
+mod test;
+mod test_report;
 mod trust;
 
 use std::panic::{self, AssertUnwindSafe};
@@ -50,6 +52,7 @@ Take anything but 0 for \"not allowed\".";
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Args),
+    Test(test::Args),
     Explain(explain::Args),
     Check(check::Args),
     List(list::Args),
@@ -64,6 +67,7 @@ impl Command {
     fn execute(self) -> Result<Exit, CommandError> {
         match self {
             Self::Run(args) => args.execute(),
+            Self::Test(args) => args.execute(),
             Self::Explain(args) => args.execute(),
             Self::Check(args) => args.execute(),
             Self::List(args) => args.execute(),

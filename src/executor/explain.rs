@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::dispatch::Executor;
 use crate::config::{Hook, Trace};
 use crate::event::Event;
-use crate::wire::Input;
+use crate::wire::{HookReport, Input, Verdict};
 
 /// Why one configured hook would run for an input, or would not.
 #[derive(Debug, Clone, Serialize)]
@@ -49,6 +49,34 @@ pub enum Selection {
     ConditionFails,
     /// An identical hook stands before it, here.
     DuplicateOf(String),
+}
+
+impl Explanation {
+    /// Returns, for each of `explanations`, what the hook did; `None` when it did not run.
+    ///
+    /// `verdict` is that of the executor and the event that were explained.
+    #[must_use]
+    pub fn pair<'v>(explanations: &[Self], verdict: &'v Verdict) -> Vec<Option<&'v HookReport>> {
+        // Reports stand in config order, too: of two alike, the first belongs to the first.
+        let mut reports: Vec<&HookReport> = verdict.hooks.iter().collect();
+        let mut pair = |explanation: &Self| {
+            // A hook that does not match the input as it came may match a rewritten one; these
+            // never run.
+            if matches!(
+                explanation.selection,
+                Selection::OtherEvent(_) | Selection::Disabled | Selection::DuplicateOf(_)
+            ) {
+                return None;
+            }
+            let place = reports.iter().position(|report| {
+                report.name == explanation.name
+                    && report.source == explanation.source
+                    && report.kind == explanation.kind
+            })?;
+            Some(reports.remove(place))
+        };
+        explanations.iter().map(&mut pair).collect()
+    }
 }
 
 impl Executor {

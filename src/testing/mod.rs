@@ -1,0 +1,16 @@
+//! Tests of a hooks file: cases in YAML, what they expect, and what no case reached.
+//!
+//! A [`CaseFile`] is read from `hooks.test.yaml`; a [`Bench`] runs its cases against a
+//! configuration, each with an executor of its own, and keeps count of what was reached.
+
+mod bench;
+mod case;
+mod compare;
+mod coverage;
+mod stub;
+
+pub use bench::{Bench, CaseReport};
+pub use case::{Case, CaseFile, Expectation, Expected, Stub, TextExpectation};
+pub use compare::Difference;
+pub use coverage::{CoverageReport, Gap, GapKind};
+pub use stub::substituting;

@@ -1,0 +1,175 @@
+//! `hookexec test`: cases in YAML, differences, coverage, formats.
+
+use serde_json::Value;
+
+use crate::support::{Done, Sandbox};
+
+const HOOKS: &str = r#"hooks:
+  pre_tool_use:
+    - matcher: shell
+      hooks:
+        - { type: command, name: no-rm, command: 'echo "not that" >&2; exit 2', when: { field: tool_input.cmd, regex: "^rm " } }
+        - { type: command, name: deploy-log, command: "touch deployed", when: { field: tool_input.cmd, regex: "^deploy" } }
+    - matcher: edit_file
+      hooks:
+        - { type: command, name: lower, mutates: true, command: 'echo "{\"hook_specific_output\":{\"updated_input\":{\"path\":\"b\"}}}"' }
+  session_start:
+    - { type: command, name: greet, command: echo hello }
+"#;
+
+const CASES: &str = r"cases:
+  - name: rm is denied
+    event: pre_tool_use
+    input: { tool_name: shell, tool_input: { cmd: rm -r x } }
+    expect: { decision: deny, allowed: false, message: not that, ran: [no-rm], not_run: [lower], exit_code: 2 }
+  - name: a deployment is only noted
+    event: pre_tool_use
+    input: { tool_name: shell, tool_input: { cmd: deploy now } }
+    stubs: { deploy-log: {} }
+    expect: { decision: none, message: null, ran: [deploy-log], updated_input: null, exit_code: 0 }
+  - name: a log that fails stops it
+    event: pre_tool_use
+    input: { tool_name: shell, tool_input: { cmd: deploy now } }
+    stubs: { deploy-log: { failure: the disk is full } }
+    expect: { decision: deny, message: { regex: the disk is full } }
+  - name: paths are changed
+    event: pre_tool_use
+    input: { tool_name: edit_file, tool_input: { path: A, text: x } }
+    expect: { decision: none, updated_input: { text: x, path: b } }
+  - name: a greeting
+    event: session_start
+    expect: { additional_context: hello, ran: [greet], failed_open: [] }
+";
+
+fn sandbox(cases: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", HOOKS);
+    sandbox.write("hooks.test.yaml", cases);
+    sandbox
+}
+
+fn test(sandbox: &Sandbox, arguments: &[&str]) -> Done {
+    sandbox.hookexec([&["test"], arguments].concat()).run()
+}
+
+#[test]
+fn cases_that_hold_pass_and_stubbed_hooks_do_not_run() {
+    let sandbox = sandbox(CASES);
+    let done = test(&sandbox, &[]).exits(0);
+    for line in ["5 passed, 0 failed", "coverage of hooks.yaml: 100 % (10 of 10)"] {
+        assert!(done.stdout.lines().any(|found| found == line), "{line}\n{}", done.stdout);
+    }
+    assert_eq!(done.stderr, "");
+    assert!(!sandbox.project().join("deployed").exists());
+}
+
+#[test]
+fn a_policy_that_breaks_is_caught_with_what_differs() {
+    let sandbox = sandbox(CASES);
+    sandbox.write("hooks.yaml", &HOOKS.replace("exit 2", "exit 0"));
+    let done = test(&sandbox, &["--format", "json"]).exits(1);
+    let results: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!((results["passed"].as_u64(), results["failed"].as_u64()), (Some(4), Some(1)));
+    let differences = results["files"][0]["cases"][0]["differences"].as_array().unwrap();
+    let what: Vec<_> = differences.iter().map(|one| one["what"].as_str().unwrap()).collect();
+    assert_eq!(what, ["decision", "allowed", "exit_code", "message"]);
+
+    let done = test(&sandbox, &[]).exits(1);
+    for line in [
+        "  FAILED  rm is denied",
+        "          hooks.test.yaml:2",
+        "          decision:",
+        "            - deny",
+        "            + none",
+        "4 passed, 1 failed",
+    ] {
+        assert!(
+            done.stdout.lines().any(|found| found.starts_with(line)),
+            "{line}\n{}",
+            done.stdout
+        );
+    }
+}
+
+#[test]
+fn what_no_case_reaches_is_named_and_may_fail_the_run() {
+    let first = CASES.split("  - name: a deployment").next().unwrap();
+    let sandbox = sandbox(first);
+    let done = test(&sandbox, &[]).exits(0);
+    for line in [
+        "coverage of hooks.yaml: 40 % (4 of 10)",
+        "  never failed: tool_input.cmd regex \"^rm \" of no-rm hooks.yaml:5",
+        "  never ran: deploy-log hooks.yaml:6",
+        "  never held: tool_input.cmd regex \"^deploy\" of deploy-log hooks.yaml:6",
+        "  never matched: matcher `edit_file` hooks.yaml:9",
+        "  never ran: lower hooks.yaml:9",
+        "  never ran: greet hooks.yaml:11",
+    ] {
+        assert!(done.stdout.lines().any(|found| found == line), "{line}\n{}", done.stdout);
+    }
+    let done = test(&sandbox, &["--min-coverage", "41"]).exits(1);
+    assert!(done.stdout.contains("less than the 41 % demanded"), "{}", done.stdout);
+    let _ = test(&sandbox, &["--min-coverage", "40"]).exits(0);
+    let _ = test(&sandbox, &["--min-coverage", "40", "--filter", "rm"]).exits(64);
+}
+
+#[test]
+fn a_filter_chooses_by_name() {
+    let sandbox = sandbox(CASES);
+    let done = test(&sandbox, &["--filter", "greet"]).exits(0);
+    assert!(done.stdout.contains("1 passed, 0 failed"), "{}", done.stdout);
+    let done = test(&sandbox, &["--filter", "nothing like it"]).exits(64);
+    assert_eq!(done.stdout, "");
+}
+
+#[test]
+fn junit_and_github_name_the_failed_case() {
+    let sandbox = sandbox(&CASES.replace("message: not that", "message: not <this>"));
+    let done = test(&sandbox, &["--format", "junit"]).exits(1);
+    assert!(done.stdout.starts_with("<?xml"), "{}", done.stdout);
+    for part in [
+        "<testsuites tests=\"5\" failures=\"1\">",
+        "<testcase name=\"rm is denied\" classname=\"hooks.test.yaml\"",
+        "<failure message=\"message not as expected\">hooks.test.yaml:2",
+        "- not &lt;this&gt;",
+    ] {
+        assert!(done.stdout.contains(part), "{part}\n{}", done.stdout);
+    }
+    let done = test(&sandbox, &["--format", "github"]).exits(1);
+    let error = "::error file=hooks.test.yaml,line=2,title=rm is denied::message:%0A  - not <this>";
+    assert!(done.stdout.starts_with(error), "{}", done.stdout);
+}
+
+#[test]
+fn broken_files_are_errors_with_their_place_and_nothing_runs() {
+    for (cases, problem) in [
+        ("cases:\n- { name: a, event: stopp, expect: { allowed: true } }", "unknown event `stopp`"),
+        (&*CASES.replace("[no-rm]", "[no-rmm]"), "no hook is called `no-rmm`"),
+        (&*CASES.replace("{ deploy-log: {} }", "{ deploy: {} }"), "no hook is called `deploy`"),
+        ("cases: [", "hooks.test.yaml:1"),
+    ] {
+        let sandbox = sandbox(cases);
+        let done = test(&sandbox, &[]).exits(78);
+        assert!(done.stderr.contains(problem), "{problem}\n{}", done.stderr);
+        assert!(done.stderr.contains("hooks.test.yaml:"), "{}", done.stderr);
+        assert_eq!(done.stdout, "");
+    }
+    let sandbox = sandbox(CASES);
+    sandbox.write("hooks.yaml", "hooks: { pre_tool_usee: [] }");
+    let done = test(&sandbox, &[]).exits(78);
+    assert!(done.stderr.contains("unknown event `pre_tool_usee`"), "{}", done.stderr);
+    std::fs::remove_file(sandbox.project().join("hooks.test.yaml")).unwrap();
+    let done = test(&sandbox, &[]).exits(64);
+    assert!(done.stderr.contains("there are no test cases here"), "{}", done.stderr);
+}
+
+#[test]
+fn builtins_of_the_command_are_known_and_files_may_name_their_configuration() {
+    let sandbox = Sandbox::new();
+    let hooks = "hooks:\n  pre_tool_use:\n    - hooks: [{ type: builtin, command: deny_tools, args: [shell] }]\n";
+    sandbox.write("policy/agent.yaml", hooks);
+    let cases = "config: ../policy/agent.yaml\ncases:\n- name: no shell\n  event: pre_tool_use\n  input: { tool_name: shell }\n  expect: { decision: deny }\n";
+    sandbox.write("tests/a.test.yaml", cases);
+    let done = test(&sandbox, &["tests", "--min-coverage", "100"]).exits(0);
+    assert!(done.stdout.contains("1 passed, 0 failed"), "{}", done.stdout);
+}
