@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use hookexec::executor::{Explanation, Selection};
-use hookexec::wire::{HookReport, HookStatus};
+use hookexec::wire::{HookReport, HookStatus, Mode};
 use hookexec::{Decision, Verdict};
 
 pub(super) const GOOD: Style = AnsiColor::Green.on_default().bold();
@@ -19,11 +19,11 @@ pub(crate) fn verdict(verdict: &Verdict) -> String {
     let (style, word) = decision(verdict);
     let _ = write!(text, "{style}{word}{style:#}");
     if let Some(message) = &verdict.message {
-        let _ = write!(text, ": {message}");
+        let _ = write!(text, ": {}", plain(message));
     }
     text.push('\n');
     for (name, value) in extras(verdict) {
-        let _ = writeln!(text, "{name}: {value}");
+        let _ = writeln!(text, "{name}: {}", plain(&value));
     }
     text + &hooks(&verdict.hooks)
 }
@@ -98,10 +98,27 @@ fn line(report: &HookReport) -> String {
     if let Some(decision) = report.decision {
         let _ = write!(text, ", {decision}");
     }
-    let said = report.error.iter().chain(&report.reason).chain(&report.warnings);
-    for remark in said {
-        let _ =
-            write!(text, "\n             {}", remark.trim_end().replace('\n', "\n             "));
+    match report.mode {
+        Some(Mode::Warn) => text.push_str(", warns only"),
+        Some(Mode::Shadow) => text.push_str(", in the shadow"),
+        _ => {}
+    }
+    let mut said: Vec<&str> = Vec::new();
+    let remarks = report.error.iter().chain(&report.reason).chain(&report.warnings);
+    for remark in remarks.chain(&report.stderr).chain(&report.stdout) {
+        let remark = remark.trim_end();
+        // What a program wrote is often also its reason, or the cause of its error.
+        if !remark.is_empty() && !said.iter().any(|before| before.contains(remark)) {
+            said.push(remark);
+            let _ =
+                write!(text, "\n             {}", plain(remark).replace('\n', "\n             "));
+        }
     }
     text + "\n"
+}
+
+/// Returns a text without what a terminal would obey: hooks repeat what a model said.
+fn plain(text: &str) -> String {
+    let obeyed = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    text.replace(obeyed, "\u{fffd}")
 }

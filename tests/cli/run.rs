@@ -258,3 +258,32 @@ fn colours_are_for_terminals_and_for_those_who_ask() {
     let refused = text().env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1").run().exits(2);
     assert_eq!(coloured(&refused), (false, false));
 }
+
+#[test]
+fn what_a_hook_wrote_is_shown_without_what_a_terminal_would_obey() {
+    let sandbox = with_hook(r"printf '\033[31mred\033[0m alert' >&2; exit 2");
+    let done = sandbox
+        .hookexec(["run", "pre_tool_use", "--format", "text", "--config", "hooks.yaml"])
+        .stdin(TOOL)
+        .env("CLICOLOR_FORCE", "1")
+        .run()
+        .exits(2);
+    assert!(done.stdout.contains("\u{fffd}[31mred\u{fffd}[0m alert"), "{}", done.stdout);
+}
+
+#[test]
+fn the_log_is_quiet_until_something_is_wrong_or_it_is_asked() {
+    let sandbox = with_hook("true");
+    let run = || sandbox.hookexec(["run", "pre_tool_use", "--config", "hooks.yaml"]).stdin(TOOL);
+    assert_eq!(run().run().exits(0).stderr, "");
+    let logged = run().env("HOOKEXEC_LOG", "hookexec=debug").run().exits(0).stderr;
+    assert!(logged.contains("hook ran") && logged.contains("hook=guard"), "{logged}");
+
+    sandbox.write(
+        "hooks.yaml",
+        "stop: { type: command, name: later, background: true, command: 'kill -9 $$' }",
+    );
+    let done = sandbox.hookexec(["run", "stop", "--config", "hooks.yaml"]).stdin("{}").run();
+    let stderr = done.exits(0).stderr;
+    assert!(stderr.contains("WARN") && stderr.contains("later"), "{stderr}");
+}
