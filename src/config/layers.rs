@@ -184,8 +184,9 @@ fn project_directories(options: &LoadOptions) -> Vec<PathBuf> {
             return found;
         }
     }
-    // No repository and not at home: only the nearest, as nothing says where the project ends.
-    found.truncate(1);
+    // No repository and not at home: nothing says where the project ends, and above it may lie
+    // what anybody put there, as in /tmp.
+    found.retain(|directory| *directory == start);
     found
 }
 

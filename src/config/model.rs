@@ -246,16 +246,22 @@ impl Hook {
         }
     }
 
-    /// Returns the hook's name, or what it runs.
+    /// Returns the hook's name, or the beginning of what it runs.
     #[must_use]
     pub fn label(&self) -> String {
+        const LONGEST: usize = 60;
         if let Some(name) = &self.name {
             return name.clone();
         }
-        match &self.command {
+        let text = match &self.command {
             Some(Command::Text(text)) => text.clone(),
             Some(Command::Argv(argv)) => argv.join(" "),
             None => self.kind.clone(),
+        };
+        let line = text.trim().lines().next().unwrap_or_default();
+        if line.chars().count() <= LONGEST && line.len() == text.trim().len() {
+            return line.to_owned();
         }
+        line.chars().take(LONGEST).chain(['…']).collect()
     }
 }

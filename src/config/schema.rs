@@ -60,6 +60,16 @@ fn own_file() -> Value {
         ),
     );
     properties.insert(
+        "layers".into(),
+        described(
+            "In the administrator's file: which layers count below it; all when absent.",
+            json!({
+                "type": "array",
+                "items": { "enum": ["user", "project", "command_line"] }
+            }),
+        ),
+    );
+    properties.insert(
         "processes".into(),
         described(
             "The long-lived processes that hooks of type `process` call, by name.",

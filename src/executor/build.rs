@@ -30,12 +30,19 @@ pub struct ExecutorBuilder {
     registry: Registry,
     working_dir: Option<PathBuf>,
     env: Option<BTreeMap<OsString, OsString>>,
+    heeds_trust: bool,
 }
 
 impl Executor {
     /// Returns a builder of an executor for `config`.
     pub fn builder(config: Config) -> ExecutorBuilder {
-        ExecutorBuilder { config, registry: Registry::new(), working_dir: None, env: None }
+        ExecutorBuilder {
+            config,
+            registry: Registry::new(),
+            working_dir: None,
+            env: None,
+            heeds_trust: false,
+        }
     }
 }
 
@@ -65,9 +72,20 @@ impl ExecutorBuilder {
     /// problems at once, each with its place.
     pub fn build(self) -> Result<Executor, Diagnostics> {
         let mut this = self;
-        refuse_what_is_untrusted(&mut this.config);
+        this.heed_trust();
         let (executor, diagnostics) = this.build_partially();
         if diagnostics.has_errors() { Err(diagnostics) } else { Ok(executor) }
+    }
+
+    /// Makes every hook whose file was not approved one that fails.
+    fn heed_trust(&mut self) {
+        self.heeds_trust = true;
+        for hook in self.config.hooks.iter_mut().filter(|hook| hook.untrusted.is_some()) {
+            // What the file says of its own failures counts no more than the rest of it.
+            (hook.on_error, hook.mode) = (None, Mode::Enforce);
+            (hook.background, hook.observe, hook.mutates) = (false, false, false);
+        }
+        self.config.processes.retain(|_, process| !process.untrusted);
     }
 
     /// Builds what can be built, and returns the problems of the rest. Without regard to trust: who
@@ -92,7 +110,8 @@ impl ExecutorBuilder {
         for hook in self.config.hooks {
             let hook = Arc::new(hook);
             configured.push(Arc::clone(&hook));
-            match build_handler(&environment, &hook) {
+            let refusal = hook.untrusted.as_ref().filter(|_| self.heeds_trust);
+            match build_handler(&environment, &hook, refusal) {
                 Err(error) => diagnostics.push(diagnostic(&hook, error)),
                 Ok(handler) if hook.enabled => {
                     let next = identities.len();
@@ -119,10 +138,13 @@ impl ExecutorBuilder {
     }
 }
 
-fn build_handler(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-    if hook.kind == REFUSED {
-        let why = hook.untrusted.clone().unwrap_or_default();
-        return Ok(Arc::new(Refusal(why)));
+fn build_handler(
+    env: &HandlerEnv,
+    hook: &Hook,
+    refusal: Option<&Arc<str>>,
+) -> Result<Arc<dyn Handler>, BuildError> {
+    if let Some(why) = refusal {
+        return Ok(Arc::new(Refusal(Arc::clone(why))));
     }
     let Some(factory) = env.registry.factory(&hook.kind) else {
         let types = || env.registry.types();
@@ -135,20 +157,6 @@ fn build_handler(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, Buil
             .hint(hint));
     };
     factory.build(env, hook)
-}
-
-/// The type of a hook that must not run.
-const REFUSED: &str = "(not approved)";
-
-/// Turns every hook whose file was not approved into one that fails.
-fn refuse_what_is_untrusted(config: &mut Config) {
-    for hook in config.hooks.iter_mut().filter(|hook| hook.untrusted.is_some()) {
-        REFUSED.clone_into(&mut hook.kind);
-        // What the file says of its own failures counts no more than the rest of it.
-        (hook.on_error, hook.mode) = (None, Mode::Enforce);
-        (hook.background, hook.observe, hook.mutates) = (false, false, false);
-    }
-    config.processes.retain(|_, process| !process.untrusted);
 }
 
 /// Stands in for a hook whose file was not approved: it always fails, so that the absence of a guard

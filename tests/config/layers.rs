@@ -39,6 +39,8 @@ impl Machine {
         options.working_dir = Some(self.path("home/code/repo/src/deep"));
         options.home = Some(self.path("home"));
         options.managed_dir = Some(self.path("etc"));
+        // What is not approved is loaded, too, but not all of it counts.
+        options.trust_projects = true;
         options
     }
 
@@ -101,14 +103,14 @@ fn nothing_anywhere_is_no_hooks() {
 }
 
 #[test]
-fn the_nearest_project_counts_and_the_search_ends_at_the_repository() {
+fn every_file_of_the_project_counts_and_the_search_ends_at_the_repository() {
     let machine = Machine::new();
     machine.hook("home/code/hooks.yaml", "above");
     assert_eq!(Machine::commands(&machine.options()), Vec::<String>::new());
     machine.hook("home/code/repo/hooks.yaml", "root");
     assert_eq!(Machine::commands(&machine.options()), ["Project root"]);
     machine.hook("home/code/repo/src/.hookexec/hooks.d/a.yaml", "nearer");
-    assert_eq!(Machine::commands(&machine.options()), ["Project nearer"]);
+    assert_eq!(Machine::commands(&machine.options()), ["Project root", "Project nearer"]);
 }
 
 #[test]
@@ -232,4 +234,37 @@ fn a_hook_knows_the_directory_of_its_file() {
     let expected = std::env::current_dir().unwrap().join("sub");
     assert_eq!(relative.hooks[0].location.directory(), Path::new(&expected));
     assert_eq!(relative.hooks[0].layer(), Layer::Program);
+}
+
+#[test]
+fn without_a_repository_only_the_working_directory_is_the_project() {
+    let machine = Machine::new();
+    machine.hook("elsewhere/hooks.yaml", "above");
+    machine.file("elsewhere/below/empty", "");
+    let mut options = machine.options();
+    options.working_dir = Some(machine.path("elsewhere/below"));
+    assert_eq!(Machine::commands(&options), Vec::<String>::new());
+    machine.hook("elsewhere/below/hooks.yaml", "own");
+    assert_eq!(Machine::commands(&options), ["Project own"]);
+}
+
+#[test]
+fn an_administrator_may_forbid_the_layers_below() {
+    let machine = Machine::new();
+    machine.file(
+        "etc/hooks.yaml",
+        "layers: [user]\nhooks: { stop: { type: command, command: managed } }\n",
+    );
+    machine.hook("home/.config/hookexec/hooks.yaml", "user");
+    machine.hook("home/code/repo/hooks.yaml", "project");
+    let mut options = machine.options();
+    machine.hook("one.yaml", "named");
+    options.files = vec![machine.path("one.yaml")];
+    assert_eq!(Machine::commands(&options), ["Managed managed", "User user"]);
+    let warnings = Config::load(&options).unwrap().warnings.to_string();
+    assert!(warnings.contains("repo/hooks.yaml") && warnings.contains("one.yaml"), "{warnings}");
+
+    // Nobody else says which layers count.
+    machine.file("home/.config/hookexec/hooks.yaml", "layers: []\n");
+    assert!(Config::load(&options).unwrap_err().to_string().contains("only the administrator"));
 }

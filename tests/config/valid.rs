@@ -46,7 +46,8 @@ fn a_docker_agent_block_works_unchanged() {
     let shell = &config.hooks[0];
     assert_eq!((shell.event, shell.matcher.as_str()), (Event::PreToolUse, "shell"));
     assert_eq!(shell.timeout, Duration::from_secs(10));
-    assert!(shell.label().contains("grep -qE '^sudo'"));
+    let Some(Command::Text(text)) = &shell.command else { panic!("no text") };
+    assert!(text.contains("grep -qE '^sudo'"));
     let log = &config.hooks[1];
     assert!(log.matcher.is_everything() && log.strict_output);
     assert_eq!(log.env["PORT"], "8080");
