@@ -37,31 +37,35 @@ static EVENTS: [NativeEvent; 21] = [
         .tool("Shell")
         .deny(Deny::Blocks)
         .ask(Ask::Asks)
-        .allows(),
+        .allows()
+        .on_demand(),
     NativeEvent::new("beforeMCPExecution", Event::PreToolUse)
         .deny(Deny::Blocks)
         .ask(Ask::Asks)
-        .allows(),
+        .allows()
+        .on_demand(),
     NativeEvent::new("beforeReadFile", Event::PreToolUse)
         .tool("Read")
         .deny(Deny::Blocks)
         .ask(Ask::Denies)
-        .allows(),
+        .allows()
+        .on_demand(),
     NativeEvent::new("beforeTabFileRead", Event::PreToolUse)
         .tool("Read")
         .deny(Deny::Blocks)
         .ask(Ask::Denies)
-        .allows(),
+        .allows()
+        .on_demand(),
     NativeEvent::new("postToolUse", Event::PostToolUse)
         .deny(Deny::Tells)
         .response(Response::Takes)
         .context(),
     NativeEvent::new("postToolUseFailure", Event::PostToolUse).failed_tool(),
-    NativeEvent::new("afterShellExecution", Event::PostToolUse).tool("Shell"),
-    NativeEvent::new("afterMCPExecution", Event::PostToolUse),
-    NativeEvent::new("afterFileEdit", Event::PostToolUse).tool("Write"),
-    NativeEvent::new("afterTabFileEdit", Event::PostToolUse).tool("Write"),
-    NativeEvent::new("afterAgentResponse", Event::AfterLlmCall),
+    NativeEvent::new("afterShellExecution", Event::PostToolUse).tool("Shell").on_demand(),
+    NativeEvent::new("afterMCPExecution", Event::PostToolUse).on_demand(),
+    NativeEvent::new("afterFileEdit", Event::PostToolUse).tool("Write").on_demand(),
+    NativeEvent::new("afterTabFileEdit", Event::PostToolUse).tool("Write").on_demand(),
+    NativeEvent::new("afterAgentResponse", Event::AfterLlmCall).on_demand(),
     NativeEvent::new("stop", Event::Stop),
     NativeEvent::new("subagentStop", Event::SubagentStop),
     NativeEvent::new("preCompact", Event::PreCompact),

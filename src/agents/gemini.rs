@@ -38,11 +38,11 @@ static EVENTS: [NativeEvent; 11] = [
         .response(Response::AsReason)
         .context()
         .says(),
-    NativeEvent::new("BeforeModel", Event::BeforeLlmCall).deny(Deny::Blocks).says(),
-    NativeEvent::new("AfterModel", Event::AfterLlmCall),
+    NativeEvent::new("BeforeModel", Event::BeforeLlmCall).deny(Deny::Blocks).says().on_demand(),
+    NativeEvent::new("AfterModel", Event::AfterLlmCall).on_demand(),
     NativeEvent::new("AfterAgent", Event::Stop),
     // Fires before every call of the model, whether or not anything is compacted.
-    NativeEvent::new("PreCompress", Event::PreCompact),
+    NativeEvent::new("PreCompress", Event::PreCompact).on_demand(),
     NativeEvent::new("Notification", Event::Notification),
     NativeEvent::new("SessionEnd", Event::SessionEnd),
     NativeEvent::unmapped("BeforeToolSelection"),

@@ -19,22 +19,21 @@ pub(super) static ADAPTER: Adapter = Adapter {
     write,
 };
 
-// The camelCase names are those of agent files, the others those of the newer hook files.
-static EVENTS: [NativeEvent; 13] = [
-    NativeEvent::new("agentSpawn", Event::SessionStart).context(),
+// The names of hook files; agent files write them in camelCase, but for agentSpawn.
+static EVENTS: [NativeEvent; 12] = [
     NativeEvent::new("SessionStart", Event::SessionStart).context(),
+    NativeEvent::new("agentSpawn", Event::SessionStart).context().on_demand(),
     // The older kind cannot be blocked at the prompt; the refusal then only warns.
-    NativeEvent::new("userPromptSubmit", Event::UserPromptSubmit).deny(Deny::Blocks).context(),
-    NativeEvent::new("preToolUse", Event::PreToolUse).deny(Deny::Blocks).ask(Ask::Denies),
-    NativeEvent::new("postToolUse", Event::PostToolUse),
-    NativeEvent::new("stop", Event::Stop),
+    NativeEvent::new("UserPromptSubmit", Event::UserPromptSubmit).deny(Deny::Blocks).context(),
+    NativeEvent::new("PreToolUse", Event::PreToolUse).deny(Deny::Blocks).ask(Ask::Denies),
+    NativeEvent::new("PostToolUse", Event::PostToolUse),
+    NativeEvent::new("Stop", Event::Stop),
     NativeEvent::unmapped("PreTaskExec"),
     NativeEvent::unmapped("PostTaskExec"),
     NativeEvent::unmapped("PostFileSave"),
     NativeEvent::unmapped("PostFileCreate"),
     NativeEvent::unmapped("PostFileDelete"),
     NativeEvent::unmapped("Manual"),
-    NativeEvent::unmapped("sessionEnd"),
 ];
 
 const TOOLS: Tools = &[

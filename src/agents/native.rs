@@ -34,6 +34,9 @@ pub struct NativeEvent {
     pub system_message: bool,
     /// Whether the turn can be ended.
     pub stop: bool,
+    /// Whether it is better not registered without need: it fires often, or beside another that
+    /// tells the same.
+    pub on_demand: bool,
 }
 
 /// What an agent does with a denial.
@@ -113,6 +116,7 @@ impl NativeEvent {
             context: false,
             system_message: false,
             stop: false,
+            on_demand: false,
         }
     }
 
@@ -154,6 +158,10 @@ impl NativeEvent {
 
     pub(super) const fn stops(self) -> Self {
         Self { stop: true, ..self }
+    }
+
+    pub(super) const fn on_demand(self) -> Self {
+        Self { on_demand: true, ..self }
     }
 
     /// Returns whether hookexec's silence here would let something through that a guard should

@@ -29,6 +29,11 @@ pub(crate) struct ConfigArgs {
 }
 
 impl ConfigArgs {
+    /// Returns the arguments that name these files and nothing else.
+    pub(crate) fn of_files(files: &[PathBuf]) -> Self {
+        Self { config: files.to_vec(), cwd: None, agent: None, isolated: false }
+    }
+
     /// Makes `directory` the project, unless one was given or it isn't there.
     pub(crate) fn in_project(mut self, directory: &str) -> Self {
         if self.cwd.is_none() && Path::new(directory).is_dir() {

@@ -15,6 +15,7 @@ mod explain;
 mod explain_text;
 mod from;
 mod input;
+mod install;
 mod list;
 mod log;
 mod output;
@@ -22,10 +23,13 @@ mod report;
 mod run;
 mod runtime;
 mod schema;
+mod settings;
+mod status;
 mod table;
 mod test;
 mod test_report;
 mod trust;
+mod uninstall;
 
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
@@ -59,6 +63,9 @@ enum Command {
     Events(events::Args),
     Agents(agents::Args),
     Trust(trust::Args),
+    Install(install::Args),
+    Uninstall(uninstall::Args),
+    Status(status::Args),
     Schema(schema::Args),
     Completions(completions::Args),
 }
@@ -74,6 +81,9 @@ impl Command {
             Self::Events(args) => args.execute(),
             Self::Agents(args) => args.execute(),
             Self::Trust(args) => args.execute(),
+            Self::Install(args) => args.execute(),
+            Self::Uninstall(args) => args.execute(),
+            Self::Status(args) => args.execute(),
             Self::Schema(args) => args.execute(),
             Self::Completions(args) => args.execute(),
         }

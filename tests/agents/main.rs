@@ -4,6 +4,7 @@
 mod dialect;
 mod dispatch;
 mod golden;
+mod install;
 mod payloads;
 mod run;
 #[path = "../support/mod.rs"]

@@ -1,0 +1,376 @@
+//! Where each coding agent keeps its hooks, and what stands there for hookexec.
+
+pub(crate) mod store;
+pub(crate) mod text;
+
+use std::path::{Path, PathBuf};
+
+use hookexec::Event;
+use hookexec::agents::{Agent, NativeEvent};
+
+use text::{EditError, Json};
+
+/// Whose settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Scope {
+    /// Those of the user, for every project
+    User,
+    /// Those of the project, for whoever works on it
+    Project,
+}
+
+impl std::fmt::Display for Scope {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.pad(if *self == Self::User { "user" } else { "project" })
+    }
+}
+
+/// How an agent writes its hooks down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Groups with a matcher, each with a list of hooks; the members of one hook.
+    Groups(&'static [Member]),
+    /// A list of hooks for each event.
+    List(&'static [Member]),
+    /// One list of hooks, each with its event.
+    Triggers,
+}
+
+/// A member of a hook's entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Member {
+    /// `"type": "command"`.
+    Type,
+    /// `"name": "hookexec"`.
+    Name,
+    /// `"timeout"` in seconds.
+    Seconds,
+    /// `"timeout"` in milliseconds.
+    Milliseconds,
+    /// `"failClosed"` on events that decide.
+    FailClosed,
+}
+
+/// One agent's settings.
+struct Layout {
+    agent: Agent,
+    /// The variable that moves the agent's directory, and where it is without.
+    directory: (Option<&'static str>, &'static str),
+    /// The file in that directory.
+    file: &'static str,
+    /// The file in a project.
+    project: &'static str,
+    /// The way to the events.
+    root: &'static [&'static str],
+    shape: Shape,
+    /// What the file must say of itself.
+    version: Option<Version>,
+    /// What is left to do for whoever installs it.
+    then: &'static str,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Version {
+    Number(u64),
+    Text(&'static str),
+}
+
+static LAYOUTS: [Layout; 9] = {
+    use Member::{FailClosed, Milliseconds, Name, Seconds, Type};
+    const CLAUDE: Shape = Shape::Groups(&[Type, Seconds]);
+    [
+        Layout {
+            agent: Agent::ClaudeCode,
+            directory: (Some("CLAUDE_CONFIG_DIR"), ".claude"),
+            file: "settings.json",
+            project: ".claude/settings.json",
+            root: &["hooks"],
+            shape: CLAUDE,
+            version: None,
+            then: "Claude Code reads the change at once; `/hooks` shows it.",
+        },
+        Layout {
+            agent: Agent::Codex,
+            directory: (Some("CODEX_HOME"), ".codex"),
+            file: "hooks.json",
+            project: ".codex/hooks.json",
+            root: &["hooks"],
+            shape: CLAUDE,
+            version: None,
+            then: "NOT ACTIVE YET: start `codex` and approve the hooks in `/hooks`. Until then Codex skips \
+                   them without a word, also in `codex exec`.",
+        },
+        Layout {
+            agent: Agent::Gemini,
+            directory: (None, ".gemini"),
+            file: "settings.json",
+            project: ".gemini/settings.json",
+            root: &["hooks"],
+            shape: Shape::Groups(&[Type, Name, Milliseconds]),
+            version: None,
+            then: "Start Gemini CLI anew. In a project its hooks run only when the folder is trusted.",
+        },
+        Layout {
+            agent: Agent::Qwen,
+            directory: (None, ".qwen"),
+            file: "settings.json",
+            project: ".qwen/settings.json",
+            root: &["hooks"],
+            shape: Shape::Groups(&[Type, Name, Seconds]),
+            version: None,
+            then: "Start Qwen Code anew. The last hook of the settings wins there: keep hookexec last.",
+        },
+        Layout {
+            agent: Agent::Copilot,
+            directory: (Some("COPILOT_HOME"), ".copilot"),
+            file: "hooks/hookexec.json",
+            project: ".github/hooks/hookexec.json",
+            root: &["hooks"],
+            shape: Shape::List(&[Type, Seconds]),
+            version: Some(Version::Number(1)),
+            then: "Start Copilot CLI anew. In a project its hooks run only when the folder is trusted.",
+        },
+        Layout {
+            agent: Agent::Cursor,
+            directory: (None, ".cursor"),
+            file: "hooks.json",
+            project: ".cursor/hooks.json",
+            root: &["hooks"],
+            shape: Shape::List(&[Seconds, FailClosed]),
+            version: Some(Version::Number(1)),
+            then: "Cursor reads the change at once. With `-p` it fires no prompt and no stop event.",
+        },
+        Layout {
+            agent: Agent::Droid,
+            directory: (None, ".factory"),
+            file: "hooks.json",
+            project: ".factory/hooks.json",
+            root: &[],
+            shape: CLAUDE,
+            version: None,
+            then: "Start Droid anew and review the hooks in `/hooks`.",
+        },
+        Layout {
+            agent: Agent::Windsurf,
+            directory: (None, ".codeium/windsurf"),
+            file: "hooks.json",
+            project: ".windsurf/hooks.json",
+            root: &["hooks"],
+            shape: Shape::List(&[]),
+            version: None,
+            then: "Start Windsurf anew.",
+        },
+        Layout {
+            agent: Agent::Kiro,
+            directory: (None, ".kiro"),
+            file: "hooks/hookexec.json",
+            project: ".kiro/hooks/hookexec.json",
+            root: &[],
+            shape: Shape::Triggers,
+            version: Some(Version::Text("v1")),
+            then: "Kiro reads the change at once. Agents with a file of their own have hooks of their own: \
+                   add the same commands there.",
+        },
+    ]
+};
+
+/// The settings of one agent in one scope.
+pub(crate) struct Settings {
+    pub(crate) agent: Agent,
+    pub(crate) path: PathBuf,
+    root: &'static [&'static str],
+    layout: &'static Layout,
+}
+
+/// What stands in the settings for one event.
+pub(crate) struct Entry {
+    pub(crate) native: &'static NativeEvent,
+    /// The program, as a shell is to find it, and its arguments.
+    pub(crate) command: String,
+    /// How long the agent waits, in seconds.
+    pub(crate) timeout: u64,
+}
+
+impl Settings {
+    /// Returns where `agent` keeps its hooks, or `None` without a home directory.
+    pub(crate) fn of(agent: Agent, scope: Scope, project: &Path) -> Option<Self> {
+        let layout = LAYOUTS.iter().find(|layout| layout.agent == agent)?;
+        let path = match scope {
+            Scope::Project => project.join(layout.project),
+            Scope::User => directory(layout)?.join(layout.file),
+        };
+        let mut settings = Self { agent, path, root: layout.root, layout };
+        // Droid looks into settings.json only while there is no hooks.json: one hook in a new file
+        // would switch those off.
+        if agent == Agent::Droid && !settings.path.exists() {
+            let other = settings.path.with_file_name("settings.json");
+            let text = store::read(&other).ok().flatten().unwrap_or_default();
+            if text::has(&text, "hooks") {
+                settings.path = other;
+                settings.root = &["hooks"];
+            }
+        }
+        Some(settings)
+    }
+
+    /// Returns whether the agent seems to be used here: its directory is there.
+    pub(crate) fn is_found(&self) -> bool {
+        directory(self.layout).is_some_and(|directory| directory.is_dir()) || self.path.exists()
+    }
+
+    /// Returns what is left to do after installing.
+    pub(crate) fn then(&self) -> &'static str {
+        self.layout.then
+    }
+
+    /// Returns `text` with the entries in it, and without those of an earlier installation.
+    pub(crate) fn with(&self, text: Option<&str>, entries: &[Entry]) -> Result<String, EditError> {
+        let text = text.filter(|text| !text.trim().is_empty());
+        let mut text = self.without(text.unwrap_or("{}\n"), None)?;
+        match self.layout.version {
+            Some(Version::Number(number)) => {
+                text = text::set_default(&text, "version", &Json::Number(number))?;
+            }
+            Some(Version::Text(version)) => {
+                text = text::set_default(&text, "version", &version.into())?;
+            }
+            None => {}
+        }
+        for entry in entries {
+            let mut path = self.root.to_vec();
+            path.push(match self.layout.shape {
+                Shape::Triggers => "hooks",
+                _ => entry.native.name,
+            });
+            text = text::append(&text, &path, &self.element(entry))?;
+        }
+        Ok(text)
+    }
+
+    /// Returns `text` without the entries; what was empty `before` stays so.
+    pub(crate) fn without(&self, text: &str, before: Option<&str>) -> Result<String, EditError> {
+        let kept = text::empty_members(before.unwrap_or_default());
+        text::remove(text, |command| self.is_ours(command), &kept)
+    }
+
+    /// Returns the commands in `text` that are hookexec's.
+    pub(crate) fn commands(&self, text: &str) -> Result<Vec<String>, EditError> {
+        text::commands(text, |command| self.is_ours(command))
+    }
+
+    /// Returns whether nothing is left in `text` but what an installation brought.
+    pub(crate) fn is_bare(text: &str) -> bool {
+        let bare: String = text.split_whitespace().collect();
+        ["{}", r#"{"version":1}"#, r#"{"version":"v1"}"#].contains(&bare.as_str())
+    }
+
+    fn is_ours(&self, command: &str) -> bool {
+        command.contains(&format!(" run --from {} --event ", self.agent))
+    }
+
+    fn element(&self, entry: &Entry) -> Json {
+        let hook = |members: &[Member]| {
+            let mut map = Vec::new();
+            for member in members {
+                match member {
+                    Member::Type => map.push(("type", "command".into())),
+                    Member::Name => map.push(("name", "hookexec".into())),
+                    _ => {}
+                }
+            }
+            map.push(("command", Json::Text(entry.command.clone())));
+            for member in members {
+                match member {
+                    Member::Seconds => map.push(("timeout", Json::Number(entry.timeout))),
+                    Member::Milliseconds => {
+                        map.push(("timeout", Json::Number(entry.timeout * 1000)));
+                    }
+                    Member::FailClosed if entry.native.is_deciding() => {
+                        map.push(("failClosed", Json::Truth(true)));
+                    }
+                    _ => {}
+                }
+            }
+            Json::Map(map)
+        };
+        match self.layout.shape {
+            Shape::Groups(members) => Json::Map(vec![("hooks", Json::List(vec![hook(members)]))]),
+            Shape::List(members) => hook(members),
+            Shape::Triggers => Json::Map(vec![
+                ("name", Json::Text(format!("hookexec {}", entry.native.name))),
+                ("trigger", entry.native.name.into()),
+                ("action", hook(&[Member::Type])),
+                ("timeout", Json::Number(entry.timeout)),
+                ("enabled", Json::Truth(true)),
+            ]),
+        }
+    }
+}
+
+fn directory(layout: &Layout) -> Option<PathBuf> {
+    let (variable, default) = layout.directory;
+    let moved = variable.and_then(std::env::var_os).filter(|path| !path.is_empty());
+    moved.map_or_else(|| Some(etcetera::home_dir().ok()?.join(default)), |path| Some(path.into()))
+}
+
+/// Returns the events to install: all but those that fire often or twice, and these as well where
+/// hooks are configured that nothing else would fire.
+pub(crate) fn events(agent: Agent, configured: &[Event]) -> Vec<&'static NativeEvent> {
+    let mapped = || agent.events().iter().filter(|native| native.event.is_some());
+    let usual: Vec<Event> = mapped()
+        .filter(|native| !native.on_demand)
+        .flat_map(|native| native.fires(agent))
+        .collect();
+    let wanted = |native: &&NativeEvent| {
+        let needed = |event: &Event| configured.contains(event) && !usual.contains(event);
+        !native.on_demand || native.fires(agent).iter().any(needed)
+    };
+    mapped().filter(wanted).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(agent: Agent) -> Vec<Entry> {
+        let entry = |native: &'static NativeEvent| Entry {
+            native,
+            command: format!("hookexec run --from {agent} --event {} --within 54", native.name),
+            timeout: 60,
+        };
+        events(agent, &[]).into_iter().map(entry).collect()
+    }
+
+    #[test]
+    fn every_agent_has_its_settings_and_its_entries() {
+        for agent in Agent::all() {
+            let settings = Settings::of(agent, Scope::Project, Path::new("/project")).unwrap();
+            let text = settings.with(None, &entries(agent)).unwrap();
+            assert_eq!(settings.commands(&text).unwrap().len(), entries(agent).len(), "{text}");
+            assert_eq!(settings.with(Some(&text), &entries(agent)).unwrap(), text);
+            assert!(Settings::is_bare(&settings.without(&text, None).unwrap()), "{text}");
+            insta::assert_snapshot!(agent.name(), text);
+        }
+    }
+
+    #[test]
+    fn an_event_that_fires_often_is_installed_for_those_who_ask_for_it() {
+        let names = |configured: &[Event]| -> Vec<&str> {
+            events(Agent::Gemini, configured).iter().map(|native| native.name).collect()
+        };
+        assert!(!names(&[Event::PreToolUse]).contains(&"BeforeModel"));
+        assert!(names(&[Event::BeforeLlmCall]).contains(&"BeforeModel"));
+    }
+
+    #[test]
+    fn every_decision_before_a_tool_is_installed_once() {
+        for agent in Agent::all() {
+            let before: Vec<_> = events(agent, &Event::all().collect::<Vec<_>>())
+                .into_iter()
+                .filter(|native| native.event == Some(Event::PreToolUse) && native.tool.is_none())
+                .collect();
+            let expected = usize::from(agent != Agent::Windsurf);
+            assert_eq!(before.len(), expected, "{agent}: {before:?}");
+        }
+    }
+}

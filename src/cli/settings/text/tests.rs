@@ -1,0 +1,108 @@
+//! Adding and taking away, on settings as they are found.
+
+use super::*;
+
+fn element(event: &str) -> Json {
+    let command = Json::Text(format!("hookexec {event}"));
+    let hook = Json::Map(vec![("type", "command".into()), ("command", command)]);
+    Json::Map(vec![("matcher", "*".into()), ("hooks", Json::List(vec![hook]))])
+}
+
+fn ours(command: &str) -> bool {
+    command.starts_with("hookexec ")
+}
+
+fn installed(text: &str) -> String {
+    let mut text = text.to_owned();
+    for event in ["PreToolUse", "PostToolUse", "Stop"] {
+        text = append(&text, &["hooks", event], &element(event)).unwrap();
+    }
+    text
+}
+
+/// Settings as they are found: pretty, minified, with comments, tabs, CRLF, trailing commas.
+const FOUND: [&str; 18] = [
+    "{}",
+    "{}\n",
+    "{\n  // nothing yet\n}\n",
+    "{\"a\":1}",
+    "{ \"a\": 1 }\n",
+    "{\n  \"model\": \"opus\"\n}\n",
+    "{\n\t\"model\": \"opus\",\n\t\"b\": [1,2]\n}\n",
+    "{\r\n    \"model\": \"opus\"\r\n}\r\n",
+    "{\n  // mine\n  \"model\": \"opus\", // the best\n  /* and */ \"b\": 2 // last  \n}\n",
+    "{\n  \"model\": \"opus\", // trailing comma\n}\n",
+    "{\"a\":1,\"hooks\":{\"PreToolUse\":[{\"hooks\":[{\"command\":\"mine\"}]}]}}",
+    "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      { \"matcher\": \"Bash\", \"hooks\": [ { \"type\": \"command\", \"command\": \"mine\" } ] }\n    ]\n  },\n  \"z\": 1\n}\n",
+    "{\n  \"hooks\": {\n    \"Stop\": [\n      {\n        \"hooks\": [ {\"command\": \"a\"}, ], // c\n      },\n    ],\n  },\n}\n",
+    "{\n\"hooks\": {\"Notification\": []},\n   \"odd\":    true    }\n",
+    "  {\n  \"a\": 1}\n\n",
+    "{\"hooks\": {\"PreToolUse\": [{\"command\": \"x\"}]}, \"t\": \"a, } ] // no comment\"}",
+    "{\n  \"a\": {\n  }\n}",
+    "{\"ä\": \"ü\",\n \"hooks\": {\"Stop\": [{\"command\": \"ö\"}]}}\n",
+];
+
+#[test]
+fn taking_away_gives_the_bytes_back() {
+    for text in FOUND {
+        let with = installed(text);
+        assert_eq!(commands(&with, ours).unwrap().len(), 3, "{with}");
+        assert_eq!(remove(&with, ours, &[]).unwrap(), text, "of\n{with}");
+    }
+}
+
+#[test]
+fn a_container_that_was_empty_before_stays_when_that_is_known() {
+    for text in ["{\"hooks\": {\"Stop\": []}}", "{\n  \"hooks\": {}\n}"] {
+        let kept = empty_members(text);
+        assert_eq!(remove(&installed(text), ours, &kept).unwrap(), text);
+    }
+}
+
+#[test]
+fn what_was_there_stays_in_its_place() {
+    for text in FOUND {
+        let with = installed(text);
+        let mut rest = with.as_str();
+        for letter in text.chars() {
+            let place = rest.find(letter).unwrap_or_else(|| panic!("{letter:?} in\n{with}"));
+            rest = &rest[place + letter.len_utf8()..];
+        }
+    }
+}
+
+#[test]
+fn what_the_user_adds_afterwards_stays() {
+    for text in FOUND {
+        let with = installed(text).replace("\"hookexec Stop\"", "\"mine\"");
+        let without = remove(&with, ours, &[]).unwrap();
+        assert!(without.contains("\"mine\""), "{without}");
+        assert_eq!(commands(&without, ours).unwrap(), Vec::<String>::new());
+        parse(&without).unwrap();
+    }
+    let with = installed("{}").replace("]\n  }", "],\n    \"More\": [1]\n  }");
+    assert_eq!(remove(&with, ours, &[]).unwrap(), "{\n  \"hooks\": {\n    \"More\": [1]\n  }\n}");
+}
+
+#[test]
+fn it_reads_like_the_rest_of_the_file() {
+    insta::assert_snapshot!(installed(FOUND[8]));
+    insta::assert_snapshot!(installed(FOUND[11]));
+    insta::assert_snapshot!(append(FOUND[3], &["hooks", "Stop"], &element("Stop")).unwrap());
+}
+
+#[test]
+fn a_file_that_cannot_be_understood_is_left_alone() {
+    for (text, reason) in [
+        ("", "not a JSON object"),
+        ("[]", "not a JSON object"),
+        ("{\"hooks\": []}", "`hooks` is not an object"),
+        ("{\"hooks\": {\"Stop\": {}}}", "`Stop` is not a list"),
+        ("{\"hooks\": {}, \"hooks\": {}}", "`hooks` stands there twice"),
+        ("{\"hooks\": ", "not valid JSON"),
+        ("{'hooks': {}}", "not valid JSON"),
+    ] {
+        let error = append(text, &["hooks", "Stop"], &element("Stop")).unwrap_err();
+        assert!(error.0.contains(reason), "{text}: {error}");
+    }
+}

@@ -1,0 +1,68 @@
+//! `hookexec uninstall`: takes hookexec out of a coding agent's settings again.
+
+use super::error::CommandError;
+use super::exit::Exit;
+use super::install::{TargetArgs, diff, no_home, uneditable, unreadable, unwritable};
+use super::output;
+use super::settings::Settings;
+use super::settings::store::{self, Backup};
+
+/// Takes hookexec out of the hook settings of coding agents
+///
+/// A file that was not changed since hookexec came into it becomes what it was, byte by byte; from
+/// any other only the entries of hookexec go. Stdout is the change, as a diff.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec uninstall claude-code")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    target: TargetArgs,
+
+    /// Only shows the change
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Args {
+    pub(crate) fn execute(self) -> Result<Exit, CommandError> {
+        for settings in self.target.settings()? {
+            self.uninstall(&settings)?;
+        }
+        Ok(Exit::Success)
+    }
+
+    fn uninstall(&self, settings: &Settings) -> Result<(), CommandError> {
+        let path = &settings.path;
+        let title = settings.agent.title();
+        let current = store::read(path).map_err(|error| unreadable(path, &error))?;
+        let found = |text: &String| settings.commands(text).map(|commands| !commands.is_empty());
+        let installed = current.as_ref().map(found).transpose();
+        let installed = installed.map_err(|error| uneditable(settings, &error))?;
+        let (Some(current), Some(true)) = (current, installed) else {
+            output::talk(&format!("{title}: not installed in {}\n", path.display()));
+            return Ok(());
+        };
+        let backup = Backup::of(path).ok_or_else(no_home)?;
+        let before = backup.before().map_err(|error| unreadable(path, &error))?;
+        let new = if backup.is_of(&current) {
+            before
+        } else {
+            let without = settings
+                .without(&current, before.as_deref())
+                .map_err(|error| uneditable(settings, &error))?;
+            // A file that hookexec made goes when nothing else came into it.
+            (before.is_some() || !Settings::is_bare(&without)).then_some(without)
+        };
+        output::print(&diff(path, &current, new.as_deref().unwrap_or_default()))?;
+        if self.dry_run {
+            return Ok(());
+        }
+        let written = match &new {
+            Some(text) => store::write(path, text),
+            None => std::fs::remove_file(path),
+        };
+        written.map_err(|error| unwritable(path, &error))?;
+        backup.forget();
+        output::talk(&format!("{title}: uninstalled from {}\n", path.display()));
+        Ok(())
+    }
+}

@@ -1,0 +1,256 @@
+//! `hookexec install`, `uninstall` and `status` on settings as they are found.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use hookexec::agents::Agent;
+use serde_json::{Value, json};
+
+use crate::support::Sandbox;
+
+/// Where each agent's settings are, under the home directory.
+const USER: [(&str, &str); 9] = [
+    ("claude-code", ".claude/settings.json"),
+    ("codex", ".codex/hooks.json"),
+    ("gemini", ".gemini/settings.json"),
+    ("qwen", ".qwen/settings.json"),
+    ("copilot", ".copilot/hooks/hookexec.json"),
+    ("cursor", ".cursor/hooks.json"),
+    ("droid", ".factory/hooks.json"),
+    ("windsurf", ".codeium/windsurf/hooks.json"),
+    ("kiro", ".kiro/hooks/hookexec.json"),
+];
+
+/// Settings with hooks of the user's own, as people have them.
+fn lived_in(agent: &str) -> Vec<String> {
+    let mine = json!([{"matcher": "Bash", "hooks": [{"type": "command", "command": "/home/me/my-hook.sh"}]}]);
+    let event = if agent == "gemini" { "BeforeTool" } else { "PreToolUse" };
+    let nested = json!({"model": "x", "hooks": {event: mine, "Stop": []}, "permissions": {"allow": ["Bash(ls:*)"]}});
+    let mut found = vec![
+        serde_json::to_string_pretty(&nested).unwrap(),
+        nested.to_string() + "\n",
+        serde_json::to_string_pretty(&nested).unwrap().replace("  ", "\t").replace('\n', "\r\n"),
+        "{}".to_owned(),
+        "{\n}\n".to_owned(),
+        "{ \"hooks\": { } }\n".to_owned(),
+        String::new(),
+    ];
+    if agent == "gemini" || agent == "qwen" {
+        found.push("{\n  // who pays\n  \"auth\": {\"type\": \"key\"}, /* not yet */\n  \"ui\": {\n    \"theme\": \"dark\", // at night\n  },\n}\n".to_owned());
+    }
+    if agent == "cursor" || agent == "windsurf" {
+        let mine = json!({"version": 1, "hooks": {"preToolUse": [{"command": "mine"}], "pre_run_command": [{"command": "mine", "show_output": true}]}});
+        found = vec![serde_json::to_string_pretty(&mine).unwrap() + "\n", mine.to_string()];
+    }
+    if agent == "droid" {
+        found = vec![serde_json::to_string_pretty(&nested["hooks"]).unwrap(), "{}".to_owned()];
+    }
+    if agent == "copilot" || agent == "kiro" {
+        found.clear();
+    }
+    found
+}
+
+struct Home {
+    sandbox: Sandbox,
+}
+
+impl Home {
+    fn new() -> Self {
+        Self { sandbox: Sandbox::new() }
+    }
+
+    fn path(&self, agent: &str) -> PathBuf {
+        let file = USER.iter().find(|(name, _)| *name == agent).unwrap().1;
+        self.sandbox.home().join(file)
+    }
+
+    fn put(&self, agent: &str, text: &str) -> PathBuf {
+        let path = self.path(agent);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn run(&self, args: &[&str]) -> crate::support::Done {
+        self.sandbox.hookexec(args).run()
+    }
+}
+
+#[test]
+fn uninstalling_gives_every_file_back_as_it_was() {
+    for (agent, _) in USER {
+        for (index, text) in lived_in(agent).iter().enumerate() {
+            let home = Home::new();
+            let path = home.put(agent, text);
+            let installed = home.run(&["install", agent]).exits(0);
+            assert!(installed.stdout.starts_with("--- "), "{}", installed.stdout);
+            let with = fs::read_to_string(&path).unwrap();
+            assert_ne!(&with, text, "{agent} {index}");
+            assert!(!text.contains("mine") || with.contains("mine"));
+
+            let again = home.run(&["install", agent]).exits(0);
+            assert_eq!(again.stdout, "", "a second time changes nothing");
+            assert!(again.stderr.contains("already installed"), "{}", again.stderr);
+            assert_eq!(fs::read_to_string(&path).unwrap(), with);
+
+            let _ = home.run(&["uninstall", agent]).exits(0);
+            assert_eq!(&fs::read_to_string(&path).unwrap(), text, "{agent} {index}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_was_not_there_is_gone_again() {
+    for (agent, _) in USER {
+        let home = Home::new();
+        let _ = home.run(&["install", agent]).exits(0);
+        let text = fs::read_to_string(home.path(agent)).unwrap();
+        let _: Value = serde_json::from_str(&text).unwrap();
+        let _ = home.run(&["uninstall", agent]).exits(0);
+        assert!(!home.path(agent).exists(), "{agent}");
+        let nothing = home.run(&["uninstall", agent]).exits(0);
+        assert!(nothing.stderr.contains("not installed"), "{}", nothing.stderr);
+    }
+}
+
+#[test]
+fn what_the_user_changed_meanwhile_stays() {
+    let home = Home::new();
+    let path = home.put("claude-code", &lived_in("claude-code")[0]);
+    let _ = home.run(&["install", "claude-code"]).exits(0);
+    let edited = fs::read_to_string(&path).unwrap().replace("\"model\": \"x\"", "\"model\": \"y\"");
+    fs::write(&path, &edited).unwrap();
+    // Installing once more over the edit is no reason to forget it.
+    let _ = home.run(&["install", "claude-code", "--timeout", "30"]).exits(0);
+    let _ = home.run(&["uninstall", "claude-code"]).exits(0);
+    let left = fs::read_to_string(&path).unwrap();
+    assert_eq!(left, lived_in("claude-code")[0].replace("\"model\": \"x\"", "\"model\": \"y\""));
+}
+
+#[test]
+fn without_a_backup_only_the_entries_go() {
+    let home = Home::new();
+    let text = &lived_in("codex")[0];
+    let path = home.put("codex", text);
+    let _ = home.run(&["install", "codex"]).exits(0);
+    fs::remove_dir_all(home.sandbox.home().join(".local/state/hookexec")).unwrap();
+    let _ = home.run(&["uninstall", "codex"]).exits(0);
+    let left: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let mut before: Value = serde_json::from_str(text).unwrap();
+    // That an empty list was there before is the one thing nobody can know.
+    before["hooks"].as_object_mut().unwrap().remove("Stop");
+    assert_eq!(left, before);
+}
+
+#[test]
+fn a_dry_run_shows_the_change_and_makes_none() {
+    let home = Home::new();
+    let path = home.put("gemini", "{\n  \"a\": 1\n}\n");
+    let done = home.run(&["install", "gemini", "--dry-run"]).exits(0);
+    assert!(done.stdout.contains("+  \"hooks\": {"), "{}", done.stdout);
+    assert!(done.stdout.contains("-  \"a\": 1"), "the comma is a change, too");
+    assert_eq!(fs::read_to_string(path).unwrap(), "{\n  \"a\": 1\n}\n");
+    assert!(!home.sandbox.home().join(".local/state/hookexec/backups").exists());
+}
+
+#[test]
+fn a_file_that_cannot_be_understood_is_not_touched() {
+    for text in ["{\"hooks\": [", "[]", "{\"hooks\": []}", "{\"hooks\": {}, \"hooks\": {}}"] {
+        let home = Home::new();
+        let path = home.put("claude-code", text);
+        let done = home.run(&["install", "claude-code"]).exits(64);
+        assert!(done.stderr.contains("nothing was changed"), "{}", done.stderr);
+        assert_eq!(fs::read_to_string(path).unwrap(), text);
+    }
+}
+
+#[test]
+fn droid_keeps_the_hooks_it_has_in_its_settings() {
+    let home = Home::new();
+    let settings = home.sandbox.home().join(".factory/settings.json");
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    let text = "{\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"mine\"}]}]}\n}\n";
+    fs::write(&settings, text).unwrap();
+    let _ = home.run(&["install", "droid"]).exits(0);
+    assert!(!home.path("droid").exists(), "a hooks.json would switch off those in settings.json");
+    assert!(fs::read_to_string(&settings).unwrap().contains("--from droid --event PreToolUse"));
+    let _ = home.run(&["uninstall", "droid"]).exits(0);
+    assert_eq!(fs::read_to_string(&settings).unwrap(), text);
+}
+
+#[test]
+fn the_agents_own_directories_are_looked_for_where_they_were_moved() {
+    let home = Home::new();
+    let codex = home.sandbox.home().join("elsewhere");
+    let done = home.sandbox.hookexec(["install", "codex"]).env("CODEX_HOME", &codex).run().exits(0);
+    assert!(codex.join("hooks.json").exists());
+    assert!(done.stderr.contains("NOT ACTIVE YET"), "{}", done.stderr);
+}
+
+#[test]
+fn settings_of_a_project_are_its_own() {
+    let home = Home::new();
+    let _ = home.run(&["install", "claude-code", "--scope", "project"]).exits(0);
+    assert!(home.sandbox.project().join(".claude/settings.json").exists());
+    assert!(!home.path("claude-code").exists());
+    let status = home.run(&["status"]).exits(0).stdout;
+    assert!(status.contains("claude-code  project  14     [SANDBOX]/project/.claude/"), "{status}");
+}
+
+#[test]
+fn what_is_installed_denies_when_a_shell_runs_it() {
+    for (agent, _) in USER {
+        let home = Home::new();
+        let config = home.sandbox.write(
+            "it's a policy.yaml",
+            "pre_tool_use: { hooks: { type: command, command: 'echo no >&2; exit 2' } }",
+        );
+        let config = config.to_str().unwrap();
+        let _ = home.run(&["install", agent, "--config", config]).exits(0);
+        let text = fs::read_to_string(home.path(agent)).unwrap();
+        let settings: Value = serde_json::from_str(&text).unwrap();
+        let agent: Agent = agent.parse().unwrap();
+        let native = agent.events().iter().find(|native| native.is_deciding()).unwrap();
+        let command = commands(&settings)
+            .into_iter()
+            .find(|command| command.contains(&format!("--event {} ", native.name)))
+            .unwrap();
+        let payload = fs::read_to_string(golden(agent, native.name)).unwrap();
+        let payload: Value = serde_json::from_str(&payload).unwrap();
+        let mut child = home
+            .sandbox
+            .dress(Command::new("sh").args(["-c", &command]))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        serde_json::to_writer(child.stdin.take().unwrap(), &payload["payload"]).unwrap();
+        let output = crate::support::wait(child);
+        let said = String::from_utf8_lossy(&output.stdout);
+        let denied = said.contains("\"deny\"") || output.status.code() == Some(2);
+        assert!(denied, "{agent}: {command}\n{output:?}");
+    }
+}
+
+fn golden(agent: Agent, event: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/golden");
+    root.join(agent.name()).join(format!("{event}.json"))
+}
+
+/// Returns every command in a settings file.
+fn commands(settings: &Value) -> Vec<String> {
+    match settings {
+        Value::Array(items) => items.iter().flat_map(commands).collect(),
+        Value::Object(map) => map
+            .iter()
+            .flat_map(|(key, value)| match value {
+                Value::String(text) if key == "command" => vec![text.clone()],
+                value => commands(value),
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
