@@ -7,7 +7,7 @@ use hookexec::{Event, Input};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::error::CommandError;
+use super::error::{CommandError, warn};
 use super::output;
 
 /// Reads stdin to its end. Whatever goes wrong later, whoever writes has then been read.
@@ -42,8 +42,14 @@ pub(crate) fn parse(event: Event, bytes: &[u8]) -> Result<Input, CommandError> {
             CommandError::data("the input on stdin is not a JSON object").hint(example(event))
         );
     }
-    let input = Input::deserialize(&value)
-        .map_err(|error| CommandError::data(blame(&value, &error)).hint(SCHEMA))?;
+    let input = Input::deserialize(&value).map_err(|error| {
+        let (key, message) = blame(&value, &error);
+        let native = key == Some("hook_event_name");
+        CommandError::data(message).hint(if native { NATIVE } else { SCHEMA })
+    })?;
+    if let Some(said) = input.hook_event_name.filter(|said| *said != event) {
+        warn(&format!("the input says `{said}`, and `{event}` was asked for; it is run as that"));
+    }
     if event.contract().tool_matched && input.tool().is_empty() {
         let message =
             format!("the input has no `tool_name`, so no hook could be chosen for `{event}`");
@@ -54,6 +60,8 @@ pub(crate) fn parse(event: Event, bytes: &[u8]) -> Result<Input, CommandError> {
 
 const SCHEMA: &str = "`hookexec schema input` prints what an input looks like";
 
+const NATIVE: &str = "a coding agent's own payload is read with `hookexec run --from AGENT`";
+
 fn example(event: Event) -> String {
     let input = if event.contract().tool_matched {
         r#"{"tool_name": "shell", "tool_input": {"cmd": "ls"}}"#
@@ -63,16 +71,17 @@ fn example(event: Event) -> String {
     format!("for example: echo '{input}' | hookexec run {event}")
 }
 
-/// Returns the error with the key that is to blame, which the error itself does not know.
-fn blame(value: &Value, error: &serde_json::Error) -> String {
+/// Returns the key that is to blame, which the error itself does not know, and a message with it.
+fn blame<'v>(value: &'v Value, error: &serde_json::Error) -> (Option<&'v str>, String) {
     let key = value.as_object().and_then(|object| {
-        object.iter().find(|(key, value)| {
+        let broken = object.iter().find(|(key, value)| {
             let alone = Value::Object([((*key).clone(), (*value).clone())].into_iter().collect());
             Input::deserialize(&alone).is_err()
-        })
+        });
+        broken.map(|(key, _)| key.as_str())
     });
     match key {
-        Some((key, _)) => format!("`{key}` in the input can't be read: {error}"),
-        None => format!("the input can't be read: {error}"),
+        Some(key) => (Some(key), format!("`{key}` in the input can't be read: {error}")),
+        None => (None, format!("the input can't be read: {error}")),
     }
 }

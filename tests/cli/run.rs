@@ -57,7 +57,7 @@ fn an_event_without_hooks_may_go_on() {
 #[test]
 fn an_input_that_is_none_exits_65_and_says_nothing_on_stdout() {
     let sandbox = with_hook("true");
-    let cases: [(&str, &[u8], &str); 9] = [
+    let cases: [(&str, &[u8], &str); 10] = [
         ("stop", b"", "stdin is empty"),
         ("stop", b" \n\t", "stdin is empty"),
         ("stop", b"[]", "not a JSON object"),
@@ -67,12 +67,21 @@ fn an_input_that_is_none_exits_65_and_says_nothing_on_stdout() {
         ("pre_tool_use", b"{\"tool_name\":\"\"}", "no `tool_name`"),
         ("pre_tool_use", b"{}", "no `tool_name`"),
         ("pre_tool_use", br#"{"tool_name":"a","tool_input":"rm"}"#, "`tool_input` in the input"),
+        ("stop", br#"{"hook_event_name":"Stop"}"#, "`hookexec run --from AGENT`"),
     ];
     for (event, input, message) in cases {
         let done = run(&sandbox, event, input).exits(65);
         assert_eq!(done.stdout, "");
         assert!(done.stderr.starts_with("error: ") && done.stderr.contains(message), "{done:#?}");
     }
+}
+
+#[test]
+fn an_input_of_another_event_is_run_as_the_one_asked_for_with_a_warning() {
+    let sandbox = with_hook("exit 2");
+    let done = run(&sandbox, "stop", r#"{"hook_event_name":"pre_tool_use"}"#).exits(0);
+    assert_eq!(done.json_line()["event"], "stop");
+    assert!(done.stderr.starts_with("warning: the input says `pre_tool_use`"), "{}", done.stderr);
 }
 
 #[test]
