@@ -4,4 +4,7 @@
 mod basics;
 mod dying;
 mod harness;
+mod pressure;
+mod replies;
 mod starting;
+mod stopping;

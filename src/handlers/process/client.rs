@@ -40,6 +40,8 @@ pub(super) struct Client {
     group: Mutex<Option<Group>>,
     pid: Option<u32>,
     max_line: usize,
+    /// Whether the handshake is done.
+    greeted: AtomicBool,
     /// Whether the child wants to hear of calls that nobody waits for any more.
     cancels: AtomicBool,
     said: Mutex<Said>,
@@ -107,6 +109,7 @@ impl Client {
             pid: group.pid(),
             group: Mutex::new(Some(group)),
             max_line,
+            greeted: AtomicBool::new(false),
             cancels: AtomicBool::new(false),
             said: Mutex::default(),
             ended: Notify::new(),
@@ -143,9 +146,11 @@ impl Client {
         }
     }
 
-    /// Says that the child wants to hear of calls that were given up.
-    pub(super) fn wants_cancels(&self) {
-        self.cancels.store(true, Ordering::Relaxed);
+    /// Takes the child into service: it has returned the greeting.
+    pub(super) fn welcome(&self, cancels: bool) {
+        self.cancels.store(cancels, Ordering::Relaxed);
+        self.greeted.store(true, Ordering::Relaxed);
+        self.outbox.open_lane();
     }
 
     /// Takes a line of the child's stdout.
@@ -212,7 +217,8 @@ impl Client {
         let lost = self.outbox.close();
         self.counters.notifications_dropped.add(lost as u64);
         if let Some(end) = self.ending() {
-            if crashed {
+            // A start that fails is counted and told by who wanted it.
+            if crashed && self.greeted.load(Ordering::Relaxed) {
                 self.counters.crashes.count();
                 tracing::warn!(process = %self.name, calls = open.len(), "process ended: {end}");
             }

@@ -22,6 +22,9 @@ impl ProcessError {
 
     /// Returns the failure of a call; `limit` is the time it had.
     pub(super) fn of_call(process: &str, method: &str, error: CallError, limit: Duration) -> Self {
+        // What is left of it when the call begins is a little less than what was given.
+        let limit =
+            Duration::from_millis(limit.as_micros().div_ceil(1000).try_into().unwrap_or(u64::MAX));
         let (failure, message, stderr) = match error {
             CallError::Rpc(error) => (
                 Failure::Other,
@@ -46,7 +49,7 @@ impl ProcessError {
             CallError::TimedOut(known) => (
                 Failure::TimedOut,
                 format!(
-                    "process `{process}` did not answer `{method}` within {limit:.1?}: {known}; raise the `timeout` if it needs longer"
+                    "process `{process}` did not answer `{method}` within {limit:?}: {known}; raise the `timeout` if it needs longer"
                 ),
                 String::new(),
             ),

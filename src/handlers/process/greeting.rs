@@ -97,7 +97,7 @@ pub(super) fn failure(error: &CallError, limit: Duration) -> String {
         CallError::Ended(end) => format!("it ended before it answered `{METHOD}`: {end}"),
         CallError::Unsent => format!("it ended before `{METHOD}` could be sent"),
         CallError::TimedOut(known) => format!(
-            "it did not answer `{METHOD}` within {limit:.1?}: {known}; does it flush its stdout after each line? If it needs longer, raise its `start_timeout`"
+            "it did not answer `{METHOD}` within {limit:?}: {known}; does it flush its stdout after each line? If it needs longer, raise its `start_timeout`"
         ),
     }
 }

@@ -78,6 +78,8 @@ struct State<W> {
     requests: VecDeque<Message>,
     /// The length of all messages that wait, `current` included.
     bytes: usize,
+    /// Whether the child may be told of events: not before it has returned the greeting.
+    lane_open: bool,
     /// Whether the pipe is to be closed when all is written.
     closing: bool,
     /// Why nothing can be written any more.
@@ -93,6 +95,7 @@ impl<W: AsyncWrite + Unpin> Outbox<W> {
             current: None,
             requests: VecDeque::new(),
             bytes: 0,
+            lane_open: false,
             closing: false,
             broken: None,
             idle: None,
@@ -148,6 +151,13 @@ impl<W: AsyncWrite + Unpin> Outbox<W> {
         drop(state);
         self.room.notify_waiters();
         false
+    }
+
+    /// Lets the notifications in the lane pass.
+    pub(super) fn open_lane(&self) {
+        let mut state = self.lock();
+        state.lane_open = true;
+        state.wake();
     }
 
     /// Has the notifications in the lane written.
@@ -212,6 +222,9 @@ impl<W: AsyncWrite + Unpin> Outbox<W> {
     }
 
     fn next_news(&self, state: &mut State<W>) -> Option<Message> {
+        if !state.lane_open {
+            return None;
+        }
         let line = self.lane.pop()?;
         state.bytes += line.len();
         Some(Message { kind: Kind::News, line })
@@ -285,6 +298,7 @@ mod tests {
     async fn what_the_pipe_does_not_take_follows_in_order_calls_before_news() {
         let (outbox, mut pipe, lane) = outbox(2);
         lane.push(b"news\n".to_vec()).unwrap();
+        outbox.open_lane();
         outbox.post(call(1, "one\n")).unwrap();
         outbox.post(call(2, "two\n")).unwrap();
         outbox.post(call(3, "three\n")).unwrap();
@@ -341,6 +355,9 @@ mod tests {
         tokio::task::yield_now().await;
         lane.push(b"news\n".to_vec()).unwrap();
         outbox.stir();
+        tokio::task::yield_now().await;
+        assert!(!lane.is_empty(), "nothing is told before the greeting");
+        outbox.open_lane();
         let mut read = [0; 5];
         pipe.read_exact(&mut read).await.unwrap();
         assert_eq!(&read, b"news\n");

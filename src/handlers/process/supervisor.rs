@@ -418,9 +418,7 @@ impl Start {
         })?;
         match greeting::read(&reply) {
             Ok(greeting) => {
-                if greeting.cancels {
-                    client.wants_cancels();
-                }
+                client.welcome(greeting.cancels);
                 tracing::debug!(process = %process.name, says = ?greeting.name, "process started");
                 Ok(running)
             }
