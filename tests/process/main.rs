@@ -6,5 +6,8 @@ mod dying;
 mod harness;
 mod pressure;
 mod replies;
+mod rewrites;
+mod stage;
+mod stages;
 mod starting;
 mod stopping;

@@ -161,11 +161,14 @@ fn after_tool(mut answer: JsonObject, input: &Input) -> Result<Output, Misread> 
     let written = Value::Object(new.clone());
     let new = tool_result_of(new)?;
     let Some(sent) = tool_result(input) else { return Ok(Output::tool_response(new)) };
-    let before: ToolResult = serde_json::from_value(sent.into_owned()).unwrap_or_default();
-    if same(&before.clone().into(), &new.clone().into()) {
+    // A host's own result may be of no shape that we know; then it is compared as it is written.
+    let before = shaped(&sent).ok();
+    let echoed = |before: &ToolResult| same(&before.clone().into(), &new.clone().into());
+    if same(&sent, &written) || before.as_ref().is_some_and(echoed) {
         return Ok(Output::default());
     }
-    let only_text = ToolResult { for_llm: new.for_llm.clone(), ..before } == new;
+    let only_text =
+        before.is_some_and(|before| ToolResult { for_llm: new.for_llm.clone(), ..before } == new);
     Ok(match &input.tool_response {
         Some(result) if is_tool_result(result) => Output::tool_response(keep(result, written)),
         Some(Value::String(_)) if only_text => Output::tool_response(new.for_llm),
@@ -205,7 +208,12 @@ fn tool_result_of(mut result: JsonObject) -> Result<ToolResult, Misread> {
         Some(_) => return Err("`result.for_llm` must be a string".to_owned()),
         None => return Err("`result.for_llm` is missing: what the model reads".to_owned()),
     }
-    serde_json::from_value(Value::Object(result))
+    shaped(&Value::Object(result))
+}
+
+fn shaped(result: &Value) -> Result<ToolResult, Misread> {
+    // By way of its text: a value with a number of more than 64 bits can't be read directly.
+    serde_json::from_str(&result.to_string())
         .map_err(|error| format!("`result` is not of the documented shape: {error}"))
 }
 
