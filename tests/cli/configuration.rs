@@ -135,7 +135,7 @@ fn a_list_says_where_each_hook_comes_from() {
     event          matches          type     name              timeout  also           layer         source
     pre_tool_use   shell|edit_file  command  guard             5s       -              project       [SANDBOX]/project/hooks.yaml:5
     pre_tool_use   shell|edit_file  command  ./add-flag.sh -l  60s      when, mutates  project       [SANDBOX]/project/hooks.yaml:6
-    session_start  -                command  echo hello...     60s      disabled       project       [SANDBOX]/project/hooks.yaml:7
+    session_start  -                command  echo hello…       60s      disabled       project       [SANDBOX]/project/hooks.yaml:7
     stop           -                command  tidy              1.5s     background     project       [SANDBOX]/project/hooks.yaml:8
     stop           -                builtin  anything          60s      -              command line  more.yaml:1
     -- stderr
