@@ -12,7 +12,7 @@ pub(super) const ALLOW_TOOLS: Shipped = Shipped {
     details: "It denies and never approves: a listed tool goes on to the other hooks and to whoever \
               is asked. A tool that is of several kinds passes by its kinds only when each of them is \
               listed.",
-    example: "pre_tool_use:\n  - { type: builtin, command: allow_tools, args: [\"read|grep|glob\", \"mcp__docs__.*\"] }",
+    example: "pre_tool_use:\n  - hooks:\n      - { type: builtin, command: allow_tools, args: [\"read|grep|glob\", \"mcp__docs__.*\"] }",
     suits: guards_tools,
     inline: true,
     prepare: prepare_allow,
@@ -23,7 +23,7 @@ pub(super) const DENY_TOOLS: Shipped = Shipped {
     about: "Denies every tool that is listed",
     arguments: PATTERNS,
     details: "A call that names no tool is denied, too.",
-    example: "pre_tool_use:\n  - { type: builtin, command: deny_tools, args: [shell, \"mcp__.*__delete_.*\"] }",
+    example: "pre_tool_use:\n  - hooks:\n      - { type: builtin, command: deny_tools, args: [shell, \"mcp__.*__delete_.*\"] }",
     suits: guards_tools,
     inline: true,
     prepare: prepare_deny,

@@ -28,7 +28,7 @@ pub(super) const AUDIT_LOG: Shipped = Shipped {
               with mode 0600, its directory with 0700; a link or anything else that is no regular \
               file is refused. When a record can't be written the hook fails: on an event that fails \
               closed nothing happens unseen. `on_error: warn` changes that.",
-    example: "post_tool_use:\n  - { type: builtin, command: audit_log, args: [\"~/.local/state/agent/audit.jsonl\"] }",
+    example: "post_tool_use:\n  - hooks:\n      - { type: builtin, command: audit_log, args: [\"~/.local/state/agent/audit.jsonl\"] }",
     suits: |_| true,
     inline: false,
     prepare,

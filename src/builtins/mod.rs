@@ -18,6 +18,7 @@ mod arguments;
 mod audit_log;
 mod elide_repeated_tool_results;
 mod git;
+mod http_post;
 mod limit_large_tool_results;
 mod max_iterations;
 mod protect_paths;
@@ -34,6 +35,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use surroundings::Surroundings;
 
+use serde::Serialize;
+
 use crate::event::{ContextMode, Contract, Event};
 use crate::handlers::builtin::{Builtin, BuiltinError};
 use crate::registry::Registry;
@@ -47,6 +50,7 @@ static SHIPPED: &[&Shipped] = &[
     &max_iterations::MAX_ITERATIONS,
     &audit_log::AUDIT_LOG,
     &redact_secrets::REDACT_SECRETS,
+    &http_post::HTTP_POST,
     &limit_large_tool_results::LIMIT_LARGE_TOOL_RESULTS,
     &elide_repeated_tool_results::ELIDE_REPEATED_TOOL_RESULTS,
     &add_context::ADD_CONTEXT,
@@ -81,7 +85,7 @@ pub struct Shipped {
 }
 
 /// An argument of a shipped builtin.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize)]
 #[non_exhaustive]
 pub struct Argument {
     /// How it is written: `N`, `GLOB...`, `--depth=N`.

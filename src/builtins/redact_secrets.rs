@@ -11,11 +11,11 @@ pub(super) const REDACT_SECRETS: Shipped = Shipped {
     name: "redact_secrets",
     about: "Replaces secrets in tool arguments, model requests and responses by `[REDACTED:...]`",
     arguments: &[],
-    details: "What it looks for and how well it finds it is said under [Secrets](#secrets). A tool \
+    details: "What it looks for and how well it finds it is said in docs/builtins.md. A tool \
               that needs the secret gets the marker: put it on `tool_input_transform` only where \
               that is meant. Give it `mutates: true`, so that it runs before the hooks that read \
               what it rewrites.",
-    example: "tool_response_transform:\n  - { type: builtin, command: redact_secrets, mutates: true }",
+    example: "tool_response_transform:\n  - hooks:\n      - { type: builtin, command: redact_secrets, mutates: true }",
     suits: |contract| contract.rewrite != Rewrite::None,
     inline: false,
     prepare,

@@ -5,6 +5,7 @@
 //! arm of [`Command::execute`].
 
 mod agents;
+mod builtins;
 mod check;
 mod completions;
 mod config;
@@ -62,6 +63,7 @@ enum Command {
     List(list::Args),
     Events(events::Args),
     Agents(agents::Args),
+    Builtins(builtins::Args),
     Trust(trust::Args),
     Install(install::Args),
     Uninstall(uninstall::Args),
@@ -80,6 +82,7 @@ impl Command {
             Self::List(args) => args.execute(),
             Self::Events(args) => args.execute(),
             Self::Agents(args) => args.execute(),
+            Self::Builtins(args) => args.execute(),
             Self::Trust(args) => args.execute(),
             Self::Install(args) => args.execute(),
             Self::Uninstall(args) => args.execute(),

@@ -4,6 +4,7 @@
 mod audit_log;
 mod context;
 mod git;
+mod http_post;
 mod protect_paths;
 mod redact_secrets;
 mod registered;

@@ -164,3 +164,33 @@ proptest! {
         prop_assert_eq!(redactor.redact(&once), once.as_str());
     }
 }
+
+#[test]
+fn the_documentation_holds_the_numbers() {
+    let row = |name: &str, score: &Score| {
+        let found = score.secrets - score.missed.len();
+        let percent = found * 100 / score.secrets;
+        format!(
+            "| {name} | {found} of {} ({percent} %) | {} of {} |\n",
+            score.secrets,
+            score.mistaken.len(),
+            score.harmless
+        )
+    };
+    let numbers = format!(
+        "| set | secrets found | harmless texts changed |\n|---|---|---|\n{}{}",
+        row("the rules were made with it", &score("hits.txt", "misses.txt")),
+        row("written afterwards", &score("held_out_hits.txt", "held_out_misses.txt")),
+    );
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/builtins.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let (begin, end) = ("<!-- begin: secrets -->\n", "<!-- end: secrets -->");
+    let (head, rest) = page.split_once(begin).unwrap();
+    let (_, tail) = rest.split_once(end).unwrap();
+    let expected = format!("{head}{begin}{numbers}{end}{tail}");
+    if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
+        std::fs::write(&path, expected).unwrap();
+    } else {
+        assert!(page == expected, "docs/builtins.md: UPDATE=1 cargo test --test builtins secrets");
+    }
+}

@@ -30,6 +30,15 @@ fn the_agents_page_says_what_each_agent_can_be_told() {
     );
 }
 
+#[test]
+fn the_builtins_page_describes_every_builtin() {
+    let text = embedded("docs/builtins.md", &["builtins", "--format", "markdown"]);
+    assert_eq!(
+        text.lines().filter(|line| line.starts_with("### ")).count(),
+        hookexec::builtins::shipped().len()
+    );
+}
+
 /// Checks the part of a page that a command printed, and returns what it prints.
 fn embedded(page: &str, command: &[&str]) -> String {
     const END: &str = "<!-- end -->";

@@ -44,7 +44,7 @@ pub(super) const PROTECT_PATHS: Shipped = Shipped {
         },
     ],
     details: include_str!("details.md"),
-    example: "pre_tool_use:\n  - { type: builtin, command: protect_paths, args: [\"~/.ssh/**\", \"**/.env*\", \"allow:**/.env.example\", \"write:**/.git/**\"] }",
+    example: "pre_tool_use:\n  - hooks:\n      - { type: builtin, command: protect_paths, args: [\"~/.ssh/**\", \"**/.env*\", \"allow:**/.env.example\", \"write:**/.git/**\"] }",
     suits: |contract| {
         contract.tool_matched && contract.may_block && contract.event != Event::PostToolUse
     },

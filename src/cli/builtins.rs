@@ -1,0 +1,151 @@
+//! `hookexec builtins`: the functions that hooks of type `builtin` can call.
+
+use std::fmt::Write as _;
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use hookexec::Event;
+use hookexec::builtins::{Shipped, shipped};
+use serde_json::{Value, json};
+
+use super::error::CommandError;
+use super::exit::Exit;
+use super::output;
+use super::table::Table;
+
+/// Shows the builtins: functions that hooks call by name, without a process
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec builtins protect_paths")]
+pub(crate) struct Args {
+    /// Everything about this one
+    #[arg(value_name = "NAME", hide_possible_values = true, value_parser = names())]
+    name: Option<String>,
+    /// How to show them
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Format {
+    /// An aligned table, or a page for one
+    Text,
+    /// An array of objects, or an object for one
+    Json,
+    /// Markdown sections
+    Markdown,
+}
+
+fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(
+        shipped().map(|builtin| PossibleValue::new(builtin.name).help(builtin.about)),
+    )
+}
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        let wanted = |name: &String| shipped().find(|builtin| builtin.name == name);
+        match (self.name.as_ref().and_then(wanted), self.format) {
+            (None, Format::Text) => output::print(&table().text())?,
+            (None, Format::Json) => {
+                let all: Vec<_> = shipped().map(described).collect();
+                output::print_json(&all)?;
+            }
+            (None, Format::Markdown) => {
+                let sections: Vec<String> = shipped().map(section).collect();
+                output::print(&format!("{}\n{}", table().markdown(), sections.join("\n")))?;
+            }
+            (Some(builtin), Format::Text) => output::print(&page(builtin))?,
+            (Some(builtin), Format::Json) => output::print_json(&described(builtin))?,
+            (Some(builtin), Format::Markdown) => output::print(&section(builtin))?,
+        }
+        Ok(Exit::Success)
+    }
+}
+
+fn table() -> Table<2> {
+    let mut table = Table::new(["builtin", "what it does"]);
+    for builtin in shipped() {
+        table.row([builtin.name, builtin.about].map(str::to_owned));
+    }
+    table
+}
+
+fn described(builtin: &Shipped) -> Value {
+    json!({
+        "name": builtin.name,
+        "about": builtin.about,
+        "usage": builtin.usage(),
+        "arguments": builtin.arguments,
+        "events": builtin.events().collect::<Vec<_>>(),
+        "details": builtin.details,
+        "example": builtin.example,
+    })
+}
+
+/// How wide a page for people is.
+const WIDTH: usize = 80;
+
+fn page(builtin: &Shipped) -> String {
+    let mut page = format!("{}\n\n{}.\n", builtin.usage(), builtin.about);
+    if !builtin.arguments.is_empty() {
+        page.push_str("\nArguments:\n");
+    }
+    for argument in builtin.arguments {
+        let optional = if argument.optional { " (optional)" } else { "" };
+        let about = wrapped(argument.about, "      ");
+        let _ = write!(page, "  {}{optional}\n{about}", argument.usage);
+    }
+    let _ = write!(page, "\nEvents:\n{}", wrapped(&events(builtin, ""), "  "));
+    for paragraph in builtin.details.split("\n\n").filter(|text| !text.is_empty()) {
+        let _ = write!(page, "\n{}", wrapped(paragraph, ""));
+    }
+    page.push_str("\nExample:\n");
+    for line in builtin.example.lines() {
+        let _ = writeln!(page, "  {line}");
+    }
+    page
+}
+
+fn section(builtin: &Shipped) -> String {
+    let mut section = format!("### {}\n\n{}.\n", builtin.name, builtin.about);
+    if !builtin.arguments.is_empty() {
+        let mut table = Table::new(["argument", "", "what it says"]);
+        for argument in builtin.arguments {
+            let optional = if argument.optional { "optional" } else { "required" };
+            // A bar would end the cell.
+            let usage = format!("`{}`", argument.usage.replace('|', "\\|"));
+            table.row([usage, optional.to_owned(), argument.about.to_owned()]);
+        }
+        let _ = write!(section, "\n{}", table.markdown());
+    }
+    if !builtin.details.is_empty() {
+        let _ = write!(section, "\n{}\n", builtin.details.trim_end());
+    }
+    let _ = write!(section, "\nEvents: {}.\n", events(builtin, "`"));
+    let _ = write!(section, "\n```yaml\n{}\n```\n", builtin.example);
+    section
+}
+
+fn events(builtin: &Shipped, quote: &str) -> String {
+    if builtin.events().count() == Event::COUNT {
+        return "all".to_owned();
+    }
+    let names: Vec<String> =
+        builtin.events().map(|event| format!("{quote}{event}{quote}")).collect();
+    names.join(", ")
+}
+
+/// Breaks `text` into lines, each behind `indent`.
+fn wrapped(text: &str, indent: &str) -> String {
+    let mut lines = vec![indent.to_owned()];
+    for word in text.split_whitespace() {
+        let Some(line) = lines.last_mut() else { break };
+        let begun = line.len() > indent.len();
+        if begun && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            lines.push(format!("{indent}{word}"));
+        } else {
+            *line += if begun { " " } else { "" };
+            *line += word;
+        }
+    }
+    lines.join("\n") + "\n"
+}
