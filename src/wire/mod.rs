@@ -2,6 +2,7 @@
 
 mod input;
 mod output;
+mod output_reader;
 #[cfg(feature = "schema")]
 mod output_schema;
 mod strict;
@@ -9,9 +10,8 @@ mod tool_result;
 mod verdict;
 
 pub use input::Input;
-pub use output::{
-    Decision, InputChange, Output, OutputError, RequestChange, Stop, StopScope, UnknownKey,
-};
+pub use output::{Decision, InputChange, Output, RequestChange, Stop, StopScope, UnknownKey};
+pub use output_reader::OutputError;
 #[cfg(feature = "schema")]
 pub(crate) use output_schema::OutputJson;
 pub use strict::{StrictJsonError, parse_strict};

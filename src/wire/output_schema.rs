@@ -88,7 +88,7 @@ mod tests {
 
     use crate::schema;
     use crate::wire::Output;
-    use crate::wire::output::{SPECIFIC_KEYS, TOP_KEYS, WORDS};
+    use crate::wire::output_reader::{SPECIFIC_KEYS, TOP_KEYS, WORDS};
 
     fn keys(schema: &Value) -> BTreeSet<&str> {
         schema["properties"].as_object().unwrap().keys().map(String::as_str).collect()
