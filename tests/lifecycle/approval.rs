@@ -71,6 +71,28 @@ async fn no_hook_answers_a_question_of_the_mandatory_guard() {
 }
 
 #[tokio::test]
+async fn what_the_guard_asks_about_the_rewritten_call_counts() {
+    let asks_about = |word: &'static str| {
+        move |event, input: &hookexec::Input| match event {
+            Event::PreToolUse => Output::patch_input(object(json!({ "cmd": "new" }))).into(),
+            Event::ToolGuard if input.tool_input.as_ref().unwrap()["cmd"] == word => {
+                Output::ask("sure?").into()
+            }
+            _ => nothing(),
+        }
+    };
+    let (about_new, _) = session(asks_about("new")).await;
+    let outcome = about_new.tool_call(shell("old")).run(async |_| panic!("the tool ran")).await;
+    assert_eq!(denied_by(&outcome), Some(DeniedBy::NobodyToAsk));
+    about_new.end("exit").await;
+
+    let (about_old, _) = session(asks_about("old")).await;
+    let outcome = about_old.tool_call(shell("old")).run(async |_| Ok("ok".into())).await;
+    assert!(matches!(outcome.end, ToolEnd::Ran { .. }));
+    about_old.end("exit").await;
+}
+
+#[tokio::test]
 async fn no_opinion_on_a_permission_request_is_no_approval() {
     let (session, _) = session(at(Event::PreToolUse, Output::ask("sure?"))).await;
     let outcome = session.tool_call(shell("ls")).run(async |_| panic!("the tool ran")).await;

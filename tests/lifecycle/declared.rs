@@ -1,6 +1,7 @@
 //! Hooks that nobody would ever call are named at start.
 
 use hookexec::Event;
+use hookexec::config::{Command, Hook};
 use hookexec::lifecycle::{DeclaredEvents, Session, SessionSource};
 
 use crate::support::{executor, silent};
@@ -44,4 +45,13 @@ fn what_the_drivers_fire_leaves_out_what_only_a_host_can_know() {
             Event::WorktreeCreate,
         ]
     );
+}
+
+#[test]
+fn a_hook_that_is_switched_off_is_not_missed() {
+    let mut hook = Hook::new(Event::WorktreeCreate, "command", Command::Text("true".to_owned()));
+    let unfired = |hook: &Hook| DeclaredEvents::driven().unfired([hook]).len();
+    assert_eq!(unfired(&hook), 1);
+    hook.enabled = false;
+    assert_eq!(unfired(&hook), 0);
 }

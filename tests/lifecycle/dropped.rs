@@ -116,7 +116,7 @@ async fn hooks_that_will_never_run_are_named_at_the_start() {
     let session = Session::builder("s-1").start(executor, SessionSource::Startup).await;
     assert_eq!(
         warnings.take(),
-        ["<program>:1: `scripted` never runs: this agent does not fire `worktree_create`"]
+        ["<program>: `scripted` never runs: this agent does not fire `worktree_create`"]
     );
     session.end("exit").await;
 }
