@@ -2,6 +2,7 @@
 
 use hookexec::config::{Diagnostic, Severity};
 use hookexec::executor::Check;
+use hookexec::lifecycle::DeclaredEvents;
 use hookexec::{Executor, Registry};
 use serde::Serialize;
 
@@ -20,6 +21,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     config: ConfigArgs,
 
+    /// Warn about hooks that this host never calls: a coding agent, docker-agent, picoclaw
+    #[arg(long, value_name = "HOST", value_parser = host)]
+    host: Option<DeclaredEvents>,
+
     /// How to write the problems
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -35,9 +40,13 @@ enum Format {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        let check = Executor::check(&self.config.options()?, Registry::with_shipped_builtins());
+        let mut check = Executor::check(&self.config.options()?, Registry::with_shipped_builtins());
         if check.files.is_empty() && check.problems.is_empty() {
             return Err(CommandError::no_files());
+        }
+        if let Some(host) = &self.host {
+            let unfired = host.unfired(check.configured());
+            check.add(unfired.into_iter().map(Diagnostic::from));
         }
         let count =
             |severity| check.problems.iter().filter(|problem| problem.severity == severity).count();
@@ -59,6 +68,13 @@ impl Args {
         }
         Ok(if errors > 0 { Exit::Config } else { Exit::Success })
     }
+}
+
+fn host(name: &str) -> Result<DeclaredEvents, String> {
+    DeclaredEvents::of_host(name).map_err(|error| {
+        let known: Vec<&str> = DeclaredEvents::known_hosts().collect();
+        format!("{error}; known hosts: {}", known.join(", "))
+    })
 }
 
 fn counted(count: usize, noun: &str) -> String {

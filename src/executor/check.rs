@@ -1,9 +1,10 @@
 //! All that is wrong with a configuration, in one go.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::dispatch::Executor;
-use crate::config::{Diagnostics, LoadOptions, Loading, ProjectFile};
+use crate::config::{Diagnostic, Diagnostics, Hook, LoadOptions, Loading, ProjectFile};
 use crate::registry::Registry;
 
 /// What a look at a configuration found.
@@ -16,6 +17,20 @@ pub struct Check {
     pub hooks: usize,
     /// All errors and warnings, in the order of the files.
     pub problems: Diagnostics,
+    configured: Vec<Arc<Hook>>,
+}
+
+impl Check {
+    /// Returns the hooks that could be read, in config order; disabled ones included.
+    pub fn configured(&self) -> impl ExactSizeIterator<Item = &Hook> {
+        self.configured.iter().map(AsRef::as_ref)
+    }
+
+    /// Adds problems that somebody else found, each to its place among the others.
+    pub fn add(&mut self, problems: impl IntoIterator<Item = Diagnostic>) {
+        self.problems.extend(problems);
+        self.problems.sort(&self.files);
+    }
 }
 
 impl Executor {
@@ -36,10 +51,11 @@ impl Executor {
         if let Some(directory) = &options.working_dir {
             builder = builder.working_dir(directory);
         }
-        let (_, unbuilt) = builder.build_partially();
+        let (executor, unbuilt) = builder.build_partially();
         let broken = unbuilt.iter().count();
         problems.extend(unbuilt);
         problems.sort(&files);
-        Check { files, hooks: hooks.saturating_sub(broken), problems }
+        let configured = executor.configured.clone();
+        Check { files, hooks: hooks.saturating_sub(broken), problems, configured }
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::config::Hook;
+use crate::config::{Diagnostic, Hook, Location};
 use crate::event::Event;
 
 /// The events that a host fires.
@@ -76,7 +76,7 @@ impl DeclaredEvents {
                 host: self.host.clone(),
                 event: hook.event,
                 hook: hook.label(),
-                source: hook.location.to_string(),
+                location: hook.location.clone(),
             })
             .collect()
     }
@@ -92,14 +92,26 @@ pub struct UnfiredHook {
     pub event: Event,
     /// The hook's name, or what it runs.
     pub hook: String,
-    /// Where it is configured: `hooks.yaml:12`.
-    pub source: String,
+    /// Where it is configured.
+    pub location: Location,
+}
+
+impl UnfiredHook {
+    fn problem(&self) -> String {
+        let Self { host, event, hook, .. } = self;
+        format!("`{hook}` never runs: {host} does not fire `{event}`")
+    }
 }
 
 impl fmt::Display for UnfiredHook {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { host, event, hook, source } = self;
-        write!(formatter, "{source}: `{hook}` never runs: {host} does not fire `{event}`")
+        write!(formatter, "{}: {}", self.location, self.problem())
+    }
+}
+
+impl From<UnfiredHook> for Diagnostic {
+    fn from(unfired: UnfiredHook) -> Self {
+        Self::warning(unfired.problem()).at(unfired.location)
     }
 }
 

@@ -5,6 +5,7 @@ mod basics;
 mod configuration;
 mod examples;
 mod generated;
+mod hosts;
 mod readme;
 mod run;
 mod signals;

@@ -83,6 +83,21 @@ async fn a_tool_call_that_is_dropped_while_the_tool_runs() {
 }
 
 #[tokio::test]
+async fn a_tool_call_that_is_not_dropped_leaves_no_warning() {
+    let (session, _) = session(silent()).await;
+    let (warnings, _guard) = Warnings::watch();
+    let ran = session.tool_call(shell("ls")).run(async |_| Ok("files".into())).await;
+    let cancelled = session
+        .tool_call(shell("ls"))
+        .cancelled_by(tokio::task::yield_now())
+        .run(async |_| std::future::pending().await)
+        .await;
+    assert!(!ran.is_error() && cancelled.is_error());
+    assert_eq!(warnings.take(), [""; 0]);
+    session.end("exit").await;
+}
+
+#[tokio::test]
 async fn a_turn_and_a_session_that_are_dropped() {
     let (session, _) = session(silent()).await;
     let (warnings, _guard) = Warnings::watch();

@@ -211,6 +211,17 @@ async fn a_model_request_and_its_response_are_rewritten() {
 }
 
 #[tokio::test]
+async fn a_model_request_without_a_model_is_for_that_of_the_session() {
+    let (executor, _) = executor([], silent());
+    let session = Session::builder("s-1").model("small").attach(executor);
+    let outcome: ModelOutcome<Infallible> = session
+        .model_call(ModelRequest::new(Vec::new()))
+        .run(async |request| Ok(request.model.into()))
+        .await;
+    assert!(matches!(outcome, ModelOutcome::Answered { response, .. } if response == "small"));
+}
+
+#[tokio::test]
 async fn a_model_request_that_is_refused_is_not_made() {
     let (session, log) = session(at(Event::BeforeLlmCall, Output::deny("too many"))).await;
     let outcome: ModelOutcome<Infallible> =

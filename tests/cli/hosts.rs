@@ -1,0 +1,50 @@
+//! `hookexec check --host`: hooks that would never be called.
+
+use crate::support::Sandbox;
+
+const HOOKS: &str = "
+pre_tool_use:
+  - hooks: { type: command, name: guard, command: ./guard.sh, on_error: block }
+before_llm_call: { type: command, name: redact, command: ./redact.sh }
+after_compaction: { type: command, name: note, command: ./note.sh, enabled: false }
+";
+
+#[test]
+fn a_hook_that_a_host_never_calls_is_warned_about() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", HOOKS);
+    sandbox.trust();
+    let done = sandbox.hookexec(["check", "--host", "claude-code"]).run().exits(0);
+    insta::assert_snapshot!(done.whole(), @r"
+    exit 0
+    -- stdout
+    3 hooks in 1 file: 0 errors, 1 warning
+    -- stderr
+    warning: `redact` never runs: Claude Code does not fire `before_llm_call`
+     --> [SANDBOX]/project/hooks.yaml:4:18
+      |
+    4 | before_llm_call: { type: command, name: redact, command: ./redact.sh }
+      |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    ");
+    let done = sandbox.hookexec(["check", "--host", "docker-agent"]).run().exits(0);
+    assert_eq!(
+        done.whole(),
+        "exit 0\n-- stdout\n3 hooks in 1 file: 0 errors, 0 warnings\n-- stderr\n"
+    );
+}
+
+#[test]
+fn a_host_that_nobody_knows_is_a_mistake_of_usage() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", HOOKS);
+    sandbox.trust();
+    let done = sandbox.hookexec(["check", "--host", "claude"]).run().exits(64);
+    insta::assert_snapshot!(done.whole(), @r"
+    exit 64
+    -- stdout
+    -- stderr
+    error: invalid value 'claude' for '--host <HOST>': unknown host `claude`; known hosts: docker-agent, docker-agent@1.52.0, picoclaw, claude-code, codex, gemini, qwen, copilot, cursor, droid, windsurf, kiro
+
+    For more information, try '--help'.
+    ");
+}
