@@ -209,6 +209,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agents;
+pub mod audit;
 pub mod builtins;
 pub mod config;
 pub mod event;

@@ -74,13 +74,7 @@ fn place(surroundings: &Surroundings, path: &str) -> Result<PathBuf, String> {
 /// Returns the line to write.
 fn record(redactor: &Redactor, time: &str, input: &Input) -> serde_json::Result<Vec<u8>> {
     let Value::Object(mut fields) = serde_json::to_value(input)? else { return Ok(Vec::new()) };
-    for name in ["messages", "tools"] {
-        if let Some(Value::Array(items)) = fields.remove(name) {
-            fields.insert(format!("{name}_count"), items.len().into());
-        }
-    }
-    redactor.redact_object(&mut fields);
-    fields.values_mut().for_each(shorten);
+    clean(redactor, &mut fields);
     let mut line = serialised(time, fields)?;
     if line.len() >= LONGEST_RECORD {
         let size = line.len();
@@ -89,8 +83,7 @@ fn record(redactor: &Redactor, time: &str, input: &Input) -> serde_json::Result<
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), input.field(name)?.into_owned())))
             .collect();
-        redactor.redact_object(&mut short);
-        short.values_mut().for_each(shorten);
+        clean(redactor, &mut short);
         short.insert("left_out".into(), json!(format!("the record would take {size} bytes")));
         line = serialised(time, short)?;
     }
@@ -110,18 +103,57 @@ fn serialised(time: &str, fields: JsonObject) -> serde_json::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Cuts every long text inside `value`.
-fn shorten(value: &mut Value) {
+/// What was done to an input.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cleaned {
+    /// Whether secrets were taken out.
+    pub(crate) redacted: bool,
+    /// Whether something long was cut.
+    pub(crate) cut: bool,
+}
+
+/// Makes an input fit for a log: without secrets, with every long text cut, and of a model request
+/// only the number of its messages and tools.
+pub(crate) fn clean(redactor: &Redactor, fields: &mut JsonObject) -> Cleaned {
+    let mut cut = false;
+    for name in ["messages", "tools"] {
+        if let Some(Value::Array(items)) = fields.get(name) {
+            let count = items.len().into();
+            fields.remove(name);
+            fields.insert(format!("{name}_count"), count);
+            cut = true;
+        }
+    }
+    // Before the cutting: of a secret that is cut, nobody would recognise the rest.
+    let redacted = redactor.redact_object(fields);
+    cut |= shorten_all(fields.values_mut());
+    Cleaned { redacted, cut }
+}
+
+/// Cuts every long text inside `value`, and returns whether there was one.
+fn shorten(value: &mut Value) -> bool {
     match value {
-        Value::String(long) if long.len() > LONGEST_TEXT => *long = text::cut(long, LONGEST_TEXT),
-        Value::Array(items) => items.iter_mut().for_each(shorten),
-        Value::Object(object) => object.values_mut().for_each(shorten),
-        _ => {}
+        Value::String(long) if long.len() > LONGEST_TEXT => {
+            *long = text::cut(long, LONGEST_TEXT);
+            true
+        }
+        Value::Array(items) => shorten_all(items.iter_mut()),
+        Value::Object(object) => shorten_all(object.values_mut()),
+        _ => false,
     }
 }
 
+/// Cuts every one of `values`, and returns whether any was.
+fn shorten_all<'v>(values: impl Iterator<Item = &'v mut Value>) -> bool {
+    let mut cut = false;
+    for value in values {
+        cut |= shorten(value);
+    }
+    cut
+}
+
 /// Appends `line` by one write, which the system does not mix with another's.
-fn append(path: &Path, line: &[u8]) -> io::Result<()> {
+pub(crate) fn append(path: &Path, line: &[u8]) -> io::Result<()> {
     let mut file = open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is no regular file"));

@@ -15,7 +15,7 @@ mod add_recent_commits;
 mod add_user_info;
 mod allow_tools;
 mod arguments;
-mod audit_log;
+pub(crate) mod audit_log;
 mod elide_repeated_tool_results;
 mod git;
 mod http_post;

@@ -9,6 +9,8 @@ mod builtins;
 mod check;
 mod completions;
 mod config;
+mod decisions;
+mod decisions_text;
 mod error;
 mod events;
 mod exit;
@@ -20,6 +22,7 @@ mod install;
 mod list;
 mod log;
 mod output;
+mod replay;
 mod report;
 mod run;
 mod runtime;
@@ -58,6 +61,8 @@ Take anything but 0 for \"not allowed\".";
 enum Command {
     Run(run::Args),
     Test(test::Args),
+    Log(decisions::Args),
+    Replay(replay::Args),
     Explain(explain::Args),
     Check(check::Args),
     List(list::Args),
@@ -77,6 +82,8 @@ impl Command {
         match self {
             Self::Run(args) => args.execute(),
             Self::Test(args) => args.execute(),
+            Self::Log(args) => args.execute(),
+            Self::Replay(args) => args.execute(),
             Self::Explain(args) => args.execute(),
             Self::Check(args) => args.execute(),
             Self::List(args) => args.execute(),

@@ -121,6 +121,7 @@ impl Acceptance {
                 process.untrusted = true;
             }
             (part.max_parallel, part.deadline) = (None, None);
+            part.audit.clear();
         }
         part.project_files.push(ProjectFile { bundle, trust });
         Ok(())

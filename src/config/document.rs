@@ -15,7 +15,7 @@ use crate::executor::Matcher;
 use crate::suggest;
 
 /// The keys at the top of a file, beside the events of a hooks block without `hooks:`.
-pub(super) const KEYS: [&str; 5] = ["$schema", "defaults", "layers", "processes", "hooks"];
+pub(super) const KEYS: [&str; 6] = ["$schema", "defaults", "layers", "audit", "processes", "hooks"];
 /// The keys of a matcher entry.
 pub(super) const ENTRY_KEYS: [&str; 4] = ["matcher", "hooks", "when", "preempt_yolo"];
 
@@ -78,6 +78,7 @@ impl<'a> Document<'a> {
             match name {
                 "$schema" | "defaults" => {}
                 "hooks" => self.hooks_block(value, &defaults),
+                "audit" => self.config.audit.extend(self.reader.audit(value)),
                 "layers" => self.layers(key, value),
                 "processes" => self.processes(value, &defaults, None),
                 _ if Event::from_name(name).is_some() => self.event(name, key, value, &defaults),

@@ -138,6 +138,7 @@ impl Loading {
     fn add(&mut self, part: Config) {
         self.config.hooks.extend(part.hooks);
         self.config.project_files.extend(part.project_files);
+        self.config.audit.extend(part.audit);
         // The first file that says it wins: a project does not shorten what a user allows.
         self.config.max_parallel = self.config.max_parallel.or(part.max_parallel);
         self.config.deadline = self.config.deadline.or(part.deadline);

@@ -1,6 +1,7 @@
 //! `hooks.yaml`: read, checked and resolved, with every problem of a file in one go.
 
 mod acceptance;
+mod audit;
 mod cases;
 mod check;
 mod condition;

@@ -28,6 +28,8 @@ pub struct Config {
     pub max_parallel: Option<usize>,
     /// The longest that one event may take, all its hooks together.
     pub deadline: Option<Duration>,
+    /// The logs of decisions: one for each file that says `audit:`.
+    pub audit: Vec<crate::audit::AuditSettings>,
     /// The files it was read from, in order.
     pub files: Vec<PathBuf>,
     /// The files among them that the project brought along, and whether they may run.

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{hook, picoclaw};
+use super::{audit, hook, picoclaw};
 use crate::event::{Contract, Event};
 
 /// Returns the schema (draft 7) of a configuration file.
@@ -36,6 +36,7 @@ pub fn config_schema() -> Value {
             },
             "condition": condition(),
             "defaults": defaults(),
+            "audit": audit_schema(),
             "process": process(),
             "duration": duration(),
             "size": size(),
@@ -68,6 +69,10 @@ fn own_file() -> Value {
                 "items": { "enum": ["user", "project", "command_line"] }
             }),
         ),
+    );
+    properties.insert(
+        "audit".into(),
+        described("A log of what was decided at each event.", reference("audit")),
     );
     properties.insert(
         "processes".into(),
@@ -295,6 +300,24 @@ fn defaults() -> Value {
     })
 }
 
+fn audit_schema() -> Value {
+    let input: Vec<&str> = audit::INPUT.iter().map(|(name, _)| *name).collect();
+    json!({
+        "type": "object",
+        "properties": {
+            "path": described(
+                "The file; absolute, below the home directory as `~/...`, or beside this file.",
+                json!({ "type": "string", "pattern": "\\S" }),
+            ),
+            "input": described("Whether the inputs of events are recorded, without secrets; a replay needs them.", json!({ "enum": input })),
+            "max_size": described("The size from which a new file is begun; 10 MiB when nothing is said.", reference("size")),
+            "keep": described("How many full files are kept; 3 when nothing is said.", json!({ "type": "integer", "minimum": 1, "maximum": audit::MAX_KEEP }))
+        },
+        "required": ["path"],
+        "additionalProperties": false
+    })
+}
+
 fn processes() -> Value {
     json!({ "type": "object", "additionalProperties": reference("process") })
 }
@@ -420,6 +443,7 @@ mod tests {
         assert_eq!(keys(&definitions["hook"]), sorted(hook::KEYS));
         assert_eq!(keys(&definitions["matcher_entry"]), sorted(document::ENTRY_KEYS));
         assert_eq!(keys(&definitions["defaults"]), sorted(defaults::KEYS));
+        assert_eq!(keys(&definitions["audit"]), sorted(audit::KEYS));
         assert_eq!(keys(&definitions["process"]), sorted(process::KEYS));
         assert_eq!(keys(&schema["else"]), sorted(events().chain(document::KEYS)));
         assert_eq!(keys(&definitions["hooks"]), sorted(events().chain(picoclaw::KEYS)));

@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 
 use super::dispatch::Executor;
 use super::select::{Bound, Plan};
+use crate::audit::Auditor;
 use crate::config::{Config, Diagnostic, Diagnostics, Hook};
 use crate::event::Event;
 use crate::handlers::process::Processes;
@@ -94,6 +95,7 @@ impl ExecutorBuilder {
         let working_dir = self.working_dir.or_else(|| std::env::current_dir().ok());
         let working_dir = working_dir.unwrap_or_else(|| PathBuf::from("/"));
         let env = Arc::new(self.env.unwrap_or_else(|| std::env::vars_os().collect()));
+        let auditor = Auditor::of(&self.config, &env);
         let processes = Processes::new(self.config.processes, &working_dir, &env);
         let processes = Arc::new(processes);
         let environment = HandlerEnv {
@@ -131,6 +133,7 @@ impl ExecutorBuilder {
             processes,
             max_parallel: self.config.max_parallel.unwrap_or(DEFAULT_MAX_PARALLEL).max(1),
             deadline: self.config.deadline,
+            auditor,
             background: Mutex::new(JoinSet::new()),
         };
         diagnostics.sort(&self.config.files);

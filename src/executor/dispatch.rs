@@ -14,6 +14,7 @@ use super::outcome::Outcome;
 use super::rewrite::{Current, rewritten};
 use super::run::run;
 use super::select::{Bound, Plan};
+use crate::audit::Auditor;
 use crate::config::Hook;
 use crate::event::Event;
 use crate::handlers::process::Processes;
@@ -40,6 +41,7 @@ pub struct Executor {
     pub(super) processes: Arc<Processes>,
     pub(super) max_parallel: usize,
     pub(super) deadline: Option<Duration>,
+    pub(super) auditor: Option<Auditor>,
     pub(super) background: Mutex<JoinSet<()>>,
 }
 
@@ -54,11 +56,11 @@ impl std::fmt::Debug for Executor {
 }
 
 impl Executor {
-    /// Returns whether any enabled hook is configured for `event`, so that a caller can spare
-    /// itself the making of an input.
+    /// Returns whether any enabled hook is configured for `event`, or a log of decisions for all, so
+    /// that a caller can spare itself the making of an input.
     #[must_use]
     pub fn has(&self, event: Event) -> bool {
-        !self.plans[event.index()].hooks.is_empty()
+        self.auditor.is_some() || !self.plans[event.index()].hooks.is_empty()
     }
 
     /// Returns every configured hook, in config order; disabled ones included.
@@ -81,6 +83,15 @@ impl Executor {
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub async fn dispatch(&self, event: Event, input: &Input) -> Verdict {
+        let Some(auditor) = &self.auditor else { return self.decide(event, input).await };
+        let started = Instant::now();
+        let mut verdict = self.decide(event, input).await;
+        let input = self.complete(event, input);
+        auditor.record(event, &input, &mut verdict, started.elapsed()).await;
+        verdict
+    }
+
+    async fn decide(&self, event: Event, input: &Input) -> Verdict {
         let plan = &self.plans[event.index()];
         if plan.hooks.is_empty() {
             return Verdict::no_opinion(event);

@@ -54,10 +54,12 @@ impl Bench {
     /// # Errors
     /// When no executor can be built of it.
     pub fn new(
-        config: Config,
+        mut config: Config,
         registry: Registry,
         working_dir: impl Into<PathBuf>,
     ) -> Result<Self, Diagnostics> {
+        // A test is no decision that was made.
+        config.audit.clear();
         let working_dir = working_dir.into();
         let executor = build(&config, &registry, &working_dir)?;
         let coverage = Coverage::of(executor.hooks());

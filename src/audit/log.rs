@@ -1,0 +1,271 @@
+//! Reads the decision log.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::record::{BEGINNING, Record};
+use super::writer::numbered;
+use crate::event::Event;
+use crate::testing::Expected;
+use crate::wire::Decision;
+
+/// The most full files that are looked for.
+const MAX_KEPT: usize = 100;
+
+/// A decision log with the full files that were kept, oldest first.
+#[derive(Debug)]
+pub struct Log {
+    files: Vec<PathBuf>,
+}
+
+/// A line of a log.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum LogLine {
+    /// A record.
+    Record(Box<Record>),
+    /// Something that is none: a record that was cut, or a line of somebody else's.
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
+}
+
+/// Which records are wanted; what is not set matches all.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Filter {
+    /// Those of an event.
+    pub event: Option<Event>,
+    /// Those of a decision; nothing is no opinion.
+    pub decision: Option<Expected<Decision>>,
+    /// Those in which a hook of this name, or of this place, ran.
+    pub hook: Option<String>,
+    /// Those from a time on.
+    pub since: Option<Timestamp>,
+}
+
+impl Filter {
+    /// Returns whether a record is wanted.
+    #[must_use]
+    pub fn wants(&self, record: &Record) -> bool {
+        self.event.is_none_or(|event| record.event == event)
+            && self.decision.is_none_or(|wanted| wanted.value().copied() == record.decision)
+            && self.hook.as_ref().is_none_or(|wanted| {
+                record.hooks.iter().any(|hook| hook.name == *wanted || hook.source == *wanted)
+            })
+            && self.since.is_none_or(|since| {
+                record.time.parse::<Timestamp>().is_ok_and(|time| time >= since)
+            })
+    }
+}
+
+impl Log {
+    /// Finds the files of a log.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn find(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref();
+        let mut files: Vec<PathBuf> = (1..=MAX_KEPT)
+            .map(|number| numbered(path, &number.to_string()))
+            .take_while(|file| file.exists())
+            .collect();
+        files.reverse();
+        if path.exists() {
+            files.push(path.to_owned());
+        }
+        if files.is_empty() {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "there is no such file"));
+        }
+        Ok(Self { files })
+    }
+
+    /// Returns the size of all files, in bytes.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.files.iter().filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum()
+    }
+
+    /// Reads line after line, and calls `each` with it and the number of bytes read so far.
+    ///
+    /// # Errors
+    /// When a file can't be read.
+    pub fn read(&self, mut each: impl FnMut(LogLine, u64)) -> io::Result<()> {
+        let mut read = 0;
+        for path in &self.files {
+            let mut reader = BufReader::new(File::open(path)?);
+            let (mut bytes, mut line) = (Vec::new(), 0);
+            loop {
+                bytes.clear();
+                let length = reader.read_until(b'\n', &mut bytes)?;
+                if length == 0 {
+                    break;
+                }
+                line += 1;
+                read += length as u64;
+                for found in parse(&bytes, path, line) {
+                    each(found, read);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Follows a log as it grows, through its rotations.
+#[derive(Debug)]
+pub struct Tail {
+    path: PathBuf,
+    file: Option<BufReader<File>>,
+    /// The beginning of a line whose end is not there yet.
+    partial: Vec<u8>,
+}
+
+impl Tail {
+    /// Returns a tail that begins at the end of the file; it need not be there yet.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub fn from_end(path: impl Into<PathBuf>) -> io::Result<Self> {
+        let mut tail = Self { path: path.into(), file: None, partial: Vec::new() };
+        if tail.path.exists() {
+            let mut file = File::open(&tail.path)?;
+            file.seek(SeekFrom::End(0))?;
+            tail.file = Some(BufReader::new(file));
+        }
+        Ok(tail)
+    }
+
+    /// Returns the lines that were added since.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub fn poll(&mut self) -> io::Result<Vec<LogLine>> {
+        let mut found = Vec::new();
+        self.rest(&mut found)?;
+        let current = self.path.metadata().ok().map(|data| (data.dev(), data.ino()));
+        let open = match &self.file {
+            Some(file) => file.get_ref().metadata().ok().map(|data| (data.dev(), data.ino())),
+            None => None,
+        };
+        if current.is_some() && current != open {
+            // The full file was renamed; what was written to it last has been read above.
+            self.partial.clear();
+            self.file = Some(BufReader::new(File::open(&self.path)?));
+            self.rest(&mut found)?;
+        }
+        Ok(found)
+    }
+
+    fn rest(&mut self, found: &mut Vec<LogLine>) -> io::Result<()> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        while file.read_until(b'\n', &mut self.partial)? > 0 {
+            if self.partial.last() != Some(&b'\n') {
+                break;
+            }
+            found.extend(parse(&self.partial, &self.path, 0));
+            self.partial.clear();
+        }
+        Ok(())
+    }
+}
+
+/// Reads a line: a record, or one that was cut and perhaps another that was appended to it.
+pub(super) fn parse(bytes: &[u8], path: &Path, line: usize) -> Vec<LogLine> {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim();
+    if text.is_empty() {
+        return Vec::new();
+    }
+    if let Ok(record) = serde_json::from_str(text) {
+        return vec![LogLine::Record(Box::new(record))];
+    }
+    let mut found = vec![LogLine::Unreadable { path: path.to_owned(), line }];
+    if let Some(place) = text.rfind(BEGINNING).filter(|place| *place > 0)
+        && let Ok(record) = serde_json::from_str(&text[place..])
+    {
+        found.push(LogLine::Record(Box::new(record)));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtins::secrets::Redactor;
+    use crate::wire::{Input, Verdict};
+
+    fn line(session: &str) -> String {
+        let input = Input::default().with_session(session);
+        let verdict = Verdict::no_opinion(Event::Stop);
+        let time = "2026-03-01T10:00:00.000Z".to_owned();
+        let record = Record::new(time, Event::Stop, &input, &verdict, 0.0);
+        String::from_utf8(record.line(&Redactor::default()).unwrap()).unwrap()
+    }
+
+    fn sessions(found: &[LogLine]) -> Vec<&str> {
+        found
+            .iter()
+            .map(|line| match line {
+                LogLine::Record(record) => record.session.as_str(),
+                LogLine::Unreadable { .. } => "?",
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_record_that_was_cut_costs_itself_alone() {
+        let (first, second) = (line("a"), line("b"));
+        let cut = &first[..first.len() / 2];
+        let glued = parse(format!("{cut}{second}").as_bytes(), Path::new("x"), 1);
+        assert_eq!(sessions(&glued), ["?", "b"]);
+        assert_eq!(sessions(&parse(cut.as_bytes(), Path::new("x"), 1)), ["?"]);
+        assert_eq!(sessions(&parse(second.as_bytes(), Path::new("x"), 1)), ["b"]);
+        assert!(parse(b"\n", Path::new("x"), 1).is_empty());
+    }
+
+    #[test]
+    fn a_tail_follows_through_a_rotation_and_waits_for_whole_lines() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log");
+        let append = |text: &str| {
+            use std::io::Write as _;
+            let mut options = std::fs::OpenOptions::new();
+            let mut file = options.append(true).create(true).open(&path).unwrap();
+            file.write_all(text.as_bytes()).unwrap();
+        };
+        append(&line("old"));
+        let mut tail = Tail::from_end(&path).unwrap();
+        let second = line("b");
+        append(&line("a"));
+        append(&second[..10]);
+        assert_eq!(sessions(&tail.poll().unwrap()), ["a"]);
+        append(&second[10..]);
+        std::fs::rename(&path, directory.path().join("log.1")).unwrap();
+        append(&line("c"));
+        assert_eq!(sessions(&tail.poll().unwrap()), ["b", "c"]);
+        assert!(tail.poll().unwrap().is_empty());
+    }
+
+    #[test]
+    fn filters_look_at_everything_that_is_set() {
+        let record: Record = serde_json::from_str(&line("a")).unwrap();
+        let mut filter = Filter::default();
+        assert!(filter.wants(&record));
+        filter.since = Some("2026-03-01T10:00:00Z".parse().unwrap());
+        filter.decision = Some(Expected::Nothing);
+        assert!(filter.wants(&record));
+        filter.since = Some("2026-03-01T10:00:01Z".parse().unwrap());
+        assert!(!filter.wants(&record));
+        filter.since = None;
+        filter.hook = Some("x".into());
+        assert!(!filter.wants(&record));
+    }
+}

@@ -1,0 +1,18 @@
+//! The decision log: what was decided at each event, a line of JSON each.
+//!
+//! `audit:` in a hooks file switches it on. The executor writes a [`Record`] after each dispatch;
+//! [`Log`] reads them back, [`Statistics`] counts them, and [`Replay`] runs them through another
+//! configuration.
+
+mod log;
+mod record;
+mod replay;
+mod statistics;
+mod writer;
+
+pub use log::{Filter, Log, LogLine, Tail};
+pub use record::Record;
+pub use replay::{Change, Replay, ReplayOptions, Replayed};
+pub use statistics::{HookStatistics, Statistics};
+pub(crate) use writer::Auditor;
+pub use writer::{AuditInput, AuditSettings};

@@ -1,0 +1,233 @@
+//! One line of the decision log.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::builtins::audit_log::clean;
+use crate::builtins::secrets::Redactor;
+use crate::event::Event;
+use crate::wire::{Decision, HookReport, Input, JsonObject, Mode, Verdict};
+
+/// The format that is written; a later one may add fields.
+const VERSION: u8 = 1;
+/// How each record begins, which the rest of a record that was cut is told by. Inside a text the
+/// quotes would be escaped.
+pub(super) const BEGINNING: &str = "{\"v\":1,\"time\":\"";
+/// The longest record, in bytes.
+const LONGEST: usize = 64 * 1024;
+
+/// What was decided at one event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Record {
+    /// The version of the format.
+    pub v: u8,
+    /// When, as RFC 3339 in UTC.
+    pub time: String,
+    /// The event.
+    pub event: Event,
+    /// The session.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub session: String,
+    /// The tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// The strictest decision; `null` when no hook had an opinion.
+    pub decision: Option<Decision>,
+    /// Whether it could go on.
+    pub allowed: bool,
+    /// The reasons.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The fields of the verdict that changed something: `updated_input`, ...
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rewritten: Vec<String>,
+    /// The arguments as they were rewritten, when the input is recorded, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_input: Option<JsonObject>,
+    /// The hooks that ended in an error or failed while the event went on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_open: Vec<String>,
+    /// What each hook did; without its output.
+    pub hooks: Vec<HookReport>,
+    /// How long the event took, in milliseconds.
+    pub duration_ms: f64,
+    /// A digest of the hooks files.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub config: String,
+    /// The input, when it is recorded, without secrets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+    /// Whether something long was cut from the input: it can't be replayed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub input_cut: bool,
+    /// Whether secrets were taken out of the input.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub input_redacted: bool,
+}
+
+impl Record {
+    /// Returns the hooks whose answer did not count, for their `mode`, and would have made the
+    /// verdict stricter.
+    pub fn would_change(&self) -> impl Iterator<Item = &HookReport> {
+        self.hooks.iter().filter(|report| {
+            report.mode.is_some_and(|mode| mode != Mode::Enforce)
+                && report.decision.is_some_and(|decision| decision > Decision::Allow)
+                && report.decision > self.decision
+        })
+    }
+
+    /// Returns the record of a verdict; without the input.
+    pub(super) fn new(
+        time: String,
+        event: Event,
+        input: &Input,
+        verdict: &Verdict,
+        duration_ms: f64,
+    ) -> Self {
+        let hooks = verdict.hooks.iter().cloned().map(|mut report| {
+            (report.stdout, report.stderr) = (None, None);
+            report.warnings.clear();
+            report
+        });
+        Self {
+            v: VERSION,
+            time,
+            event,
+            session: input.session_id.clone(),
+            tool: input.tool_name.clone(),
+            decision: verdict.decision,
+            allowed: verdict.allowed,
+            message: verdict.message.clone(),
+            rewritten: rewritten(verdict),
+            updated_input: None,
+            failed_open: verdict.failed_open.clone(),
+            hooks: hooks.collect(),
+            duration_ms,
+            config: String::new(),
+            input: None,
+            input_cut: false,
+            input_redacted: false,
+        }
+    }
+
+    /// Adds the input, and the arguments as they were rewritten.
+    pub(super) fn with_input(
+        mut self,
+        input: &Input,
+        verdict: &Verdict,
+        redactor: &Redactor,
+    ) -> Self {
+        let Ok(Value::Object(mut fields)) = serde_json::to_value(input) else { return self };
+        let cleaned = clean(redactor, &mut fields);
+        (self.input_cut, self.input_redacted) = (cleaned.cut, cleaned.redacted);
+        self.input = Some(Value::Object(fields));
+        self.updated_input.clone_from(&verdict.updated_input);
+        if let Some(arguments) = &mut self.updated_input {
+            let cleaned = clean(redactor, arguments);
+            self.input_cut |= cleaned.cut;
+            self.input_redacted |= cleaned.redacted;
+        }
+        self
+    }
+
+    /// Returns the line to write, without secrets.
+    pub(super) fn line(mut self, redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
+        let mut line = self.redacted(redactor)?;
+        if line.len() >= LONGEST {
+            self.input_cut |= self.input.take().is_some() | self.updated_input.take().is_some();
+            line = self.redacted(redactor)?;
+        }
+        if line.len() >= LONGEST {
+            let cut = |text: &mut Option<String>| {
+                if let Some(text) = text {
+                    *text = text.chars().take(200).collect();
+                }
+            };
+            cut(&mut self.message);
+            for report in &mut self.hooks {
+                cut(&mut report.reason);
+                cut(&mut report.error);
+            }
+            line = self.redacted(redactor)?;
+        }
+        Ok(line)
+    }
+
+    /// Returns the line with the secrets taken out of every text. The order of the fields stays.
+    fn redacted(&self, redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
+        let mut record = self.clone();
+        let redact = |text: &mut String| *text = redactor.redact(text).into_owned();
+        record.message.iter_mut().for_each(redact);
+        for report in &mut record.hooks {
+            redact(&mut report.name);
+            report.reason.iter_mut().chain(&mut report.error).for_each(redact);
+        }
+        record.failed_open.iter_mut().for_each(redact);
+        let mut line = serde_json::to_vec(&record)?;
+        line.push(b'\n');
+        Ok(line)
+    }
+}
+
+/// Returns the fields of a verdict that change something, by name.
+pub(super) fn rewritten(verdict: &Verdict) -> Vec<String> {
+    [
+        ("updated_input", verdict.updated_input.is_some()),
+        ("updated_tool_name", verdict.updated_tool_name.is_some()),
+        ("updated_messages", verdict.updated_messages.is_some()),
+        ("updated_request", verdict.updated_request.is_some()),
+        ("updated_response", verdict.updated_response.is_some()),
+        ("updated_tool_response", verdict.updated_tool_response.is_some()),
+        ("respond", verdict.respond.is_some()),
+    ]
+    .into_iter()
+    .filter(|(_, changed)| *changed)
+    .map(|(name, _)| name.to_owned())
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_record_begins_alike_and_holds_no_secret() {
+        let mut input = Input::for_tool("shell", JsonObject::new()).with_session("s");
+        let token = format!("ghp_{}", "a1B2".repeat(9));
+        input.prompt = Some(format!("use {token}"));
+        let verdict = Verdict::denied(Event::PreToolUse, format!("no {token}"));
+        let record = Record::new("T".into(), Event::PreToolUse, &input, &verdict, 1.5);
+        let line = record
+            .with_input(&input, &verdict, &Redactor::default())
+            .line(&Redactor::default())
+            .unwrap();
+        let line = String::from_utf8(line).unwrap();
+        assert!(line.starts_with(BEGINNING) && line.ends_with("}\n"), "{line}");
+        assert!(!line.contains(&token), "{line}");
+        let read: Record = serde_json::from_str(&line).unwrap();
+        assert!(read.input_redacted && !read.input_cut);
+        assert_eq!(read.decision, Some(Decision::Deny));
+    }
+
+    #[test]
+    fn a_record_stays_small_and_says_what_it_lacks() {
+        let mut input = Input::default();
+        let line_of = |input: &Input, verdict: &Verdict| {
+            let record = Record::new("T".into(), Event::Stop, input, verdict, 0.0);
+            record
+                .with_input(input, verdict, &Redactor::default())
+                .line(&Redactor::default())
+                .unwrap()
+        };
+        let verdict = Verdict::denied(Event::Stop, "m".repeat(2 * LONGEST));
+        input.messages = Some(vec!["x".into(); 3]);
+        let line = line_of(&input, &Verdict::no_opinion(Event::Stop));
+        assert!(serde_json::from_slice::<Record>(&line).unwrap().input_cut);
+        input.prompt = Some("y".repeat(5000));
+        let line = line_of(&input, &verdict);
+        assert!(line.len() < LONGEST);
+        let read: Record = serde_json::from_slice(&line).unwrap();
+        assert!(read.input_cut && read.input.is_none());
+    }
+}

@@ -1,0 +1,204 @@
+//! Writes the decision log.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rustix::fs::{FlockOperation, flock};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use super::record::Record;
+use crate::builtins::audit_log::append;
+use crate::builtins::secrets::Redactor;
+use crate::config::{Config, SourceFile};
+use crate::event::Event;
+use crate::wire::{Input, Verdict};
+
+/// `audit:` of one hooks file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct AuditSettings {
+    /// The file, absolute.
+    pub path: PathBuf,
+    /// Whether inputs are recorded.
+    pub input: AuditInput,
+    /// The size from which a new file is begun, in bytes.
+    pub max_size: u64,
+    /// How many full files are kept: `audit.jsonl.1` is the newest of them.
+    pub keep: usize,
+}
+
+impl AuditSettings {
+    /// Returns the settings of a log without inputs, of at most four files of 10 MiB.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), input: AuditInput::None, max_size: 10 << 20, keep: 3 }
+    }
+}
+
+/// Whether inputs are recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AuditInput {
+    /// They are not.
+    #[default]
+    None,
+    /// Without secrets; what is long is cut.
+    Redacted,
+}
+
+/// Records the verdicts of one executor in the logs of its configuration.
+///
+/// * Every file that says `audit:` has its log: a project can't switch off a user's.
+/// * A record is appended by one write, so that any number of processes share a file. A file that
+///   is full is renamed under a lock, which nobody waits for: who does not get it appends to what is
+///   there.
+/// * What can't be written is said in the verdict's `system_message`; it decides nothing.
+#[derive(Clone)]
+pub(crate) struct Auditor(Arc<Inner>);
+
+struct Inner {
+    logs: Vec<AuditSettings>,
+    redactor: Redactor,
+    config: String,
+}
+
+impl Auditor {
+    /// Returns the auditor of a configuration; `None` when no file says `audit:`.
+    pub(crate) fn of(config: &Config, env: &BTreeMap<OsString, OsString>) -> Option<Self> {
+        if config.audit.is_empty() {
+            return None;
+        }
+        let mut logs: Vec<AuditSettings> = Vec::new();
+        for settings in &config.audit {
+            if !logs.iter().any(|log| log.path == settings.path) {
+                logs.push(settings.clone());
+            }
+        }
+        let redactor = Redactor::new(env.iter());
+        Some(Self(Arc::new(Inner { logs, redactor, config: digest(config) })))
+    }
+
+    /// Writes down a verdict, and notes in it what could not be written.
+    pub(crate) async fn record(
+        &self,
+        event: Event,
+        input: &Input,
+        verdict: &mut Verdict,
+        took: Duration,
+    ) {
+        let inner = Arc::clone(&self.0);
+        let (input, seen) = (input.clone(), verdict.clone());
+        // A disk may be slow; whoever drops the event's future does not lose the record.
+        let write = move || inner.write(event, &input, &seen, took);
+        let problems = match tokio::task::spawn_blocking(write).await {
+            Ok(problems) => problems,
+            Err(error) => vec![format!("the audit log could not be written: {error}")],
+        };
+        for problem in problems {
+            tracing::warn!(%event, "{problem}");
+            let said = verdict.system_message.take();
+            verdict.system_message =
+                Some(said.map_or(problem.clone(), |said| said + "\n" + &problem));
+        }
+    }
+}
+
+impl Inner {
+    fn write(&self, event: Event, input: &Input, verdict: &Verdict, took: Duration) -> Vec<String> {
+        let time = format!("{:.3}", Timestamp::now());
+        let duration_ms = (took.as_secs_f64() * 1e6).round() / 1e3;
+        let mut problems = Vec::new();
+        for log in &self.logs {
+            let mut record = Record::new(time.clone(), event, input, verdict, duration_ms);
+            record.config.clone_from(&self.config);
+            if log.input == AuditInput::Redacted {
+                record = record.with_input(input, verdict, &self.redactor);
+            }
+            let written = record
+                .line(&self.redactor)
+                .map_err(io::Error::from)
+                .and_then(|line| write(log, &line));
+            if let Err(error) = written {
+                let path = log.path.display();
+                problems.push(format!("the audit log {path} can't be written: {error}"));
+            }
+        }
+        problems
+    }
+}
+
+fn write(log: &AuditSettings, line: &[u8]) -> io::Result<()> {
+    let size = log.path.symlink_metadata().map_or(0, |metadata| metadata.len());
+    if size > 0 && size + line.len() as u64 > log.max_size {
+        rotate(log, line.len() as u64)?;
+    }
+    append(&log.path, line)
+}
+
+/// Renames the full file and those before it, unless somebody else is doing so.
+///
+/// A writer that has the full file open still appends to it under its new name. Only one that
+/// sleeps through as many rotations as files are kept would lose its record.
+fn rotate(log: &AuditSettings, more: u64) -> io::Result<()> {
+    let lock = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
+        .open(numbered(&log.path, "lock"))?;
+    match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        Err(rustix::io::Errno::WOULDBLOCK) => return Ok(()),
+        locked => locked?,
+    }
+    // Another may have been faster.
+    let size = log.path.symlink_metadata().map_or(0, |metadata| metadata.len());
+    if size == 0 || size + more <= log.max_size {
+        return Ok(());
+    }
+    for number in (1..log.keep).rev() {
+        let newer = numbered(&log.path, &number.to_string());
+        if newer.symlink_metadata().is_ok() {
+            std::fs::rename(newer, numbered(&log.path, &(number + 1).to_string()))?;
+        }
+    }
+    std::fs::rename(&log.path, numbered(&log.path, "1"))
+}
+
+/// Returns the path with something appended: `audit.jsonl.1`.
+pub(super) fn numbered(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Returns a digest of the files that hold hooks, in their order.
+fn digest(config: &Config) -> String {
+    let mut digest = Sha256::new();
+    let mut last: Option<&Arc<SourceFile>> = None;
+    for hook in &config.hooks {
+        let file = hook.location.file();
+        if last.is_none_or(|last| !Arc::ptr_eq(last, file)) {
+            digest.update((file.text.len() as u64).to_be_bytes());
+            digest.update(file.text.as_bytes());
+            last = Some(file);
+        }
+    }
+    let mut text = "sha256:".to_owned();
+    for byte in digest.finalize().iter().take(16) {
+        // Writing into a text can't fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}

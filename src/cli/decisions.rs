@@ -1,0 +1,266 @@
+//! `hookexec log`: reads the log of decisions.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::builder::PossibleValue;
+use hookexec::audit::{Filter, HookStatistics, Log, LogLine, Record, Statistics, Tail};
+use hookexec::testing::Expected;
+use hookexec::{Decision, Event};
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use super::config::ConfigArgs;
+use super::error::{CommandError, warn};
+use super::exit::Exit;
+use super::run::EventParser;
+use super::runtime::Runtime;
+use super::{decisions_text, output};
+
+/// How often a log that is followed is looked at.
+const INTERVAL: Duration = Duration::from_millis(200);
+
+/// Shows what was decided: the records of an audit log, or what they say in numbers
+///
+/// A hooks file switches the log on with `audit: { path: FILE }`. Full files that were kept are
+/// read, too.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec log --decision deny --since 2h")]
+pub(crate) struct Args {
+    /// The log [default: that of the hooks files]
+    file: Option<PathBuf>,
+
+    /// Goes on as records are added, until a signal ends it
+    #[arg(short, long, conflicts_with_all = ["stats", "shadow"])]
+    follow: bool,
+
+    /// Only records of this event
+    #[arg(long, value_parser = EventParser)]
+    event: Option<Event>,
+
+    /// Only records of this decision
+    #[arg(long)]
+    decision: Option<DecisionWord>,
+
+    /// Only records in which this hook ran; by name, or as `hooks.yaml:5`
+    #[arg(long, value_name = "HOOK")]
+    hook: Option<String>,
+
+    /// Only records from this time on: `2026-03-21T10:00:00Z`, or `30m`, `2h`, `7d` ago
+    #[arg(long, value_name = "TIME", value_parser = since)]
+    since: Option<Timestamp>,
+
+    /// Counts: decisions and times of each hook, failures that let an event go on, hooks that never ran
+    #[arg(long)]
+    stats: bool,
+
+    /// What hooks in `mode: shadow` or `warn` would have changed
+    #[arg(long, conflicts_with = "stats")]
+    shadow: bool,
+
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For programs: a record a line, numbers as one object
+    Json,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum DecisionWord {
+    Allow,
+    Ask,
+    Deny,
+    None,
+}
+
+impl clap::ValueEnum for DecisionWord {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Allow, Self::Ask, Self::Deny, Self::None]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Allow => PossibleValue::new("allow"),
+            Self::Ask => PossibleValue::new("ask"),
+            Self::Deny => PossibleValue::new("deny"),
+            Self::None => PossibleValue::new("none").help("No hook had an opinion"),
+        })
+    }
+}
+
+/// The numbers of a log.
+#[derive(Debug, Serialize)]
+pub(super) struct Numbers {
+    #[serde(flatten)]
+    pub(super) statistics: Statistics,
+    pub(super) hooks: Vec<HookStatistics>,
+    /// Enabled hooks of the hooks files that no record has.
+    pub(super) never_ran: Vec<Named>,
+    pub(super) unreadable: usize,
+}
+
+/// A hook, and where it stands.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Named {
+    pub(super) name: String,
+    pub(super) source: String,
+}
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        let path = self.path()?;
+        if self.follow {
+            return self.follow(&path);
+        }
+        let log = Log::find(&path).map_err(|error| unreadable(&path, &error))?;
+        let filter = self.filter();
+        let (mut numbers, mut printed) = (self.numbers()?, Ok(()));
+        let mut rows = String::new();
+        log.read(|line, _| match line {
+            LogLine::Record(record) if !filter.wants(&record) => {}
+            LogLine::Record(record) if self.stats => numbers.statistics.add(&record),
+            LogLine::Record(record) => {
+                rows.push_str(&self.row(&record));
+                if rows.len() > 1 << 16 && printed.is_ok() {
+                    printed = output::print(&std::mem::take(&mut rows));
+                }
+            }
+            _ => numbers.unreadable += 1,
+        })
+        .map_err(|error| unreadable(&path, &error))?;
+        printed?;
+        if self.stats {
+            numbers.hooks = numbers.statistics.hooks();
+            let ran = |hook: &Named| {
+                numbers.hooks.iter().any(|ran| ran.name == hook.name && ran.source == hook.source)
+            };
+            numbers.never_ran.retain(|hook| !ran(hook));
+            match self.format {
+                Format::Json => output::print_json(&numbers)?,
+                Format::Text => output::print(&decisions_text::numbers(&numbers))?,
+            }
+        } else {
+            output::print(&rows)?;
+        }
+        if numbers.unreadable > 0 {
+            let lines = numbers.unreadable;
+            warn(&format!("{lines} of the log can't be read: a record was cut, or is no record"));
+        }
+        Ok(Exit::Success)
+    }
+
+    fn follow(&self, path: &Path) -> Result<Exit, CommandError> {
+        let mut tail = Tail::from_end(path).map_err(|error| unreadable(path, &error))?;
+        let filter = self.filter();
+        let following = async {
+            loop {
+                for line in tail.poll().map_err(|error| unreadable(path, &error))? {
+                    match line {
+                        LogLine::Record(record) if filter.wants(&record) => {
+                            output::print(&self.row(&record))?;
+                        }
+                        LogLine::Record(_) => {}
+                        _ => warn("a line of the log can't be read"),
+                    }
+                }
+                tokio::time::sleep(INTERVAL).await;
+            }
+        };
+        Runtime::new()?.run(following)?
+    }
+
+    /// Returns a record as it is shown; nothing when it has nothing to show.
+    fn row(&self, record: &Record) -> String {
+        if self.shadow {
+            return match self.format {
+                Format::Text => decisions_text::shadow(record),
+                Format::Json if record.would_change().next().is_some() => json_line(record),
+                Format::Json => String::new(),
+            };
+        }
+        match self.format {
+            Format::Text => decisions_text::record(record),
+            Format::Json => json_line(record),
+        }
+    }
+
+    fn filter(&self) -> Filter {
+        let mut filter = Filter::default();
+        filter.event = self.event;
+        filter.hook.clone_from(&self.hook);
+        filter.since = self.since;
+        filter.decision = self.decision.map(|word| match word {
+            DecisionWord::Allow => Expected::Is(Decision::Allow),
+            DecisionWord::Ask => Expected::Is(Decision::Ask),
+            DecisionWord::Deny => Expected::Is(Decision::Deny),
+            DecisionWord::None => Expected::Nothing,
+        });
+        filter
+    }
+
+    fn path(&self) -> Result<PathBuf, CommandError> {
+        if let Some(path) = &self.file {
+            return Ok(path.clone());
+        }
+        let config = self.config.load()?;
+        config.audit.first().map(|settings| settings.path.clone()).ok_or_else(|| {
+            CommandError::usage("which log? No hooks file says `audit:`").hint(
+                "name the file, or add `audit: { path: ~/.local/state/hookexec/audit.jsonl }`",
+            )
+        })
+    }
+
+    /// Returns numbers of nothing yet, with every hook that is configured.
+    fn numbers(&self) -> Result<Numbers, CommandError> {
+        let mut never_ran = Vec::new();
+        if self.stats {
+            let config = self.config.load()?;
+            never_ran.extend(
+                config
+                    .hooks
+                    .iter()
+                    .filter(|hook| hook.enabled)
+                    .map(|hook| Named { name: hook.label(), source: hook.location.to_string() }),
+            );
+        }
+        let statistics = Statistics::default();
+        Ok(Numbers { statistics, hooks: Vec::new(), never_ran, unreadable: 0 })
+    }
+}
+
+fn json_line(record: &Record) -> String {
+    serde_json::to_string(record).unwrap_or_default() + "\n"
+}
+
+pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::usage(format!("can't read the log {}: {error}", path.display()))
+}
+
+fn since(text: &str) -> Result<Timestamp, String> {
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Ok(time);
+    }
+    let seconds = |unit: &str| match unit {
+        "s" => Some(1),
+        "m" => Some(60),
+        "h" => Some(3600),
+        "d" => Some(86_400),
+        _ => None,
+    };
+    text.char_indices()
+        .last()
+        .and_then(|(at, _)| text[..at].parse::<i64>().ok()?.checked_mul(seconds(&text[at..])?))
+        .and_then(|ago| Timestamp::now().checked_sub(SignedDuration::from_secs(ago)).ok())
+        .ok_or_else(|| {
+            "write a time (`2026-03-21T10:00:00Z`), or how long ago: `30m`, `2h`, `7d`".into()
+        })
+}

@@ -1,0 +1,117 @@
+//! Records of the log of decisions, and what they say in numbers, for people.
+
+use std::fmt::Write as _;
+
+use hookexec::audit::Record;
+use hookexec::wire::HookStatus;
+use hookexec::{Decision, Event};
+
+use super::decisions::Numbers;
+use super::report::{BAD, DIM, DOUBTFUL, GOOD, PLAIN};
+use super::table::Table;
+
+/// Returns a record as a line, and one more for each hook that failed.
+pub(super) fn record(record: &Record) -> String {
+    let mut text = head(record);
+    let _ = match &record.message {
+        Some(message) => writeln!(text, "  {}", one_line(message)),
+        None => writeln!(text),
+    };
+    for hook in &record.hooks {
+        if let (HookStatus::Error | HookStatus::Failed, Some(error)) = (hook.status, &hook.error) {
+            let _ = writeln!(
+                text,
+                "    {BAD}failed{BAD:#} {} ({}): {}",
+                hook.name,
+                hook.source,
+                one_line(error)
+            );
+        }
+    }
+    text
+}
+
+/// Returns what hooks that do not count would have changed about a record; mostly nothing.
+pub(super) fn shadow(record: &Record) -> String {
+    let mut text = String::new();
+    for hook in record.would_change() {
+        let would = hook.decision.map(|decision| decision.to_string()).unwrap_or_default();
+        let reason = hook.reason.as_deref().map(one_line).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "{}  {DOUBTFUL}would {would}{DOUBTFUL:#}: {} ({}) {reason}",
+            head(record),
+            hook.name,
+            hook.source
+        );
+    }
+    text
+}
+
+fn head(record: &Record) -> String {
+    let (style, word) = match record.decision {
+        Some(Decision::Deny) => (BAD, "deny"),
+        Some(Decision::Ask) => (DOUBTFUL, "ask"),
+        Some(Decision::Allow) => (GOOD, "allow"),
+        None => (PLAIN, "none"),
+    };
+    let tool = record.tool.as_deref().unwrap_or_default();
+    let rewritten = if record.rewritten.is_empty() { "" } else { " (rewritten)" };
+    let line = format!(
+        "{DIM}{}{DIM:#} {style}{word:5}{style:#} {} {tool}{rewritten}",
+        record.time, record.event
+    );
+    line.trim_end().to_owned()
+}
+
+fn one_line(text: &str) -> String {
+    text.trim().replace('\n', " / ")
+}
+
+/// Returns the numbers of a log as tables.
+pub(super) fn numbers(numbers: &Numbers) -> String {
+    let statistics = &numbers.statistics;
+    let listed = |counts: Vec<(String, usize)>| {
+        let parts: Vec<String> =
+            counts.into_iter().map(|(what, count)| format!("{count} {what}")).collect();
+        if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") }
+    };
+    let decisions = statistics.decisions.iter().map(|(word, count)| ((*word).to_owned(), *count));
+    let name = |(event, count): (&Event, &usize)| (event.to_string(), *count);
+    let mut text = format!(
+        "{} records: {}\nevents: {}\nwent on although a hook failed: {}\n",
+        statistics.records,
+        listed(decisions.collect()),
+        listed(statistics.events.iter().map(name).collect()),
+        statistics.failed_open,
+    );
+    if !numbers.hooks.is_empty() {
+        let mut table = Table::new([
+            "hook", "at", "ran", "deny", "ask", "allow", "failed", "open", "p50 ms", "p99 ms",
+        ]);
+        for hook in &numbers.hooks {
+            let count = |word| hook.decisions.get(word).copied().unwrap_or_default().to_string();
+            table.row([
+                one_line(&hook.name),
+                hook.source.clone(),
+                hook.ran.to_string(),
+                count("deny"),
+                count("ask"),
+                count("allow"),
+                hook.failed.to_string(),
+                hook.failed_open.to_string(),
+                format!("{:.1}", hook.p50_ms),
+                format!("{:.1}", hook.p99_ms),
+            ]);
+        }
+        let _ = write!(text, "\n{}", table.text());
+    }
+    for hook in numbers.hooks.iter().filter(|hook| hook.would_change > 0) {
+        let (name, source, count) = (&hook.name, &hook.source, hook.would_change);
+        let _ = writeln!(text, "{name} ({source}) would have changed {count} verdicts");
+    }
+    for hook in &numbers.never_ran {
+        let _ = writeln!(text, "{DOUBTFUL}never ran{DOUBTFUL:#}: {} ({})", hook.name, hook.source);
+    }
+    text
+}

@@ -1,0 +1,75 @@
+//! `audit:`: a log of decisions.
+
+use std::path::{Path, PathBuf};
+
+use super::node::{Node, Value};
+use super::reader::Reader;
+use crate::audit::{AuditInput, AuditSettings};
+
+/// The keys of `audit:`.
+pub(super) const KEYS: [&str; 4] = ["path", "input", "max_size", "keep"];
+
+/// The values of `input`.
+pub(super) const INPUT: [(&str, AuditInput); 2] =
+    [("none", AuditInput::None), ("redacted", AuditInput::Redacted)];
+
+/// The most files that may be kept beside the current one.
+pub(super) const MAX_KEEP: u64 = 100;
+
+impl Reader {
+    pub(super) fn audit(&mut self, node: &Node) -> Option<AuditSettings> {
+        let errors = self.errors();
+        let fields = self.fields(node, "`audit`", &KEYS)?;
+        if fields.lacks("path") {
+            let hint = "add `path: ~/.local/state/hookexec/audit.jsonl`";
+            self.error_with_hint(node, "`audit` needs a `path`", hint);
+        }
+        let path = self.audit_path(fields.get("path")?)?;
+        let mut settings = AuditSettings::new(path);
+        for (name, _, value) in fields.iter() {
+            match name {
+                "input" => {
+                    settings.input = self.choice(value, "`input`", &INPUT).unwrap_or_default();
+                }
+                "max_size" => {
+                    let size = self.size(value, "`max_size`").unwrap_or_default();
+                    settings.max_size = u64::try_from(size).unwrap_or(u64::MAX);
+                }
+                "keep" => settings.keep = self.keep(value).unwrap_or_default(),
+                _ => {}
+            }
+        }
+        (self.errors() == errors).then_some(settings)
+    }
+
+    /// Reads the place of the log: absolute, below the home directory, or beside the hooks file. The
+    /// agent's own directory changes, and would scatter it.
+    fn audit_path(&mut self, node: &Node) -> Option<PathBuf> {
+        let written = self.filled_text(node, "`path`")?;
+        let path = if let Some(rest) = written.strip_prefix("~/") {
+            let Ok(home) = etcetera::home_dir() else {
+                self.error_with_hint(node, "the home directory is not known", "set HOME");
+                return None;
+            };
+            home.join(rest)
+        } else {
+            self.location(node).directory().join(&written)
+        };
+        if Path::new(&written).file_name().is_none() || written.ends_with('/') {
+            self.error(node, format!("`{written}` is no file"));
+            return None;
+        }
+        Some(path)
+    }
+
+    fn keep(&mut self, node: &Node) -> Option<usize> {
+        let count = match &node.value {
+            Value::Number(number) => number.as_u64().filter(|count| (1..=MAX_KEEP).contains(count)),
+            _ => None,
+        };
+        if count.is_none() {
+            self.error(node, format!("`keep` must be a number from 1 to {MAX_KEEP}"));
+        }
+        count.and_then(|count| usize::try_from(count).ok())
+    }
+}

@@ -1,0 +1,284 @@
+//! `audit:` in a hooks file, `hookexec log`, `hookexec replay`.
+
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::support::{Done, Sandbox};
+
+const HOOKS: &str = r#"audit: { path: logs/audit.jsonl, input: redacted }
+hooks:
+  pre_tool_use:
+    - matcher: shell
+      hooks:
+        - { type: command, name: no-rm, side_effects: none, command: 'echo "not that" >&2; exit 2', when: { field: tool_input.cmd, regex: "^rm " } }
+        - { type: command, name: trial, side_effects: none, mode: shadow, command: "exit 2", when: { field: tool_input.cmd, regex: "^ls" } }
+    - matcher: edit_file
+      hooks:
+        - { type: command, name: edits, command: "exit 1" }
+        - { type: command, name: never, command: "true", when: { field: tool_input.path, equals: nowhere } }
+"#;
+
+fn sandbox(hooks: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", hooks);
+    sandbox
+}
+
+fn event(sandbox: &Sandbox, tool: &str, key: &str, value: &str) -> Done {
+    let input = json!({ "session_id": "s", "tool_name": tool, "tool_input": { key: value } });
+    sandbox
+        .hookexec(["run", "pre_tool_use", "--config", "hooks.yaml"])
+        .stdin(input.to_string())
+        .run()
+}
+
+/// Records a denial, a shadow's denial, and a hook that fails open.
+fn recorded() -> Sandbox {
+    let sandbox = sandbox(HOOKS);
+    let _ = event(&sandbox, "shell", "cmd", "rm -r x").exits(2);
+    let _ = event(&sandbox, "shell", "cmd", "ls").exits(0);
+    let _ = event(&sandbox, "edit_file", "path", "a").exits(0);
+    let _ = event(&sandbox, "other", "x", "y").exits(0);
+    sandbox
+}
+
+fn records(sandbox: &Sandbox) -> Vec<Value> {
+    let log = sandbox.read("logs/audit.jsonl");
+    log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn log(sandbox: &Sandbox, arguments: &[&str]) -> Done {
+    sandbox.hookexec([&["log", "logs/audit.jsonl"], arguments].concat()).run()
+}
+
+#[test]
+fn every_event_is_recorded_with_what_each_hook_did() {
+    let sandbox = recorded();
+    let records = records(&sandbox);
+    assert_eq!(records.len(), 4, "also one that no hook matches");
+    let denied = &records[0];
+    assert_eq!((&denied["decision"], &denied["tool"]), (&json!("deny"), &json!("shell")));
+    assert_eq!(denied["message"], "not that");
+    assert_eq!(denied["session"], "s");
+    assert_eq!(denied["hooks"][0]["name"], "no-rm");
+    assert_eq!(denied["hooks"][0]["source"], "hooks.yaml:6");
+    assert_eq!(denied["hooks"][0].get("stderr"), None);
+    assert_eq!(denied["input"]["tool_input"]["cmd"], "rm -r x");
+    assert!(denied["config"].as_str().unwrap().starts_with("sha256:"));
+    assert_eq!(records[2]["failed_open"], json!(["edits"]));
+    let mode =
+        |path: &str| sandbox.project().join(path).metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("logs/audit.jsonl"), mode("logs")), (0o600, 0o700));
+}
+
+#[test]
+fn secrets_and_unwanted_inputs_are_not_recorded() {
+    let sandbox = sandbox(&HOOKS.replace("\"not that\"", "\"password=hunter2secret\""));
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let _ = event(&sandbox, "shell", "cmd", &format!("rm {token}")).exits(2);
+    let text = sandbox.read("logs/audit.jsonl");
+    assert!(!text.contains(&token) && !text.contains("hunter2secret"), "{text}");
+    assert_eq!(records(&sandbox)[0]["input_redacted"], true);
+
+    sandbox.write("hooks.yaml", &HOOKS.replace(", input: redacted", ""));
+    let _ = event(&sandbox, "shell", "cmd", "rm y").exits(2);
+    assert_eq!(records(&sandbox)[1].get("input"), None);
+}
+
+#[test]
+fn many_writers_share_a_log_and_lose_nothing_when_it_rotates() {
+    let hooks = HOOKS.replace("input: redacted", "input: redacted, max_size: 3000B, keep: 50");
+    let sandbox = sandbox(&hooks);
+    let input = json!({ "tool_name": "other", "tool_input": { "text": "x".repeat(300) } });
+    let input = input.to_string();
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let (sandbox, input) = (&sandbox, input.clone());
+            scope.spawn(move || {
+                for _ in 0..10 {
+                    let session = format!("{{\"session_id\":\"{writer}\",{}", &input[1..]);
+                    let run = sandbox.hookexec(["run", "pre_tool_use", "--config", "hooks.yaml"]);
+                    let _ = run.stdin(session).run().exits(0);
+                }
+            });
+        }
+    });
+    let done = log(&sandbox, &["--format", "json"]).exits(0);
+    assert_eq!(done.stdout.lines().count(), 40);
+    assert_eq!(done.stderr, "");
+    assert!(sandbox.project().join("logs/audit.jsonl.2").exists());
+    let mut times: Vec<String> = Vec::new();
+    for line in done.stdout.lines() {
+        times.push(serde_json::from_str::<Value>(line).unwrap()["time"].to_string());
+    }
+    assert!(times[0] <= times[39], "the oldest file is read first");
+}
+
+#[test]
+fn a_log_that_cannot_be_written_is_said_and_decides_nothing() {
+    let sandbox = sandbox(HOOKS);
+    std::fs::create_dir_all(sandbox.project().join("logs/audit.jsonl")).unwrap();
+    let verdict = event(&sandbox, "shell", "cmd", "ls").exits(0).json_line();
+    let said = verdict["system_message"].as_str().unwrap();
+    assert!(said.contains("audit.jsonl can't be written"), "{said}");
+    let verdict = event(&sandbox, "shell", "cmd", "rm x").exits(2).json_line();
+    assert_eq!(verdict["decision"], "deny");
+}
+
+#[test]
+fn the_log_is_read_filtered_and_counted() {
+    let sandbox = recorded();
+    let denials = log(&sandbox, &["--decision", "deny"]).exits(0);
+    assert_eq!(denials.stdout.lines().count(), 1);
+    assert!(denials.stdout.contains("deny  pre_tool_use shell  not that"), "{}", denials.stdout);
+    for (arguments, count) in [
+        (&["--decision", "none"][..], 3),
+        (&["--hook", "trial"], 1),
+        (&["--hook", "hooks.yaml:10"], 1),
+        (&["--event", "stop"], 0),
+        (&["--since", "1h"], 4),
+        (&["--since", "2999-01-01T00:00:00Z"], 0),
+    ] {
+        let arguments = [arguments, &["--format", "json"]].concat();
+        let done = log(&sandbox, &arguments).exits(0);
+        assert_eq!(done.stdout.lines().count(), count, "{arguments:?}\n{}", done.stdout);
+    }
+    let _ = log(&sandbox, &["--since", "yesterday"]).exits(64);
+
+    let shadow = log(&sandbox, &["--shadow"]).exits(0);
+    assert_eq!(shadow.stdout.lines().count(), 1, "{}", shadow.stdout);
+    assert!(shadow.stdout.contains("would deny: trial (hooks.yaml:7)"), "{}", shadow.stdout);
+
+    let done = log(&sandbox, &["--stats", "--format", "json", "--config", "hooks.yaml"]).exits(0);
+    let numbers: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(numbers["records"], 4);
+    assert_eq!(numbers["decisions"], json!({ "deny": 1, "none": 3 }));
+    assert_eq!(numbers["failed_open"], 1);
+    let never: Vec<_> =
+        numbers["never_ran"].as_array().unwrap().iter().map(|hook| &hook["name"]).collect();
+    assert_eq!(never, ["never"]);
+    let hook = numbers["hooks"].as_array().unwrap().iter().find(|hook| hook["name"] == "trial");
+    assert_eq!(hook.unwrap()["would_change"], 1);
+    let text = log(&sandbox, &["--stats", "--config", "hooks.yaml"]).exits(0).stdout;
+    assert!(text.contains("trial (hooks.yaml:7) would have changed 1 verdicts"), "{text}");
+}
+
+#[test]
+fn a_record_that_was_cut_is_said_and_the_next_is_read() {
+    let sandbox = recorded();
+    let text = sandbox.read("logs/audit.jsonl");
+    let first = text.lines().next().unwrap();
+    sandbox.write("logs/audit.jsonl", &first[..first.len() / 2]);
+    let _ = event(&sandbox, "shell", "cmd", "rm z").exits(2);
+    let done = log(&sandbox, &["--format", "json"]).exits(0);
+    assert_eq!(done.stdout.lines().count(), 1);
+    assert!(done.stderr.contains("can't be read"), "{}", done.stderr);
+    let _ = sandbox.hookexec(["log", "nowhere.jsonl"]).run().exits(64);
+}
+
+#[test]
+fn a_log_is_followed_as_it_grows() {
+    let sandbox = recorded();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hookexec"));
+    sandbox.dress(&mut command).args(["log", "logs/audit.jsonl", "--follow", "--format", "json"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let stdout = BufReader::new(child.stdout.take().unwrap());
+    let (sender, lines) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for line in stdout.lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    // It may not have begun yet: events are sent until the first is seen.
+    let mut seen = None;
+    for _ in 0..600 {
+        let _ = event(&sandbox, "shell", "cmd", "rm followed").exits(2);
+        if let Ok(line) = lines.recv_timeout(std::time::Duration::from_millis(200)) {
+            seen = Some(line);
+            break;
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let record: Value = serde_json::from_str(&seen.unwrap()).unwrap();
+    assert_eq!(record["input"]["tool_input"]["cmd"], "rm followed");
+}
+
+fn replay(sandbox: &Sandbox, arguments: &[&str]) -> Done {
+    let base = ["replay", "logs/audit.jsonl", "--config", "new.yaml"];
+    sandbox.hookexec([&base, arguments].concat()).run()
+}
+
+#[test]
+fn the_same_configuration_changes_nothing_and_runs_nothing_external() {
+    let sandbox = sandbox(&HOOKS.replace("exit 1", "touch edited; exit 1"));
+    let _ = event(&sandbox, "shell", "cmd", "rm -r x").exits(2);
+    let _ = event(&sandbox, "edit_file", "path", "a").exits(0);
+    std::fs::remove_file(sandbox.project().join("edited")).unwrap();
+    sandbox.write("new.yaml", &sandbox.read("hooks.yaml"));
+    let done = replay(&sandbox, &[]).exits(0);
+    let said = "2 events replayed: 2 the same, 0 changed, 0 unknown\n";
+    assert!(done.stdout.starts_with(said), "{}", done.stdout);
+    assert!(!sandbox.project().join("edited").exists());
+    assert_eq!(records(&sandbox).len(), 2, "a replay is not recorded");
+    let _ = replay(&sandbox, &["--run-external"]).exits(0);
+    assert!(sandbox.project().join("edited").exists());
+}
+
+#[test]
+fn what_a_candidate_changes_is_counted_with_examples() {
+    let sandbox = recorded();
+    let new = HOOKS.replace("\"^rm \"", "\"^ls\"").replace("not that", "not this");
+    sandbox.write("new.yaml", &new);
+    let done = replay(&sandbox, &[]).exits(1);
+    for line in [
+        "4 events replayed: 2 the same, 2 changed, 0 unknown",
+        "deny -> none: 1",
+        "none -> deny: 1",
+        "    was: not that",
+        "    now: not this",
+    ] {
+        assert!(done.stdout.lines().any(|found| found == line), "{line}\n{}", done.stdout);
+    }
+    let done = replay(&sandbox, &["--format", "json"]).exits(1);
+    let summary: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(summary["changes"][0]["change"], json!({ "decision": ["deny", "none"] }));
+}
+
+#[test]
+fn what_a_hook_with_side_effects_would_say_is_unknown_unless_it_is_recorded() {
+    let sandbox = recorded();
+    let new = HOOKS.replace("name: edits", "name: renamed");
+    sandbox.write("new.yaml", &new);
+    let done = replay(&sandbox, &[]).exits(1);
+    assert!(done.stdout.contains("1 unknown"), "{}", done.stdout);
+    assert!(done.stdout.contains("unknown for 1: renamed has side effects"), "{}", done.stdout);
+}
+
+#[test]
+fn a_log_without_inputs_cannot_be_replayed() {
+    let sandbox = sandbox(&HOOKS.replace(", input: redacted", ""));
+    let _ = event(&sandbox, "shell", "cmd", "ls").exits(0);
+    sandbox.write("new.yaml", HOOKS);
+    let done = replay(&sandbox, &[]).exits(65);
+    assert!(done.stderr.contains("input: redacted"), "{}", done.stderr);
+}
+
+#[test]
+fn mistakes_in_audit_are_named() {
+    let sandbox = sandbox("audit: { pat: x, keep: 0, input: all }\nhooks: {}\n");
+    let done = event(&sandbox, "shell", "cmd", "ls").exits(78);
+    for said in ["unknown key `pat` in `audit`", "did you mean `path`?"] {
+        assert!(done.stderr.contains(said), "{said}\n{}", done.stderr);
+    }
+    sandbox.write("hooks.yaml", "audit: { path: x, keep: 0, input: all }\n");
+    let done = event(&sandbox, "shell", "cmd", "ls").exits(78);
+    for said in ["`keep` must be a number from 1 to 100", "unknown value `all` for `input`"] {
+        assert!(done.stderr.contains(said), "{said}\n{}", done.stderr);
+    }
+}
