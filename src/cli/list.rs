@@ -116,7 +116,7 @@ fn table(rows: &[Row<'_>]) -> Table<8> {
             row.event.to_string(),
             row.matcher.clone().unwrap_or_else(|| "-".to_owned()),
             row.kind.to_owned(),
-            shortened(&row.name),
+            row.name.clone(),
             format!("{:?}", row.timeout),
             row.remarks(),
             layer(row.layer).to_owned(),
@@ -124,17 +124,6 @@ fn table(rows: &[Row<'_>]) -> Table<8> {
         ]);
     }
     table
-}
-
-/// Returns the beginning of a name, which may be a whole script.
-fn shortened(name: &str) -> String {
-    const MAX: usize = 40;
-    let mut line = name.lines().next().unwrap_or_default().to_owned();
-    let cut = line.char_indices().nth(MAX).map(|(at, _)| at);
-    if let Some(at) = cut {
-        line.truncate(at);
-    }
-    if line.len() < name.trim_end().len() { line + "..." } else { line }
 }
 
 fn layer(layer: Layer) -> &'static str {
