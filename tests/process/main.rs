@@ -3,6 +3,7 @@
 
 mod basics;
 mod dying;
+mod examples;
 mod harness;
 mod pressure;
 mod replies;
