@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod basics;
+mod builtins;
 mod configuration;
 mod examples;
 mod generated;

@@ -1,0 +1,58 @@
+//! `hookexec builtins`, and builtins as hooks of a file.
+
+use serde_json::Value;
+
+use crate::support::Sandbox;
+
+#[test]
+fn one_builtin_is_told_in_full() {
+    let sandbox = Sandbox::new();
+    let page = sandbox.hookexec(["builtins", "add_recent_commits"]).run().exits(0).stdout;
+    assert_eq!(
+        page,
+        "add_recent_commits [N]\n\nShows the model the last commits, a line each.\n\n\
+         Arguments:\n  N (optional)\n      How many commits; 10 when left out.\n\n\
+         Events:\n  pre_tool_use, post_tool_use, session_start, turn_start, stop,\n  \
+         user_prompt_submit, user_steering_messages_submit, user_followup_submit,\n  \
+         pre_compact, worktree_create\n\n\
+         Nothing without a repository, without git or without a commit.\n\n\
+         Example:\n  session_start:\n    - { type: builtin, command: add_recent_commits, args: [\"20\"] }\n"
+    );
+    let json = sandbox.hookexec(["builtins", "audit_log", "--format", "json"]).run().exits(0);
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["usage"], "audit_log PATH");
+    assert_eq!(json["arguments"][0]["optional"], false);
+    assert_eq!(json["events"].as_array().unwrap().len(), hookexec::Event::COUNT);
+}
+
+#[test]
+fn a_name_that_no_builtin_has_is_a_usage_error_that_names_the_one_meant() {
+    let sandbox = Sandbox::new();
+    let done = sandbox.hookexec(["builtins", "protect_path"]).run().exits(64);
+    assert_eq!(done.stdout, "");
+    assert!(done.stderr.contains("a similar value exists: 'protect_paths'"), "{}", done.stderr);
+}
+
+#[test]
+fn a_builtin_guards_and_its_mistakes_are_shown_with_their_place() {
+    let sandbox = Sandbox::new();
+    let guard = |args: &str| {
+        let hook = format!("{{ type: builtin, command: protect_paths, args: [{args}] }}");
+        format!("hooks:\n  pre_tool_use:\n    - hooks:\n        - {hook}\n")
+    };
+    let file = sandbox.write("guard.yaml", &guard("'**/.env'"));
+    let call = r#"{"tool_name": "shell", "tool_input": {"cmd": "cat .e'n'v"}}"#;
+    let run = |code: i32| {
+        let args = ["run", "pre_tool_use", "--config", file.to_str().unwrap()];
+        sandbox.hookexec(args).stdin(call).run().exits(code)
+    };
+    let verdict = run(2).json_line();
+    assert!(
+        verdict["message"].as_str().unwrap().contains("is protected by `**/.env`"),
+        "{verdict}"
+    );
+    sandbox.write("guard.yaml", &guard("'[a'"));
+    let error = run(78).stderr;
+    assert!(error.contains("builtin `protect_paths`: `[a` is no glob"), "{error}");
+    assert!(error.contains("guard.yaml:4:"), "{error}");
+}
