@@ -17,6 +17,7 @@ mod exit;
 mod explain;
 mod explain_text;
 mod from;
+mod init;
 mod input;
 mod install;
 mod list;
@@ -28,6 +29,7 @@ mod run;
 mod runtime;
 mod schema;
 mod settings;
+mod starter;
 mod status;
 mod table;
 mod test;
@@ -60,6 +62,7 @@ Take anything but 0 for \"not allowed\".";
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Args),
+    Init(init::Args),
     Test(test::Args),
     Log(decisions::Args),
     Replay(replay::Args),
@@ -81,6 +84,7 @@ impl Command {
     fn execute(self) -> Result<Exit, CommandError> {
         match self {
             Self::Run(args) => args.execute(),
+            Self::Init(args) => args.execute(),
             Self::Test(args) => args.execute(),
             Self::Log(args) => args.execute(),
             Self::Replay(args) => args.execute(),

@@ -6,3 +6,4 @@ mod cases;
 mod explain;
 #[path = "../support/mod.rs"]
 mod support;
+mod walk;

@@ -1,0 +1,106 @@
+//! The first ten minutes: write a hook and its test, see what is not covered, break the policy, be
+//! told by `test` and `replay`, ask why a second hook did not run. And `hookexec init`.
+
+use crate::support::Sandbox;
+
+const HOOKS: &str = r#"audit: { path: audit.jsonl, input: redacted }
+hooks:
+  pre_tool_use:
+    - matcher: shell
+      hooks:
+        - name: no-rm
+          type: command
+          when: { field: tool_input.cmd, regex: "^rm " }
+          command: echo "files are removed by people" >&2; exit 2
+          side_effects: none
+    - matcher: edit_file
+      hooks:
+        - { name: no-env, type: command, side_effects: none, command: exit 2 }
+"#;
+
+const CASES: &str = "cases:
+  - name: rm is denied
+    event: pre_tool_use
+    input: { tool_name: shell, tool_input: { cmd: rm notes } }
+    expect: { decision: deny }
+";
+
+const RM: &str = r#"{"tool_name": "shell", "tool_input": {"cmd": "rm notes"}}"#;
+
+#[test]
+fn a_newcomer_finds_the_way() {
+    let sandbox = Sandbox::new();
+    let hookexec = |arguments: &[&str]| sandbox.hookexec(arguments);
+
+    // A hook, and a test of it.
+    sandbox.write("hooks.yaml", HOOKS);
+    sandbox.write("hooks.test.yaml", CASES);
+    let done = hookexec(&["test"]).run().exits(0);
+    assert!(done.stdout.contains("1 passed, 0 failed"), "{}", done.stdout);
+
+    // What the test does not reach.
+    for gap in ["never ran: no-env", "never matched: matcher `edit_file`", "never failed: "] {
+        assert!(done.stdout.contains(gap), "{gap}\n{}", done.stdout);
+    }
+    let _ = hookexec(&["test", "--min-coverage", "100"]).run().exits(1);
+
+    // Life goes on, and is recorded.
+    let run = ["run", "pre_tool_use", "--config", "hooks.yaml"];
+    let _ = hookexec(&run).stdin(RM).run().exits(2);
+
+    // The policy breaks: the test and the replay both catch it.
+    sandbox.write("hooks.yaml", &HOOKS.replace("^rm ", "^rmm "));
+    let done = hookexec(&["test"]).run().exits(1);
+    assert!(done.stdout.contains("FAILED  rm is denied"), "{}", done.stdout);
+    let replay = ["replay", "audit.jsonl", "--config", "hooks.yaml"];
+    let done = hookexec(&replay).run().exits(1);
+    assert!(done.stdout.contains("deny -> none: 1"), "{}", done.stdout);
+
+    // Mended, both are content.
+    sandbox.write("hooks.yaml", HOOKS);
+    let _ = hookexec(&["test"]).run().exits(0);
+    let _ = hookexec(&replay).run().exits(0);
+
+    // Why did the second hook not run?
+    let why = ["explain", "pre_tool_use", "--config", "hooks.yaml", "--why-not", "no-env"];
+    let done = hookexec(&why).stdin(RM).run().exits(0);
+    let answer = "its matcher `edit_file` does not match the tool `shell`";
+    assert!(done.stdout.contains(answer), "{}", done.stdout);
+}
+
+#[test]
+fn what_init_writes_passes_its_own_tests_and_reaches_everything_it_can() {
+    for (files, found) in [
+        (&[][..], "a project of any kind"),
+        (
+            &["Cargo.toml", "package.json", ".git/HEAD", ".claude/settings.json"],
+            "git, Rust, JavaScript, Claude Code",
+        ),
+    ] {
+        let sandbox = Sandbox::new();
+        // A sandbox may come as a repository.
+        let _ = std::fs::remove_dir_all(sandbox.project().join(".git"));
+        for file in files {
+            sandbox.write(file, "");
+        }
+        let done = sandbox.hookexec(["init"]).run().exits(0);
+        assert!(done.stdout.contains(found), "{}", done.stdout);
+        let done = sandbox.hookexec(["check", "--config", "hooks.yaml"]).run().exits(0);
+        assert!(done.stdout.contains("0 errors, 0 warnings"), "{done:?}");
+        let done = sandbox.hookexec(["test", "--min-coverage", "100"]).run().exits(0);
+        assert!(done.stdout.contains(", 0 failed"), "{}", done.stdout);
+    }
+}
+
+#[test]
+fn init_writes_over_nothing() {
+    for there in ["hooks.yaml", "hooks.test.yaml"] {
+        let sandbox = Sandbox::new();
+        sandbox.write(there, "mine");
+        let done = sandbox.hookexec(["init"]).run().exits(64);
+        assert!(done.stderr.contains("nothing was written"), "{}", done.stderr);
+        assert_eq!(sandbox.read(there), "mine");
+        let other = if there == "hooks.yaml" { "hooks.test.yaml" } else { "hooks.yaml" };
+        assert!(!sandbox.project().join(other).exists());
+    }
+}
