@@ -12,3 +12,4 @@ mod stage;
 mod stages;
 mod starting;
 mod stopping;
+mod transcript;
