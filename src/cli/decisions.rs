@@ -1,5 +1,8 @@
 //! `hookexec log`: reads the log of decisions.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +16,7 @@ use serde::Serialize;
 use super::config::ConfigArgs;
 use super::error::{CommandError, warn};
 use super::exit::Exit;
+use super::page::Page;
 use super::run::EventParser;
 use super::runtime::Runtime;
 use super::{decisions_text, output};
@@ -57,6 +61,10 @@ pub(crate) struct Args {
     /// What hooks in `mode: shadow` or `warn` would have changed
     #[arg(long, conflicts_with = "stats")]
     shadow: bool,
+
+    /// Writes all of it to a file, as one page that needs nothing else
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["follow", "stats", "shadow", "format"])]
+    html: Option<PathBuf>,
 
     /// How to write it
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -124,10 +132,15 @@ impl Args {
         let log = Log::find(&path).map_err(|error| unreadable(&path, &error))?;
         let filter = self.filter();
         let (mut numbers, mut printed) = (self.numbers()?, Ok(()));
-        let mut rows = String::new();
+        let (mut rows, mut page) = (String::new(), Page::default());
         log.read(|line, _| match line {
             LogLine::Record(record) if !filter.wants(&record) => {}
-            LogLine::Record(record) if self.stats => numbers.statistics.add(&record),
+            LogLine::Record(record) if self.counts() => {
+                numbers.statistics.add(&record);
+                if self.html.is_some() {
+                    page.add(*record);
+                }
+            }
             LogLine::Record(record) => {
                 rows.push_str(&self.row(&record));
                 if rows.len() > 1 << 16 && printed.is_ok() {
@@ -138,15 +151,16 @@ impl Args {
         })
         .map_err(|error| unreadable(&path, &error))?;
         printed?;
-        if self.stats {
+        if self.counts() {
             numbers.hooks = numbers.statistics.hooks();
             let ran = |hook: &Named| {
                 numbers.hooks.iter().any(|ran| ran.name == hook.name && ran.source == hook.source)
             };
             numbers.never_ran.retain(|hook| !ran(hook));
-            match self.format {
-                Format::Json => output::print_json(&numbers)?,
-                Format::Text => output::print(&decisions_text::numbers(&numbers))?,
+            match (&self.html, self.format) {
+                (Some(file), _) => write_page(file, &page.html(&numbers))?,
+                (None, Format::Json) => output::print_json(&numbers)?,
+                (None, Format::Text) => output::print(&decisions_text::numbers(&numbers))?,
             }
         } else {
             output::print(&rows)?;
@@ -193,6 +207,11 @@ impl Args {
         }
     }
 
+    /// Returns whether records are counted rather than shown.
+    fn counts(&self) -> bool {
+        self.stats || self.html.is_some()
+    }
+
     fn filter(&self) -> Filter {
         let mut filter = Filter::default();
         filter.event = self.event;
@@ -222,7 +241,7 @@ impl Args {
     /// Returns numbers of nothing yet, with every hook that is configured.
     fn numbers(&self) -> Result<Numbers, CommandError> {
         let mut never_ran = Vec::new();
-        if self.stats {
+        if self.counts() {
             let config = self.config.load()?;
             never_ran.extend(
                 config
@@ -243,6 +262,19 @@ fn json_line(record: &Record) -> String {
 
 pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> CommandError {
     CommandError::usage(format!("can't read the log {}: {error}", path.display()))
+}
+
+/// Writes the page for its owner alone: it may hold inputs.
+fn write_page(file: &Path, page: &str) -> Result<(), CommandError> {
+    let mut options = OpenOptions::new();
+    options
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(file)
+        .and_then(|mut opened| opened.write_all(page.as_bytes()))
+        .map_err(|error| CommandError::usage(format!("can't write {}: {error}", file.display())))
 }
 
 fn since(text: &str) -> Result<Timestamp, String> {

@@ -23,6 +23,7 @@ mod install;
 mod list;
 mod log;
 mod output;
+mod page;
 mod replay;
 mod report;
 mod run;

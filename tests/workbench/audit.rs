@@ -209,6 +209,35 @@ fn a_log_is_followed_as_it_grows() {
     assert_eq!(record["input"]["tool_input"]["cmd"], "rm followed");
 }
 
+#[test]
+fn the_page_holds_everything_and_nothing_of_it_is_markup() {
+    let hooks = HOOKS.replace("not that", "<script>alert(1)</script> & no");
+    let sandbox = sandbox(&hooks);
+    let _ = event(&sandbox, "shell", "cmd", "rm </pre><img src=x>").exits(2);
+    let _ = event(&sandbox, "edit_file", "path", "a").exits(0);
+    let done = log(&sandbox, &["--html", "page.html", "--config", "hooks.yaml"]).exits(0);
+    assert_eq!(done.stdout, "");
+    let page = sandbox.read("page.html");
+    for part in [
+        "<p>2 records</p>",
+        "&lt;script&gt;alert(1)&lt;/script&gt; &amp; no",
+        "<rect class=\"deny\"",
+        "<td>no-rm</td><td>hooks.yaml:6</td>",
+        "Hooks that never ran",
+        "<td>never</td>",
+        "rm &lt;/pre&gt;&lt;img src=x&gt;",
+    ] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    for part in ["<script", "<img", "http://", "https://", "<link"] {
+        assert!(!page.contains(part), "{part}");
+    }
+    assert_eq!(page.matches("<details>").count(), 2);
+    assert_eq!(page.matches("<table>").count(), page.matches("</table>").count());
+    let mode = sandbox.project().join("page.html").metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
 fn replay(sandbox: &Sandbox, arguments: &[&str]) -> Done {
     let base = ["replay", "logs/audit.jsonl", "--config", "new.yaml"];
     sandbox.hookexec([&base, arguments].concat()).run()
