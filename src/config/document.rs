@@ -89,7 +89,8 @@ impl<'a> Document<'a> {
 
     /// Reads which layers an administrator allows below the managed one.
     fn layers(&mut self, key: &Node, value: &Node) {
-        if self.reader.layer() != Layer::Managed {
+        // A file of `hooks.d` is read after those that it would have to keep out.
+        if self.reader.layer() != Layer::Managed || self.reader.is_drop_in() {
             let message = "only the administrator's file says which layers count";
             self.reader.error_with_hint(key, message, "it belongs into /etc/hookexec/hooks.yaml");
             return;

@@ -15,7 +15,7 @@ use super::model::Config;
 /// The name of a configuration file in each of the directories.
 const FILE: &str = "hooks.yaml";
 /// The directory beside it, each file of which adds to it.
-const DROP_INS: &str = "hooks.d";
+pub(super) const DROP_INS: &str = "hooks.d";
 /// The directory of a project's configuration.
 const PROJECT_DIRECTORY: &str = ".hookexec";
 /// The directory of the managed layer.

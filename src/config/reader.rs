@@ -1,10 +1,11 @@
 //! Reads typed values out of the tree of a file, and collects what is wrong with it.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::diagnostic::{Diagnostic, Diagnostics, Severity};
-use super::layers::Layer;
+use super::layers::{DROP_INS, Layer};
 use super::node::{Node, Value};
 use super::source::{Location, SourceFile};
 use crate::suggest;
@@ -31,11 +32,15 @@ const OTHER_NAMES: [(&str, &str); 14] = [
 /// the rest, for a file that is something else.
 pub(super) const MAX_SUGGESTIONS: usize = 100;
 
+/// How many problems of one file are kept: a file with more of them is something else.
+const MAX_PROBLEMS: usize = 1_000;
+
 /// Reads one file.
 pub(super) struct Reader {
     file: Arc<SourceFile>,
     problems: Vec<Diagnostic>,
     errors: usize,
+    left_out: usize,
 }
 
 /// The keys of a mapping, each known and there once.
@@ -64,10 +69,16 @@ impl<'n> Fields<'n> {
 
 impl Reader {
     pub(super) fn new(file: Arc<SourceFile>) -> Self {
-        Self { file, problems: Vec::new(), errors: 0 }
+        Self { file, problems: Vec::new(), errors: 0, left_out: 0 }
     }
 
     /// Returns who brought the file in.
+    /// Returns whether the file stands in a `hooks.d`.
+    pub(super) fn is_drop_in(&self) -> bool {
+        let directory = self.file.path.parent().and_then(Path::file_name);
+        directory.is_some_and(|name| name == DROP_INS)
+    }
+
     pub(super) fn layer(&self) -> Layer {
         self.file.layer
     }
@@ -75,6 +86,16 @@ impl Reader {
     pub(super) fn into_problems(self) -> Diagnostics {
         let mut problems = Diagnostics::default();
         problems.extend(self.problems);
+        if self.left_out > 0 {
+            let end = self.file.text.len();
+            let message = format!("{} more problems are not shown", self.left_out);
+            let problem = if self.errors > 0 {
+                Diagnostic::error(message)
+            } else {
+                Diagnostic::warning(message)
+            };
+            problems.push(problem.at(Location::new(self.file, end..end)));
+        }
         problems
     }
 
@@ -98,7 +119,11 @@ impl Reader {
     pub(super) fn report(&mut self, node: &Node, problem: Diagnostic) {
         let problem = problem.at(self.location(node));
         self.errors += usize::from(problem.severity == Severity::Error);
-        self.problems.push(problem);
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(problem);
+        } else {
+            self.left_out += 1;
+        }
     }
 
     pub(super) fn error(&mut self, node: &Node, message: impl Into<String>) {

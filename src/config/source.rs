@@ -18,6 +18,8 @@ pub struct SourceFile {
     /// Who brought it in.
     pub layer: Layer,
     directory: PathBuf,
+    /// Where each line begins, in bytes.
+    line_starts: Vec<usize>,
 }
 
 impl SourceFile {
@@ -27,9 +29,12 @@ impl SourceFile {
         let path = path.into();
         let absolute = std::path::absolute(&path);
         let directory = absolute.ok().and_then(|path| path.parent().map(Path::to_owned));
+        let text = text.into();
+        let newlines = text.match_indices('\n').map(|(at, _)| at + 1);
         Self {
             path,
-            text: text.into(),
+            line_starts: std::iter::once(0).chain(newlines).collect(),
+            text,
             layer: Layer::default(),
             directory: directory.unwrap_or_else(|| PathBuf::from("/")),
         }
@@ -103,10 +108,11 @@ impl Location {
     }
 
     fn position(&self, at: usize) -> (usize, usize) {
-        let before = &self.file.text.as_bytes()[..at];
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        (line, String::from_utf8_lossy(&before[start..]).chars().count() + 1)
+        let line = self.file.line_starts.partition_point(|start| *start <= at);
+        let start = self.file.line_starts.get(line.wrapping_sub(1)).copied().unwrap_or_default();
+        // A place inside of a character is the character's.
+        let end = (start..=at).rev().find(|end| self.file.text.is_char_boundary(*end));
+        (line, self.file.text[start..end.unwrap_or(start)].chars().count() + 1)
     }
 }
 
@@ -128,5 +134,26 @@ impl fmt::Display for Location {
 impl fmt::Debug for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{self}:{}", self.column())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns_are_counted_in_characters_from_one() {
+        let file = Arc::new(SourceFile::new("x", "ab\né: ö\n\nz"));
+        let at = |range: Range<usize>| {
+            let location = Location::new(Arc::clone(&file), range);
+            ((location.line(), location.column()), location.end())
+        };
+        assert_eq!(at(0..2), ((1, 1), (1, 3)));
+        assert_eq!(at(2..3), ((1, 3), (2, 1)));
+        assert_eq!(at(7..9), ((2, 4), (2, 5)));
+        assert_eq!(at(8..8), ((2, 4), (2, 4)));
+        assert_eq!(at(10..10), ((3, 1), (3, 1)));
+        assert_eq!(at(11..99), ((4, 1), (4, 2)));
+        assert_eq!(Location::default().line(), 1);
     }
 }

@@ -75,11 +75,17 @@ fn nesting_and_repetition_have_an_end() {
 }
 
 #[test]
-fn a_file_of_nothing_but_mistakes_is_reported_in_linear_time() {
+fn a_file_of_nothing_but_mistakes_has_an_end_too() {
     let keys: Vec<String> = (0..20_000).map(|number| format!("key{number}: 1\n")).collect();
-    let problems = Config::from_yaml(&keys.concat(), "many.yaml").unwrap_err();
-    assert_eq!(problems.iter().count(), 20_000);
-    assert!(problems.render(false).ends_with("... and 19950 more\n"));
+    let line = format!("stop: [{}]", "{ type: command, command: a, x: 1 }, ".repeat(4_000));
+    for (text, left_out) in [(keys.concat(), 19_000), (line, 3_000)] {
+        let problems = Config::from_yaml(&text, "many.yaml").unwrap_err();
+        assert_eq!(problems.iter().count(), 1_001);
+        let last = problems.iter().last().unwrap();
+        assert_eq!(last.message, format!("{left_out} more problems are not shown"));
+        assert!(problems.render(false).ends_with("... and 951 more\n"));
+        assert!(serde_json::to_string(&problems).is_ok());
+    }
 }
 
 #[test]

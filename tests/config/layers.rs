@@ -267,4 +267,8 @@ fn an_administrator_may_forbid_the_layers_below() {
     // Nobody else says which layers count.
     machine.file("home/.config/hookexec/hooks.yaml", "layers: []\n");
     assert!(Config::load(&options).unwrap_err().to_string().contains("only the administrator"));
+    // A drop-in is read after the files that it would have to keep out.
+    machine.file("home/.config/hookexec/hooks.yaml", "hooks: {}\n");
+    machine.file("etc/hooks.d/late.yaml", "layers: []\n");
+    assert!(Config::load(&options).unwrap_err().to_string().contains("late.yaml:1: only the"));
 }
