@@ -1,6 +1,8 @@
 //! Configuration files as people write them: good, bad and hostile.
 #![expect(clippy::unwrap_used, reason = "the helpers of a test fail by panicking")]
 
+#[cfg(feature = "schema")]
+mod docs;
 mod hostile;
 mod invalid;
 mod layers;

@@ -1,0 +1,51 @@
+//! The examples of the documentation are configurations.
+
+use hookexec::{Config, Executor, Registry};
+
+/// Returns the YAML blocks of a page, each with the line it begins on.
+fn blocks(page: &str) -> Vec<(usize, String)> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(usize, String)> = None;
+    for (index, line) in page.lines().enumerate() {
+        match &mut open {
+            None if line == "```yaml" => open = Some((index + 2, String::new())),
+            None => {}
+            Some(_) if line == "```" => blocks.extend(open.take()),
+            Some((_, text)) => {
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+    }
+    blocks
+}
+
+#[test]
+fn every_example_is_read_and_has_nothing_to_warn_of() {
+    let page = std::fs::read_to_string("docs/configuration.md").unwrap();
+    let blocks = blocks(&page);
+    assert!(blocks.len() >= 8, "{}", blocks.len());
+    for (line, text) in blocks {
+        let config = Config::from_yaml(&text, format!("docs/configuration.md+{line}"));
+        let config = config.unwrap_or_else(|problems| panic!("{}", problems.render(false)));
+        assert!(config.warnings.is_empty(), "{}", config.warnings.render(false));
+        let mut registry = Registry::new();
+        hookexec::builtins::register(&mut registry);
+        if let Err(problems) = Executor::builder(config).registry(registry).build() {
+            panic!("{}", problems.render(false));
+        }
+    }
+}
+
+#[test]
+fn every_key_is_in_the_documentation() {
+    let page = std::fs::read_to_string("docs/configuration.md").unwrap();
+    let schema = hookexec::config::config_schema();
+    for of in ["hook", "matcher_entry", "process", "defaults"] {
+        for key in schema["definitions"][of]["properties"].as_object().unwrap().keys() {
+            let named =
+                page.contains(&format!("`{key}`")) || page.contains(&format!("\n  {key}: "));
+            assert!(named, "{of}: {key}");
+        }
+    }
+}
