@@ -2,6 +2,7 @@
 
 use hookexec::config::{Diagnostic, Severity};
 use hookexec::executor::Check;
+use hookexec::handlers::process::ProcessCheck;
 use hookexec::lifecycle::DeclaredEvents;
 use hookexec::{Executor, Registry};
 use serde::Serialize;
@@ -10,6 +11,7 @@ use super::config::ConfigArgs;
 use super::error::CommandError;
 use super::exit::Exit;
 use super::output;
+use super::runtime::{PATIENCE, Runtime};
 
 /// Checks the hooks files: every problem of every file at once
 ///
@@ -24,6 +26,10 @@ pub(crate) struct Args {
     /// Warn about hooks that this host never calls: a coding agent, docker-agent, picoclaw
     #[arg(long, value_name = "HOST", value_parser = host)]
     host: Option<DeclaredEvents>,
+
+    /// Start every process and see whether it returns the greeting, when nothing else is wrong
+    #[arg(long)]
+    start: bool,
 
     /// How to write the problems
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -48,14 +54,25 @@ impl Args {
             let unfired = host.unfired(check.configured());
             check.add(unfired.into_iter().map(Diagnostic::from));
         }
+        let mut processes = Vec::new();
+        if self.start && !check.problems.has_errors() {
+            processes = self.start()?;
+            check.add(processes.iter().filter_map(unwelcome));
+        }
         let count =
             |severity| check.problems.iter().filter(|problem| problem.severity == severity).count();
         let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
         match self.format {
-            Format::Json => output::print_json(&Report::of(&check, errors, warnings))?,
+            Format::Json => output::print_json(&Report::of(&check, errors, warnings, &processes))?,
             Format::Text => {
                 if !check.problems.is_empty() {
                     output::talk(&check.problems.render(true));
+                }
+                for process in processes.iter().filter(|process| process.problem.is_none()) {
+                    output::print(&format!(
+                        "process `{}` returned the greeting within {:.0?}\n",
+                        process.name, process.elapsed
+                    ))?;
                 }
                 output::print(&format!(
                     "{} in {}: {}, {}\n",
@@ -68,6 +85,17 @@ impl Args {
         }
         Ok(if errors > 0 { Exit::Config } else { Exit::Success })
     }
+
+    /// Starts every process, and stops it again.
+    fn start(&self) -> Result<Vec<ProcessCheck>, CommandError> {
+        let executor = self.config.executor()?;
+        let runtime = Runtime::new()?;
+        runtime.run(async {
+            let checks = executor.processes().check().await;
+            executor.shutdown(PATIENCE).await;
+            checks
+        })
+    }
 }
 
 fn host(name: &str) -> Result<DeclaredEvents, String> {
@@ -75,6 +103,12 @@ fn host(name: &str) -> Result<DeclaredEvents, String> {
         let known: Vec<&str> = DeclaredEvents::known_hosts().collect();
         format!("{error}; known hosts: {}", known.join(", "))
     })
+}
+
+/// Returns the problem of a process that did not return the greeting.
+fn unwelcome(process: &ProcessCheck) -> Option<Diagnostic> {
+    let problem = process.problem.as_ref()?;
+    Some(Diagnostic::error(problem).at(process.location.clone()))
 }
 
 fn counted(count: usize, noun: &str) -> String {
@@ -89,6 +123,16 @@ struct Report<'c> {
     errors: usize,
     warnings: usize,
     problems: Vec<Problem<'c>>,
+    /// With `--start`: what came of each process.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    processes: Vec<Started<'c>>,
+}
+
+#[derive(Serialize)]
+struct Started<'c> {
+    name: &'c str,
+    ok: bool,
+    elapsed_ms: u128,
 }
 
 #[derive(Serialize)]
@@ -110,13 +154,24 @@ struct Place {
 }
 
 impl<'c> Report<'c> {
-    fn of(check: &'c Check, errors: usize, warnings: usize) -> Self {
+    fn of(check: &'c Check, errors: usize, warnings: usize, processes: &'c [ProcessCheck]) -> Self {
         Self {
             files: check.files.iter().map(|path| path.display().to_string()).collect(),
             hooks: check.hooks,
             errors,
             warnings,
             problems: check.problems.iter().map(Problem::of).collect(),
+            processes: processes.iter().map(Started::of).collect(),
+        }
+    }
+}
+
+impl<'c> Started<'c> {
+    fn of(process: &'c ProcessCheck) -> Self {
+        Self {
+            name: &process.name,
+            ok: process.problem.is_none(),
+            elapsed_ms: process.elapsed.as_millis(),
         }
     }
 }
