@@ -11,6 +11,11 @@ check:
 test:
     cargo test
 
+# Real coding agents, offline; `just agents --install` gets them from the npm registry first
+agents *ARGS:
+    cargo build
+    python3 tests/agents/real/run.py {{ARGS}}
+
 # Formats the code
 format:
     cargo fmt

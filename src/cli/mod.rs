@@ -11,6 +11,7 @@ mod completions;
 mod config;
 mod decisions;
 mod decisions_text;
+mod doctor;
 mod error;
 mod events;
 mod exit;
@@ -77,6 +78,7 @@ enum Command {
     Install(install::Args),
     Uninstall(uninstall::Args),
     Status(status::Args),
+    Doctor(doctor::Args),
     Schema(schema::Args),
     Completions(completions::Args),
 }
@@ -99,6 +101,7 @@ impl Command {
             Self::Install(args) => args.execute(),
             Self::Uninstall(args) => args.execute(),
             Self::Status(args) => args.execute(),
+            Self::Doctor(args) => args.execute(),
             Self::Schema(args) => args.execute(),
             Self::Completions(args) => args.execute(),
         }

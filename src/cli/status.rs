@@ -40,7 +40,7 @@ fn row(agent: Agent, scope: Scope, project: &Path) -> Option<[String; 4]> {
     let text = store::read(&settings.path);
     let hooks = match &text {
         Err(error) => format!("unreadable: {error}"),
-        Ok(text) => match settings.commands(text.as_deref().unwrap_or("{}")) {
+        Ok(text) => match settings.installed(text.as_deref().unwrap_or("{}")) {
             Err(error) => format!("unreadable: {error}"),
             Ok(commands) if commands.is_empty() => "none".to_owned(),
             Ok(commands) => commands.len().to_string(),

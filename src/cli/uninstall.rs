@@ -34,7 +34,7 @@ impl Args {
         let path = &settings.path;
         let title = settings.agent.title();
         let current = store::read(path).map_err(|error| unreadable(path, &error))?;
-        let found = |text: &String| settings.commands(text).map(|commands| !commands.is_empty());
+        let found = |text: &String| settings.installed(text).map(|commands| !commands.is_empty());
         let installed = current.as_ref().map(found).transpose();
         let installed = installed.map_err(|error| uneditable(settings, &error))?;
         let (Some(current), Some(true)) = (current, installed) else {

@@ -3,6 +3,7 @@
 
 mod dialect;
 mod dispatch;
+mod doctor;
 mod golden;
 mod install;
 mod payloads;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use hookexec::Event;
 use hookexec::agents::{Agent, NativeEvent};
 
-use text::{EditError, Json};
+use text::{EditError, Installed, Json};
 
 /// Whose settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -253,9 +253,35 @@ impl Settings {
         text::remove(text, |command| self.is_ours(command), &kept)
     }
 
-    /// Returns the commands in `text` that are hookexec's.
-    pub(crate) fn commands(&self, text: &str) -> Result<Vec<String>, EditError> {
-        text::commands(text, |command| self.is_ours(command))
+    /// Returns the commands in `text` that are hookexec's, their timeouts in seconds.
+    pub(crate) fn installed(&self, text: &str) -> Result<Vec<Installed>, EditError> {
+        let mut entries = text::commands(text, |command| self.is_ours(command))?;
+        if matches!(self.layout.shape, Shape::Groups(members) if members.contains(&Member::Milliseconds))
+        {
+            for entry in &mut entries {
+                entry.timeout = entry.timeout.map(|timeout| timeout / 1000.0);
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Returns the switch in `text` that turns hooks off, if one does.
+    pub(crate) fn switched_off(&self, text: &str) -> Option<&'static str> {
+        match self.agent {
+            Agent::Gemini | Agent::Qwen => {
+                text::switch_is(text, &["hooksConfig", "enabled"], false)
+                    .then_some("hooksConfig.enabled: false")
+            }
+            _ => None,
+        }
+        .or_else(|| {
+            text::switch_is(text, &["disableAllHooks"], true).then_some("disableAllHooks: true")
+        })
+    }
+
+    /// Returns the agent's directory in the user's home.
+    pub(crate) fn user_directory(&self) -> Option<PathBuf> {
+        directory(self.layout)
     }
 
     /// Returns whether nothing is left in `text` but what an installation brought.
@@ -346,7 +372,7 @@ mod tests {
         for agent in Agent::all() {
             let settings = Settings::of(agent, Scope::Project, Path::new("/project")).unwrap();
             let text = settings.with(None, &entries(agent)).unwrap();
-            assert_eq!(settings.commands(&text).unwrap().len(), entries(agent).len(), "{text}");
+            assert_eq!(settings.installed(&text).unwrap().len(), entries(agent).len(), "{text}");
             assert_eq!(settings.with(Some(&text), &entries(agent)).unwrap(), text);
             assert!(Settings::is_bare(&settings.without(&text, None).unwrap()), "{text}");
             insta::assert_snapshot!(agent.name(), text);

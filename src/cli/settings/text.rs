@@ -126,16 +126,31 @@ pub(crate) fn has(text: &str, key: &str) -> bool {
     root.is_some_and(|root| root.as_object().is_some_and(|object| object.get(key).is_some()))
 }
 
+/// A command in a settings file.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Installed {
+    pub(crate) command: String,
+    /// The `timeout` beside it, as written.
+    pub(crate) timeout: Option<f64>,
+}
+
 /// Returns the commands in `text` that are `ours`, in order.
-pub(crate) fn commands(text: &str, ours: impl Fn(&str) -> bool) -> Result<Vec<String>, EditError> {
-    fn walk(node: &Node<'_>, found: &mut Vec<String>) {
+pub(crate) fn commands(
+    text: &str,
+    ours: impl Fn(&str) -> bool,
+) -> Result<Vec<Installed>, EditError> {
+    fn walk(node: &Node<'_>, timeout: Option<f64>, found: &mut Vec<Installed>) {
         match node {
-            Node::Array(array) => array.elements.iter().for_each(|node| walk(node, found)),
+            Node::Array(array) => array.elements.iter().for_each(|node| walk(node, None, found)),
             Node::Object(object) => {
+                let own = object.get_number("timeout").and_then(|number| number.value.parse().ok());
+                let timeout = own.or(timeout);
                 for property in &object.properties {
                     match (&property.value, property.name.as_str()) {
-                        (Node::StringLit(text), "command") => found.push(text.value.to_string()),
-                        (value, _) => walk(value, found),
+                        (Node::StringLit(text), "command") => {
+                            found.push(Installed { command: text.value.to_string(), timeout });
+                        }
+                        (value, _) => walk(value, timeout, found),
                     }
                 }
             }
@@ -144,9 +159,20 @@ pub(crate) fn commands(text: &str, ours: impl Fn(&str) -> bool) -> Result<Vec<St
     }
     let mut found = Vec::new();
     if let Some(root) = parse(text)? {
-        walk(&root, &mut found);
+        walk(&root, None, &mut found);
     }
-    Ok(found.into_iter().filter(|command| ours(command)).collect())
+    Ok(found.into_iter().filter(|installed| ours(&installed.command)).collect())
+}
+
+/// Returns whether the switch at `path` stands there and says `on`.
+pub(crate) fn switch_is(text: &str, path: &[&str], on: bool) -> bool {
+    let Ok(Some(root)) = parse(text) else { return false };
+    let Some((last, rest)) = path.split_last() else { return false };
+    let mut object = root.as_object();
+    for key in rest {
+        object = object.and_then(|object| object.get_object(key));
+    }
+    object.and_then(|object| object.get_boolean(last)).is_some_and(|found| found.value == on)
 }
 
 /// Calls `then` with the object at `path`, or the deepest one on the way and the keys that are

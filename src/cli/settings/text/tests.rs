@@ -77,7 +77,7 @@ fn what_the_user_adds_afterwards_stays() {
         let with = installed(text).replace("\"hookexec Stop\"", "\"mine\"");
         let without = remove(&with, ours, &[]).unwrap();
         assert!(without.contains("\"mine\""), "{without}");
-        assert_eq!(commands(&without, ours).unwrap(), Vec::<String>::new());
+        assert_eq!(commands(&without, ours).unwrap(), []);
         parse(&without).unwrap();
     }
     let with = installed("{}").replace("]\n  }", "],\n    \"More\": [1]\n  }");

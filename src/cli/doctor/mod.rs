@@ -1,0 +1,164 @@
+//! `hookexec doctor`: whether the hooks really guard what they are meant to guard.
+
+mod installed;
+mod scripts;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use hookexec::agents::Agent;
+use hookexec::config::Severity;
+use hookexec::event::FailureMode;
+use hookexec::executor::Check;
+use hookexec::{Event, Executor, Registry};
+
+use super::config::ConfigArgs;
+use super::error::CommandError;
+use super::exit::Exit;
+use super::output;
+use super::settings::{Scope, Settings};
+
+/// Finds out whether the hooks are live: sound, approved, installed and seen firing
+///
+/// Looks at the hooks files, at the scripts they name, and at the settings of each coding agent that
+/// is found here. Exits with 1 when a guard is not live.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec doctor claude-code")]
+pub(crate) struct Args {
+    /// Only these agents, and each of them must have hookexec installed
+    #[arg(value_name = "AGENT")]
+    agents: Vec<Agent>,
+
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Grade {
+    Fine,
+    Warning,
+    Problem,
+}
+
+/// What was found about one thing.
+struct Finding {
+    grade: Grade,
+    text: String,
+}
+
+impl Finding {
+    fn fine(text: impl Into<String>) -> Self {
+        Self { grade: Grade::Fine, text: text.into() }
+    }
+
+    fn warning(text: impl Into<String>) -> Self {
+        Self { grade: Grade::Warning, text: text.into() }
+    }
+
+    fn problem(text: impl Into<String>) -> Self {
+        Self { grade: Grade::Problem, text: text.into() }
+    }
+}
+
+/// Findings about one subject, with a heading.
+struct Section {
+    title: String,
+    findings: Vec<Finding>,
+}
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        let options = self.config.options()?;
+        let check = Executor::check(&options, Registry::with_shipped_builtins());
+        let project = options.working_dir.unwrap_or_default();
+        let mut sections = vec![hooks(&check, &project)];
+        for agent in Agent::all() {
+            sections.extend(self.agent(agent, &check, &project));
+        }
+        if sections.len() == 1 {
+            sections.push(Section {
+                title: "Agents".to_owned(),
+                findings: vec![Finding::warning("no coding agent is found here")],
+            });
+        }
+        report(&sections)
+    }
+
+    /// Looks at one agent; at none that is not used here and nobody asked for.
+    fn agent(&self, agent: Agent, check: &Check, project: &Path) -> Option<Section> {
+        if !self.agents.is_empty() && !self.agents.contains(&agent) {
+            return None;
+        }
+        let scopes = [Scope::User, Scope::Project];
+        let all: Vec<_> = scopes
+            .into_iter()
+            .filter_map(|scope| Some((scope, Settings::of(agent, scope, project)?)))
+            .collect();
+        let asked = self.agents.contains(&agent);
+        let used = asked || all.iter().any(|(_, settings)| settings.is_found());
+        used.then(|| Section {
+            title: agent.title().to_owned(),
+            findings: installed::findings(agent, asked, &all, check),
+        })
+    }
+}
+
+/// Returns whether a hook on `event` is a guard: its silence would let something through.
+fn guards(event: Event) -> bool {
+    event.contract().failure != FailureMode::Open
+}
+
+fn hooks(check: &Check, project: &Path) -> Section {
+    let mut findings = Vec::new();
+    let errors =
+        check.problems.iter().filter(|problem| problem.severity == Severity::Error).count();
+    if errors > 0 {
+        findings.push(Finding::problem(format!(
+            "{errors} errors in the hooks files: nothing that is guarded passes; `hookexec check` shows them"
+        )));
+    }
+    if check.files.is_empty() && errors == 0 {
+        findings.push(Finding::problem("there is no hooks file: nothing is guarded"));
+    }
+    for file in &check.files {
+        findings.push(Finding::fine(file.display().to_string()));
+    }
+    let enabled = || check.configured().filter(|hook| hook.enabled);
+    for hook in enabled().filter(|hook| hook.untrusted.is_some()) {
+        findings.push(Finding::problem(format!(
+            "`{}` ({}) is not approved and fails: see `hookexec trust`",
+            hook.label(),
+            hook.location
+        )));
+    }
+    findings.extend(enabled().flat_map(|hook| scripts::findings(hook, project)));
+    Section { title: "Hooks".to_owned(), findings }
+}
+
+fn report(sections: &[Section]) -> Result<Exit, CommandError> {
+    const TITLE: Style = Style::new().bold();
+    const FINE: Style = AnsiColor::Green.on_default();
+    const WARNING: Style = AnsiColor::Yellow.on_default();
+    const PROBLEM: Style = AnsiColor::Red.on_default().bold();
+    let mut text = String::new();
+    for section in sections {
+        let _ = writeln!(text, "{TITLE}{}{TITLE:#}", section.title);
+        for finding in &section.findings {
+            let (style, word) = match finding.grade {
+                Grade::Fine => (FINE, "ok"),
+                Grade::Warning => (WARNING, "warning"),
+                Grade::Problem => (PROBLEM, "PROBLEM"),
+            };
+            let _ = writeln!(text, "  {style}{word:<8}{style:#} {}", finding.text);
+        }
+    }
+    let count = |grade| {
+        sections.iter().flat_map(|section| &section.findings).filter(|f| f.grade == grade).count()
+    };
+    let (problems, warnings) = (count(Grade::Problem), count(Grade::Warning));
+    let _ = writeln!(text, "{problems} problems, {warnings} warnings");
+    output::print(&text)?;
+    Ok(if problems > 0 { Exit::Negative } else { Exit::Success })
+}

@@ -1,0 +1,190 @@
+//! `hookexec doctor`: what it finds, and what that does to its exit code.
+
+use std::fs;
+
+use crate::support::{Done, Sandbox};
+
+const GUARD: &str = "
+pre_tool_use: [ { matcher: shell, hooks: { type: command, command: ./guard.sh, timeout: 5 } } ]
+session_start: { type: command, command: 'echo hello' }
+";
+
+/// A sandbox with one sound guard, in the user's hooks file.
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.script("guard.sh", "#!/bin/sh\nexit 0\n");
+    config(&sandbox, GUARD);
+    sandbox
+}
+
+fn config(sandbox: &Sandbox, text: &str) {
+    let directory = sandbox.home().join(".config/hookexec");
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join("hooks.yaml"), text).unwrap();
+}
+
+fn hookexec(sandbox: &Sandbox, args: &[&str]) -> Done {
+    sandbox.hookexec(args).run()
+}
+
+fn fire(sandbox: &Sandbox, agent: &str, event: &str, payload: &str) {
+    let args = ["run", "--from", agent, "--event", event];
+    let _ = sandbox.hookexec(args).stdin(payload).run().exits(0);
+}
+
+#[test]
+fn a_guard_that_is_installed_and_seen_firing_is_live() {
+    let sandbox = sandbox();
+    let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
+    let before = hookexec(&sandbox, &["doctor", "claude-code"]).exits(0).stdout;
+    assert!(before.contains("pre_tool_use: PreToolUse, never seen firing yet"), "{before}");
+
+    let payload = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#;
+    fire(&sandbox, "claude-code", "PreToolUse", payload);
+    let after = hookexec(&sandbox, &["doctor", "claude-code"]).exits(0).stdout;
+    assert!(after.contains("ok       pre_tool_use: PreToolUse, last seen "), "{after}");
+    assert!(after.contains("0 problems, 1 warnings"), "{after}");
+}
+
+#[test]
+fn what_is_not_live_is_a_problem_with_its_way_out() {
+    type Spoil = fn(&Sandbox);
+    let cases: [(&str, Spoil, &str); 9] = [
+        (
+            "not installed",
+            |sandbox| drop(hookexec(sandbox, &["uninstall", "claude-code"])),
+            "not installed: `hookexec install claude-code`",
+        ),
+        ("a broken file", |sandbox| config(sandbox, "pre_tool_usee: []"), "`hookexec check`"),
+        (
+            "no file",
+            |sandbox| fs::remove_file(sandbox.home().join(".config/hookexec/hooks.yaml")).unwrap(),
+            "nothing is guarded",
+        ),
+        (
+            "no script",
+            |sandbox| fs::remove_file(sandbox.project().join("guard.sh")).unwrap(),
+            "guard.sh does not exist",
+        ),
+        (
+            "a script that can't be run",
+            |sandbox| not_executable(sandbox),
+            "guard.sh is not executable",
+        ),
+        (
+            "an event that is not registered",
+            |sandbox| {
+                settings(sandbox, |text| text.replace("--event PreToolUse ", "--event Stop "));
+            },
+            "pre_tool_use: not registered",
+        ),
+        (
+            "a program that is gone",
+            |sandbox| {
+                settings(sandbox, |text| text.replace("/hookexec run", "/gone run"));
+            },
+            "no program any more",
+        ),
+        (
+            "an agent that gives up first",
+            |sandbox| {
+                settings(sandbox, |text| text.replace("\"timeout\": 60", "\"timeout\": 5"));
+            },
+            "no answer is permission",
+        ),
+        (
+            "hooks switched off",
+            |sandbox| {
+                settings(sandbox, |text| text.replacen('{', "{ \"disableAllHooks\": true,", 1));
+            },
+            "`disableAllHooks: true` turns every hook off",
+        ),
+    ];
+    for (what, spoil, expected) in cases {
+        let sandbox = sandbox();
+        let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
+        spoil(&sandbox);
+        let done = hookexec(&sandbox, &["doctor", "claude-code"]).exits(1);
+        let found = done
+            .stdout
+            .lines()
+            .any(|line| line.trim_start().starts_with("PROBLEM") && line.contains(expected));
+        assert!(found, "{what}: {}", done.stdout);
+    }
+}
+
+fn not_executable(sandbox: &Sandbox) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = sandbox.project().join("guard.sh");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
+}
+
+fn settings(sandbox: &Sandbox, change: impl Fn(String) -> String) {
+    let path = sandbox.home().join(".claude/settings.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let changed = change(text.clone());
+    assert_ne!(changed, text);
+    fs::write(path, changed).unwrap();
+}
+
+#[test]
+fn codex_is_not_live_before_its_own_approval() {
+    let sandbox = sandbox();
+    let _ = hookexec(&sandbox, &["install", "codex"]).exits(0);
+    let done = hookexec(&sandbox, &["doctor"]).exits(1);
+    assert!(done.stdout.contains("not approved in Codex"), "{}", done.stdout);
+
+    let hooks = sandbox.home().join(".codex/hooks.json");
+    let state =
+        format!("[hooks.state.\"{}:pre_tool_use:0:0\"]\ntrusted_hash = \"x\"\n", hooks.display());
+    fs::write(sandbox.home().join(".codex/config.toml"), state).unwrap();
+    let done = hookexec(&sandbox, &["doctor"]).exits(0);
+    assert!(done.stdout.contains("approved in Codex"), "{}", done.stdout);
+}
+
+#[test]
+fn an_event_that_an_agent_does_not_have_is_named() {
+    let sandbox = sandbox();
+    config(&sandbox, "worktree_create: { type: command, command: 'true' }");
+    let _ = hookexec(&sandbox, &["install", "kiro"]).exits(0);
+    let done = hookexec(&sandbox, &["doctor", "kiro"]).exits(0);
+    assert!(done.stdout.contains("worktree_create: Kiro has no such event"), "{}", done.stdout);
+}
+
+#[test]
+fn a_hook_that_may_take_longer_than_the_agent_waits_is_named() {
+    let sandbox = sandbox();
+    config(&sandbox, &GUARD.replace("timeout: 5", "timeout: 90"));
+    let _ = hookexec(&sandbox, &["install", "gemini"]).exits(0);
+    let done = hookexec(&sandbox, &["doctor", "gemini"]).exits(0);
+    assert!(done.stdout.contains("may take 90 s and is stopped after 54 s"), "{}", done.stdout);
+    assert!(done.stdout.contains("hookexec install gemini --timeout 101"), "{}", done.stdout);
+    let _ = hookexec(&sandbox, &["install", "gemini", "--timeout", "101"]).exits(0);
+    let done = hookexec(&sandbox, &["doctor", "gemini"]).exits(0);
+    assert!(!done.stdout.contains("may take"), "{}", done.stdout);
+}
+
+#[test]
+fn an_agent_that_is_found_and_not_installed_is_only_mentioned() {
+    let sandbox = sandbox();
+    fs::create_dir(sandbox.home().join(".qwen")).unwrap();
+    let done = hookexec(&sandbox, &["doctor"]).exits(0);
+    assert!(done.stdout.contains("Qwen Code\n  warning  not installed"), "{}", done.stdout);
+    assert!(!done.stdout.contains("Gemini"), "{}", done.stdout);
+    let _ = hookexec(&sandbox, &["doctor", "gemini"]).exits(1);
+}
+
+#[test]
+fn a_projects_hooks_must_be_approved() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        ".hookexec/hooks.yaml",
+        "pre_tool_use: [ { hooks: { type: command, command: 'true' } } ]",
+    );
+    let done = hookexec(&sandbox, &["doctor"]).exits(1);
+    assert!(
+        done.stdout.contains("is not approved and fails: see `hookexec trust`"),
+        "{}",
+        done.stdout
+    );
+}

@@ -1,0 +1,235 @@
+"""The real clients: where they come from, and how one turn of each is run offline, against a mock model and without a login."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+CLIENTS = Path(os.environ.get("HOOKEXEC_CLIENTS", Path.home() / ".cache/hookexec-clients"))
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples/agents"
+
+
+class Client:
+    """One client. `agent` is its name for `hookexec install`; a client without one has a plugin."""
+
+    agent = None
+    #: The package on the npm registry; the version is named, since npm picks old ones on an old Node.
+    package = None
+    binary = None
+    #: What the client cannot do, by scenario, each with the reason that is printed.
+    cannot = {"advice": "it takes changed arguments"}
+
+    def __init__(self, root):
+        self.root = root
+        self.home = root / "home"
+        self.project = root / "project"
+
+    @classmethod
+    def program(cls):
+        return CLIENTS / cls.__name__.lower() / "node_modules/.bin" / cls.binary
+
+    @classmethod
+    def missing(cls):
+        """Returns why the client cannot be run here, or None."""
+        if not cls.program().exists():
+            return f"{cls.program()} is not there (run.py --install gets it)"
+        return None
+
+    def environment(self, port):
+        node = CLIENTS / "node/node_modules/node/bin"
+        path = [str(self.root / "bin"), str(node), "/usr/local/bin", "/usr/bin", "/bin"]
+        return {
+            "HOME": str(self.home), "PATH": os.pathsep.join(path), "TERM": "dumb", "LANG": "C.UTF-8", "NO_COLOR": "1", "CI": "1",
+            "TMPDIR": str(self.root / "tmp"), **self.variables(port),
+        }
+
+    def variables(self, port):
+        return {}
+
+    def prepare(self, port):
+        """Writes the settings the client needs to start."""
+
+    def command(self, prompt):
+        raise NotImplementedError
+
+    def write(self, path, text):
+        path = self.home / path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+class Claude(Client):
+    agent = "claude-code"
+    package = "@anthropic-ai/claude-code@2.1.329"
+    binary = "claude"
+
+    def variables(self, port):
+        return {
+            "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}", "ANTHROPIC_API_KEY": "dummy", "DISABLE_AUTOUPDATER": "1",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1",
+        }
+
+    def prepare(self, port):
+        # Settings of the user's own, which must survive.
+        self.write(".claude/settings.json", '{\n  "includeCoAuthoredBy": false\n}\n')
+
+    def command(self, prompt):
+        return ["-p", prompt, "--permission-mode", "default", "--allowedTools", "Bash"]
+
+
+class Codex(Client):
+    agent = "codex"
+    package = "@openai/codex@0.169.0"
+    binary = "codex"
+
+    def variables(self, port):
+        return {"CODEX_HOME": str(self.home / ".codex"), "MOCK_KEY": "dummy"}
+
+    def prepare(self, port):
+        self.write(".codex/config.toml", f"""
+model = "mock-model"
+model_provider = "mock"
+check_for_update_on_startup = false
+[model_providers.mock]
+name = "mock"
+base_url = "http://127.0.0.1:{port}/v1"
+wire_api = "responses"
+env_key = "MOCK_KEY"
+[analytics]
+enabled = false
+""")
+
+    def command(self, prompt):
+        flags = ["--skip-git-repo-check", "--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox"]
+        return ["exec", *flags, prompt]
+
+
+class Gemini(Client):
+    agent = "gemini"
+    package = "@google/gemini-cli@0.61.0"
+    binary = "gemini"
+
+    def variables(self, port):
+        return {
+            "GEMINI_API_KEY": "dummy", "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{port}",
+            "GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_TELEMETRY_ENABLED": "false",
+        }
+
+    def prepare(self, port):
+        self.write(".gemini/settings.json", """{
+  // how to log in
+  "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
+  "privacy": {"usageStatisticsEnabled": false},
+  "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false}
+}
+""")
+
+    def command(self, prompt):
+        return ["-m", "gemini-2.5-flash", "-y", "-p", prompt]
+
+
+class Qwen(Client):
+    agent = "qwen"
+    package = "@qwen-code/qwen-code@0.24.4"
+    binary = "qwen"
+    cannot = {
+        "rewrite": "it takes no changed arguments; see `advice`",
+        "redact": "it has no way to change a response",
+    }
+
+    def variables(self, port):
+        return {
+            "OPENAI_API_KEY": "dummy", "OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1", "OPENAI_MODEL": "mock-model",
+            "QWEN_TELEMETRY_ENABLED": "false",
+        }
+
+    def prepare(self, port):
+        self.write(".qwen/settings.json", json.dumps({
+            "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": False}},
+            "privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False},
+        }))
+
+    def command(self, prompt):
+        return ["--auth-type", "openai", "-m", "mock-model", "-y", "-p", prompt]
+
+
+class Copilot(Client):
+    agent = "copilot"
+    package = "@github/copilot@1.0.102"
+    binary = "copilot"
+
+    def variables(self, port):
+        # It unpacks itself into the cache: once for all runs.
+        return {
+            "COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": f"http://127.0.0.1:{port}/v1", "COPILOT_PROVIDER_API_KEY": "dummy",
+            "COPILOT_MODEL": "mock-model", "COPILOT_AUTO_UPDATE": "false", "XDG_CACHE_HOME": str(CLIENTS / "copilot/cache"),
+        }
+
+    def command(self, prompt):
+        return ["-p", prompt, "--allow-all-tools"]
+
+
+class OpenCode(Client):
+    package = "opencode-ai@1.18.33"
+    binary = "opencode"
+
+    def variables(self, port):
+        switches = ["AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "SHARE"]
+        return {f"OPENCODE_DISABLE_{switch}": "1" for switch in switches}
+
+    def prepare(self, port):
+        # It looks for its plugin package at start, and would retry for a minute.
+        self.write(".npmrc", "registry=http://127.0.0.1:9/\nfetch-retries=0\n")
+        self.write(".config/opencode/opencode.json", json.dumps({
+            "autoupdate": False, "share": "disabled", "model": "mock/mock-model", "small_model": "mock/mock-model",
+            "enabled_providers": ["mock"],
+            "provider": {"mock": {
+                "npm": "@ai-sdk/openai-compatible", "name": "mock",
+                "options": {"baseURL": f"http://127.0.0.1:{port}/v1", "apiKey": "dummy"},
+                "models": {"mock-model": {"name": "mock", "tool_call": True, "limit": {"context": 100000, "output": 8000}}},
+            }},
+        }))
+        self.write(".config/opencode/plugin/hookexec.js", (EXAMPLES / "opencode/hookexec.js").read_text())
+
+    def command(self, prompt):
+        return ["run", prompt]
+
+
+class OpenClaw(Client):
+    package = "openclaw@2026.9.6"
+    binary = "openclaw"
+    cannot = {
+        **Client.cannot,
+        "redact": "its hook for results may not wait for a program",
+    }
+
+    def variables(self, port):
+        return {"OPENCLAW_STATE_DIR": str(self.home / ".openclaw"), "OPENCLAW_CONFIG_PATH": str(self.home / "openclaw.json")}
+
+    def prepare(self, port):
+        plugin = self.root / "plugin"
+        shutil.copytree(EXAMPLES / "openclaw", plugin)
+        model = {
+            "id": "mock-model", "name": "mock", "reasoning": False, "input": ["text"], "contextWindow": 120000, "maxTokens": 8192,
+            "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+        }
+        provider = {
+            "baseUrl": f"http://127.0.0.1:{port}/v1", "apiKey": "dummy", "api": "openai-completions", "timeoutSeconds": 30, "models": [model],
+        }
+        self.write("openclaw.json", json.dumps({
+            "agents": {"defaults": {
+                "model": {"primary": "mock/mock-model"}, "models": {"mock/mock-model": {}}, "workspace": str(self.project), "skipBootstrap": True,
+            }},
+            "models": {"mode": "replace", "providers": {"mock": provider}},
+            "plugins": {
+                "enabled": True, "allow": ["hookexec"], "load": {"paths": [str(plugin)]},
+                "entries": {"hookexec": {"enabled": True, "hooks": {"allowConversationAccess": True}}},
+            },
+            "update": {"checkOnStart": False}, "discovery": {"mdns": {"mode": "off"}},
+        }))
+
+    def command(self, prompt):
+        return ["agent", "--local", "--agent", "main", "--timeout", "60", "--json", "-m", prompt]
+
+
+ALL = [Claude, Codex, Gemini, Qwen, Copilot, OpenCode, OpenClaw]

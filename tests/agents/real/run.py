@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Runs real coding agents offline with hookexec installed in them, and looks at what happens.
+
+    run.py                    every client that is there, every scenario; what is skipped is printed
+    run.py codex gemini       these clients
+    run.py --only deny        these scenarios
+    run.py --install          first gets the clients that are missing from the npm registry
+
+HOOKEXEC names the program (default: target/debug/hookexec), HOOKEXEC_CLIENTS the directory of the clients (default:
+~/.cache/hookexec-clients). No client needs a login: each talks to a mock model on 127.0.0.1. As root, everything runs in a
+network namespace of its own, where nothing else can be reached.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import clients
+from model import Model
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+HOOKEXEC = Path(os.environ.get("HOOKEXEC", REPOSITORY / "target/debug/hookexec")).resolve()
+PROMPT = "please clean up"
+
+# Says of each event that it fired, in a file beside the project.
+FIRED = "\n".join(
+    f"{event}: {{ type: command, command: 'echo {event} >> \"$FIRED\"' }}"
+    for event in ["session_start", "user_prompt_submit", "stop", "session_end"]
+) + "".join(
+    f"\n{event}: {{ hooks: {{ type: command, command: 'echo {event} >> \"$FIRED\"' }} }}" for event in ["pre_tool_use", "post_tool_use"]
+)
+
+
+class Failed(Exception):
+    pass
+
+
+class Turn:
+    """One turn of a client: what ran, what the model was told, what the user saw."""
+
+    def __init__(self, client, model, process, seconds):
+        self.model, self.seconds = model, seconds
+        self.told = "\n".join(model.results)
+        self.requests = "\n".join(model.requests)
+        self.ran = (client.project / "ran").exists()
+        self.tamed = (client.project / "tamed").exists()
+        fired = client.root / "fired"
+        self.fired = fired.read_text().split() if fired.exists() else []
+        self.output = process.stdout[-2000:] + process.stderr[-2000:]
+
+    def expect(self, condition, what):
+        if not condition:
+            raise Failed(f"{what}\n      told: {self.told[:600]}\n      fired: {self.fired}\n      said: {self.output[-600:]}")
+
+
+def deny(turn):
+    turn.expect(not turn.ran, "the denied command ran")
+    turn.expect("touching is forbidden" in turn.told, "the model was not told why")
+
+
+def allow(turn):
+    turn.expect(turn.ran, "the allowed command did not run")
+
+
+def rewrite(turn):
+    turn.expect(not turn.ran and turn.tamed, "the rewritten command is not what ran")
+
+
+def advice(turn):
+    turn.expect(not turn.ran and not turn.tamed, "a command ran although the arguments could not be changed")
+    turn.expect("touch tamed" in turn.told, "the model was not told which arguments would pass")
+
+
+def context(turn):
+    turn.expect("FROM-SESSION" in turn.requests, "the context of session_start did not reach the model")
+    turn.expect("FROM-PROMPT" in turn.requests, "the context of user_prompt_submit did not reach the model")
+
+
+def events(turn):
+    wanted = {"session_start", "user_prompt_submit", "pre_tool_use", "post_tool_use", "stop"}
+    turn.expect(turn.ran, "the command did not run")
+    turn.expect(wanted <= set(turn.fired), f"never fired: {wanted - set(turn.fired)}")
+    twice = {event for event in wanted if turn.fired.count(event) > 1}
+    turn.expect(not twice, f"fired more than once: {twice}")
+
+
+def prompt(turn):
+    turn.expect(not turn.model.requests, "the model was asked although the prompt was refused")
+    turn.expect(not turn.ran, "the command ran")
+
+
+def broken(turn):
+    turn.expect(not turn.ran, "the command ran under a broken hooks.yaml")
+
+
+def slow(turn):
+    turn.expect(not turn.ran, "the command ran although its guard never answered")
+
+
+def crash(turn):
+    turn.expect(not turn.ran, "the command ran although its guard was killed")
+
+
+def ask(turn):
+    turn.expect(not turn.ran, "the command ran although a hook asked and nobody could answer")
+
+
+def redact(turn):
+    turn.expect(turn.ran, "the command did not run")
+    turn.expect("s3cr3t" not in turn.told, "the model read what a hook had taken out")
+    turn.expect("[redacted]" in turn.told, "the model did not read what a hook had put in")
+
+
+def guard(script):
+    return f"pre_tool_use: [ {{ matcher: shell, hooks: {{ type: command, timeout: 600, command: '{script}' }} }} ]"
+
+
+SCENARIOS = {
+    "deny": (deny, guard("echo touching is forbidden >&2; exit 2")),
+    "allow": (allow, guard("exit 0")),
+    "rewrite": (rewrite, guard('echo "{\\"updated_input\\": {\\"command\\": \\"touch tamed\\"}}"')),
+    "advice": (advice, guard('echo "{\\"updated_input\\": {\\"command\\": \\"touch tamed\\"}}"')),
+    "context": (context, "session_start: { type: command, command: echo FROM-SESSION }\n"
+                         "user_prompt_submit: { type: command, command: echo FROM-PROMPT }"),
+    "events": (events, FIRED),
+    "prompt": (prompt, "user_prompt_submit: { type: command, command: 'echo not this >&2; exit 2' }"),
+    "broken": (broken, "pre_tool_usee: []"),
+    "slow": (slow, guard("sleep 600")),
+    "crash": (crash, guard("kill -9 $$")),
+    "ask": (ask, guard('echo "{\\"decision\\": \\"ask\\", \\"reason\\": \\"really?\\"}"')),
+    "redact": (redact, 'post_tool_use: [ { hooks: { type: command, command: \'echo "{\\"updated_tool_response\\": \\"[redacted]\\"}"\' } } ]'),
+}
+
+
+def play(kind, name):
+    """Runs one scenario with one client."""
+    check, hooks = SCENARIOS[name]
+    root = Path(tempfile.mkdtemp(prefix="hookexec-real-"))
+    try:
+        client = kind(root)
+        for directory in [client.home, client.project, root / "tmp", root / "bin"]:
+            directory.mkdir()
+        (root / "bin/hookexec").symlink_to(HOOKEXEC)
+        subprocess.run(["git", "init", "-q", client.project], check=True)
+        with Model("touch ran; echo s3cr3t") as model:
+            client.prepare(model.port)
+            client.write(".config/hookexec/hooks.yaml", hooks)
+            environment = {**client.environment(model.port), "FIRED": str(root / "fired"), "HOOKEXEC_SECONDS": "8"}
+            if client.agent:
+                # The program is on the path of the client, so that is how it is written down.
+                install = ["hookexec", "install", client.agent, "--timeout", "9"]
+                done = subprocess.run(install, env=environment, cwd=client.project, capture_output=True, text=True)
+                if done.returncode != 0:
+                    raise Failed(f"install: {done.stderr}")
+            start = time.monotonic()
+            process = subprocess.run(
+                [client.program(), *client.command(PROMPT)], env=environment, cwd=client.project, stdin=subprocess.DEVNULL,
+                capture_output=True, text=True, timeout=240,
+            )
+            turn = Turn(client, model, process, time.monotonic() - start)
+        check(turn)
+        return turn.seconds
+    finally:
+        if os.environ.get("KEEP"):
+            print(f"      kept: {root}")
+        else:
+            shutil.rmtree(root, ignore_errors=True)
+
+
+def install(kinds):
+    """Gets the clients that are missing; none of them needs its install scripts."""
+    wanted = [("node", "node@24.16.0")] + [(kind.__name__.lower(), kind.package) for kind in kinds]
+    node = clients.CLIENTS / "node/node_modules/node/bin"
+    environment = {**os.environ, "PATH": f"{node}{os.pathsep}{os.environ['PATH']}"}
+    for name, package in wanted:
+        directory = clients.CLIENTS / name
+        if (directory / "node_modules").is_dir():
+            continue
+        directory.mkdir(parents=True, exist_ok=True)
+        scripts = [] if name == "node" else ["--ignore-scripts"]
+        print(f"installing {package}", flush=True)
+        command = ["npm", "install", "--prefix", str(directory), "--no-audit", "--no-fund", "--silent", *scripts, package]
+        subprocess.run(command, env=environment, check=False)
+
+
+def isolate():
+    """As root, goes on in a network namespace with nothing but the loopback in it."""
+    if os.geteuid() != 0 or os.environ.get("HOOKEXEC_ISOLATED") or not shutil.which("unshare"):
+        return
+    if subprocess.run(["unshare", "-n", "true"], capture_output=True, check=False).returncode == 0:
+        os.environ["HOOKEXEC_ISOLATED"] = "1"
+        script = 'ip link set lo up; exec "$0" "$@"'
+        os.execvp("unshare", ["unshare", "-n", "sh", "-c", script, sys.executable, *sys.argv])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = {kind.__name__.lower(): kind for kind in clients.ALL}
+    parser.add_argument("clients", nargs="*", choices=[*names, []], metavar="CLIENT")
+    parser.add_argument("--only", action="append", choices=SCENARIOS, metavar="SCENARIO")
+    parser.add_argument("--install", action="store_true")
+    arguments = parser.parse_args()
+    kinds = [names[name] for name in arguments.clients] or clients.ALL
+    if arguments.install and not os.environ.get("HOOKEXEC_ISOLATED"):
+        install(kinds)
+    isolate()
+    failed = skipped = passed = 0
+    for kind in kinds:
+        reason = kind.missing()
+        for name in arguments.only or SCENARIOS:
+            title = f"{kind.__name__:<10} {name:<8}"
+            why = reason or kind.cannot.get(name)
+            if why:
+                skipped += 1
+                print(f"{title} skipped: {why}", flush=True)
+                continue
+            try:
+                print(f"{title} ok ({play(kind, name):.1f} s)", flush=True)
+                passed += 1
+            except (Failed, subprocess.TimeoutExpired) as error:
+                failed += 1
+                print(f"{title} FAILED: {error}", flush=True)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
