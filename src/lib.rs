@@ -220,6 +220,8 @@ mod pattern;
 pub mod registry;
 #[cfg(feature = "schema")]
 pub mod schema;
+#[cfg(feature = "serve")]
+pub mod serve;
 mod suggest;
 pub mod testing;
 pub mod trust;

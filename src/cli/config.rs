@@ -2,10 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use hookexec::config::LoadOptions;
+use hookexec::config::{Diagnostics, LoadOptions};
+use hookexec::serve::Loaded;
 use hookexec::{Config, Executor, Registry};
 
 use super::error::{CommandError, NO_FILES, warn};
+
+/// Loads a configuration.
+pub(crate) type Loader = Box<dyn Fn() -> Result<Loaded, Diagnostics> + Send + Sync>;
 
 /// Which hooks files count.
 #[derive(Debug, Clone, clap::Args)]
@@ -54,12 +58,7 @@ impl ConfigArgs {
             if config.files.is_empty() {
                 missing();
             }
-            super::trust::warn_of_unapproved(&config);
-            let mut builder = Executor::builder(config).registry(Registry::with_shipped_builtins());
-            if let Some(project) = &options.working_dir {
-                builder = builder.working_dir(project);
-            }
-            builder.build()
+            build(config, &options)
         });
         // Each step ends at its own errors; whoever mends the file wants to see all of them.
         built.map_err(|_| {
@@ -67,6 +66,17 @@ impl ConfigArgs {
                 Executor::check(&options, Registry::with_shipped_builtins()).problems,
             )
         })
+    }
+
+    /// Returns the project, and what loads its configuration any number of times.
+    pub(crate) fn loader(&self) -> Result<(PathBuf, Loader), CommandError> {
+        let options = self.options()?;
+        let load = move || {
+            let config = Config::load(&options)?;
+            let (files, places) = (config.files.clone(), options.places(&config));
+            Ok(Loaded::new(build(config, &options)?).with_files(files, places))
+        };
+        Ok((self.project()?, Box::new(load)))
     }
 
     /// Loads the configuration.
@@ -77,11 +87,21 @@ impl ConfigArgs {
     /// Returns what to load.
     pub(crate) fn options(&self) -> Result<LoadOptions, CommandError> {
         let mut options = LoadOptions::default();
-        options.working_dir = Some(project(self.cwd.as_deref())?);
+        options.working_dir = Some(self.project()?);
         options.files.clone_from(&self.config);
         options.agent.clone_from(&self.agent);
         options.isolated = self.isolated;
         Ok(options)
+    }
+
+    /// Returns whether the files that count are those found in the project.
+    pub(crate) fn is_default(&self) -> bool {
+        self.config.is_empty() && self.agent.is_none() && !self.isolated
+    }
+
+    /// Returns the project's directory, absolute and without links.
+    pub(crate) fn project(&self) -> Result<PathBuf, CommandError> {
+        project(self.cwd.as_deref())
     }
 }
 
@@ -94,4 +114,13 @@ pub(crate) fn project(named: Option<&Path>) -> Result<PathBuf, CommandError> {
     absolute.map_err(|error| {
         CommandError::usage(format!("can't work in {}: {error}", directory.display()))
     })
+}
+
+fn build(config: Config, options: &LoadOptions) -> Result<Executor, Diagnostics> {
+    super::trust::warn_of_unapproved(&config);
+    let mut builder = Executor::builder(config).registry(Registry::with_shipped_builtins());
+    if let Some(project) = &options.working_dir {
+        builder = builder.working_dir(project);
+    }
+    builder.build()
 }

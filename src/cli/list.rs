@@ -1,10 +1,7 @@
 //! `hookexec list`: what is configured, and where it comes from.
 
-use std::time::Duration;
-
 use hookexec::Event;
-use hookexec::config::{Command, Hook, Layer};
-use serde::{Serialize, Serializer};
+use hookexec::config::{Hook, HookSummary, Layer};
 
 use super::config::ConfigArgs;
 use super::error::CommandError;
@@ -43,7 +40,8 @@ impl Args {
             return Err(CommandError::no_files());
         }
         let wanted = |hook: &&Hook| self.event.is_none_or(|event| hook.event == event);
-        let rows: Vec<Row<'_>> = config.hooks.iter().filter(wanted).map(Row::of).collect();
+        let rows: Vec<HookSummary<'_>> =
+            config.hooks.iter().filter(wanted).map(HookSummary::of).collect();
         match self.format {
             Format::Json => output::print_json(&rows)?,
             Format::Text => output::print(&table(&rows).text())?,
@@ -52,63 +50,20 @@ impl Args {
     }
 }
 
-/// A hook as it is listed.
-#[derive(Serialize)]
-struct Row<'c> {
-    event: Event,
-    /// Missing on events without a tool.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    matcher: Option<String>,
-    name: String,
-    #[serde(rename = "type")]
-    kind: &'c str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<&'c Command>,
-    #[serde(rename = "timeout_ms", serialize_with = "milliseconds")]
-    timeout: Duration,
-    enabled: bool,
-    conditional: bool,
-    mutates: bool,
-    background: bool,
-    file: String,
-    line: usize,
-    layer: Layer,
+/// Returns what sets the hook apart from a plain one.
+fn remarks(row: &HookSummary<'_>) -> String {
+    let remarks = [
+        (!row.enabled, "disabled"),
+        (row.conditional, "when"),
+        (row.mutates, "mutates"),
+        (row.background, "background"),
+    ];
+    let said: Vec<&str> =
+        remarks.into_iter().filter(|(holds, _)| *holds).map(|(_, word)| word).collect();
+    if said.is_empty() { "-".to_owned() } else { said.join(", ") }
 }
 
-impl<'c> Row<'c> {
-    fn of(hook: &'c Hook) -> Self {
-        Self {
-            event: hook.event,
-            matcher: hook.event.contract().tool_matched.then(|| hook.matcher.to_string()),
-            name: hook.label(),
-            kind: &hook.kind,
-            command: hook.command.as_ref(),
-            timeout: hook.timeout,
-            enabled: hook.enabled,
-            conditional: hook.when.is_some(),
-            mutates: hook.mutates,
-            background: hook.background,
-            file: hook.location.path().display().to_string(),
-            line: hook.location.line(),
-            layer: hook.layer(),
-        }
-    }
-
-    /// Returns what sets the hook apart from a plain one.
-    fn remarks(&self) -> String {
-        let remarks = [
-            (!self.enabled, "disabled"),
-            (self.conditional, "when"),
-            (self.mutates, "mutates"),
-            (self.background, "background"),
-        ];
-        let said: Vec<&str> =
-            remarks.into_iter().filter(|(holds, _)| *holds).map(|(_, word)| word).collect();
-        if said.is_empty() { "-".to_owned() } else { said.join(", ") }
-    }
-}
-
-fn table(rows: &[Row<'_>]) -> Table<8> {
+fn table(rows: &[HookSummary<'_>]) -> Table<8> {
     let mut table =
         Table::new(["event", "matches", "type", "name", "timeout", "also", "layer", "source"]);
     for row in rows {
@@ -118,7 +73,7 @@ fn table(rows: &[Row<'_>]) -> Table<8> {
             row.kind.to_owned(),
             row.name.clone(),
             format!("{:?}", row.timeout),
-            row.remarks(),
+            remarks(row),
             layer(row.layer).to_owned(),
             format!("{}:{}", row.file, row.line),
         ]);
@@ -134,8 +89,4 @@ fn layer(layer: Layer) -> &'static str {
         Layer::CommandLine => "command line",
         _ => "program",
     }
-}
-
-fn milliseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    duration.as_millis().serialize(serializer)
 }

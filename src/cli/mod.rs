@@ -9,6 +9,7 @@ mod builtins;
 mod check;
 mod completions;
 mod config;
+mod connect;
 mod decisions;
 mod decisions_text;
 mod doctor;
@@ -30,6 +31,7 @@ mod report;
 mod run;
 mod runtime;
 mod schema;
+mod serve;
 mod settings;
 mod starter;
 mod status;
@@ -68,6 +70,7 @@ enum Command {
     Test(test::Args),
     Log(decisions::Args),
     Replay(replay::Args),
+    Serve(serve::Args),
     Explain(explain::Args),
     Check(check::Args),
     List(list::Args),
@@ -91,6 +94,7 @@ impl Command {
             Self::Test(args) => args.execute(),
             Self::Log(args) => args.execute(),
             Self::Replay(args) => args.execute(),
+            Self::Serve(args) => args.execute(),
             Self::Explain(args) => args.execute(),
             Self::Check(args) => args.execute(),
             Self::List(args) => args.execute(),

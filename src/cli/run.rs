@@ -1,9 +1,11 @@
 //! `hookexec run`: one event in, one verdict out.
 
 use clap::builder::{PossibleValue, TypedValueParser};
-use hookexec::{Event, Executor, Input, Verdict};
+use hookexec::executor::Explanation;
+use hookexec::{Event, Verdict};
 
 use super::config::ConfigArgs;
+use super::connect::ConnectArgs;
 use super::error::CommandError;
 use super::exit::Exit;
 use super::from::FromArgs;
@@ -26,6 +28,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     config: ConfigArgs,
+
+    #[command(flatten)]
+    connect: ConnectArgs,
 
     /// How to write the verdict
     #[arg(long, value_enum, default_value_t = Format::Json)]
@@ -58,32 +63,38 @@ impl Args {
 
     fn dispatch(&self, event: Event) -> Result<Exit, CommandError> {
         let stdin = input::read_stdin()?;
+        let input = input::parse(event, &stdin);
+        if let Ok(input) = &input
+            && let Some(verdict) = self.connect.verdict(&self.config, event, input)?
+        {
+            return self.answer(&verdict, Vec::new);
+        }
         let executor = self.config.executor()?;
-        let input = input::parse(event, &stdin)?;
+        let input = input?;
+        let not_run = || executor.explain(event, &input);
         if !executor.has(event) {
-            return self.answer(&executor, event, &input, &Verdict::no_opinion(event));
+            return self.answer(&Verdict::no_opinion(event), not_run);
         }
 
         self.log.start();
         let runtime = Runtime::new()?;
         let verdict = runtime.run(executor.dispatch(event, &input))?;
-        let exit = self.answer(&executor, event, &input, &verdict)?;
+        let exit = self.answer(&verdict, not_run)?;
         // Hooks in the background end at their own timeouts. A signal ends them at once, and changes
         // nothing about the answer that was given.
         let _ = runtime.run(executor.shutdown(PATIENCE));
         Ok(exit)
     }
 
+    /// Answers; `not_run` tells of the hooks that the verdict does not speak of.
     fn answer(
         &self,
-        executor: &Executor,
-        event: Event,
-        input: &Input,
         verdict: &Verdict,
+        not_run: impl FnOnce() -> Vec<Explanation>,
     ) -> Result<Exit, CommandError> {
         if self.log.verbose() {
             output::talk(&report::hooks(&verdict.hooks));
-            output::talk(&report::not_run(&executor.explain(event, input)));
+            output::talk(&report::not_run(&not_run()));
         }
         match self.format {
             Format::Json => output::print_json_line(verdict)?,

@@ -11,7 +11,6 @@
 //! | SIGHUP | a terminal that closes |
 
 use std::future::Future;
-use std::io;
 
 use tokio::runtime::{Builder, Runtime as Tokio};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -35,19 +34,22 @@ impl Runtime {
 
     /// Runs `work` to its end, or until a signal arrives; then `work` is dropped.
     pub(crate) fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, CommandError> {
-        let Some(tokio) = &self.0 else {
-            return Err(CommandError::internal("the asynchronous runtime is gone"));
-        };
-        tokio.block_on(async {
-            let mut signals = Signals::listen().map_err(|error| {
-                CommandError::internal(format!("can't listen for signals: {error}"))
-            })?;
+        self.block_on(async {
+            let mut signals = Signals::listen()?;
             tokio::select! {
                 biased;
                 (name, number) = signals.next() => Err(CommandError::interrupted(name, number)),
                 done = work => Ok(done),
             }
-        })
+        })?
+    }
+
+    /// Runs `work` to its end, whatever signals arrive.
+    pub(crate) fn block_on<T>(&self, work: impl Future<Output = T>) -> Result<T, CommandError> {
+        let tokio = self.0.as_ref();
+        let tokio =
+            tokio.ok_or_else(|| CommandError::internal("the asynchronous runtime is gone"))?;
+        Ok(tokio.block_on(work))
     }
 }
 
@@ -60,22 +62,30 @@ impl Drop for Runtime {
     }
 }
 
-struct Signals {
+/// The signals that end a command.
+pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
 }
 
 impl Signals {
-    fn listen() -> io::Result<Self> {
+    /// Takes the signals over; until then they end the process.
+    pub(crate) fn listen() -> Result<Self, CommandError> {
+        let listen = |kind| {
+            signal(kind).map_err(|error| {
+                CommandError::internal(format!("can't listen for signals: {error}"))
+            })
+        };
         Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+            hangup: listen(SignalKind::hangup())?,
         })
     }
 
-    async fn next(&mut self) -> (&'static str, u8) {
+    /// Waits for the next of them and returns its name and number.
+    pub(crate) async fn next(&mut self) -> (&'static str, u8) {
         tokio::select! {
             _ = self.interrupt.recv() => ("SIGINT", 2),
             _ = self.terminate.recv() => ("SIGTERM", 15),

@@ -13,11 +13,11 @@ use super::load::Loading;
 use super::model::Config;
 
 /// The name of a configuration file in each of the directories.
-const FILE: &str = "hooks.yaml";
+pub(super) const FILE: &str = "hooks.yaml";
 /// The directory beside it, each file of which adds to it.
 pub(super) const DROP_INS: &str = "hooks.d";
 /// The directory of a project's configuration.
-const PROJECT_DIRECTORY: &str = ".hookexec";
+pub(super) const PROJECT_DIRECTORY: &str = ".hookexec";
 /// The directory of the managed layer.
 const MANAGED_DIRECTORY: &str = "/etc/hookexec";
 
@@ -146,11 +146,11 @@ impl Loading {
     }
 }
 
-fn managed_directory(options: &LoadOptions) -> PathBuf {
+pub(super) fn managed_directory(options: &LoadOptions) -> PathBuf {
     options.managed_dir.clone().unwrap_or_else(|| MANAGED_DIRECTORY.into())
 }
 
-fn user_directory(options: &LoadOptions) -> Option<PathBuf> {
+pub(super) fn user_directory(options: &LoadOptions) -> Option<PathBuf> {
     if let Some(directory) = &options.user_dir {
         return Some(directory.clone());
     }
@@ -168,26 +168,45 @@ fn user_directory(options: &LoadOptions) -> Option<PathBuf> {
 /// directory. All that is found counts: a `hooks.yaml` put into a directory below must not be able
 /// to hide the guards of the one above.
 fn project_directories(options: &LoadOptions) -> Vec<PathBuf> {
-    let working_dir = options.working_dir.clone().or_else(|| std::env::current_dir().ok());
-    let Some(start) = working_dir else { return Vec::new() };
-    let start = std::path::absolute(&start).unwrap_or(start);
-    let home = options.home.clone().or_else(|| etcetera::home_dir().ok());
-    let mut found = Vec::new();
-    for directory in start.ancestors() {
+    let mut found: Vec<PathBuf> = Vec::new();
+    let directories = search_path(options);
+    let start = directories.first().cloned();
+    let bounded = directories.last().is_some_and(|last| ends_search(last, options));
+    for directory in directories {
         let own = directory.join(PROJECT_DIRECTORY);
         let candidates = [own.join(FILE), own.join(DROP_INS), directory.join(FILE)];
         if candidates.into_iter().any(|path| present(path).is_some()) {
-            found.push(directory.to_owned());
-        }
-        if directory.join(".git").exists() || home.as_deref() == Some(directory) {
-            found.reverse();
-            return found;
+            found.push(directory);
         }
     }
-    // No repository and not at home: nothing says where the project ends, and above it may lie
-    // what anybody put there, as in /tmp.
-    found.retain(|directory| *directory == start);
+    if !bounded {
+        // No repository and not at home: nothing says where the project ends, and above it may lie
+        // what anybody put there, as in /tmp.
+        found.retain(|directory| Some(directory) == start.as_ref());
+    }
+    found.reverse();
     found
+}
+
+/// Returns the directories in which a project's configuration is looked for, the innermost first.
+pub(super) fn search_path(options: &LoadOptions) -> Vec<PathBuf> {
+    let working_dir = options.working_dir.clone().or_else(|| std::env::current_dir().ok());
+    let Some(start) = working_dir else { return Vec::new() };
+    let start = std::path::absolute(&start).unwrap_or(start);
+    let mut path = Vec::new();
+    for directory in start.ancestors() {
+        path.push(directory.to_owned());
+        if ends_search(directory, options) {
+            break;
+        }
+    }
+    path
+}
+
+/// Returns whether a project can't reach beyond `directory`.
+fn ends_search(directory: &Path, options: &LoadOptions) -> bool {
+    let home = options.home.clone().or_else(|| etcetera::home_dir().ok());
+    directory.join(".git").exists() || home.as_deref() == Some(directory)
 }
 
 /// Returns the path when something is there, be it a dangling link: a configuration that can't be

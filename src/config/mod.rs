@@ -16,12 +16,14 @@ mod load;
 mod model;
 mod node;
 pub(crate) mod picoclaw;
+mod places;
 mod process;
 mod reader;
 mod render;
 #[cfg(feature = "schema")]
 mod schema;
 mod source;
+mod summary;
 mod units;
 mod when;
 mod yaml;
@@ -35,3 +37,4 @@ pub use model::{Command, Config, EventMethod, Hook, InheritEnv, OnError, Process
 #[cfg(feature = "schema")]
 pub use schema::config_schema;
 pub use source::{Location, SourceFile};
+pub use summary::HookSummary;

@@ -19,7 +19,7 @@ use crate::config::Hook;
 use crate::event::Event;
 use crate::handlers::process::Processes;
 use crate::registry::{BoxFuture, Shared};
-use crate::wire::{Decision, HookStatus, Input, Verdict};
+use crate::wire::{Decision, HookReport, HookStatus, Input, Verdict};
 
 /// Runs the hooks of a configuration.
 ///
@@ -83,15 +83,40 @@ impl Executor {
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub async fn dispatch(&self, event: Event, input: &Input) -> Verdict {
-        let Some(auditor) = &self.auditor else { return self.decide(event, input).await };
+        self.run(event, input, None).await
+    }
+
+    /// Does what [`dispatch`](Self::dispatch) does, and tells `observer` of each hook that starts
+    /// and ends on the way. Hooks in the background are not told of.
+    ///
+    /// # Panics
+    /// When it is not called within a Tokio runtime that has time and I/O enabled.
+    pub async fn dispatch_observed(
+        &self,
+        event: Event,
+        input: &Input,
+        observer: &dyn Observer,
+    ) -> Verdict {
+        self.run(event, input, Some(observer)).await
+    }
+
+    async fn run(&self, event: Event, input: &Input, observer: Option<&dyn Observer>) -> Verdict {
+        let Some(auditor) = &self.auditor else {
+            return self.decide(event, input, observer).await;
+        };
         let started = Instant::now();
-        let mut verdict = self.decide(event, input).await;
+        let mut verdict = self.decide(event, input, observer).await;
         let input = self.complete(event, input);
         auditor.record(event, &input, &mut verdict, started.elapsed()).await;
         verdict
     }
 
-    async fn decide(&self, event: Event, input: &Input) -> Verdict {
+    async fn decide(
+        &self,
+        event: Event,
+        input: &Input,
+        observer: Option<&dyn Observer>,
+    ) -> Verdict {
         let plan = &self.plans[event.index()];
         if plan.hooks.is_empty() {
             return Verdict::no_opinion(event);
@@ -107,7 +132,8 @@ impl Executor {
         }
         let input = self.complete(event, input);
         let deadline = self.deadline.map(|limit| Instant::now() + limit);
-        Dispatch { executor: self, plan, event, deadline, outcomes: Vec::new() }.run(input).await
+        let outcomes = Vec::new();
+        Dispatch { executor: self, plan, event, deadline, observer, outcomes }.run(input).await
     }
 
     /// Waits until background hooks are done, then stops the processes; whatever is not done within
@@ -141,12 +167,29 @@ impl Executor {
     }
 }
 
+/// Is told what happens while an event is dispatched.
+///
+/// It is called where the dispatch is polled and must not block. A hook that has to answer anew,
+/// because another rewrote the input, starts and ends twice.
+pub trait Observer: Send + Sync {
+    /// A hook starts.
+    fn started(&self, hook: &Hook) {
+        let _ = hook;
+    }
+
+    /// A hook has ended, in whichever way.
+    fn finished(&self, report: &HookReport) {
+        let _ = report;
+    }
+}
+
 /// One event on its way to a verdict.
 struct Dispatch<'e> {
     executor: &'e Executor,
     plan: &'e Plan,
     event: Event,
     deadline: Option<Instant>,
+    observer: Option<&'e dyn Observer>,
     /// At most one for each hook.
     outcomes: Vec<Outcome>,
 }
@@ -285,6 +328,9 @@ impl Dispatch<'_> {
     }
 
     async fn call(&self, bound: &Bound, current: &Current<'_>) -> Outcome {
+        if let Some(observer) = self.observer {
+            observer.started(&bound.hook);
+        }
         let (result, duration) =
             run(bound, self.event, current.input(), &current.shared, self.deadline).await;
         let outcome = self.interpreter(bound, current.input()).read(result);
@@ -301,6 +347,9 @@ impl Dispatch<'_> {
             elapsed = ?duration,
             "hook ran"
         );
+        if let Some(observer) = self.observer {
+            observer.finished(&outcome.report(bound));
+        }
         outcome
     }
 

@@ -16,6 +16,6 @@ mod tests;
 
 pub use build::ExecutorBuilder;
 pub use check::Check;
-pub use dispatch::Executor;
+pub use dispatch::{Executor, Observer};
 pub use explain::{Explanation, Selection};
 pub use matcher::{Matcher, MatcherError};

@@ -66,6 +66,12 @@ impl TrustStore {
         Some(Self::at(base.state_dir()?.join("hookexec").join("trust")))
     }
 
+    /// Returns the directory it is in.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Returns whether `bundle` may run.
     #[must_use]
     pub fn status(&self, bundle: &Bundle) -> Trust {

@@ -18,7 +18,7 @@ mod observe;
 mod outbox;
 mod processes;
 mod rewrite;
-mod rpc;
+pub(crate) mod rpc;
 mod same;
 mod statistics;
 mod supervisor;

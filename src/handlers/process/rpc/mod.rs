@@ -3,5 +3,5 @@
 mod line;
 mod message;
 
-pub(super) use line::{Line, LineDecoder};
+pub(crate) use line::{Line, LineDecoder};
 pub(super) use message::{Incoming, RpcError, notification, refusal, request};

@@ -1,0 +1,102 @@
+//! Where a change would make a difference to what was loaded.
+
+use std::path::{Path, PathBuf};
+
+use super::layers::{
+    DROP_INS, FILE, LoadOptions, PROJECT_DIRECTORY, managed_directory, search_path, user_directory,
+};
+use super::model::Config;
+use crate::trust::TrustStore;
+
+impl LoadOptions {
+    /// Returns every place that [`Config::load`] looked at for `config`: files, directories whose
+    /// entries count, and places where there is nothing yet. For programs that keep a configuration
+    /// and want to know when to load it anew.
+    #[must_use]
+    pub fn places(&self, config: &Config) -> Vec<PathBuf> {
+        let mut directories = vec![managed_directory(self)];
+        let mut places = config.files.clone();
+        places.extend(self.files.iter().cloned());
+        if !self.isolated {
+            directories.extend(user_directory(self));
+            let project = search_path(self);
+            for directory in &project {
+                places.push(directory.join(FILE));
+                directories.push(directory.join(PROJECT_DIRECTORY));
+            }
+            // An approval given or taken back, and the scripts that one was given for.
+            let approvals = self.trust_dir.clone().map(TrustStore::at).or_else(TrustStore::of_user);
+            places.extend(approvals.map(|store| store.directory().to_owned()));
+            for file in &config.project_files {
+                let own = file.bundle.path.parent().unwrap_or(Path::new(""));
+                for script in &file.bundle.files {
+                    match script.name.strip_prefix("project:") {
+                        Some(name) => places.extend(project.iter().map(|root| root.join(name))),
+                        None => places.push(own.join(&script.name)),
+                    }
+                }
+            }
+        }
+        places.extend(directories.iter().flat_map(|directory| {
+            // The directory of drop-ins changes when one comes or goes; those there are files above.
+            [directory.join(FILE), directory.join(DROP_INS)]
+        }));
+        places.sort();
+        places.dedup();
+        places
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn whatever_is_or_could_be_read_is_among_the_places() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        let write = |path: &str, text: &str| {
+            fs::create_dir_all(at(path).parent().unwrap()).unwrap();
+            fs::write(at(path), text).unwrap();
+        };
+        write("project/.git/HEAD", "");
+        write("project/hooks.yaml", "stop: [{ type: command, command: ./stop.sh }]");
+        write("project/stop.sh", "");
+        write("project/sub/.hookexec/hooks.d/a.yaml", "{}");
+        let mut options = LoadOptions {
+            working_dir: Some(at("project/sub")),
+            home: Some(at("home")),
+            managed_dir: Some(at("managed")),
+            trust_dir: Some(at("trust")),
+            files: vec![at("named.yaml")],
+            ..LoadOptions::default()
+        };
+        fs::write(at("named.yaml"), "{}").unwrap();
+
+        let places = options.places(&Config::load(&options).unwrap());
+        for place in [
+            "managed/hooks.yaml",
+            "managed/hooks.d",
+            "home/.config/hookexec/hooks.yaml",
+            "home/.config/hookexec/hooks.d",
+            "project/hooks.yaml",
+            "project/stop.sh",
+            "project/.hookexec/hooks.yaml",
+            "project/.hookexec/hooks.d",
+            "project/sub/hooks.yaml",
+            "project/sub/.hookexec/hooks.d",
+            "project/sub/.hookexec/hooks.d/a.yaml",
+            "trust",
+            "named.yaml",
+        ] {
+            assert!(places.contains(&at(place)), "{place}: {places:#?}");
+        }
+        assert!(!places.contains(&at("hooks.yaml")), "above the repository: {places:#?}");
+
+        options.isolated = true;
+        let places = options.places(&Config::load(&options).unwrap());
+        assert_eq!(places, ["managed/hooks.d", "managed/hooks.yaml", "named.yaml"].map(at));
+    }
+}

@@ -1,0 +1,173 @@
+//! The Unix socket: private to the user, and never in two hands.
+
+use std::fs::{self, DirBuilder, File, TryLockError};
+use std::io::{self, ErrorKind};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::{
+    DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _,
+};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::process::geteuid;
+use tokio::io::Interest;
+use tokio::net::{UnixListener, UnixStream};
+
+/// A socket that only processes of the same user can connect to.
+///
+/// Dropping it removes its file. The file beside it that ends in `.lock` stays: it is what tells a
+/// socket in use from one that a killed server left behind.
+#[derive(Debug)]
+pub struct Socket {
+    listener: UnixListener,
+    path: PathBuf,
+    /// Which file it is, so that another's is never removed.
+    identity: (u64, u64),
+    _lock: File,
+}
+
+/// Why there is no socket.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SocketError {
+    /// Others could get at it.
+    #[error("the directory {} is open to other users, so a socket in it would be, too", .0.display())]
+    NotPrivate(PathBuf),
+    /// The directory belongs to someone else.
+    #[error("the directory {} belongs to another user", .0.display())]
+    NotOwned(PathBuf),
+    /// Something else is there.
+    #[error("{} is there and is no socket", .0.display())]
+    NoSocket(PathBuf),
+    /// A server is running there.
+    #[error("a server is listening at {}", .0.display())]
+    InUse(PathBuf),
+    /// The system refuses.
+    #[error("can't listen at {}: {cause}", path.display())]
+    Io {
+        /// The socket.
+        path: PathBuf,
+        /// What the system says.
+        cause: io::Error,
+    },
+}
+
+impl Socket {
+    /// Listens at `path`, in a directory that only the user can enter; it is made when it is
+    /// missing. What a killed server left there is removed.
+    ///
+    /// # Errors
+    /// When the directory is not private, something else is there, or another server listens.
+    ///
+    /// # Panics
+    /// When it is not called within a Tokio runtime that has I/O enabled.
+    pub fn bind(path: impl Into<PathBuf>) -> Result<Self, SocketError> {
+        let path = path.into();
+        let failed = |cause: io::Error| SocketError::Io { path: path.clone(), cause };
+        let path = std::path::absolute(&path).map_err(failed)?;
+        let failed = |cause: io::Error| SocketError::Io { path: path.clone(), cause };
+        check_directory(&path)?;
+
+        // Whoever holds the lock owns the path: what lies there is in nobody's use.
+        let mut lock_path = path.clone().into_os_string();
+        lock_path.push(".lock");
+        let lock = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(lock_path)
+            .map_err(failed)?;
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => SocketError::InUse(path.clone()),
+            TryLockError::Error(cause) => failed(cause),
+        })?;
+        match path.symlink_metadata() {
+            Ok(found) if found.file_type().is_socket() => fs::remove_file(&path).map_err(failed)?,
+            Ok(_) => return Err(SocketError::NoSocket(path)),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(error)),
+        }
+
+        let listener = UnixListener::bind(&path).map_err(failed)?;
+        let private = fs::Permissions::from_mode(0o600);
+        fs::set_permissions(&path, private).map_err(failed)?;
+        let found = path.symlink_metadata().map_err(failed)?;
+        Ok(Self { listener, identity: (found.dev(), found.ino()), _lock: lock, path })
+    }
+
+    /// Returns where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Waits for the next client; `None` when it went away, is another user's, or there are no file
+    /// descriptors left.
+    pub(super) async fn accept(&self) -> Option<UnixStream> {
+        let stream = match self.listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::warn!("can't accept a connection: {error}");
+                // Out of descriptors, most likely: without a pause this would be a busy loop.
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                return None;
+            }
+        };
+        match stream.peer_cred() {
+            Ok(peer) if peer.uid() == geteuid().as_raw() => Some(stream),
+            Ok(peer) => {
+                tracing::warn!(uid = peer.uid(), "a connection of another user was refused");
+                None
+            }
+            Err(error) => {
+                tracing::warn!("a connection of nobody knows whom was refused: {error}");
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        let found = self.path.symlink_metadata();
+        if found.is_ok_and(|found| (found.dev(), found.ino()) == self.identity) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Makes sure that only the user can enter the directory of `path`.
+fn check_directory(path: &Path) -> Result<(), SocketError> {
+    let failed = |cause: io::Error| SocketError::Io { path: path.to_owned(), cause };
+    let directory = path.parent().unwrap_or(Path::new("/"));
+    let found = match directory.metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
+            directory.metadata().map_err(failed)?
+        }
+        found => found.map_err(failed)?,
+    };
+    if found.uid() != geteuid().as_raw() {
+        return Err(SocketError::NotOwned(directory.to_owned()));
+    }
+    if found.mode() & 0o077 != 0 {
+        return Err(SocketError::NotPrivate(directory.to_owned()));
+    }
+    Ok(())
+}
+
+/// Returns a future that ends when the other end has been closed, both ways.
+pub(super) fn hangup(stream: &UnixStream) -> io::Result<impl Future<Output = ()> + Send + use<>> {
+    // A stream of its own: waiting here must not take events from who reads and writes.
+    let other = std::os::unix::net::UnixStream::from(stream.as_fd().try_clone_to_owned()?);
+    let other = UnixStream::from_std(other)?;
+    Ok(async move {
+        while let Ok(ready) = other.ready(Interest::WRITABLE).await {
+            if ready.is_write_closed() {
+                return;
+            }
+            // There is room to write, which is not what is waited for: until the next event.
+            let _ = other.try_io(Interest::WRITABLE, || Err::<(), _>(ErrorKind::WouldBlock.into()));
+        }
+    })
+}

@@ -1,0 +1,134 @@
+//! Whether files are still the ones that were read.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How coarse the clock of a file system is: two changes so close may carry the same time.
+const COARSE: Duration = Duration::from_millis(20);
+
+/// Places in the file system and what was found there, also where that was nothing.
+#[derive(Debug)]
+pub(super) struct Stamps {
+    places: Vec<(PathBuf, Option<Stamp>)>,
+    /// Until when a change might go unnoticed, because the newest was made while they were read.
+    unsettled_until: Option<SystemTime>,
+}
+
+/// What tells one state of a file or a directory from another.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    device: u64,
+    inode: u64,
+    length: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamps {
+    /// Looks at `places`, whose content was read from `since` on.
+    pub(super) fn take(places: Vec<PathBuf>, since: SystemTime) -> Self {
+        let stamp = |path: PathBuf| {
+            let stamp = Stamp::of(&path);
+            (path, stamp)
+        };
+        let places: Vec<_> = places.into_iter().map(stamp).collect();
+        let newest = places.iter().filter_map(|(_, stamp)| stamp.as_ref()).map(Stamp::time).max();
+        let unsettled_until = newest.map(|newest| newest + COARSE).filter(|until| *until > since);
+        Self { places, unsettled_until }
+    }
+
+    /// Looks at the same places once more.
+    pub(super) fn again(&self, since: SystemTime) -> Self {
+        Self::take(self.places.iter().map(|(path, _)| path.clone()).collect(), since)
+    }
+
+    /// Returns whether something may have changed since.
+    pub(super) fn outdated(&self) -> bool {
+        self.unsettled_until.is_some_and(|until| SystemTime::now() >= until)
+            || self.places.iter().any(|(path, stamp)| Stamp::of(path) != *stamp)
+    }
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Option<Self> {
+        let found = fs::metadata(path).ok()?;
+        Some(Self {
+            device: found.dev(),
+            inode: found.ino(),
+            length: found.len(),
+            modified: (found.mtime(), found.mtime_nsec()),
+            changed: (found.ctime(), found.ctime_nsec()),
+        })
+    }
+
+    /// Returns when the state came to be; the time of the system, which no program can set back.
+    fn time(&self) -> SystemTime {
+        let (seconds, nanoseconds) = self.changed;
+        let seconds = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+        UNIX_EPOCH + seconds + Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settled(places: &[&Path]) -> Stamps {
+        let places = || places.iter().map(|path| path.to_path_buf()).collect();
+        loop {
+            let stamps = Stamps::take(places(), SystemTime::now());
+            if stamps.unsettled_until.is_none() {
+                return stamps;
+            }
+            std::thread::sleep(COARSE);
+        }
+    }
+
+    #[test]
+    fn every_change_is_seen() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("hooks.yaml");
+        let other = directory.path().join("other.yaml");
+        let stamps = settled(&[&file]);
+        assert!(!stamps.outdated());
+        fs::write(&file, "a").unwrap();
+        assert!(stamps.outdated(), "it appeared");
+
+        let stamps = settled(&[&file]);
+        let before = fs::metadata(&file).unwrap().modified().unwrap();
+        fs::write(&file, "b").unwrap();
+        fs::File::open(&file).unwrap().set_modified(before).unwrap();
+        assert!(stamps.outdated(), "as long as before, and its time set back");
+
+        let stamps = settled(&[&file]);
+        fs::write(&other, "b").unwrap();
+        assert!(!stamps.outdated(), "another file");
+        fs::rename(&other, &file).unwrap();
+        assert!(stamps.outdated(), "replaced");
+
+        let stamps = settled(&[&file, directory.path()]);
+        fs::write(&other, "b").unwrap();
+        assert!(stamps.outdated(), "new in the directory");
+
+        let stamps = settled(&[&file]);
+        fs::remove_file(&file).unwrap();
+        assert!(stamps.outdated(), "it is gone");
+    }
+
+    #[test]
+    fn what_was_just_written_is_read_once_more() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("hooks.yaml");
+        fs::write(&file, "a").unwrap();
+        let stamps = Stamps::take(vec![file], SystemTime::now());
+        // On a machine that is stopped in between, the time may be over already.
+        if stamps.unsettled_until.is_some() {
+            while !stamps.outdated() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        assert!(stamps.outdated() || stamps.unsettled_until.is_none());
+    }
+}

@@ -1,0 +1,109 @@
+//! `hookexec run --connect`: the same answers from a server, and from none.
+
+use std::io::Write;
+use std::os::unix::net::UnixListener;
+
+use crate::process::{Serving, sandbox};
+use crate::support::{Done, Sandbox};
+
+fn run(sandbox: &Sandbox, arguments: &[&str], command: &str) -> Done {
+    let input = serde_json::json!({ "tool_name": "shell", "tool_input": { "cmd": command } });
+    sandbox.hookexec([&["run", "pre_tool_use"], arguments].concat()).stdin(input.to_string()).run()
+}
+
+/// Returns a verdict less the times in it.
+fn timeless(done: &Done) -> serde_json::Value {
+    let mut verdict = done.json_line();
+    for hook in verdict["hooks"].as_array_mut().unwrap() {
+        hook.as_object_mut().unwrap().remove("duration_ms");
+    }
+    verdict
+}
+
+#[test]
+fn the_server_answers_as_the_command_itself_does() {
+    let sandbox = sandbox();
+    let serving = Serving::start(&sandbox);
+    let socket = serving.socket.to_str().unwrap();
+    for (command, code) in [("rm x", 2), ("ls", 0)] {
+        let alone = run(&sandbox, &[], command).exits(code);
+        let asked = run(&sandbox, &["--connect", socket], command).exits(code);
+        assert_eq!(timeless(&alone), timeless(&asked));
+        assert_eq!(asked.stderr, "");
+        let input = format!(r#"{{"tool_name":"shell","tool_input":{{"cmd":"{command}"}}}}"#);
+        let told = sandbox.hookexec(["run", "pre_tool_use"]).env("HOOKEXEC_SOCKET", socket);
+        assert_eq!(timeless(&told.stdin(input).run().exits(code)), timeless(&alone));
+    }
+    // It was the server: a hook that only it could have run stands in its files.
+    sandbox.write("hooks.yaml", "pre_tool_use: [");
+    let asked = run(&sandbox, &["--connect", socket], "rm x").exits(2).json_line();
+    assert!(asked["system_message"].as_str().unwrap().contains("is broken"), "{asked}");
+    let _ = run(&sandbox, &[], "rm x").exits(78);
+}
+
+#[test]
+fn without_a_server_the_hooks_run_all_the_same_and_it_is_said() {
+    let sandbox = sandbox();
+    let nowhere = sandbox.home().join("nobody");
+    for (command, code) in [("rm x", 2), ("ls", 0)] {
+        let done = run(&sandbox, &["--connect", nowhere.to_str().unwrap()], command).exits(code);
+        assert_eq!(timeless(&done), timeless(&run(&sandbox, &[], command).exits(code)));
+        assert!(done.stderr.contains("no server is listening at"), "{}", done.stderr);
+    }
+    // Wrong input is wrong input wherever the hooks run.
+    let done = sandbox
+        .hookexec(["run", "pre_tool_use", "--connect", nowhere.to_str().unwrap()])
+        .stdin("[]")
+        .run()
+        .exits(65);
+    assert_eq!(done.stdout, "");
+}
+
+#[test]
+fn a_server_of_another_project_is_not_believed() {
+    let (theirs, own) = (Sandbox::new(), sandbox());
+    let serving = Serving::start(&theirs);
+    let done = run(&own, &["--connect", serving.socket.to_str().unwrap()], "rm x").exits(2);
+    assert!(done.stderr.contains("-32001"), "{}", done.stderr);
+}
+
+#[test]
+fn a_server_that_talks_nonsense_or_hangs_up_decides_nothing() {
+    let sandbox = sandbox();
+    for said in [
+        "",
+        "nonsense\n",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"allowed\":true}}\n",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}\n",
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"event\":\"stop\",\"decision\":null,\"allowed\":true,\"hooks\":[]}}\n",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"overloaded\"}}\n",
+    ] {
+        let socket = sandbox.home().join("socket");
+        let listener = UnixListener::bind(&socket).unwrap();
+        let talker = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.write_all(said.as_bytes());
+        });
+        let done = run(&sandbox, &["--connect", socket.to_str().unwrap()], "rm x").exits(2);
+        assert!(done.stderr.contains("the hooks run without it"), "{said}: {}", done.stderr);
+        assert_eq!(done.json_line()["message"], "no rm");
+        talker.join().unwrap();
+        std::fs::remove_file(&socket).unwrap();
+    }
+}
+
+#[test]
+fn files_that_are_named_are_not_a_servers_business() {
+    let sandbox = sandbox();
+    sandbox.write("other.yaml", "{}");
+    let both = run(&sandbox, &["--connect", "/x", "--config", "other.yaml"], "ls").exits(64);
+    assert!(both.stderr.contains("--connect"), "{}", both.stderr);
+    let input = r#"{"tool_name":"shell","tool_input":{"cmd":"rm x"}}"#;
+    let done = sandbox
+        .hookexec(["run", "pre_tool_use", "--isolated", "--config", "other.yaml"])
+        .env("HOOKEXEC_SOCKET", "/nowhere")
+        .stdin(input)
+        .run()
+        .exits(0);
+    assert_eq!(done.stderr, "");
+}

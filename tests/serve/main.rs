@@ -1,0 +1,11 @@
+//! The engine as a server: the protocol through the library, everything else through the command.
+#![cfg(test)]
+
+mod clients;
+mod connect;
+mod partner;
+mod process;
+mod protocol;
+mod reload;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,203 @@
+//! `hookexec serve` from outside: streams, sockets, signals.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::{Sandbox, wait};
+
+pub(crate) const HOOKS: &str = "pre_tool_use:\n  - matcher: shell\n    hooks:\n      \
+     - { type: command, name: guard, command: \"grep -q rm && { echo no rm >&2; exit 2; } || exit 0\" }\n";
+
+/// A server at a socket; killed when it is dropped.
+pub(crate) struct Serving {
+    child: Option<Child>,
+    pub(crate) socket: PathBuf,
+}
+
+impl Serving {
+    /// Starts a server of the sandbox's project and waits until it listens.
+    pub(crate) fn start(sandbox: &Sandbox) -> Self {
+        let socket = sandbox.home().join("sockets/hookexec");
+        let mut child =
+            sandbox.hookexec([Path::new("serve"), "--socket".as_ref(), &socket]).spawn();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        while !said.contains("listening at ") {
+            assert!(stderr.read_line(&mut said).unwrap() > 0, "it ended: {said}");
+        }
+        let serving = Self { child: Some(child), socket };
+        // Somebody has to read what it says.
+        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        serving
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.child.as_ref().unwrap().id().to_string();
+        assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
+    }
+
+    /// Waits for its end and returns its exit code.
+    pub(crate) fn ended(mut self) -> Option<i32> {
+        wait(self.child.take().unwrap()).status.code()
+    }
+
+    pub(crate) fn connect(&self) -> BufReader<UnixStream> {
+        BufReader::new(UnixStream::connect(&self.socket).unwrap())
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Sends a dispatch of a shell command and returns what is answered.
+fn ask(connection: &mut BufReader<UnixStream>, command: &str) -> Value {
+    let input = json!({ "tool_name": "shell", "tool_input": { "cmd": command } });
+    let params = json!({ "event": "pre_tool_use", "input": input });
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "dispatch", "params": params });
+    connection.get_mut().write_all(format!("{request}\n").as_bytes()).unwrap();
+    let mut line = String::new();
+    connection.read_line(&mut line).unwrap();
+    serde_json::from_str(&line).unwrap()
+}
+
+pub(crate) fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", HOOKS);
+    let _ = sandbox.hookexec(["trust", "add"]).run().exits(0);
+    sandbox
+}
+
+#[test]
+fn on_stdio_every_request_is_answered_before_it_ends() {
+    let sandbox = sandbox();
+    let requests: String = ["ls", "rm x", "ls"]
+        .iter()
+        .enumerate()
+        .map(|(id, command)| {
+            let input = json!({ "tool_name": "shell", "tool_input": { "cmd": command } });
+            let params = json!({ "event": "pre_tool_use", "input": input });
+            json!({ "jsonrpc": "2.0", "id": id, "method": "dispatch", "params": params })
+                .to_string()
+                + "\n"
+        })
+        .collect();
+    let done = sandbox.hookexec(["serve"]).stdin(requests).run().exits(0);
+    let mut answers: Vec<Value> =
+        done.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    answers.sort_by_key(|answer| answer["id"].as_u64());
+    let allowed: Vec<_> = answers.iter().map(|answer| &answer["result"]["allowed"]).collect();
+    assert_eq!(allowed, [true, false, true], "{answers:#?}");
+}
+
+#[test]
+fn a_broken_configuration_is_no_server() {
+    let sandbox = Sandbox::new();
+    sandbox.write("broken.yaml", "pre_tool_us: []");
+    let done = sandbox.hookexec(["serve", "--config", "broken.yaml"]).run().exits(78);
+    assert!(done.stderr.contains("pre_tool_us"), "{}", done.stderr);
+    assert_eq!(done.stdout, "");
+}
+
+#[test]
+fn the_socket_is_private_and_goes_with_the_server() {
+    let sandbox = sandbox();
+    let serving = Serving::start(&sandbox);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&serving.socket), 0o600);
+    assert_eq!(mode(serving.socket.parent().unwrap()), 0o700);
+    let (mut one, mut two) = (serving.connect(), serving.connect());
+    assert_eq!(ask(&mut one, "rm x")["result"]["message"], "no rm");
+    assert_eq!(ask(&mut two, "ls")["result"]["allowed"], true);
+
+    let socket = serving.socket.clone();
+    serving.signal("-TERM");
+    assert_eq!(serving.ended(), Some(0));
+    assert!(!socket.exists());
+    let mut rest = String::new();
+    assert_eq!(one.read_line(&mut rest).unwrap(), 0, "{rest}");
+}
+
+#[test]
+fn what_a_killed_server_left_behind_is_in_nobodys_way() {
+    let sandbox = sandbox();
+    let killed = Serving::start(&sandbox);
+    killed.signal("-KILL");
+    let socket = killed.socket.clone();
+    assert_eq!(killed.ended(), None);
+    assert!(fs::symlink_metadata(&socket).unwrap().file_type().is_socket());
+    let serving = Serving::start(&sandbox);
+    assert_eq!(ask(&mut serving.connect(), "ls")["result"]["allowed"], true);
+
+    let second =
+        sandbox.hookexec([Path::new("serve"), "--socket".as_ref(), &socket]).run().exits(64);
+    assert!(second.stderr.contains("a server is listening"), "{}", second.stderr);
+    assert_eq!(ask(&mut serving.connect(), "ls")["result"]["allowed"], true);
+}
+
+#[test]
+fn a_socket_is_made_only_where_others_cant_get_at_it() {
+    let sandbox = sandbox();
+    let public = sandbox.home().join("public");
+    fs::create_dir(&public).unwrap();
+    fs::set_permissions(&public, fs::Permissions::from_mode(0o755)).unwrap();
+    let serve =
+        |path: &Path| sandbox.hookexec([Path::new("serve"), "--socket".as_ref(), path]).run();
+    let refused = serve(&public.join("socket")).exits(64);
+    assert!(refused.stderr.contains("open to other users"), "{}", refused.stderr);
+
+    fs::set_permissions(&public, fs::Permissions::from_mode(0o700)).unwrap();
+    let file = public.join("notes.txt");
+    fs::write(&file, "mine").unwrap();
+    let refused = serve(&file).exits(64);
+    assert!(refused.stderr.contains("is no socket"), "{}", refused.stderr);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+}
+
+#[test]
+fn hooks_of_a_client_that_went_away_are_stopped() {
+    let sandbox = Sandbox::new();
+    let hooks = "pre_tool_use:\n  - hooks: [{ type: command, command: \"echo $$ > pid; exec sleep 1000\" }]\n";
+    sandbox.write("hooks.yaml", hooks);
+    let _ = sandbox.hookexec(["trust", "add"]).run().exits(0);
+    let serving = Serving::start(&sandbox);
+    let mut connection = serving.connect();
+    let request = r#"{"jsonrpc":"2.0","id":1,"method":"dispatch","params":{"event":"pre_tool_use","input":{"tool_name":"x"}}}"#;
+    connection.get_mut().write_all(format!("{request}\n").as_bytes()).unwrap();
+    let pid = || fs::read_to_string(sandbox.project().join("pid")).unwrap_or_default();
+    until(|| pid().ends_with('\n'));
+    drop(connection);
+    until(|| !Path::new("/proc").join(pid().trim()).exists());
+    assert_eq!(ask_has(&mut serving.connect()), json!({ "has": true }));
+}
+
+/// Waits until something is so, and gives up after a long while rather than hang.
+#[track_caller]
+fn until(so: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !so() {
+        assert!(started.elapsed() < Duration::from_mins(2), "it never happened");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn ask_has(connection: &mut BufReader<UnixStream>) -> Value {
+    let request = r#"{"jsonrpc":"2.0","id":1,"method":"has","params":{"event":"pre_tool_use"}}"#;
+    connection.get_mut().write_all(format!("{request}\n").as_bytes()).unwrap();
+    let mut line = String::new();
+    connection.read_line(&mut line).unwrap();
+    let mut answer: Value = serde_json::from_str(&line).unwrap();
+    answer["result"].take()
+}

@@ -1,0 +1,76 @@
+//! The files change while the server runs.
+
+use std::fs;
+use std::path::Path;
+
+use hookexec::serve::{Limits, Server};
+use serde_json::{Value, json};
+
+use crate::partner::{Partner, load};
+
+fn hooks(reason: &str) -> String {
+    format!(
+        r#"
+pre_tool_use:
+  - hooks: [{{ type: builtin, command: say, args: ['{{"decision":"deny","reason":"{reason}"}}'] }}]
+"#
+    )
+}
+
+fn server(file: &Path) -> Server {
+    Server::new("/project", Limits::default(), load(file)).unwrap()
+}
+
+async fn verdict(client: &mut Partner) -> Value {
+    let input = json!({ "tool_name": "shell" });
+    client.result("dispatch", json!({ "event": "pre_tool_use", "input": input })).await
+}
+
+#[tokio::test]
+async fn the_next_event_sees_the_new_hooks() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("hooks.yaml");
+    fs::write(&file, hooks("first")).unwrap();
+    let server = server(&file);
+    let mut client = Partner::new(&server);
+    assert_eq!(verdict(&mut client).await["message"], "first");
+    fs::write(&file, hooks("second")).unwrap();
+    assert_eq!(verdict(&mut client).await["message"], "second");
+    let next = directory.path().join("next.yaml");
+    fs::write(&next, hooks("third!")).unwrap();
+    fs::rename(&next, &file).unwrap();
+    assert_eq!(verdict(&mut client).await["message"], "third!");
+}
+
+#[tokio::test]
+async fn a_broken_file_keeps_the_old_hooks_and_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("hooks.yaml");
+    fs::write(&file, hooks("old")).unwrap();
+    let server = server(&file);
+    let mut client = Partner::new(&server);
+    assert_eq!(verdict(&mut client).await["system_message"], Value::Null);
+
+    fs::write(&file, "pre_tool_use:\n  - hooks: [{ type: builtin, comand: say }]\n").unwrap();
+    let answer = verdict(&mut client).await;
+    assert_eq!(answer["message"], "old");
+    let said = answer["system_message"].as_str().unwrap();
+    assert!(said.contains("is broken") && said.contains("hooks.yaml:2"), "{said}");
+    client.ask(9, "reload", Value::Null).await;
+    let refused = client.next().await.unwrap();
+    assert_eq!(refused["error"]["code"], -32002);
+    let problem = &refused["error"]["data"]["problems"][0];
+    assert_eq!(problem["line"], 2, "{refused}");
+    assert_eq!(verdict(&mut client).await["message"], "old");
+
+    fs::remove_file(&file).unwrap();
+    let answer = verdict(&mut client).await;
+    assert_eq!(answer["message"], "old");
+    assert!(answer["system_message"].is_string(), "a file that was named is gone: {answer}");
+
+    fs::write(&file, hooks("mended")).unwrap();
+    let answer = verdict(&mut client).await;
+    assert_eq!(answer["message"], "mended");
+    assert_eq!(answer["system_message"], Value::Null);
+    assert_eq!(client.result("reload", Value::Null).await["hooks"], 1);
+}
