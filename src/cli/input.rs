@@ -10,9 +10,12 @@ use serde_json::Value;
 use super::error::{CommandError, warn};
 use super::output;
 
+/// The largest input, in bytes: many times the largest that any agent was seen to send.
+const MAX_INPUT: u64 = 64 << 20;
+
 /// Reads stdin to its end. Whatever goes wrong later, whoever writes has then been read.
 pub(crate) fn read_stdin() -> Result<Vec<u8>, CommandError> {
-    let mut stdin = std::io::stdin().lock();
+    let stdin = std::io::stdin().lock();
     if stdin.is_terminal() {
         output::talk(
             "reading the event's input, a JSON object, from the terminal; Ctrl-D ends it\n",
@@ -20,8 +23,13 @@ pub(crate) fn read_stdin() -> Result<Vec<u8>, CommandError> {
     }
     let mut bytes = Vec::new();
     stdin
+        .take(MAX_INPUT + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| CommandError::data(format!("can't read stdin: {error}")))?;
+    if bytes.len() as u64 > MAX_INPUT {
+        let message = format!("the input on stdin is larger than {} MiB", MAX_INPUT >> 20);
+        return Err(CommandError::data(message));
+    }
     Ok(bytes)
 }
 

@@ -53,7 +53,7 @@ impl CaseFile {
     /// # Errors
     /// All problems of the file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
-        match file::read(path.as_ref()) {
+        match file::read(path.as_ref(), file::Origin::Named) {
             Ok(text) => Self::from_yaml(&text, path),
             Err(problem) => Err(only(problem)),
         }

@@ -1,9 +1,12 @@
 //! Reads a configuration file, if it is one.
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
+
+use rustix::fs::OFlags;
 
 use super::diagnostic::Diagnostic;
 use super::source::{Location, SourceFile};
@@ -11,9 +14,19 @@ use super::source::{Location, SourceFile};
 /// The largest file that is read, in bytes.
 const MAX_SIZE: u64 = 1 << 20;
 
+/// How a file came to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Somebody named it: it may also be a pipe, as in `--config <(generate)`.
+    Named,
+    /// It was found: a pipe put in its place would keep the reader waiting for ever, and whoever
+    /// waits for the reader with it.
+    Found,
+}
+
 /// Returns the text of a file without its byte order mark.
-pub(super) fn read(path: &Path) -> Result<String, Diagnostic> {
-    let bytes = read_bytes(path).map_err(|error| cannot_read(path, &error))?;
+pub(super) fn read(path: &Path, origin: Origin) -> Result<String, Diagnostic> {
+    let bytes = read_bytes(path, origin).map_err(|error| cannot_read(path, &error))?;
     if bytes.len() as u64 > MAX_SIZE {
         let problem = Diagnostic::error("the file is larger than 1 MiB")
             .hint("a configuration is small; is this the right file?");
@@ -40,9 +53,18 @@ pub(super) fn whole_file(path: &Path) -> Location {
     Location::new(Arc::new(SourceFile::new(path, "")), 0..0)
 }
 
-fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?;
-    if file.metadata()?.is_dir() {
+fn read_bytes(path: &Path, origin: Origin) -> io::Result<Vec<u8>> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    if origin == Origin::Found {
+        options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    let metadata = file.metadata()?;
+    if origin == Origin::Found && !metadata.is_dir() && !metadata.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    if metadata.is_dir() {
         return Err(ErrorKind::IsADirectory.into());
     }
     let mut bytes = Vec::new();

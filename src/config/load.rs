@@ -88,7 +88,11 @@ impl Loading {
             self.problems.push(problem);
             return;
         }
-        match file::read(path) {
+        let origin = match layer {
+            Layer::CommandLine | Layer::Program => file::Origin::Named,
+            Layer::Managed | Layer::User | Layer::Project => file::Origin::Found,
+        };
+        match file::read(path, origin) {
             Ok(text) => self.text(SourceFile::new(path, text).in_layer(layer)),
             Err(problem) => {
                 self.config.files.push(path.to_owned());

@@ -296,3 +296,21 @@ fn the_log_is_quiet_until_something_is_wrong_or_it_is_asked() {
     let stderr = done.exits(0).stderr;
     assert!(stderr.contains("WARN") && stderr.contains("later"), "{stderr}");
 }
+
+#[test]
+fn an_input_without_end_is_refused() {
+    let sandbox = with_hook("true");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hookexec"));
+    let child = sandbox
+        .dress(&mut command)
+        .args(["run", "pre_tool_use", "--config", "hooks.yaml"])
+        .stdin(File::open("/dev/zero").unwrap())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let output = wait(child);
+    assert_eq!(output.status.code(), Some(65));
+    assert_eq!(output.stdout, b"");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("larger than 64 MiB"));
+}

@@ -96,3 +96,13 @@ fn files_that_others_can_write_are_refused() {
     let run = run.exits(78);
     assert!(run.stderr.contains("symbolic link out of the project"), "{run:?}");
 }
+
+#[test]
+fn a_pipe_in_the_place_of_a_hooks_file_keeps_nobody_waiting() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.project().join("hooks.yaml");
+    let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+    assert!(made.success());
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(78);
+    assert!(run.stderr.contains("not a regular file"), "{run:?}");
+}
