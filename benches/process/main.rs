@@ -13,6 +13,7 @@ mod engine;
 mod measure;
 mod programs;
 mod raw;
+mod round_trip;
 
 use measure::Finding;
 
@@ -48,6 +49,7 @@ fn main() {
     let mut findings = Vec::new();
     engine::measure(&options, &mut findings);
     command::measure(&options, &mut findings);
+    round_trip::measure(&options, &mut findings);
     cli::measure(&options, &mut findings);
     measure::print(&findings);
 }

@@ -219,7 +219,8 @@ impl Interpreter<'_> {
         {
             return self.failed(&misspelt.to_string());
         }
-        if self.bound.hook.strict_output {
+        // A denial stays one, whatever else is wrong with the answer.
+        if self.bound.hook.strict_output && output.decision <= Some(Decision::Allow) {
             let unknown = output.unknown_keys.iter().map(ToString::to_string);
             if let Some(problem) = unknown.chain(dropped.iter().cloned()).next() {
                 return self.failed(&format!("{problem} (`strict_output`)"));

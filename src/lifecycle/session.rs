@@ -110,6 +110,7 @@ impl SessionBuilder {
     pub async fn start(self, executor: impl Into<Arc<Executor>>, source: SessionSource) -> Session {
         let mut session = self.attach(executor);
         session.owes_end = true;
+        session.scope.session.executor.processes().start_eager();
         for hook in &session.unfired {
             tracing::warn!("{hook}");
         }
