@@ -138,11 +138,25 @@ fn scripts(config: &Config, directory: &Path, project: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the words of a shell text, roughly: enough to find the files that it names.
+/// Returns the words of a shell text, roughly: enough to find the files that it names. A file that
+/// is written to (`>> tools.log`) is none of them: it changes with each run.
 fn words(text: &str) -> impl Iterator<Item = String> {
-    text.split(|letter: char| letter.is_whitespace() || ";|&()<>`=".contains(letter))
+    let read = text.split('>').enumerate().map(|(index, part)| {
+        let part = if index == 0 { part } else { part.trim_start() };
+        let target = part.find(|letter: char| letter.is_whitespace() || ";|&()<".contains(letter));
+        match (index, target) {
+            (0, _) => part,
+            (_, Some(end)) => &part[end..],
+            (_, None) => "",
+        }
+    });
+    read.collect::<Vec<_>>()
+        .join(" ")
+        .split(|letter: char| letter.is_whitespace() || ";|&()<>`=".contains(letter))
         .map(|word| word.replace(['"', '\'', '\\'], ""))
         .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .into_iter()
 }
 
 /// Returns a script's name: its path from the hooks file, so that it does not depend on where the
@@ -155,4 +169,17 @@ fn name_of(script: &Path, directory: &Path, project: &Path) -> String {
     from(directory)
         .or_else(|| from(project).map(|path| format!("project:{path}")))
         .unwrap_or_else(|| script.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn files_that_are_written_to_are_not_named() {
+        let named = |text: &str| words(text).collect::<Vec<_>>();
+        assert_eq!(named("sh ./a.sh >> out.log; ./b.sh"), ["sh", "./a.sh", "./b.sh"]);
+        assert_eq!(named("'./a b.sh' 2>err.log <in.txt"), ["./a", "b.sh", "2", "in.txt"]);
+        assert_eq!(named("echo x >log"), ["echo", "x"]);
+    }
 }
