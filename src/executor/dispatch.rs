@@ -19,7 +19,7 @@ use crate::config::Hook;
 use crate::event::Event;
 use crate::handlers::process::Processes;
 use crate::registry::{BoxFuture, Shared};
-use crate::wire::{Decision, HookReport, HookStatus, Input, Verdict};
+use crate::wire::{Decision, HookReport, HookStatus, Input, Output, Verdict};
 
 /// Runs the hooks of a configuration.
 ///
@@ -271,6 +271,15 @@ impl Dispatch<'_> {
                      set `mutates: true` on hooks that rewrite";
         let failed =
             self.interpreter(&self.plan.hooks[outcome.index], current.input()).failed(cause);
+        let stricter = outcome.output.decision > Some(Decision::Allow)
+            && outcome.output.decision > failed.output.decision;
+        let failed = if stricter {
+            // Its ask stands, although what it wants to be asked about does not.
+            let Output { decision, reason, .. } = outcome.output;
+            Outcome { output: Output { decision, reason, ..Output::default() }, ..failed }
+        } else {
+            failed
+        };
         Outcome { duration: outcome.duration, generation: outcome.generation, ..failed }
     }
 

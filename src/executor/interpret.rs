@@ -4,19 +4,21 @@
 //! broken hook can only be stricter than it meant to be. A denial or an ask in valid JSON counts at
 //! any exit code; an allow, a rewrite or a context only at exit 0.
 
+use serde_json::value::RawValue;
+
 use super::outcome::Outcome;
 use super::select::Bound;
 use crate::config::OnError;
 use crate::event::{ContextMode, Contract, FailureMode, Permission, Rewrite};
 use crate::registry::{HandlerError, HandlerResult};
-use crate::wire::{Decision, HookStatus, Output, StopScope};
+use crate::wire::{Decision, HookStatus, Output, StopScope, UnknownKey};
 
 /// Exit code of a hook that blocks.
 const BLOCK: i32 = 2;
 /// Exit codes of a shell that can't run or find the program.
 const NOT_RUN: [i32; 2] = [126, 127];
 /// Exit codes by which a shell says that a signal ended the program it ran.
-const SIGNALLED: std::ops::RangeInclusive<i32> = 129..=159;
+const SIGNALLED: std::ops::RangeInclusive<i32> = 129..=192;
 /// The exit code shown for a hook that could not give an answer; docker-agent's.
 const FAILED: i32 = -1;
 
@@ -175,16 +177,20 @@ impl Interpreter<'_> {
         let contract = self.contract;
         let event = contract.event;
 
-        if let Some(respond) = &output.respond {
-            let _ = respond;
+        if output.respond.is_some() {
             if !contract.may_respond {
                 output.respond = None;
                 dropped.push(format!("nothing can answer in a tool's place at `{event}`"));
             } else if !self.bound.handler.may_respond(self.tool) {
-                return self.failed(&format!(
+                output.respond = None;
+                let cause = format!(
                     "it answered in the place of tool `{}`, which it does not provide; list the tool in `provides:` of its process",
                     self.tool
-                ));
+                );
+                if let Some(failed) = self.failed_unless_stricter(&output, &cause) {
+                    return failed;
+                }
+                dropped.push(cause);
             }
         }
         if let Some(name) = &output.hook_event_name
@@ -214,16 +220,17 @@ impl Interpreter<'_> {
 
         // A guard whose denial is misspelt must not be taken for one that has no opinion.
         if contract.failure != FailureMode::Open
-            && output.decision != Some(Decision::Deny)
             && let Some(misspelt) = output.unknown_keys.iter().find(|key| key.may_be_a_decision())
+            && let Some(failed) = self.failed_unless_stricter(&output, &misspelt.to_string())
         {
-            return self.failed(&misspelt.to_string());
+            return failed;
         }
-        // A denial stays one, whatever else is wrong with the answer.
-        if self.bound.hook.strict_output && output.decision <= Some(Decision::Allow) {
+        if self.bound.hook.strict_output {
             let unknown = output.unknown_keys.iter().map(ToString::to_string);
-            if let Some(problem) = unknown.chain(dropped.iter().cloned()).next() {
-                return self.failed(&format!("{problem} (`strict_output`)"));
+            let problem = unknown.chain(dropped.iter().cloned()).next();
+            let cause = problem.map(|problem| format!("{problem} (`strict_output`)"));
+            if let Some(failed) = cause.and_then(|it| self.failed_unless_stricter(&output, &it)) {
+                return failed;
             }
         }
         let status = match output.decision {
@@ -235,6 +242,15 @@ impl Interpreter<'_> {
             .map(|problem| format!("hook {}: {problem}; ignored", self.bound.title()))
             .collect();
         Outcome { status, output, notices, ..Outcome::none(self.bound.index) }
+    }
+
+    /// Returns the failure that a fault of the answer is; `None` when the answer itself is stricter,
+    /// which then counts, whatever else is wrong with it.
+    fn failed_unless_stricter(&self, output: &Output, cause: &str) -> Option<Outcome> {
+        let failed = self.failed(cause);
+        let stricter =
+            output.decision > Some(Decision::Allow) && output.decision > failed.output.decision;
+        (!stricter).then_some(failed)
     }
 
     fn keep_decision(&self, output: &mut Output, dropped: &mut Vec<String>) {
@@ -325,14 +341,16 @@ impl Stdout {
             };
             return match Output::parse(text) {
                 Ok(output) => Self::Answer(output),
-                Err(error) => Self::Malformed(error.to_string()),
+                Err(error) => match stricter_answer(text, "") {
+                    Some(output) => Self::Noisy(output),
+                    None => Self::Malformed(error.to_string()),
+                },
             };
         }
         let text = lossy(bytes);
         // A log line before the JSON is the commonest way for a denial to get lost.
         if contract.may_block
-            && text.ends_with('}')
-            && let Some(output) = answer_at_end(&text)
+            && let Some(output) = stricter_answer(&text, "\n")
         {
             return Self::Noisy(output);
         }
@@ -340,13 +358,18 @@ impl Stdout {
     }
 }
 
-/// Returns the answer that the last lines of `text` are, when they are one.
-fn answer_at_end(text: &str) -> Option<Output> {
-    let starts = text.match_indices("\n{").map(|(at, _)| at + 1);
-    // The first line that starts a complete object; a few tries bound the work.
-    starts.take(16).find_map(|at| {
-        let output = Output::parse(&text[at..]).ok()?;
-        (output.decision > Some(Decision::Allow)).then_some(output)
+/// Returns an answer stricter than nothing, or misspelt, that stands in `text` at the beginning of
+/// a line, whatever stands around it; the last one when there are several.
+fn stricter_answer(text: &str, before: &str) -> Option<Output> {
+    let line_starts = text.rmatch_indices('\n').map(|(at, _)| at + 1);
+    let first = before.is_empty().then_some(0);
+    let starts = line_starts.chain(first).filter(|at| text[*at..].trim_start().starts_with('{'));
+    // A bound for the work: who logs more objects than this behind its answer has not answered.
+    starts.take(256).find_map(|at| {
+        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<&RawValue>();
+        let output = Output::parse(values.next()?.ok()?.get()).ok()?;
+        let misspelt = output.unknown_keys.iter().any(UnknownKey::may_be_a_decision);
+        (output.decision > Some(Decision::Allow) || misspelt).then_some(output)
     })
 }
 
@@ -430,6 +453,25 @@ mod tests {
                 Some(Deny),
                 "J",
             ),
+            (
+                Guard,
+                0,
+                "log\n  {\"decision\":\"deny\",\"reason\":\"J\"}\nbye",
+                "",
+                Blocked,
+                Some(Deny),
+                "J",
+            ),
+            (
+                Guard,
+                0,
+                "{\"decision\":\"deny\",\"reason\":\"J\"}\nbye",
+                "",
+                Blocked,
+                Some(Deny),
+                "J",
+            ),
+            (Guard, 0, "log\n{\"decison\":\"deny\"}", "", Failed, Some(Deny), "did you mean"),
             (Guard, 0, "{\"decision\":", "", Failed, Some(Deny), "not valid JSON"),
             (Guard, 0, "{\"decision\":\"nope\"}", "", Failed, Some(Deny), "can't be `nope`"),
             (Guard, 0, "{\"decison\":\"deny\"}", "", Failed, Some(Deny), "did you mean `decision`"),

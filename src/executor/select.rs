@@ -1,6 +1,5 @@
 //! Which hooks of an event match an input.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -52,14 +51,12 @@ impl Plan {
         if !self.contract.tool_matched {
             return Arc::clone(&self.all);
         }
-        let tool = input.tool();
-        // By name alone where there is no kind: the common case finds its answer without a copy.
-        let key = if input.tool_kinds.is_empty() {
-            Cow::Borrowed(tool)
-        } else {
-            Cow::Owned(format!("{tool}\0{}", input.tool_kinds.join("\0")))
-        };
-        let known = self.by_tool.read().unwrap_or_else(PoisonError::into_inner).get(&*key).cloned();
+        // By name alone is what is remembered; kinds come from adapters, which live for one event.
+        if !input.tool_kinds.is_empty() {
+            return self.find(input);
+        }
+        let key = input.tool();
+        let known = self.by_tool.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
         if let Some(found) = known {
             return found;
         }

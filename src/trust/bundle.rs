@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::{Command, Config, SourceFile};
+use crate::handlers::command::expand;
 
-/// The most that is read of one script, in bytes; a larger one is hashed up to here and by its size.
-const MAX_SCRIPT: u64 = 8 << 20;
+/// The largest script that can be approved, in bytes.
+const MAX_SCRIPT: u64 = 64 << 20;
 
 /// One file of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,8 +92,8 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path).map_err(named)?;
     let size = file.metadata().map_err(named)?.len();
     (&mut file).take(MAX_SCRIPT).read_to_end(&mut bytes).map_err(named)?;
-    if size > MAX_SCRIPT {
-        bytes.extend_from_slice(format!("\n(and more, {size} bytes in all)").as_bytes());
+    if size > MAX_SCRIPT || bytes.len() as u64 > MAX_SCRIPT {
+        return Err(named(io::Error::other("a script of more than 64 MiB can't be approved")));
     }
     Ok(bytes)
 }
@@ -102,13 +103,15 @@ fn scripts(config: &Config, directory: &Path, project: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     let roots: Vec<PathBuf> =
         [directory, project].into_iter().filter_map(|root| root.canonicalize().ok()).collect();
+    let variables: expand::Variables = std::env::vars_os().collect();
     let mut consider = |word: &str, working_dir: Option<&String>| {
         let word = word
             .replace("${HOOKEXEC_CONFIG_DIR}", &directory.to_string_lossy())
             .replace("$HOOKEXEC_CONFIG_DIR", &directory.to_string_lossy())
             .replace("${HOOKEXEC_PROJECT_DIR}", &project.to_string_lossy())
             .replace("$HOOKEXEC_PROJECT_DIR", &project.to_string_lossy());
-        let from = working_dir.map_or_else(|| project.to_owned(), |dir| project.join(dir));
+        let from = working_dir.and_then(|dir| expand::path(dir, &variables));
+        let from = from.map_or_else(|| project.to_owned(), |dir| project.join(dir));
         for base in [from.as_path(), project, directory] {
             let Ok(path) = base.join(&word).canonicalize() else { continue };
             if path.is_file()
@@ -125,7 +128,7 @@ fn scripts(config: &Config, directory: &Path, project: &Path) -> Vec<PathBuf> {
             Some(Command::Argv(argv)) => argv.clone(),
             _ => Vec::new(),
         };
-        for word in named.iter().chain(&hook.args) {
+        for word in named.iter().chain(&hook.args).chain(&hook.shell) {
             consider(word, hook.working_dir.as_ref());
         }
     }
