@@ -7,7 +7,7 @@ use super::{Argument, Prepared, Shipped, Surroundings};
 
 pub(super) const HTTP_POST: Shipped = Shipped {
     name: "http_post",
-    about: "Posts the event, or a text of yours, to a web service",
+    about: "Posts the event, or a text of yours, to a web service; needs the feature `http`",
     arguments: &[
         Argument {
             usage: "URL",

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use jiff::{Timestamp, Zoned};
 
+use crate::config::home::without_detours;
+
 /// The environment, the home directory, that for temporary files and the clock.
 ///
 /// Builtins read these here and nowhere else, so that each can be run against another machine's.
@@ -24,7 +26,7 @@ impl Surroundings {
     pub fn of_process() -> Self {
         Self {
             env: Arc::new(std::env::vars_os().collect()),
-            home: std::env::home_dir().filter(|home| home.is_absolute()),
+            home: std::env::home_dir().and_then(usable),
             temp_dir: std::env::temp_dir(),
             now: Arc::new(Zoned::now),
         }
@@ -41,7 +43,7 @@ impl Surroundings {
         let env: BTreeMap<OsString, OsString> =
             env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         let path = |name: &str| env.get(OsStr::new(name)).map(PathBuf::from);
-        self.home = path("HOME").filter(|home| home.is_absolute());
+        self.home = path("HOME").and_then(usable);
         self.temp_dir = path("TMPDIR").filter(|path| path.is_absolute()).unwrap_or(self.temp_dir);
         self.env = Arc::new(env);
         self
@@ -87,6 +89,11 @@ impl Surroundings {
         let now: Timestamp = self.now().timestamp();
         format!("{now:.3}")
     }
+}
+
+/// Returns a home directory as paths can be compared with it.
+fn usable(home: PathBuf) -> Option<PathBuf> {
+    home.is_absolute().then(|| without_detours(home))
 }
 
 impl std::fmt::Debug for Surroundings {

@@ -11,6 +11,7 @@ use super::config::ConfigArgs;
 use super::error::CommandError;
 use super::exit::Exit;
 use super::output;
+use super::report::counted;
 use super::runtime::{PATIENCE, Runtime};
 
 /// Checks the hooks files: every problem of every file at once
@@ -109,11 +110,6 @@ fn host(name: &str) -> Result<DeclaredEvents, String> {
 fn unwelcome(process: &ProcessCheck) -> Option<Diagnostic> {
     let problem = process.problem.as_ref()?;
     Some(Diagnostic::error(problem).at(process.location.clone()))
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{plural}")
 }
 
 #[derive(Serialize)]

@@ -17,6 +17,7 @@ use super::config::ConfigArgs;
 use super::error::{CommandError, warn};
 use super::exit::Exit;
 use super::page::Page;
+use super::report::counted;
 use super::run::EventParser;
 use super::runtime::Runtime;
 use super::{decisions_text, output};
@@ -166,7 +167,7 @@ impl Args {
             output::print(&rows)?;
         }
         if numbers.unreadable > 0 {
-            let lines = numbers.unreadable;
+            let lines = counted(numbers.unreadable, "line");
             warn(&format!("{lines} of the log can't be read: a record was cut, or is no record"));
         }
         Ok(Exit::Success)
@@ -232,9 +233,15 @@ impl Args {
         }
         let config = self.config.load()?;
         config.audit.first().map(|settings| settings.path.clone()).ok_or_else(|| {
-            CommandError::usage("which log? No hooks file says `audit:`").hint(
-                "name the file, or add `audit: { path: ~/.local/state/hookexec/audit.jsonl }`",
-            )
+            let error = CommandError::usage("which log? No hooks file says `audit:`");
+            // What a file that is not approved says does not count.
+            let unapproved = config
+                .project_files
+                .iter()
+                .find_map(|file| Some(format!("{}; {}", file.problem()?, file.way_out())));
+            let hint =
+                "name the file, or add `audit: { path: ~/.local/state/hookexec/audit.jsonl }`";
+            error.hint(unapproved.unwrap_or_else(|| hint.to_owned()))
         })
     }
 

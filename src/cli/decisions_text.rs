@@ -7,7 +7,7 @@ use hookexec::wire::HookStatus;
 use hookexec::{Decision, Event};
 
 use super::decisions::Numbers;
-use super::report::{BAD, DIM, DOUBTFUL, GOOD, PLAIN};
+use super::report::{BAD, DIM, DOUBTFUL, GOOD, PLAIN, counted};
 use super::table::Table;
 
 /// Returns a record as a line, and one more for each hook that failed.
@@ -79,8 +79,8 @@ pub(super) fn numbers(numbers: &Numbers) -> String {
     let decisions = statistics.decisions.iter().map(|(word, count)| ((*word).to_owned(), *count));
     let name = |(event, count): (&Event, &usize)| (event.to_string(), *count);
     let mut text = format!(
-        "{} records: {}\nevents: {}\nwent on although a hook failed: {}\n",
-        statistics.records,
+        "{}: {}\nevents: {}\nwent on although a hook failed: {}\n",
+        counted(statistics.records, "record"),
         listed(decisions.collect()),
         listed(statistics.events.iter().map(name).collect()),
         statistics.failed_open,
@@ -107,8 +107,9 @@ pub(super) fn numbers(numbers: &Numbers) -> String {
         let _ = write!(text, "\n{}", table.text());
     }
     for hook in numbers.hooks.iter().filter(|hook| hook.would_change > 0) {
-        let (name, source, count) = (&hook.name, &hook.source, hook.would_change);
-        let _ = writeln!(text, "{name} ({source}) would have changed {count} verdicts");
+        let (name, source, verdicts) =
+            (&hook.name, &hook.source, counted(hook.would_change, "verdict"));
+        let _ = writeln!(text, "{name} ({source}) would have changed {verdicts}");
     }
     for hook in &numbers.never_ran {
         let _ = writeln!(text, "{DOUBTFUL}never ran{DOUBTFUL:#}: {} ({})", hook.name, hook.source);

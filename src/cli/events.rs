@@ -5,12 +5,17 @@ use hookexec::event::{ContextMode, Contract, Event, FailureMode, Permission, Rew
 use super::error::CommandError;
 use super::exit::Exit;
 use super::output;
+use super::run::EventParser;
 use super::table::Table;
 
 /// Shows the events and what hooks can do at each
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: hookexec events --format json")]
+#[command(after_help = "Example: hookexec events pre_tool_use")]
 pub(crate) struct Args {
+    /// Only this one, in sentences
+    #[arg(value_name = "NAME", value_parser = EventParser, hide_possible_values = true)]
+    event: Option<Event>,
+
     /// How to show them
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -18,9 +23,9 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Format {
-    /// An aligned table
+    /// An aligned table, or sentences for one
     Text,
-    /// An array of objects, one for each event
+    /// An array of objects, or an object for one
     Json,
     /// A Markdown table
     Markdown,
@@ -28,14 +33,80 @@ enum Format {
 
 impl Args {
     pub(crate) fn execute(self) -> Result<Exit, CommandError> {
-        let contracts: Vec<&Contract> = Event::all().map(Event::contract).collect();
+        let contracts: Vec<&Contract> = match self.event {
+            Some(event) => vec![event.contract()],
+            None => Event::all().map(Event::contract).collect(),
+        };
         match self.format {
+            Format::Json if self.event.is_some() => output::print_json(contracts[0])?,
             Format::Json => output::print_json(&contracts)?,
+            Format::Text if self.event.is_some() => output::print(&page(contracts[0]))?,
             Format::Text => output::print(&table(&contracts).text())?,
             Format::Markdown => output::print(&table(&contracts).markdown())?,
         }
         Ok(Exit::Success)
     }
+}
+
+/// Returns what a hook of one event is for, in sentences.
+fn page(contract: &Contract) -> String {
+    let mut page = format!("{}: {}\n\n", contract.event, contract.fires);
+    let mut say = |sentence: &str| {
+        page.push_str("  ");
+        page.push_str(sentence);
+        page.push('\n');
+    };
+    say(if contract.tool_matched {
+        "A matcher chooses its hooks by the name of the tool."
+    } else {
+        "It has no tool: its hooks have no matcher."
+    });
+    say(match (contract.may_block, contract.permission) {
+        (false, _) => "Nothing can be blocked; a denial is ignored with a warning.",
+        (true, Permission::Decides) => "A hook may deny it, allow it, or have somebody asked.",
+        (true, Permission::Approves) => "A hook may allow or deny it in the user's place.",
+        (true, _) => "A hook may deny it.",
+    });
+    say(match contract.failure {
+        FailureMode::Closed => "A hook that can't answer denies it (`on_error` says otherwise).",
+        FailureMode::Ask => {
+            "A hook that can't answer has somebody asked (`on_error` says otherwise)."
+        }
+        _ => "A hook that can't answer is warned of, and it goes on (`on_error` says otherwise).",
+    });
+    say(match contract.rewrite {
+        Rewrite::ToolInput => "A hook may rewrite the tool's arguments (`updated_input`).",
+        Rewrite::Request => {
+            "A hook may rewrite the request to the model (`updated_messages`, `updated_request`)."
+        }
+        Rewrite::Response => "A hook may rewrite what the model answered (`updated_response`).",
+        Rewrite::ToolResponse => {
+            "A hook may rewrite what the tool returned (`updated_tool_response`)."
+        }
+        _ => "Nothing can be rewritten.",
+    });
+    match contract.context {
+        ContextMode::Json => say("Context for the model comes as `additional_context` in JSON."),
+        ContextMode::Text => {
+            say("What a hook prints is context for the model, as text or in JSON.");
+        }
+        _ => {}
+    }
+    if contract.summary {
+        say("A hook may give the summary itself (`summary`).");
+    }
+    if contract.metadata {
+        say("A hook may add `metadata`.");
+    }
+    if contract.may_respond {
+        say("A hook may answer in the tool's place (`respond`).");
+    }
+    let input = if contract.tool_matched {
+        r#"{"tool_name": "shell", "tool_input": {"cmd": "ls"}}"#
+    } else {
+        r#"{"session_id": "s1"}"#
+    };
+    page + &format!("\nTry it: echo '{input}' | hookexec run {} --format text\n", contract.event)
 }
 
 fn table(contracts: &[&Contract]) -> Table<9> {

@@ -97,7 +97,7 @@ impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         let stdin = input::read_stdin()?;
         let executor = self.config.executor()?;
-        let input = input::parse(self.event, &stdin)?;
+        let input = input::parse("explain", self.event, &stdin)?;
         if let Some(wanted) = &self.why_not {
             return self.explain_one(&executor, &input, wanted);
         }

@@ -8,7 +8,7 @@ use hookexec::{Event, Input, Verdict};
 
 use super::exit::Exit;
 use super::explain::{Effect, Explained, ExplainedHook};
-use super::report::{BAD, DIM, DOUBTFUL, GOOD, PLAIN, decision, extras};
+use super::report::{BAD, DIM, DOUBTFUL, GOOD, PLAIN, counted, decision, extras};
 
 /// Returns the tree of an event.
 pub(super) fn event(explained: &Explained) -> String {
@@ -29,7 +29,10 @@ pub(super) fn event(explained: &Explained) -> String {
         let _ = writeln!(
             text,
             "{DIM}{} configured for other events{DIM:#}",
-            counted(explained.of_other_events, "hook is", "hooks are")
+            match explained.of_other_events {
+                1 => "1 hook is".to_owned(),
+                count => format!("{count} hooks are"),
+            }
         );
     }
     match &explained.verdict {
@@ -103,11 +106,15 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<Str
         };
         lines.push(format!("said {decision}, {effect}"));
     }
-    if let Some(code) = report.exit_code.filter(|code| *code != 0) {
+    // A hook that could not give an answer has none: -1.
+    if let Some(code) = report.exit_code.filter(|code| *code > 0) {
         lines.push(format!("exit code {code}"));
     }
+    // The reason of a failure is its error and the hook's name, which stands here already.
+    let own =
+        |reason: &&String| report.error.as_ref().is_none_or(|error| !reason.contains(&**error));
     for (label, said) in [
-        ("reason", &report.reason),
+        ("reason", &report.reason.as_ref().filter(own).cloned()),
         ("error", &report.error),
         ("stdout", &report.stdout),
         ("stderr", &report.stderr),
@@ -172,7 +179,7 @@ fn verdict_lines(verdict: &Verdict, hooks: &[ExplainedHook]) -> String {
     if !deciding.is_empty() {
         let _ = write!(text, "  decided by {}", deciding.join(", "));
         if overruled > 0 {
-            let answers = counted(overruled, "answer", "answers");
+            let answers = counted(overruled, "answer");
             let _ = write!(text, "; {answers} overruled (deny before ask before allow)");
         }
         text.push('\n');
@@ -184,8 +191,4 @@ fn verdict_lines(verdict: &Verdict, hooks: &[ExplainedHook]) -> String {
         }
     }
     text
-}
-
-fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -33,22 +33,21 @@ pub(crate) fn read_stdin() -> Result<Vec<u8>, CommandError> {
     Ok(bytes)
 }
 
-/// Reads the input of `event` from `bytes`.
-pub(crate) fn parse(event: Event, bytes: &[u8]) -> Result<Input, CommandError> {
+/// Reads the input of `event` from `bytes`, for the subcommand `command`.
+pub(crate) fn parse(command: &str, event: Event, bytes: &[u8]) -> Result<Input, CommandError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes)
         .map_err(|error| CommandError::data(format!("the input on stdin is not UTF-8: {error}")))?;
     if text.trim().is_empty() {
         return Err(CommandError::data("stdin is empty, and the event's input is wanted there")
-            .hint(example(event)));
+            .hint(example(command, event)));
     }
     let value = parse_strict(text).map_err(|error| {
         CommandError::data(format!("the input on stdin is not valid JSON: {error}"))
     })?;
     if !value.is_object() {
-        return Err(
-            CommandError::data("the input on stdin is not a JSON object").hint(example(event))
-        );
+        return Err(CommandError::data("the input on stdin is not a JSON object")
+            .hint(example(command, event)));
     }
     let input = Input::deserialize(&value).map_err(|error| {
         let (key, message) = blame(&value, &error);
@@ -61,7 +60,7 @@ pub(crate) fn parse(event: Event, bytes: &[u8]) -> Result<Input, CommandError> {
     if event.contract().tool_matched && input.tool().is_empty() {
         let message =
             format!("the input has no `tool_name`, so no hook could be chosen for `{event}`");
-        return Err(CommandError::data(message).hint(example(event)));
+        return Err(CommandError::data(message).hint(example(command, event)));
     }
     Ok(input)
 }
@@ -70,13 +69,13 @@ const SCHEMA: &str = "`hookexec schema input` prints what an input looks like";
 
 const NATIVE: &str = "a coding agent's own payload is read with `hookexec run --from AGENT`";
 
-fn example(event: Event) -> String {
+fn example(command: &str, event: Event) -> String {
     let input = if event.contract().tool_matched {
         r#"{"tool_name": "shell", "tool_input": {"cmd": "ls"}}"#
     } else {
         r#"{"session_id": "s1"}"#
     };
-    format!("for example: echo '{input}' | hookexec run {event}")
+    format!("for example: echo '{input}' | hookexec {command} {event}")
 }
 
 /// Returns the key that is to blame, which the error itself does not know, and a message with it.

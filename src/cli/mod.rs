@@ -15,6 +15,7 @@ mod decisions_text;
 mod doctor;
 mod error;
 mod events;
+mod existing;
 mod exit;
 mod explain;
 mod explain_text;

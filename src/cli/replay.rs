@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::error::{CommandError, warn};
 use super::exit::Exit;
-use super::report::{BAD, DIM, DOUBTFUL, GOOD};
+use super::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
 use super::runtime::Runtime;
 use super::{config, decisions, output};
 
@@ -124,7 +124,7 @@ impl Args {
 
     fn answer(&self, summary: &Summary) -> Result<Exit, CommandError> {
         if summary.unreadable > 0 {
-            warn(&format!("{} lines of the log can't be read", summary.unreadable));
+            warn(&format!("{} of the log can't be read", counted(summary.unreadable, "line")));
         }
         if summary.replayed == 0 {
             let hint = "inputs are recorded with `audit: { path: FILE, input: redacted }`";
@@ -168,7 +168,8 @@ impl Summary {
 fn text(summary: &Summary) -> String {
     let Summary { replayed, same, changed, unknown, .. } = summary;
     let mut text = format!(
-        "{replayed} events replayed: {same} the same, {changed} changed, {unknown} unknown\n"
+        "{} replayed: {same} the same, {changed} changed, {unknown} unknown\n",
+        counted(*replayed, "event")
     );
     let mut kinds: BTreeMap<&Change, Vec<&Example>> = BTreeMap::new();
     for example in &summary.changes {
@@ -213,7 +214,7 @@ fn text(summary: &Summary) -> String {
         let _ = writeln!(text, "left out {count}: {why}");
     }
     if summary.redacted > 0 {
-        let _ = writeln!(text, "{} inputs had secrets taken out", summary.redacted);
+        let _ = writeln!(text, "{} had secrets taken out", counted(summary.redacted, "input"));
     }
     text
 }

@@ -25,12 +25,20 @@ pub(crate) fn verdict(verdict: &Verdict) -> String {
     for (name, value) in extras(verdict) {
         let _ = writeln!(text, "{name}: {}", plain(&value));
     }
-    text + &hooks(&verdict.hooks)
+    let message = verdict.message.as_deref().unwrap_or_default();
+    text.extend(verdict.hooks.iter().map(|report| line(report, message)));
+    text
 }
 
 /// Returns a line for each hook that ran.
 pub(crate) fn hooks(reports: &[HookReport]) -> String {
-    reports.iter().map(line).collect()
+    reports.iter().map(|report| line(report, "")).collect()
+}
+
+/// Returns how many there are of something.
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }
 
 /// Returns a line for each hook of the event that would not run, with why.
@@ -81,7 +89,8 @@ pub(super) fn extras(verdict: &Verdict) -> Vec<(String, String)> {
         .collect()
 }
 
-fn line(report: &HookReport) -> String {
+/// Returns what a hook did; without the causes of a failure that stand in `message` already.
+fn line(report: &HookReport, message: &str) -> String {
     let (style, word) = match report.status {
         HookStatus::Ok => (GOOD, "ok"),
         HookStatus::Blocked => (BAD, "blocked"),
@@ -103,8 +112,13 @@ fn line(report: &HookReport) -> String {
         Some(Mode::Shadow) => text.push_str(", in the shadow"),
         _ => {}
     }
-    let mut said: Vec<&str> = Vec::new();
-    let remarks = report.error.iter().chain(&report.reason).chain(&report.warnings);
+    let told = match &report.error {
+        Some(error) if message.contains(&**error) => message,
+        _ => "",
+    };
+    let mut said: Vec<&str> = vec![told];
+    // The reason of a failure holds its error.
+    let remarks = report.reason.iter().chain(&report.error).chain(&report.warnings);
     for remark in remarks.chain(&report.stderr).chain(&report.stdout) {
         let remark = remark.trim_end();
         // What a program wrote is often also its reason, or the cause of its error.

@@ -63,7 +63,7 @@ impl Args {
 
     fn dispatch(&self, event: Event) -> Result<Exit, CommandError> {
         let stdin = input::read_stdin()?;
-        let input = input::parse(event, &stdin);
+        let input = input::parse("run", event, &stdin);
         if let Ok(input) = &input
             && let Some(verdict) = self.connect.verdict(&self.config, event, input)?
         {

@@ -29,12 +29,16 @@ pub(crate) struct Args {
 enum Action {
     /// Says of each hooks file of the project whether it is approved, and what changed since; exit
     /// code 1 when one is not
+    #[command(after_help = "Example: hookexec trust show --format json")]
     Show(Target),
     /// Approves each hooks file of the project, and the scripts it names, as they are now
+    #[command(after_help = "Example: hookexec trust add hooks.yaml")]
     Add(Target),
     /// Takes the approval back
+    #[command(after_help = "Example: hookexec trust remove hooks.yaml")]
     Remove(Target),
     /// Lists every approval there is
+    #[command(after_help = "Example: hookexec trust list --format json")]
     List {
         /// How to write the list
         #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -181,7 +185,7 @@ impl Row {
     fn of(file: ProjectFile) -> Self {
         let (status, diff) = match file.trust {
             Trust::Approved => ("approved", None),
-            Trust::Changed { diff } => ("changed", Some(diff)),
+            Trust::Changed { diff, .. } => ("changed", Some(diff)),
             _ => ("not approved", None),
         };
         Self {
@@ -207,15 +211,10 @@ impl Row {
 /// Says loudly which hooks files were found and do not run, and what changed in them.
 pub(crate) fn warn_of_unapproved(config: &Config) {
     for file in &config.project_files {
-        let path = file.bundle.path.display();
-        let way_out = format!("review it, then run `hookexec trust add {path}`");
-        match &file.trust {
-            Trust::Approved => {}
-            Trust::Changed { diff } => {
-                warn(&format!("{path} changed since it was approved: its hooks fail; {way_out}"));
-                output::talk(diff);
-            }
-            _ => warn(&format!("{path} was never approved: its hooks fail; {way_out}")),
+        let Some(problem) = file.problem() else { continue };
+        warn(&format!("{problem}: its hooks fail; {}", file.way_out()));
+        if let Trust::Changed { diff, .. } = &file.trust {
+            output::talk(diff);
         }
     }
 }

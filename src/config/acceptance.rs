@@ -35,18 +35,40 @@ pub struct ProjectFile {
 }
 
 impl ProjectFile {
+    /// Returns why its hooks fail: it was never approved, or which of its files changed since.
+    #[must_use]
+    pub fn problem(&self) -> Option<String> {
+        let path = self.bundle.path.display();
+        let own = self.bundle.files.first().map(|file| &file.name);
+        match &self.trust {
+            Trust::Approved => None,
+            Trust::Changed { files, .. } => Some(match &files[..] {
+                scripts @ [first, ..] if !files.iter().any(|name| Some(name) == own) => {
+                    let others = match scripts.len() - 1 {
+                        0 => String::new(),
+                        more => format!(" and {more} more"),
+                    };
+                    format!(
+                        "`{first}`{others}, which {path} runs, has changed since it was approved"
+                    )
+                }
+                _ => format!("{path} has changed since it was approved"),
+            }),
+            Trust::Unknown => Some(format!("{path} was never approved")),
+        }
+    }
+
+    /// Returns the way out.
+    #[must_use]
+    pub fn way_out(&self) -> String {
+        format!("review it, then run `hookexec trust add {}`", self.bundle.path.display())
+    }
+
     /// Returns what to say of a file that is not approved.
     #[must_use]
     pub fn warning(&self) -> Option<Diagnostic> {
-        let what = match &self.trust {
-            Trust::Approved => return None,
-            Trust::Unknown => "was never approved",
-            Trust::Changed { .. } => "has changed since it was approved",
-        };
-        let path = self.bundle.path.display();
-        let problem = Diagnostic::warning(format!("this file {what}: its hooks do not run"));
-        let hint = format!("review it, then run `hookexec trust add {path}`");
-        Some(problem.hint(hint).at(whole_file(&self.bundle.path)))
+        let problem = Diagnostic::warning(format!("{}: its hooks fail", self.problem()?));
+        Some(problem.hint(self.way_out()).at(whole_file(&self.bundle.path)))
     }
 }
 
@@ -103,17 +125,9 @@ impl Acceptance {
             Diagnostic::error(message).at(whole_file(&file.path))
         })?;
         let trust = self.store.as_ref().map_or(Trust::Unknown, |store| store.status(&bundle));
-        let what = match &trust {
-            Trust::Approved => None,
-            Trust::Unknown => Some("was never approved"),
-            Trust::Changed { .. } => Some("has changed since it was approved"),
-        };
-        if let Some(what) = what {
-            let path = file.path.display();
-            let why: Arc<str> = format!(
-                "it does not run: {path} {what}; review it, then run `hookexec trust add {path}`"
-            )
-            .into();
+        let file = ProjectFile { bundle, trust };
+        if let Some(problem) = file.problem() {
+            let why: Arc<str> = format!("{problem}; {}", file.way_out()).into();
             for hook in &mut part.hooks {
                 hook.untrusted = Some(Arc::clone(&why));
             }
@@ -123,7 +137,7 @@ impl Acceptance {
             (part.max_parallel, part.deadline) = (None, None);
             part.audit.clear();
         }
-        part.project_files.push(ProjectFile { bundle, trust });
+        part.project_files.push(file);
         Ok(())
     }
 }

@@ -47,7 +47,7 @@ impl Reader {
     fn audit_path(&mut self, node: &Node) -> Option<PathBuf> {
         let written = self.filled_text(node, "`path`")?;
         let path = if let Some(rest) = written.strip_prefix("~/") {
-            let Ok(home) = etcetera::home_dir() else {
+            let Some(home) = super::home::home_directory() else {
                 self.error_with_hint(node, "the home directory is not known", "set HOME");
                 return None;
             };

@@ -103,28 +103,20 @@ fn without_effect(hook: &Hook, problems: &mut Diagnostics) {
     }
 }
 
-/// Warns of hooks that are configured twice: the second one does not run.
+/// Warns of hooks that never run, because the same one stands before them.
 fn duplicates(config: &Config, problems: &mut Diagnostics) {
-    let mut seen: HashMap<String, &Hook> = HashMap::with_capacity(config.hooks.len());
+    let mut seen: HashMap<String, Vec<&Hook>> = HashMap::with_capacity(config.hooks.len());
     for hook in config.hooks.iter().filter(|hook| hook.enabled) {
-        let identity = format!(
-            "{}\0{}\0{}\0{:?}\0{:?}\0{:?}\0{:?}\0{:?}\0{:?}",
-            hook.event,
-            hook.matcher,
-            hook.kind,
-            hook.command,
-            hook.args,
-            (&hook.name, hook.timeout, &hook.env, &hook.working_dir, &hook.shell),
-            (&hook.inherit_env, hook.max_output, hook.on_error, hook.strict_output),
-            (hook.mutates, hook.background, hook.observe, hook.mode, hook.side_effects),
-            (&hook.when, &hook.with, hook.location.directory()),
-        );
-        if let Some(first) = seen.get(&identity) {
+        let alike = seen.entry(hook.identity()).or_default();
+        // The same hook under another matcher runs for the tools that only that one matches.
+        let covers =
+            |first: &&&Hook| first.matcher == hook.matcher || first.matcher.is_everything();
+        if let Some(first) = alike.iter().find(covers) {
             let message =
                 format!("this hook is the same as the one at {}, and does not run", first.location);
             problems.push(Diagnostic::warning(message).at(hook.location.clone()));
         } else {
-            seen.insert(identity, hook);
+            alike.push(hook);
         }
     }
 }

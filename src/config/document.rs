@@ -113,7 +113,7 @@ impl<'a> Document<'a> {
         let known = KEYS.into_iter().chain(Event::all().map(Event::name));
         let hint = match suggest::closest(name, known) {
             Some(suggestion) => format!("did you mean `{suggestion}`?"),
-            None => "known here: hooks, defaults, processes, or the name of an event".to_owned(),
+            None => format!("known here: {}, or the name of an event", KEYS[1..].join(", ")),
         };
         self.reader.error_with_hint(key, format!("unknown key `{name}`"), hint);
     }

@@ -205,7 +205,7 @@ pub(super) fn search_path(options: &LoadOptions) -> Vec<PathBuf> {
 
 /// Returns whether a project can't reach beyond `directory`.
 fn ends_search(directory: &Path, options: &LoadOptions) -> bool {
-    let home = options.home.clone().or_else(|| etcetera::home_dir().ok());
+    let home = options.home.clone().or_else(super::home::home_directory);
     directory.join(".git").exists() || home.as_deref() == Some(directory)
 }
 

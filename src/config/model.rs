@@ -248,6 +248,50 @@ impl Hook {
         }
     }
 
+    /// Returns a text that is equal for hooks that do the same in the same place: of those that match
+    /// an input, only the first runs.
+    pub(crate) fn identity(&self) -> String {
+        let Self {
+            event,
+            // Two matchers may lead to one hook: it still runs once.
+            matcher: _,
+            kind,
+            command,
+            args,
+            name,
+            timeout,
+            env,
+            working_dir,
+            shell,
+            inherit_env,
+            max_output,
+            on_error,
+            strict_output,
+            mutates,
+            background,
+            observe,
+            enabled: _,
+            mode,
+            side_effects: _,
+            when,
+            with,
+            untrusted,
+            location,
+            key_locations: _,
+        } = self;
+        format!(
+            "{event}{:?}",
+            (
+                (kind, command, args, name, timeout, env, working_dir, shell),
+                (inherit_env, max_output, on_error, strict_output, mutates, background, observe),
+                (mode, when, with, untrusted),
+                // A script may live beside its file (`$HOOKEXEC_CONFIG_DIR`): alike there is not the
+                // same here.
+                location.directory(),
+            )
+        )
+    }
+
     /// Returns the hook's name, or the beginning of what it runs.
     #[must_use]
     pub fn label(&self) -> String {

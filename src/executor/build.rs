@@ -117,7 +117,7 @@ impl ExecutorBuilder {
                 Err(error) => diagnostics.push(diagnostic(&hook, error)),
                 Ok(handler) if hook.enabled => {
                     let next = identities.len();
-                    let identity = *identities.entry(identity(&hook)).or_insert(next);
+                    let identity = *identities.entry(hook.identity()).or_insert(next);
                     let hooks = &mut hooks_of[hook.event.index()];
                     hooks.push(Bound { index: hooks.len(), hook, handler, identity });
                 }
@@ -177,58 +177,4 @@ fn diagnostic(hook: &Hook, error: BuildError) -> Diagnostic {
     let mut diagnostic = Diagnostic::error(error.message).at(place.clone());
     diagnostic.hint = error.hint;
     diagnostic
-}
-
-/// Returns a text that is equal for hooks that do the same in the same place.
-fn identity(hook: &Hook) -> String {
-    let Hook {
-        event,
-        // Two matchers may lead to one hook: it still runs once.
-        matcher: _,
-        kind,
-        command,
-        args,
-        name,
-        timeout,
-        env,
-        working_dir,
-        shell,
-        inherit_env,
-        max_output,
-        on_error,
-        strict_output,
-        mutates,
-        background,
-        observe,
-        enabled: _,
-        mode,
-        side_effects: _,
-        when,
-        with,
-        untrusted,
-        location,
-        key_locations: _,
-        ..
-    } = hook;
-    format!(
-        "{event}{:?}",
-        (
-            (kind, command, args, name, timeout, env, working_dir, shell),
-            (
-                inherit_env,
-                max_output,
-                on_error,
-                strict_output,
-                mutates,
-                background,
-                observe,
-                mode,
-                when,
-                with,
-                untrusted
-            ),
-            // A script may live beside its file (`$HOOKEXEC_CONFIG_DIR`): alike there is not the same here.
-            location.directory(),
-        )
-    )
 }

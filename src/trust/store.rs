@@ -33,7 +33,9 @@ pub enum Trust {
     Unknown,
     /// Something else was approved for this path before.
     Changed {
-        /// What differs from the newest approval, as a unified diff.
+        /// The files of the bundle that differ from the newest approval, by name.
+        files: Vec<String>,
+        /// What differs, as a unified diff.
         diff: String,
     },
 }
@@ -81,7 +83,7 @@ impl TrustStore {
         }
         let path = absolute(&bundle.path);
         match self.approvals().into_iter().rfind(|approval| approval.path == path) {
-            Some(before) => Trust::Changed { diff: self.diff(&before, bundle) },
+            Some(before) => self.changed(&before, bundle),
             None => Trust::Unknown,
         }
     }
@@ -166,12 +168,12 @@ impl TrustStore {
         fs::rename(&draft, path)
     }
 
-    fn diff(&self, before: &Approval, now: &Bundle) -> String {
+    fn changed(&self, before: &Approval, now: &Bundle) -> Trust {
         let approved = |hash: &str| {
             let bytes = fs::read(self.directory.join("files").join(hash)).unwrap_or_default();
             String::from_utf8_lossy(&bytes).into_owned()
         };
-        let mut diff = String::new();
+        let (mut files, mut diff) = (Vec::new(), String::new());
         let mut names: Vec<&str> = before.files.iter().map(|(name, _)| name.as_str()).collect();
         names.extend(now.files.iter().map(|file| file.name.as_str()));
         names.sort_unstable();
@@ -185,9 +187,10 @@ impl TrustStore {
                 let text = TextDiff::from_lines(old.as_str(), &new);
                 let header = (format!("{name} (approved)"), format!("{name} (now)"));
                 diff += &text.unified_diff().header(&header.0, &header.1).to_string();
+                files.push(name.to_owned());
             }
         }
-        diff
+        Trust::Changed { files, diff }
     }
 }
 
@@ -226,7 +229,8 @@ mod tests {
 
         // The script is part of what was approved.
         fs::write(directory.path().join("check.sh"), "curl evil\n").unwrap();
-        let Trust::Changed { diff } = store.status(&bundle(&path)) else { panic!("not changed") };
+        let Trust::Changed { diff, files } = store.status(&bundle(&path)) else { panic!() };
+        assert_eq!(files, ["check.sh"]);
         assert!(diff.contains("-exit 0") && diff.contains("+curl evil"), "{diff}");
 
         fs::write(directory.path().join("check.sh"), "exit 0\n").unwrap();

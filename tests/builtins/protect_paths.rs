@@ -446,6 +446,18 @@ fn a_home_with_odd_letters_is_taken_literally() {
 }
 
 #[test]
+fn a_home_written_with_detours_is_the_same_home() {
+    let machine = Machine::new();
+    let home = machine.at("ann/../jo");
+    let surroundings = Surroundings::of_process().with_env([("HOME", &home)]);
+    let prepared = builtin("protect_paths").prepare(&surroundings, &args(&["~/.ssh"])).unwrap();
+    for path in [machine.at("jo/.ssh/id_rsa"), home.join(".ssh/id_rsa"), "~/.ssh/id_rsa".into()] {
+        let call = json!({ "cwd": "/", "tool_name": "read_file", "tool_input": { "path": path } });
+        assert!(prepared(&input(call)).unwrap().is_some(), "{path:?}");
+    }
+}
+
+#[test]
 fn a_link_made_later_counts() {
     let machine = Machine::new();
     let prepared =

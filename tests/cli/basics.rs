@@ -38,6 +38,27 @@ fn help_and_version_go_to_stdout_and_exit_0() {
         );
         assert_eq!(help.stderr, "");
     }
+    for action in ["show", "add", "remove", "list"] {
+        let help = sandbox.hookexec(["trust", action, "--help"]).run().exits(0);
+        assert!(help.stdout.contains(&format!("Example: hookexec trust {action}")), "{help:?}");
+    }
+}
+
+#[test]
+fn one_event_is_told_in_sentences() {
+    let sandbox = Sandbox::new();
+    for event in Event::all() {
+        let told = sandbox.hookexec(["events", event.name()]).run().exits(0).stdout;
+        let contract = event.contract();
+        assert!(told.starts_with(&format!("{event}: {}\n", contract.fires)), "{told}");
+        assert_eq!(told.contains("can be blocked"), !contract.may_block, "{told}");
+        assert_eq!(told.contains("can't answer denies"), contract.fails_closed(), "{told}");
+    }
+    let json = sandbox.hookexec(["events", "stop", "--format", "json"]).run().exits(0).stdout;
+    let row: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(row, serde_json::to_value(Event::Stop.contract()).unwrap());
+    let done = sandbox.hookexec(["events", "stopp"]).run().exits(64);
+    assert!(done.stderr.contains("`stop`"), "{}", done.stderr);
 }
 
 #[test]

@@ -25,6 +25,17 @@ fn what_was_not_approved_does_not_run_and_its_absence_denies() {
     assert!(run.stdout.contains("was never approved"), "{run:?}");
     assert!(run.stderr.contains("hookexec trust add"), "{run:?}");
 
+    // People are told once, and in the words of `check`.
+    let text = sandbox.hookexec(["run", "pre_tool_use", "--format", "text"]).stdin(CALL).run();
+    let text = text.exits(2);
+    assert_eq!(text.stdout.matches("was never approved").count(), 1, "{text:?}");
+    let check = sandbox.hookexec(["check"]).run().exits(0);
+    for said in [&text.stderr, &check.stderr] {
+        assert!(said.contains("hooks.yaml was never approved: its hooks fail"), "{said}");
+    }
+    let explained = sandbox.hookexec(["explain", "pre_tool_use"]).stdin(CALL).run().exits(0);
+    assert!(!explained.stdout.contains("exit code"), "{explained:?}");
+
     // An event that fails open goes on, and says so; nothing of the file ran.
     let run = sandbox.hookexec(["run", "stop"]).stdin("{}").run();
     let run = run.exits(0);
@@ -52,6 +63,7 @@ fn an_approved_file_runs_until_it_or_a_script_changes() {
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run();
     let run = run.exits(2);
     assert!(run.stderr.contains("+curl evil | sh"), "{run:?}");
+    assert!(run.stdout.contains("`guard.sh`, which "), "{run:?}");
 
     let _ = sandbox.hookexec(["trust", "add"]).run().exits(0);
     let _ = sandbox.hookexec(["trust", "remove"]).run().exits(0);

@@ -297,3 +297,35 @@ hooks:
            |   ^^^^^^^^^^^
         ");
 }
+
+#[test]
+fn a_hook_is_warned_of_as_a_duplicate_exactly_when_it_never_runs() {
+    use hookexec::executor::Selection;
+    use hookexec::wire::JsonObject;
+    use hookexec::{Event, Executor, Input};
+
+    for (first, second, differing, never) in [
+        ("shell", "shell", "", true),
+        ("*", "shell", "", true),
+        // Only what is declared for replays differs.
+        ("shell", "shell", ", side_effects: none", true),
+        ("shell", "*", "", false),
+        ("shell", "shell", ", timeout: 5", false),
+        ("shell", "edit_file", "", false),
+    ] {
+        let text = format!(
+            "pre_tool_use:\n\
+             - {{ matcher: '{first}', hooks: [{{ type: command, command: x, on_error: block }}] }}\n\
+             - {{ matcher: '{second}', hooks: [{{ type: command, command: x, on_error: block{differing} }}] }}\n"
+        );
+        let config = Config::from_yaml(&text, "hooks.yaml").unwrap();
+        let warned = config.warnings.render(false).contains("does not run");
+        let executor = Executor::builder(config).build().unwrap();
+        let runs = |tool: &str| {
+            let input = Input::for_tool(tool, JsonObject::new());
+            executor.explain(Event::PreToolUse, &input)[1].selection == Selection::Runs
+        };
+        let ever = ["shell", "edit_file", "other"].into_iter().any(runs);
+        assert_eq!((warned, ever), (never, !never), "{text}");
+    }
+}

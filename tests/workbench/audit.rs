@@ -163,7 +163,7 @@ fn the_log_is_read_filtered_and_counted() {
     let hook = numbers["hooks"].as_array().unwrap().iter().find(|hook| hook["name"] == "trial");
     assert_eq!(hook.unwrap()["would_change"], 1);
     let text = log(&sandbox, &["--stats", "--config", "hooks.yaml"]).exits(0).stdout;
-    assert!(text.contains("trial (hooks.yaml:7) would have changed 1 verdicts"), "{text}");
+    assert!(text.contains("trial (hooks.yaml:7) would have changed 1 verdict"), "{text}");
 }
 
 #[test]

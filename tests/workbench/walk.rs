@@ -12,10 +12,11 @@ hooks:
           type: command
           when: { field: tool_input.cmd, regex: "^rm " }
           command: echo "files are removed by people" >&2; exit 2
+          on_error: block
           side_effects: none
     - matcher: edit_file
       hooks:
-        - { name: no-env, type: command, side_effects: none, command: exit 2 }
+        - { name: no-env, type: command, on_error: block, side_effects: none, command: exit 2 }
 "#;
 
 const CASES: &str = "cases:
@@ -94,13 +95,54 @@ fn what_init_writes_passes_its_own_tests_and_reaches_everything_it_can() {
 
 #[test]
 fn init_writes_over_nothing() {
-    for there in ["hooks.yaml", "hooks.test.yaml"] {
-        let sandbox = Sandbox::new();
-        sandbox.write(there, "mine");
-        let done = sandbox.hookexec(["init"]).run().exits(64);
-        assert!(done.stderr.contains("nothing was written"), "{}", done.stderr);
-        assert_eq!(sandbox.read(there), "mine");
-        let other = if there == "hooks.yaml" { "hooks.test.yaml" } else { "hooks.yaml" };
-        assert!(!sandbox.project().join(other).exists());
-    }
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.test.yaml", "mine");
+    let done = sandbox.hookexec(["init"]).run().exits(64);
+    assert!(done.stderr.contains("nothing was written"), "{}", done.stderr);
+    assert_eq!(sandbox.read("hooks.test.yaml"), "mine");
+    assert!(!sandbox.project().join("hooks.yaml").exists());
+}
+
+#[test]
+fn beside_a_hooks_file_init_writes_tests_that_pass_and_run_none_of_its_hooks() {
+    let sandbox = Sandbox::new();
+    let hooks = r#"hooks:
+  pre_tool_use:
+    - matcher: "shell|edit_file"
+      hooks: [{ type: command, command: 'echo "1: 2" > ran; exit 2', on_error: block }]
+    - matcher: "mcp__.*"
+      hooks: [{ type: command, name: "yes: no", command: touch ran, on_error: block }]
+  stop: { type: command, command: touch ran }
+"#;
+    sandbox.write("hooks.yaml", hooks);
+    let done = sandbox.hookexec(["init"]).run().exits(0);
+    assert!(done.stdout.contains("left hooks.yaml as it is"), "{}", done.stdout);
+    assert_eq!(sandbox.read("hooks.yaml"), hooks);
+    let done = sandbox.hookexec(["test", "--min-coverage", "100"]).run().exits(0);
+    assert!(done.stdout.contains("3 passed, 0 failed"), "{}", done.stdout);
+    assert!(!sandbox.project().join("ran").exists());
+
+    // A file that can't be read has no tests.
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", "hooks: { pre_tool_usee: [] }");
+    let done = sandbox.hookexec(["init"]).run().exits(78);
+    assert!(done.stderr.contains("pre_tool_usee"), "{}", done.stderr);
+    assert!(!sandbox.project().join("hooks.test.yaml").exists());
+}
+
+#[test]
+fn the_files_of_the_first_ten_minutes_have_nothing_to_warn_of() {
+    let page = include_str!("../../docs/testing.md");
+    let block = |index: usize| {
+        let block = page.split("   ```yaml\n").nth(index).unwrap().split("   ```").next().unwrap();
+        block
+            .lines()
+            .map(|line| line.strip_prefix("   ").unwrap_or(line).to_owned() + "\n")
+            .collect::<String>()
+    };
+    assert_eq!((block(1).as_str(), block(2).as_str()), (HOOKS, CASES));
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", HOOKS);
+    let done = sandbox.hookexec(["check", "--config", "hooks.yaml"]).run().exits(0);
+    assert!(done.stdout.contains("0 errors, 0 warnings"), "{done:?}");
 }

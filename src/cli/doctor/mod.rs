@@ -17,6 +17,7 @@ use super::config::ConfigArgs;
 use super::error::CommandError;
 use super::exit::Exit;
 use super::output;
+use super::report::counted;
 use super::settings::{Scope, Settings};
 
 /// Finds out whether the hooks are live: sound, approved, installed and seen firing
@@ -158,7 +159,7 @@ fn report(sections: &[Section]) -> Result<Exit, CommandError> {
         sections.iter().flat_map(|section| &section.findings).filter(|f| f.grade == grade).count()
     };
     let (problems, warnings) = (count(Grade::Problem), count(Grade::Warning));
-    let _ = writeln!(text, "{problems} problems, {warnings} warnings");
+    let _ = writeln!(text, "{}, {}", counted(problems, "problem"), counted(warnings, "warning"));
     output::print(&text)?;
     Ok(if problems > 0 { Exit::Negative } else { Exit::Success })
 }

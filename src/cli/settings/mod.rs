@@ -336,7 +336,10 @@ impl Settings {
 fn directory(layout: &Layout) -> Option<PathBuf> {
     let (variable, default) = layout.directory;
     let moved = variable.and_then(std::env::var_os).filter(|path| !path.is_empty());
-    moved.map_or_else(|| Some(etcetera::home_dir().ok()?.join(default)), |path| Some(path.into()))
+    moved.map_or_else(
+        || Some(hookexec::config::home_directory()?.join(default)),
+        |path| Some(path.into()),
+    )
 }
 
 /// Returns the events to install: all but those that fire often or twice, and these as well where
