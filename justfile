@@ -43,3 +43,8 @@ bench-pure *arguments:
 # Licences, advisories, sources and banned crates (needs cargo-deny)
 deny:
     cargo deny check
+
+# Feeds one target (see fuzz/fuzz_targets) made-up input for so many seconds; needs a nightly compiler and cargo-fuzz
+fuzz target seconds="60":
+    mkdir -p fuzz/corpus/{{target}}
+    cargo +nightly fuzz run {{target}} fuzz/corpus/{{target}} tests/seeds/{{target}} -- -max_total_time={{seconds}} -timeout=10 -rss_limit_mb=2048 -max_len=8192

@@ -214,6 +214,9 @@ pub mod builtins;
 pub mod config;
 pub mod event;
 pub mod executor;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod handlers;
 pub mod lifecycle;
 mod pattern;

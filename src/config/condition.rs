@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Number, Value};
 
 use crate::pattern::Pattern;
-use crate::wire::Input;
+use crate::wire::{Input, same_json};
 
 /// A condition on an event's input.
 #[derive(Debug, Clone)]
@@ -159,20 +159,7 @@ fn found(pattern: &Pattern, value: &Value) -> bool {
 /// Returns whether two values are equal. Types count, `3` is not `"3"`; how a number is written
 /// does not, `3` is `3.0`.
 fn same(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Number(left), Value::Number(right)) => same_number(left, right),
-        (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len()
-                && left.iter().zip(right).all(|(left, right)| same(left, right))
-        }
-        (Value::Object(left), Value::Object(right)) => {
-            left.len() == right.len()
-                && left
-                    .iter()
-                    .all(|(key, value)| right.get(key).is_some_and(|other| same(value, other)))
-        }
-        _ => left == right,
-    }
+    same_json(left, right, same_number)
 }
 
 fn same_number(left: &Number, right: &Number) -> bool {

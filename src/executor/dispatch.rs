@@ -269,17 +269,14 @@ impl Dispatch<'_> {
         }
         let cause = "its rewrite does not settle: given the rewritten input it rewrote again; \
                      set `mutates: true` on hooks that rewrite";
+        let interpreter = self.interpreter(&self.plan.hooks[outcome.index], current.input());
         let failed =
-            self.interpreter(&self.plan.hooks[outcome.index], current.input()).failed(cause);
-        let stricter = outcome.output.decision > Some(Decision::Allow)
-            && outcome.output.decision > failed.output.decision;
-        let failed = if stricter {
-            // Its ask stands, although what it wants to be asked about does not.
-            let Output { decision, reason, .. } = outcome.output;
-            Outcome { output: Output { decision, reason, ..Output::default() }, ..failed }
-        } else {
-            failed
-        };
+            interpreter.failed_unless_stricter(&outcome.output, cause).unwrap_or_else(|| {
+                // Its ask stands, although what it wants to be asked about does not.
+                let Output { decision, reason, .. } = outcome.output;
+                let output = Output { decision, reason, ..Output::default() };
+                Outcome { output, ..interpreter.failed(cause) }
+            });
         Outcome { duration: outcome.duration, generation: outcome.generation, ..failed }
     }
 

@@ -246,7 +246,7 @@ impl Interpreter<'_> {
 
     /// Returns the failure that a fault of the answer is; `None` when the answer itself is stricter,
     /// which then counts, whatever else is wrong with it.
-    fn failed_unless_stricter(&self, output: &Output, cause: &str) -> Option<Outcome> {
+    pub(super) fn failed_unless_stricter(&self, output: &Output, cause: &str) -> Option<Outcome> {
         let failed = self.failed(cause);
         let stricter =
             output.decision > Some(Decision::Allow) && output.decision > failed.output.decision;
@@ -341,7 +341,7 @@ impl Stdout {
             };
             return match Output::parse(text) {
                 Ok(output) => Self::Answer(output),
-                Err(error) => match stricter_answer(text, "") {
+                Err(error) => match stricter_answer(text) {
                     Some(output) => Self::Noisy(output),
                     None => Self::Malformed(error.to_string()),
                 },
@@ -350,7 +350,7 @@ impl Stdout {
         let text = lossy(bytes);
         // A log line before the JSON is the commonest way for a denial to get lost.
         if contract.may_block
-            && let Some(output) = stricter_answer(&text, "\n")
+            && let Some(output) = stricter_answer(&text)
         {
             return Self::Noisy(output);
         }
@@ -360,10 +360,9 @@ impl Stdout {
 
 /// Returns an answer stricter than nothing, or misspelt, that stands in `text` at the beginning of
 /// a line, whatever stands around it; the last one when there are several.
-fn stricter_answer(text: &str, before: &str) -> Option<Output> {
-    let line_starts = text.rmatch_indices('\n').map(|(at, _)| at + 1);
-    let first = before.is_empty().then_some(0);
-    let starts = line_starts.chain(first).filter(|at| text[*at..].trim_start().starts_with('{'));
+fn stricter_answer(text: &str) -> Option<Output> {
+    let line_starts = text.rmatch_indices('\n').map(|(at, _)| at + 1).chain([0]);
+    let starts = line_starts.filter(|at| text[*at..].trim_start().starts_with('{'));
     // A bound for the work: who logs more objects than this behind its answer has not answered.
     starts.take(256).find_map(|at| {
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<&RawValue>();

@@ -89,10 +89,9 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     let named =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     let mut bytes = Vec::new();
-    let mut file = File::open(path).map_err(named)?;
-    let size = file.metadata().map_err(named)?.len();
-    (&mut file).take(MAX_SCRIPT).read_to_end(&mut bytes).map_err(named)?;
-    if size > MAX_SCRIPT || bytes.len() as u64 > MAX_SCRIPT {
+    let file = File::open(path).map_err(named)?;
+    file.take(MAX_SCRIPT + 1).read_to_end(&mut bytes).map_err(named)?;
+    if bytes.len() as u64 > MAX_SCRIPT {
         return Err(named(io::Error::other("a script of more than 64 MiB can't be approved")));
     }
     Ok(bytes)

@@ -5,6 +5,7 @@ mod output;
 mod output_reader;
 #[cfg(feature = "schema")]
 mod output_schema;
+mod same;
 mod strict;
 mod tool_result;
 mod verdict;
@@ -14,6 +15,7 @@ pub use output::{Decision, InputChange, Output, RequestChange, Stop, StopScope, 
 pub use output_reader::OutputError;
 #[cfg(feature = "schema")]
 pub(crate) use output_schema::OutputJson;
+pub(crate) use same::same_json;
 pub use strict::{StrictJsonError, parse_strict};
 pub use tool_result::ToolResult;
 pub use verdict::{HookReport, HookStatus, Mode, Verdict};

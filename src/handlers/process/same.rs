@@ -5,22 +5,11 @@
 
 use serde_json::{Number, Value};
 
+use crate::wire::same_json;
+
 /// Returns whether two values mean the same.
 pub(super) fn same(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Number(left), Value::Number(right)) => same_number(left, right),
-        (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len()
-                && left.iter().zip(right).all(|(left, right)| same(left, right))
-        }
-        (Value::Object(left), Value::Object(right)) => {
-            left.len() == right.len()
-                && left
-                    .iter()
-                    .all(|(key, left)| right.get(key).is_some_and(|right| same(left, right)))
-        }
-        _ => left == right,
-    }
+    same_json(left, right, same_number)
 }
 
 /// Returns `new` with everything that means the same as in `old` as it was written there.

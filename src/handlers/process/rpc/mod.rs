@@ -4,4 +4,5 @@ mod line;
 mod message;
 
 pub(crate) use line::{Line, LineDecoder};
-pub(super) use message::{Incoming, RpcError, notification, refusal, request};
+pub(crate) use message::Incoming;
+pub(super) use message::{RpcError, notification, refusal, request};
