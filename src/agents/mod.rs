@@ -11,6 +11,7 @@ mod claude_dialect;
 mod codex;
 mod copilot;
 mod cursor;
+mod dialect;
 mod dispatch;
 mod droid;
 mod gemini;
@@ -27,6 +28,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use answer::{Answer, answer, failure};
+pub use dialect::Dialect;
 pub use dispatch::dispatch;
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
 pub use read::{AgentInputError, NativeCall, read};

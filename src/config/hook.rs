@@ -8,12 +8,13 @@ use super::defaults::Defaults;
 use super::model::{Command, Hook, InheritEnv, OnError, SideEffects};
 use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
+use crate::agents::Dialect;
 use crate::event::{Contract, Event, FailureMode};
 use crate::executor::Matcher;
 use crate::wire::Mode;
 
 /// The keys of a hook.
-pub(super) const KEYS: [&str; 19] = [
+pub(super) const KEYS: [&str; 20] = [
     "type",
     "command",
     "args",
@@ -30,6 +31,7 @@ pub(super) const KEYS: [&str; 19] = [
     "background",
     "enabled",
     "mode",
+    "dialect",
     "side_effects",
     "when",
     "with",
@@ -123,6 +125,7 @@ impl Reader {
             .optional(&fields, "max_output", Self::size)
             .or(defaults.max_output)
             .unwrap_or(Hook::DEFAULT_MAX_OUTPUT);
+        hook.dialect = self.dialect(&fields, contract, &hook.kind);
         hook.background = self.background(&fields, contract);
         hook.on_error = self.on_error(&fields, contract, defaults);
         hook.when = self.both_conditions(&fields, place.when.as_ref());
@@ -215,6 +218,25 @@ impl Reader {
             );
         }
         background
+    }
+
+    fn dialect(&mut self, fields: &Fields<'_>, contract: &Contract, kind: &str) -> Option<Dialect> {
+        let value = fields.get("dialect")?;
+        let dialect = self.choice(value, "`dialect`", &Dialect::NAMES)?;
+        if kind != "command" {
+            self.error_with_hint(
+                value,
+                format!("`dialect` has no meaning for a {kind} hook"),
+                "it is for the scripts of command hooks",
+            );
+        } else if !dialect.knows(contract.event) {
+            self.error_with_hint(
+                value,
+                format!("{} has no event for `{}`", dialect.agent().title(), contract.event),
+                "without `dialect` the hook reads what docs/events.md says",
+            );
+        }
+        Some(dialect)
     }
 
     /// Reads `on_error`, and applies the default of the file.

@@ -12,6 +12,7 @@ use super::condition::Condition;
 use super::diagnostic::Diagnostics;
 use super::layers::Layer;
 use super::source::Location;
+use crate::agents::Dialect;
 use crate::event::Event;
 use crate::executor::Matcher;
 use crate::wire::Mode;
@@ -82,6 +83,8 @@ pub struct Hook {
     pub enabled: bool,
     /// Whether its answer counts.
     pub mode: Mode,
+    /// Which agent's payload it reads and whose answer it gives; ours when `None`.
+    pub dialect: Option<Dialect>,
     /// What running it leaves behind: whether a replay may run it.
     pub side_effects: SideEffects,
     /// The condition that its input must meet.
@@ -224,6 +227,7 @@ impl Hook {
             observe: false,
             enabled: true,
             mode: Mode::Enforce,
+            dialect: None,
             side_effects: SideEffects::External,
             when: None,
             with: None,
@@ -253,8 +257,9 @@ impl Hook {
     pub(crate) fn identity(&self) -> String {
         let Self {
             event,
-            // Two matchers may lead to one hook: it still runs once.
-            matcher: _,
+            // Two matchers may lead to one hook: it still runs once. In a dialect one call may be
+            // several tools, of which each matcher chooses its own.
+            matcher,
             kind,
             command,
             args,
@@ -272,6 +277,7 @@ impl Hook {
             observe,
             enabled: _,
             mode,
+            dialect,
             side_effects: _,
             when,
             with,
@@ -284,7 +290,7 @@ impl Hook {
             (
                 (kind, command, args, name, timeout, env, working_dir, shell),
                 (inherit_env, max_output, on_error, strict_output, mutates, background, observe),
-                (mode, when, with, untrusted),
+                (mode, when, with, untrusted, dialect.map(|dialect| (dialect, matcher))),
                 // A script may live beside its file (`$HOOKEXEC_CONFIG_DIR`): alike there is not the
                 // same here.
                 location.directory(),

@@ -7,6 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{audit, hook, picoclaw};
+use crate::agents::Dialect;
 use crate::event::{Contract, Event};
 
 /// Returns the schema (draft 7) of a configuration file.
@@ -205,6 +206,7 @@ fn matcher_entry() -> Value {
 fn hook_schema() -> Value {
     let on_error: Vec<&str> = hook::ON_ERROR.iter().map(|(word, _)| *word).collect();
     let mode: Vec<&str> = hook::MODE.iter().map(|(word, _)| *word).collect();
+    let dialect = Dialect::NAMES.map(|(word, _)| word);
     let side_effects: Vec<&str> = hook::SIDE_EFFECTS.iter().map(|(word, _)| *word).collect();
     json!({
         "description": "One hook.",
@@ -235,6 +237,7 @@ fn hook_schema() -> Value {
             "background": described("Whether it is started and not waited for.", json!({ "type": "boolean" })),
             "enabled": described("Whether it runs at all.", json!({ "type": "boolean" })),
             "mode": described("Whether its answer counts.", json!({ "enum": mode })),
+            "dialect": described("Whose payload a command hook reads and whose answer it gives.", json!({ "enum": dialect })),
             "side_effects": described("What running it leaves behind; a replay runs only what leaves nothing.", json!({ "enum": side_effects })),
             "when": described("The condition that the input must meet.", reference("condition")),
             "with": described("Parameters of a type that a program registered.", json!({}))

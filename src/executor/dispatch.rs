@@ -360,7 +360,7 @@ impl Dispatch<'_> {
     }
 
     fn interpreter<'i>(&self, bound: &'i Bound, input: &'i Input) -> Interpreter<'i> {
-        Interpreter { contract: self.plan.contract, bound, tool: input.tool() }
+        Interpreter { contract: self.plan.contract, bound, input }
     }
 
     fn selects(&self, index: usize, current: &Current<'_>) -> bool {

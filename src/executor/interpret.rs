@@ -8,10 +8,10 @@ use serde_json::value::RawValue;
 
 use super::outcome::Outcome;
 use super::select::Bound;
-use crate::config::OnError;
+use crate::config::{Hook, OnError};
 use crate::event::{ContextMode, Contract, FailureMode, Permission, Rewrite};
 use crate::registry::{HandlerError, HandlerResult};
-use crate::wire::{Decision, HookStatus, Output, StopScope, UnknownKey};
+use crate::wire::{Decision, HookStatus, Input, Output, StopScope, UnknownKey};
 
 /// Exit code of a hook that blocks.
 const BLOCK: i32 = 2;
@@ -30,7 +30,7 @@ const NOISE: &str = "it printed text before its JSON answer, of which only the d
 pub(super) struct Interpreter<'a> {
     pub(super) contract: &'static Contract,
     pub(super) bound: &'a Bound,
-    pub(super) tool: &'a str,
+    pub(super) input: &'a Input,
 }
 
 impl Interpreter<'_> {
@@ -93,15 +93,19 @@ impl Interpreter<'_> {
             (0, Stdout::Text(_)) if self.bound.hook.strict_output => {
                 self.failed("its output is not one JSON object, as `strict_output` demands")
             }
-            (0, Stdout::Text(text)) if self.contract.context == ContextMode::Text => {
-                self.answered(Output::context(text))
-            }
+            (0, Stdout::Text(text)) if self.takes_text() => self.answered(Output::context(text)),
             (0, Stdout::Text(text)) => Outcome { stdout: text, ..Outcome::none(self.bound.index) },
             (0, Stdout::Empty) => Outcome::none(self.bound.index),
             (code, _) => self.erred(code, stderr),
         };
         outcome.exit_code = outcome.exit_code.or(Some(code));
         outcome
+    }
+
+    /// Returns whether plain text is context for the model.
+    fn takes_text(&self) -> bool {
+        self.contract.context == ContextMode::Text
+            && self.bound.hook.dialect.is_none_or(|it| it.takes_text(self.contract.event))
     }
 
     /// Exit code 2.
@@ -177,15 +181,24 @@ impl Interpreter<'_> {
         let contract = self.contract;
         let event = contract.event;
 
+        let Hook { matcher, dialect, .. } = &*self.bound.hook;
+        if let Some(dialect) = dialect
+            && let Err(cause) = dialect.take_back(matcher, self.input, &mut output)
+        {
+            if let Some(failed) = self.failed_unless_stricter(&output, &cause) {
+                return failed;
+            }
+            dropped.push(cause);
+        }
         if output.respond.is_some() {
             if !contract.may_respond {
                 output.respond = None;
                 dropped.push(format!("nothing can answer in a tool's place at `{event}`"));
-            } else if !self.bound.handler.may_respond(self.tool) {
+            } else if !self.bound.handler.may_respond(self.input.tool()) {
                 output.respond = None;
                 let cause = format!(
                     "it answered in the place of tool `{}`, which it does not provide; list the tool in `provides:` of its process",
-                    self.tool
+                    self.input.tool()
                 );
                 if let Some(failed) = self.failed_unless_stricter(&output, &cause) {
                     return failed;
@@ -316,6 +329,18 @@ impl Interpreter<'_> {
     }
 }
 
+/// Returns whether a program that ended so has denied, asked or failed.
+pub(crate) fn is_strict(code: i32, stdout: &[u8], contract: &Contract) -> bool {
+    code == BLOCK
+        || NOT_RUN.contains(&code)
+        || SIGNALLED.contains(&code)
+        || match Stdout::read(stdout, contract) {
+            Stdout::Answer(output) => output.decision > Some(Decision::Allow),
+            Stdout::Noisy(_) | Stdout::Malformed(_) => true,
+            Stdout::Empty | Stdout::Text(_) => false,
+        }
+}
+
 /// What a program wrote to stdout.
 enum Stdout {
     Empty,
@@ -404,9 +429,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::config::{Command, Hook};
+    use crate::config::Command;
     use crate::event::Event;
     use crate::registry::{BoxFuture, Call, Failure, Handler};
+    use crate::wire::JsonObject;
 
     struct Never;
 
@@ -422,7 +448,8 @@ mod tests {
     fn read(event: Event, code: i32, stdout: &str, stderr: &str) -> Outcome {
         let hook = Hook::new(event, "command", Command::Text("guard".into()));
         let bound = Bound { hook: Arc::new(hook), handler: Arc::new(Never), index: 0, identity: 0 };
-        Interpreter { contract: event.contract(), bound: &bound, tool: "shell" }
+        let input = Input::for_tool("shell", JsonObject::new());
+        Interpreter { contract: event.contract(), bound: &bound, input: &input }
             .read(Ok(HandlerResult::exited(code, stdout.into(), stderr.into())))
     }
 
@@ -531,7 +558,8 @@ mod tests {
         let hook = Hook::new(Event::UserPromptSubmit, "command", Command::Text("guard".into()));
         let bound = Bound { hook: Arc::new(hook), handler: Arc::new(Never), index: 0, identity: 0 };
         let contract = Event::UserPromptSubmit.contract();
-        let outcome = Interpreter { contract, bound: &bound, tool: "" }.read(Err(failed));
+        let input = Input::default();
+        let outcome = Interpreter { contract, bound: &bound, input: &input }.read(Err(failed));
         assert_eq!(outcome.output.decision, Some(Decision::Deny));
         assert_eq!(outcome.warnings, ["too late"]);
     }

@@ -18,4 +18,5 @@ pub use build::ExecutorBuilder;
 pub use check::Check;
 pub use dispatch::{Executor, Observer};
 pub use explain::{Explanation, Selection};
+pub(crate) use interpret::is_strict;
 pub use matcher::{Matcher, MatcherError};

@@ -73,10 +73,13 @@ impl Plan {
         first_of_each(indexes, &self.hooks)
     }
 
-    /// Returns whether the hook's matcher matches the tool, by name or by kind.
+    /// Returns whether the hook's matcher matches the tool, by name, by kind or by the name that it
+    /// has in the hook's dialect.
     pub(crate) fn matches(&self, index: usize, input: &Input) -> bool {
-        let matcher = &self.hooks[index].hook.matcher;
-        matcher.matches(input.tool()) || input.tool_kinds.iter().any(|kind| matcher.matches(kind))
+        let Hook { matcher, dialect, .. } = &*self.hooks[index].hook;
+        matcher.matches(input.tool())
+            || input.tool_kinds.iter().any(|kind| matcher.matches(kind))
+            || dialect.is_some_and(|dialect| dialect.matches(matcher, input))
     }
 
     /// Returns whether the hook's condition holds for the input.

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookexec::agents::{self, Agent, Answer, NativeCall};
+use hookexec::agents::{self, Agent, Answer, Dialect, NativeCall};
 use hookexec::event::{ContextMode, Permission, Rewrite};
+use hookexec::executor::Matcher;
 use hookexec::wire::{Stop, StopScope, ToolResult};
 use hookexec::{Decision, Verdict};
 use serde_json::{Value, json};
@@ -64,6 +65,12 @@ fn played(agent: Agent, golden: &Value) -> Value {
     assert_eq!(input["hook_event_name"], event.name());
     input.as_object_mut().unwrap().remove("native");
     now["input"] = input;
+    let everything = Matcher::everything();
+    if let Ok(told) = Dialect::ClaudeCode.payloads(&everything, &call.input)
+        && agent != Agent::ClaudeCode
+    {
+        now["in_claude_code"] = json!(told);
+    }
     let answers: BTreeMap<&str, Value> = verdicts(&call)
         .into_iter()
         .map(|(name, verdict)| (name, shown(&agents::answer(&call, &verdict))))

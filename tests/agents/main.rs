@@ -1,6 +1,7 @@
 //! The adapters of the coding agents, seen from outside.
 #![cfg(test)]
 
+mod claude_hooks;
 mod dialect;
 mod dispatch;
 mod doctor;

@@ -73,12 +73,15 @@ impl Environment {
     }
 
     /// Adds the directories that are known of a hook, both absolute.
-    pub(crate) fn with_directories(mut self, config: &Path, project: &Path) -> Self {
-        for (name, directory) in [(CONFIG_DIR, config), (PROJECT_DIR, project)] {
-            let value = directory.as_os_str();
-            if fits(OsStr::new(name), value) {
-                self.own.push((name.into(), value.to_owned()));
-            }
+    pub(crate) fn with_directories(self, config: &Path, project: &Path) -> Self {
+        self.with_directory(CONFIG_DIR, config).with_directory(PROJECT_DIR, project)
+    }
+
+    /// Adds a variable that holds a directory.
+    pub(crate) fn with_directory(mut self, name: &str, directory: &Path) -> Self {
+        let value = directory.as_os_str();
+        if fits(OsStr::new(name), value) {
+            self.own.push((name.into(), value.to_owned()));
         }
         self
     }

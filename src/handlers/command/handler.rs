@@ -15,11 +15,14 @@ use super::explain::start_error;
 use super::group::Group;
 use super::place::{absolute, config_dir, working_dir};
 use super::program::Program;
+use crate::agents::Dialect;
 use crate::config::{Command, Hook};
+use crate::executor::{Matcher, is_strict};
 use crate::registry::{
     BoxFuture, BuildError, Call, Failure, Handler, HandlerEnv, HandlerError, HandlerFactory,
     HandlerResult,
 };
+use crate::wire::JsonObject;
 
 /// The shell of a hook that names none.
 const SHELL: &str = "/bin/sh";
@@ -44,8 +47,13 @@ impl HandlerFactory for CommandFactory {
     fn build(&self, env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
         let project = absolute(&env.working_dir)?;
         let directory = working_dir(hook.working_dir.as_deref(), &env.env, &project)?;
-        let environment = Environment::new(&env.env, &hook.inherit_env, &hook.env)?
+        let mut environment = Environment::new(&env.env, &hook.inherit_env, &hook.env)?
             .with_directories(&config_dir(&hook.location, &project)?, &project);
+        if let Some(name) = hook.dialect.and_then(Dialect::project_variable)
+            && !hook.env.contains_key(name)
+        {
+            environment = environment.with_directory(name, &project);
+        }
         let path = environment.get("PATH");
         let (program, mut arguments) = match &hook.command {
             Some(Command::Text(text)) if !text.trim().is_empty() => {
@@ -74,6 +82,7 @@ impl HandlerFactory for CommandFactory {
             environment,
             directory,
             max_output: hook.max_output,
+            dialect: hook.dialect.map(|dialect| (dialect, hook.matcher.clone())),
         }))
     }
 }
@@ -86,16 +95,22 @@ struct CommandHandler {
     environment: Environment,
     directory: PathBuf,
     max_output: usize,
+    /// Whose words it reads, and which tools it is for.
+    dialect: Option<(Dialect, Matcher)>,
 }
 
 impl Handler for CommandHandler {
     fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
         Box::pin(async move {
-            let start = Instant::now();
-            let group = self.start(call).await?;
-            let exchange = Exchange::new(group, self.max_output);
-            let ending = exchange.run(&call.json(), call.deadline).await;
-            self.report(ending, call.deadline.saturating_duration_since(start))
+            match &self.dialect {
+                None => self.tell(call, &call.json()).await,
+                Some((dialect, matcher)) => {
+                    let payloads = dialect
+                        .payloads(matcher, call.input)
+                        .map_err(|message| HandlerError::new(Failure::Protocol, message))?;
+                    self.tell_each(call, &payloads).await
+                }
+            }
         })
     }
 
@@ -106,6 +121,43 @@ impl Handler for CommandHandler {
 }
 
 impl CommandHandler {
+    /// Runs the command once.
+    async fn tell(&self, call: &Call<'_>, stdin: &[u8]) -> Result<HandlerResult, HandlerError> {
+        let start = Instant::now();
+        let group = self.start(call).await?;
+        let exchange = Exchange::new(group, self.max_output);
+        let ending = exchange.run(stdin, call.deadline).await;
+        self.report(ending, call.deadline.saturating_duration_since(start))
+    }
+
+    /// Runs the command for each of `payloads`, up to the first denial; of the other answers the
+    /// least permissive counts.
+    async fn tell_each(
+        &self,
+        call: &Call<'_>,
+        payloads: &[JsonObject],
+    ) -> Result<HandlerResult, HandlerError> {
+        // An allow for one of several is none for all of them, and an error hides behind no silence.
+        let rank = |result: &HandlerResult| match result.exit_code {
+            0 if !result.stdout.trim_ascii().is_empty() => 0,
+            0 => 1,
+            _ => 2,
+        };
+        let mut answer: Option<HandlerResult> = None;
+        for payload in payloads {
+            // Strings, numbers and JSON values: nothing in it can fail to serialise.
+            let stdin = serde_json::to_vec(payload).unwrap_or_default();
+            let next = self.tell(call, &stdin).await?;
+            if is_strict(next.exit_code, &next.stdout, call.event.contract()) {
+                return Ok(next);
+            }
+            if answer.as_ref().is_none_or(|before| rank(&next) > rank(before)) {
+                answer = Some(next);
+            }
+        }
+        Ok(answer.unwrap_or_default())
+    }
+
     async fn start(&self, call: &Call<'_>) -> Result<Group, HandlerError> {
         let failure = |message| HandlerError::new(Failure::Start, message);
         let program = self.program.file().map_err(|error| failure(error.to_string()))?;

@@ -1,0 +1,118 @@
+//! Hooks that were written for one agent, under whichever agent they run.
+//!
+//! Such a hook is told of an event in the words of its own agent, and what it answers is read in
+//! those words. The way from an agent's payload to an [`Input`] stands in the adapters; this is the
+//! way back, and it is one that denies rather than guesses: a call that the dialect has no words for
+//! is a failure of the hook, never a payload without the part that a guard would have looked at.
+
+mod arguments;
+mod payload;
+mod view;
+
+use serde::Serialize;
+
+use super::Agent;
+use crate::event::Event;
+use crate::executor::Matcher;
+use crate::wire::{Input, InputChange, JsonObject, Output};
+use view::View;
+
+/// In whose words a command hook is spoken to, and answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Dialect {
+    /// Claude Code's.
+    ClaudeCode,
+}
+
+impl Dialect {
+    /// Returns the dialects, each with its name in `hooks.yaml`.
+    pub(crate) const NAMES: [(&'static str, Self); 1] = [("claude-code", Self::ClaudeCode)];
+
+    /// Returns the agent whose dialect it is.
+    #[must_use]
+    pub fn agent(self) -> Agent {
+        match self {
+            Self::ClaudeCode => Agent::ClaudeCode,
+        }
+    }
+
+    /// Returns the variable in which the agent tells its hooks where the project is.
+    pub(crate) fn project_variable(self) -> Option<&'static str> {
+        super::adapter(self.agent()).project
+    }
+
+    /// Returns whether the agent has an event that stands for `event`.
+    pub(crate) fn knows(self, event: Event) -> bool {
+        self.agent().events().iter().any(|native| native.event == Some(event))
+    }
+
+    /// Returns whether plain text that a hook prints at `event` is context for the model.
+    pub(crate) fn takes_text(self, event: Event) -> bool {
+        match self {
+            Self::ClaudeCode => matches!(event, Event::SessionStart | Event::UserPromptSubmit),
+        }
+    }
+
+    /// Returns whether `matcher` matches one of the names that the agent would give the tool.
+    pub(crate) fn matches(self, matcher: &Matcher, input: &Input) -> bool {
+        view::names(self.agent(), input).iter().any(|name| matcher.matches(name))
+    }
+
+    /// Returns what the hook is to be told, once for each call of the agent that the one call at
+    /// hand stands for: a patch of three files is three edits to an agent without patches.
+    ///
+    /// # Errors
+    /// When the event or the call can't be said in the dialect.
+    pub fn payloads(self, matcher: &Matcher, input: &Input) -> Result<Vec<JsonObject>, String> {
+        if payload::event_name(self, input).is_none() {
+            return Err(format!("{} has no such event", self.agent().title()));
+        }
+        let views = self.views(matcher, input)?;
+        Ok(views.iter().map(|(name, view)| payload::write(self, input, name, view)).collect())
+    }
+
+    /// Puts the changes that a hook made to the dialect's payload into the words of the call at
+    /// hand.
+    ///
+    /// # Errors
+    /// When that can't be done; then the changes are taken out of `output`.
+    pub(crate) fn take_back(
+        self,
+        matcher: &Matcher,
+        input: &Input,
+        output: &mut Output,
+    ) -> Result<(), String> {
+        if output.hook_event_name.as_deref() == payload::event_name(self, input) {
+            output.hook_event_name = None;
+        }
+        payload::take_back_response(self, input, output);
+        let Some(change) = output.updated_input.take() else { return Ok(()) };
+        let views = self.views(matcher, input)?;
+        let [(_, view)] = &views[..] else {
+            return Err(format!(
+                "it changed one of the {} calls that `{}` stands for in the words of {}, which can't be carried over",
+                views.len(),
+                input.tool(),
+                self.agent().title(),
+            ));
+        };
+        output.updated_input = Some(match &view.call {
+            Some(call) => InputChange::Replace(call.take_back(change)?),
+            None => change,
+        });
+        Ok(())
+    }
+
+    /// Returns the views of the call that `matcher` is about, each with the name to show.
+    fn views(self, matcher: &Matcher, input: &Input) -> Result<Vec<(String, View)>, String> {
+        let views = view::views(self.agent(), input)?;
+        let named = |view: &View| view.names.iter().find(|name| matcher.matches(name)).cloned();
+        if views.iter().any(|view| named(view).is_some()) {
+            return Ok(views.into_iter().filter_map(|view| Some((named(&view)?, view))).collect());
+        }
+        // It was chosen by a name of another agent, or by a kind.
+        Ok(views.into_iter().map(|view| (view.names[0].clone(), view)).collect())
+    }
+}

@@ -1,0 +1,163 @@
+//! Claude Code's payload, written from an input of ours.
+
+use serde_json::{Value, json};
+
+use super::Dialect;
+use super::view::{self, View};
+use crate::event::Event;
+use crate::wire::{Input, JsonObject, Output};
+
+/// Keys at which a tool's response says what the model reads.
+const SPOKEN: [&str; 7] = [
+    "llmContent",
+    "textResultForLlm",
+    "text_result_for_llm",
+    "for_llm",
+    "output",
+    "content",
+    "text",
+];
+
+/// Returns what the agent calls the event.
+pub(super) fn event_name(dialect: Dialect, input: &Input) -> Option<&'static str> {
+    let failed = input.tool_error == Some(true);
+    let mut rows = dialect.agent().events().iter();
+    let same = rows.find(|native| {
+        native.event == input.hook_event_name
+            && (native.event != Some(Event::PostToolUse) || native.failed_tool == failed)
+    });
+    same.map(|native| native.name)
+}
+
+/// Writes what the agent would have said of the event, calling the tool `name`.
+pub(super) fn write(dialect: Dialect, input: &Input, name: &str, view: &View) -> JsonObject {
+    if let Some(Value::Object(native)) = &input.native
+        && view::is_own(dialect.agent(), input)
+    {
+        return current(native.clone(), input);
+    }
+    let mut payload = JsonObject::new();
+    let mut say = |key: &str, value: Value| payload.insert(key.to_owned(), value);
+    say("session_id", json!(input.session_id));
+    // Keys that are always there: a script that indexes a missing one dies, and decides nothing.
+    say("transcript_path", extra(input, "transcript_path", json!("")));
+    say("cwd", json!(input.cwd));
+    say("permission_mode", extra(input, "permission_mode", json!("default")));
+    say("hook_event_name", json!(event_name(dialect, input)));
+    let Some(event) = input.hook_event_name else { return payload };
+    if event.contract().tool_matched || event == Event::OnToolApprovalDecision {
+        say("tool_name", json!(name));
+        say("tool_input", arguments(input, view));
+        say("tool_use_id", text(input.tool_use_id.as_ref(), ""));
+    }
+    match event {
+        Event::PostToolUse if input.tool_error == Some(true) => {
+            say("error", json!(input.tool_response.as_ref().map(spoken)));
+            say("is_interrupt", json!(false));
+        }
+        Event::PostToolUse => {
+            let response = input.tool_response.clone().unwrap_or(json!(""));
+            let shell = view.names.iter().any(|name| name == "Bash");
+            say("tool_response", if shell { shell_response(response) } else { response });
+        }
+        Event::UserPromptSubmit => {
+            say("prompt", text(input.prompt.as_ref(), ""));
+        }
+        Event::SessionStart => {
+            say("source", text(input.source.as_ref(), "startup"));
+            say("model", text(input.model_id.as_ref(), ""));
+        }
+        Event::SessionEnd => {
+            say("reason", text(input.reason.as_ref(), "other"));
+        }
+        Event::Stop | Event::SubagentStop => {
+            say("stop_hook_active", extra(input, "stop_hook_active", json!(false)));
+            say("last_assistant_message", text(input.stop_response.as_ref(), ""));
+        }
+        Event::PreCompact => {
+            say("trigger", text(input.source.as_ref(), "auto"));
+            say("custom_instructions", extra(input, "custom_instructions", json!("")));
+        }
+        Event::AfterCompaction => {
+            say("trigger", text(input.source.as_ref(), "auto"));
+            say("compact_summary", text(input.summary.as_ref(), ""));
+        }
+        Event::Notification => {
+            say("message", text(input.notification_message.as_ref(), ""));
+            say("notification_type", extra(input, "notification_type", json!("")));
+        }
+        Event::OnError => {
+            say("error", text(input.reason.as_ref(), ""));
+        }
+        Event::OnToolApprovalDecision => {
+            say("reason", text(input.reason.as_ref(), ""));
+        }
+        _ => {}
+    }
+    if let Some(milliseconds) = input.tool_duration_ms {
+        say("duration_ms", json!(milliseconds));
+    }
+    for (key, value) in &input.extra {
+        if !payload.contains_key(key) {
+            payload.insert(key.clone(), value.clone());
+        }
+    }
+    payload
+}
+
+/// Returns the agent's own payload with what hooks have rewritten since.
+fn current(mut payload: JsonObject, input: &Input) -> JsonObject {
+    let now = |arguments: &JsonObject| Value::Object(arguments.clone());
+    for (key, value) in [
+        ("tool_input", input.tool_input.as_ref().map(now)),
+        ("tool_response", input.tool_response.clone()),
+    ] {
+        if let (Some(said), Some(value)) = (payload.get_mut(key), value) {
+            *said = value;
+        }
+    }
+    payload
+}
+
+fn arguments(input: &Input, view: &View) -> Value {
+    let translated = view.call.as_ref().map(|call| call.arguments.clone());
+    Value::Object(translated.or_else(|| input.tool_input.clone()).unwrap_or_default())
+}
+
+fn text(value: Option<&String>, otherwise: &str) -> Value {
+    json!(value.map_or(otherwise, String::as_str))
+}
+
+fn extra(input: &Input, key: &str, otherwise: Value) -> Value {
+    input.extra.get(key).cloned().unwrap_or(otherwise)
+}
+
+/// Returns a command's response in the shape that Claude Code's has.
+fn shell_response(response: Value) -> Value {
+    if response.get("stdout").is_some() {
+        return response;
+    }
+    json!({ "stdout": spoken(&response), "stderr": "", "interrupted": false, "isImage": false })
+}
+
+fn spoken(response: &Value) -> String {
+    match response {
+        Value::String(text) => text.clone(),
+        other => {
+            let inner = SPOKEN.iter().find_map(|key| other.get(key)?.as_str());
+            inner.map_or_else(|| other.to_string(), str::to_owned)
+        }
+    }
+}
+
+/// Returns a changed response as plain text where the tool's own was put into another shape.
+pub(super) fn take_back_response(dialect: Dialect, input: &Input, output: &mut Output) {
+    let Some(Value::Object(changed)) = &output.updated_tool_response else { return };
+    let had_stdout = input.tool_response.as_ref().is_some_and(|old| old.get("stdout").is_some());
+    if !view::is_own(dialect.agent(), input)
+        && !had_stdout
+        && let Some(stdout) = changed.get("stdout").filter(|stdout| stdout.is_string())
+    {
+        output.updated_tool_response = Some(stdout.clone());
+    }
+}

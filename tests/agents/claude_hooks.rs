@@ -1,0 +1,285 @@
+//! Hooks written for Claude Code, under other agents: real scripts in sh, jq and python.
+
+use serde_json::{Value, json};
+
+use crate::support::{Done, Sandbox};
+
+/// A guard as people write them: it looks at the event, the tool and the command.
+const SHELL_GUARD: &str = r#"#!/bin/sh
+input=$(cat)
+[ "$(echo "$input" | jq -r .hook_event_name)" = PreToolUse ] || exit 0
+[ "$(echo "$input" | jq -r .tool_name)" = Bash ] || exit 0
+case $(echo "$input" | jq -r .tool_input.command) in
+  "rm "*) echo "no rm in $(basename "$CLAUDE_PROJECT_DIR")" >&2; exit 2 ;;
+esac
+"#;
+
+/// A guard of files, answering in JSON; it dies of a key that is missing.
+const FILE_GUARD: &str = r#"
+import json, sys
+data = json.load(sys.stdin)
+assert data["hook_event_name"] == "PreToolUse" and data["transcript_path"] is not None and data["permission_mode"]
+if data["tool_name"] in ("Edit", "Write"):
+    path = data["tool_input"]["file_path"]
+    assert path.startswith("/"), path
+    if path.endswith(".env"):
+        print(json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse",
+            "permissionDecision": "deny", "permissionDecisionReason": data["tool_name"] + " of a secret"}}))
+"#;
+
+fn hooks(event: &str, matcher: &str, command: &str) -> String {
+    let hook = json!({"type": "command", "dialect": "claude-code", "command": command});
+    let entry = match matcher {
+        "" => json!({ event: [hook] }),
+        _ => json!({ event: [{"matcher": matcher, "hooks": [hook]}] }),
+    };
+    entry.to_string()
+}
+
+/// Runs one event as `agent` sends it; `""` is a host that calls hookexec itself.
+fn run(sandbox: &Sandbox, agent: &str, event: &str, payload: &Value) -> Done {
+    let mut args = vec!["run", "--config", "hooks.yaml"];
+    if agent.is_empty() {
+        args.push(event);
+    } else {
+        args.extend(["--from", agent, "--event", event]);
+    }
+    sandbox.hookexec(args).stdin(payload.to_string()).run()
+}
+
+/// Calls of a tool about a command, as each agent writes them.
+fn commands(command: &str) -> Vec<(&'static str, &'static str, Value)> {
+    let call = |event: &str, tool: &str, key: &str| json!({"hook_event_name": event, "session_id": "s", "tool_name": tool, "tool_input": { key: command }});
+    vec![
+        ("claude-code", "PreToolUse", call("PreToolUse", "Bash", "command")),
+        ("codex", "PreToolUse", call("PreToolUse", "Bash", "command")),
+        ("gemini", "BeforeTool", call("BeforeTool", "run_shell_command", "command")),
+        ("qwen", "PreToolUse", call("PreToolUse", "run_shell_command", "command")),
+        (
+            "copilot",
+            "preToolUse",
+            json!({"toolName": "bash", "toolArgs": json!({"command": command}).to_string()}),
+        ),
+        ("cursor", "beforeShellExecution", json!({"command": command})),
+        ("droid", "PreToolUse", call("PreToolUse", "Execute", "command")),
+        ("windsurf", "pre_run_command", json!({"tool_info": {"command_line": command}})),
+        ("kiro", "PreToolUse", call("PreToolUse", "execute_bash", "command")),
+        ("", "pre_tool_use", json!({"tool_name": "shell", "tool_input": {"cmd": command}})),
+        ("", "pre_tool_use", json!({"tool_name": "Bash", "tool_input": {"command": command}})),
+    ]
+}
+
+/// Calls of a tool that changes a file, as each agent writes them.
+fn edits(path: &str) -> Vec<(&'static str, &'static str, Value)> {
+    let call = |event: &str, tool: &str, input: Value| json!({"hook_event_name": event, "cwd": "/p", "transcript_path": "/t", "permission_mode": "default", "tool_name": tool, "tool_input": input});
+    let diff = format!(
+        "*** Begin Patch\n*** Add File: a.txt\n+x\n*** Update File: {path}\n@@\n-a\n+b\n*** End Patch\n"
+    );
+    vec![
+        (
+            "claude-code",
+            "PreToolUse",
+            call("PreToolUse", "Edit", json!({"file_path": format!("/p/{path}")})),
+        ),
+        ("codex", "PreToolUse", call("PreToolUse", "apply_patch", json!({ "command": diff }))),
+        ("gemini", "BeforeTool", call("BeforeTool", "replace", json!({ "file_path": path }))),
+        ("gemini", "BeforeTool", call("BeforeTool", "write_file", json!({ "file_path": path }))),
+        (
+            "copilot",
+            "preToolUse",
+            json!({"cwd": "/p", "toolName": "apply_patch", "toolArgs": diff}),
+        ),
+        (
+            "copilot",
+            "preToolUse",
+            json!({"cwd": "/p", "toolName": "create", "toolArgs": { "path": path }}),
+        ),
+        ("cursor", "preToolUse", call("preToolUse", "Write", json!({ "file_path": path }))),
+        (
+            "windsurf",
+            "pre_write_code",
+            json!({"tool_info": {"cwd": "/p", "file_path": path, "edits": []}}),
+        ),
+        (
+            "kiro",
+            "PreToolUse",
+            call("PreToolUse", "fs_write", json!({"command": "create", "path": path})),
+        ),
+        ("", "pre_tool_use", call("pre_tool_use", "edit_file", json!({"path": path, "edits": []}))),
+        ("", "pre_tool_use", call("pre_tool_use", "apply_patch", json!({ "input": diff }))),
+    ]
+}
+
+fn says_no(done: &Done, reason: &str) -> bool {
+    let words = ["\"deny\"", "\"block\""].iter().any(|word| done.stdout.contains(word));
+    format!("{}{}", done.stdout, done.stderr).contains(reason) && (words || done.code() == Some(2))
+}
+
+#[track_caller]
+fn lets_pass(done: &Done, case: &str) {
+    assert_eq!(done.code(), Some(0), "{case}: {done:#?}");
+    let silent = done.stdout.is_empty() || done.stdout.contains("\"decision\":null");
+    assert!(silent && !done.stdout.contains("failed"), "{case}: {done:#?}");
+}
+
+#[test]
+fn a_shell_guard_denies_a_command_under_every_agent() {
+    let sandbox = Sandbox::new();
+    sandbox.script("guard.sh", SHELL_GUARD);
+    for matcher in ["Bash", "Bash|Edit", ".*Ba.*", "*"] {
+        sandbox.write(
+            "hooks.yaml",
+            &hooks("pre_tool_use", matcher, "\"$CLAUDE_PROJECT_DIR\"/guard.sh"),
+        );
+        for (agent, event, payload) in commands("rm -rf x") {
+            let done = run(&sandbox, agent, event, &payload);
+            assert!(says_no(&done, "no rm in project"), "{agent}: {done:#?}");
+        }
+        for (agent, event, payload) in commands("date") {
+            lets_pass(&run(&sandbox, agent, event, &payload), agent);
+        }
+    }
+    sandbox.write("hooks.yaml", &hooks("pre_tool_use", "Edit", "echo wrong tool >&2; exit 2"));
+    for (agent, event, payload) in commands("rm -rf x") {
+        lets_pass(&run(&sandbox, agent, event, &payload), agent);
+    }
+}
+
+#[test]
+fn a_python_guard_of_files_sees_each_file_that_any_agent_changes() {
+    let sandbox = Sandbox::new();
+    sandbox.write("guard.py", FILE_GUARD);
+    sandbox.write("hooks.yaml", &hooks("pre_tool_use", "Edit|Write", "python3 guard.py"));
+    for (agent, event, payload) in edits("inner/.env") {
+        let done = run(&sandbox, agent, event, &payload);
+        assert!(says_no(&done, "of a secret"), "{agent} {payload}: {done:#?}");
+    }
+    for (agent, event, payload) in edits("inner/a.txt") {
+        lets_pass(&run(&sandbox, agent, event, &payload), &format!("{agent} {payload}"));
+    }
+}
+
+#[test]
+fn a_call_that_cannot_be_said_in_the_dialect_is_denied() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", &hooks("pre_tool_use", "Edit|Write|Bash", "cat >/dev/null"));
+    for (tool, missing) in [("apply_patch", "file_path"), ("Bash", "command")] {
+        let payload =
+            json!({"hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": {"x": 1}});
+        let done = run(&sandbox, "codex", "PreToolUse", &payload);
+        assert!(says_no(&done, &format!("no `{missing}`")), "{done:#?}");
+    }
+}
+
+#[test]
+fn changed_arguments_get_back_into_the_agents_own_words() {
+    let sandbox = Sandbox::new();
+    let rewrite = r#"jq -c '{hookSpecificOutput: {hookEventName: "PreToolUse", permissionDecision: "allow",
+        updatedInput: {command: ("echo " + .tool_input.command)}}}'"#;
+    sandbox.write("hooks.yaml", &hooks("pre_tool_use", "Bash", rewrite));
+    for (agent, event, payload) in commands("date") {
+        let done = run(&sandbox, agent, event, &payload);
+        let said = format!("{}{}", done.stdout, done.stderr);
+        let key = if payload["tool_input"]["cmd"].is_string() { "cmd" } else { "command" };
+        // Who takes no changes is told of them.
+        let escaped = said.replace('\\', "");
+        assert!(escaped.contains(&format!("\"{key}\":\"echo date\"")), "{agent}: {done:#?}");
+    }
+    sandbox.write(
+        "hooks.yaml",
+        &hooks(
+            "pre_tool_use",
+            "Edit|Write",
+            r#"jq -c '{hookSpecificOutput: {updatedInput: (.tool_input + {content: "x"})}}'"#,
+        ),
+    );
+    let (agent, event, payload) = edits("a").swap_remove(1);
+    let done = run(&sandbox, agent, event, &payload);
+    assert!(says_no(&done, "can't be carried over"), "{done:#?}");
+}
+
+#[test]
+fn every_form_of_an_answer_counts_as_in_claude_code() {
+    let sandbox = Sandbox::new();
+    let payload = json!({"tool_name": "Bash", "tool_input": {"command": "date"}});
+    for (command, reason) in [
+        (r#"echo '{"decision":"block","reason":"R"}'"#, "R"),
+        (
+            r#"echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"R"}}'"#,
+            "R",
+        ),
+        (r#"echo '{"continue":false,"stopReason":"R"}'"#, "R"),
+        ("echo R >&2; exit 2", "R"),
+        // There a timeout and a program that is not found let the tool run.
+        ("sleep 1000", "1s"),
+        ("./none.sh", "none.sh"),
+    ] {
+        let hook =
+            json!({"type": "command", "dialect": "claude-code", "command": command, "timeout": 1});
+        let hooks = json!({"pre_tool_use": [{"matcher": "Bash", "hooks": [hook]}]});
+        sandbox.write("hooks.yaml", &hooks.to_string());
+        for (agent, event) in
+            [("codex", "PreToolUse"), ("claude-code", "PreToolUse"), ("", "pre_tool_use")]
+        {
+            let done = run(&sandbox, agent, event, &payload);
+            assert!(says_no(&done, reason), "{agent} {command}: {done:#?}");
+        }
+    }
+    for command in ["exit 1", "cat", "echo '{\"suppressOutput\":true}'"] {
+        sandbox.write("hooks.yaml", &hooks("pre_tool_use", "Bash", command));
+        let done = run(&sandbox, "", "pre_tool_use", &payload).exits(0);
+        assert!(done.stdout.contains("\"allowed\":true"), "{command}: {done:#?}");
+    }
+}
+
+#[test]
+fn what_a_hook_prints_is_context_only_where_it_is_in_claude_code() {
+    let sandbox = Sandbox::new();
+    let print = "jq -r '.hook_event_name + \" \" + (.prompt // .source // .tool_response.stdout)'";
+    for (event, payload, context) in [
+        ("user_prompt_submit", json!({"prompt": "hi"}), Some("UserPromptSubmit hi")),
+        ("session_start", json!({}), Some("SessionStart startup")),
+        (
+            "post_tool_use",
+            json!({"tool_name": "shell", "tool_input": {"cmd": "x"}, "tool_response": "out"}),
+            None,
+        ),
+    ] {
+        let matcher = if event == "post_tool_use" { "*" } else { "" };
+        sandbox.write("hooks.yaml", &hooks(event, matcher, print));
+        let done = run(&sandbox, "", event, &payload).exits(0);
+        let verdict: Value = serde_json::from_str(&done.stdout).unwrap();
+        assert_eq!(verdict["additional_context"].as_str(), context, "{event}");
+    }
+}
+
+#[test]
+fn the_own_payload_of_claude_code_is_passed_on_whole() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", &hooks("pre_tool_use", "Bash", "cat > seen.json"));
+    let payload = json!({"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash",
+        "tool_input": {"command": "date"}, "effort": {"level": "high"}, "brand_new": 1});
+    let _ = run(&sandbox, "claude-code", "PreToolUse", &payload).exits(0);
+    assert_eq!(serde_json::from_str::<Value>(&sandbox.read("seen.json")).unwrap(), payload);
+}
+
+#[test]
+fn a_dialect_stands_only_where_it_can_mean_something() {
+    let sandbox = Sandbox::new();
+    for (text, problem) in [
+        (
+            "turn_start: { type: command, dialect: claude-code, command: x }",
+            "Claude Code has no event for `turn_start`",
+        ),
+        (
+            "stop: { type: builtin, dialect: claude-code, command: add_date }",
+            "no meaning for a builtin hook",
+        ),
+        ("stop: { type: command, dialect: claude, command: x }", "one of claude-code"),
+    ] {
+        sandbox.write("hooks.yaml", text);
+        let done = sandbox.hookexec(["check", "--config", "hooks.yaml"]).run();
+        assert!(format!("{}{}", done.stdout, done.stderr).contains(problem), "{done:#?}");
+        assert_eq!(done.code(), Some(78));
+    }
+}
