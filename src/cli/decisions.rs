@@ -159,7 +159,7 @@ impl Args {
             };
             numbers.never_ran.retain(|hook| !ran(hook));
             match (&self.html, self.format) {
-                (Some(file), _) => write_page(file, &page.html(&numbers))?,
+                (Some(file), _) => write_page(file, &page.html(&numbers, &self.filters()))?,
                 (None, Format::Json) => output::print_json(&numbers)?,
                 (None, Format::Text) => output::print(&decisions_text::numbers(&numbers))?,
             }
@@ -225,6 +225,20 @@ impl Args {
             DecisionWord::None => Expected::Nothing,
         });
         filter
+    }
+
+    /// Returns which records are wanted, in words of the command line.
+    fn filters(&self) -> Vec<String> {
+        let decision = self.decision.and_then(|word| clap::ValueEnum::to_possible_value(&word));
+        [
+            self.event.map(|event| format!("--event {event}")),
+            decision.map(|word| format!("--decision {}", word.get_name())),
+            self.hook.as_ref().map(|hook| format!("--hook {hook}")),
+            self.since.map(|since| format!("--since {since:.0}")),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 
     fn path(&self) -> Result<PathBuf, CommandError> {

@@ -43,7 +43,7 @@ fn a_guard_that_is_installed_and_seen_firing_is_live() {
     fire(&sandbox, "claude-code", "PreToolUse", payload);
     let after = hookexec(&sandbox, &["doctor", "claude-code"]).exits(0).stdout;
     assert!(after.contains("ok       pre_tool_use: PreToolUse, last seen "), "{after}");
-    assert!(after.contains("0 problems, 1 warnings"), "{after}");
+    assert!(after.contains("0 problems, 1 warning"), "{after}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod audit;
 mod cases;
 mod explain;
+mod page;
 #[path = "../support/mod.rs"]
 mod support;
 mod walk;
