@@ -387,7 +387,9 @@ impl Stdout {
 /// a line, whatever stands around it; the last one when there are several.
 fn stricter_answer(text: &str) -> Option<Output> {
     let line_starts = text.rmatch_indices('\n').map(|(at, _)| at + 1).chain([0]);
-    let starts = line_starts.filter(|at| text[*at..].trim_start().starts_with('{'));
+    // Looked at to the end of the line only, or a mebibyte of empty lines would take minutes.
+    let blank = |letter: char| letter.is_whitespace() && letter != '\n';
+    let starts = line_starts.filter(|at| text[*at..].trim_start_matches(blank).starts_with('{'));
     // A bound for the work: who logs more objects than this behind its answer has not answered.
     starts.take(256).find_map(|at| {
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<&RawValue>();
@@ -549,6 +551,20 @@ mod tests {
         // Context may well end in an example of JSON.
         let example = "Answer so:\n{\"reason\": \"...\"}";
         assert_eq!(context(Event::UserPromptSubmit, 0, example).as_deref(), Some(example));
+    }
+
+    #[test]
+    fn a_flood_of_lines_is_read_in_no_time() {
+        // Each of these took minutes once, in which no timeout and no signal was heard.
+        for filling in ["\n", " \n", "\u{a0}", "{\n", " {\"a\":\n"] {
+            let text = format!("x{}x", filling.repeat((1 << 20) / filling.len()));
+            let started = std::time::Instant::now();
+            assert_eq!(read(Event::PreToolUse, 0, &text, "").output.decision, None, "{filling:?}");
+            assert!(started.elapsed().as_secs() < 60, "{filling:?}: {:?}", started.elapsed());
+            let denied = format!("{text}\n{{\"decision\":\"deny\"}}");
+            let outcome = read(Event::PreToolUse, 0, &denied, "");
+            assert_eq!(outcome.output.decision, Some(Decision::Deny), "{filling:?}");
+        }
     }
 
     #[test]
