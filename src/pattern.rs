@@ -12,6 +12,8 @@ use regex_syntax::hir::{Class, Hir, HirKind, Look};
 const SIZE_LIMIT: usize = 1 << 20;
 /// Up to how many states a pattern is known to stay far below [`SIZE_LIMIT`].
 const SMALL: usize = 8_000;
+/// Up to how many bytes a simple pattern is known to be small.
+const SIMPLE: usize = 400;
 
 /// A regular expression that was checked and may not be compiled yet.
 ///
@@ -34,9 +36,14 @@ impl Pattern {
 
     /// Returns the pattern that matches only the whole of a text, or what is wrong with it.
     pub(crate) fn whole(text: &str) -> Result<Self, String> {
+        let whole = format!("^(?:{text})$");
+        if let Some(beginnings) = simple_beginnings(text) {
+            let (text, compiled) = (whole.into(), Arc::default());
+            return Ok(Self { text, beginnings: Some(beginnings), compiled });
+        }
         // The pattern alone first: `a)|(b` must not become valid by the parentheses around it.
         parse(text)?;
-        let text = format!("^(?:{text})$");
+        let text = whole;
         Self::of(&parse(&text)?, text.into())
     }
 
@@ -88,6 +95,20 @@ fn beginnings(hir: &Hir) -> Option<Arc<[Box<[u8]>]>> {
     }
     let prefixes = Extractor::new().extract(hir);
     Some(prefixes.literals()?.iter().map(|literal| literal.as_bytes().into()).collect())
+}
+
+/// Returns what every match of a simple pattern begins with, one of these: one of words, `.`, `.*`,
+/// `.+` and `|`, as most matchers are. It is valid and small, which no parser has to find out.
+fn simple_beginnings(text: &str) -> Option<Arc<[Box<[u8]>]>> {
+    let bytes = text.as_bytes();
+    let simple = text.len() <= SIMPLE
+        && bytes.iter().enumerate().all(|(at, byte)| match byte {
+            b'*' | b'+' => at > 0 && bytes[at - 1] == b'.',
+            byte => byte.is_ascii_alphanumeric() || b"_-.|".contains(byte),
+        });
+    let word =
+        |alternative: &str| alternative.split('.').next().unwrap_or_default().as_bytes().into();
+    simple.then(|| text.split('|').map(word).collect())
 }
 
 fn compile(text: &str, limit: usize) -> Result<Regex, regex::Error> {
@@ -169,6 +190,13 @@ mod tests {
             }
         }
         assert!(small > 20, "{small}");
+        for unit in [".", ".*", ".+", "a", "|", ".|"] {
+            let text = unit.repeat(SIMPLE / unit.len());
+            assert!(simple_beginnings(&text).is_some());
+            let hir = ParserBuilder::new().utf8(false).build().parse(&text).unwrap();
+            assert!(states(&hir) <= SMALL, "{unit}");
+            assert!(simple_beginnings(&format!("{text}aa")).is_none());
+        }
     }
 }
 
@@ -205,6 +233,19 @@ mod properties {
             let whole = compile(&format!("^(?:{pattern})$"), SIZE_LIMIT).unwrap();
             let found = whole.is_match(text.as_bytes());
             prop_assert_eq!(Pattern::whole(&pattern).unwrap().is_match(&text), found);
+        }
+
+        #[test]
+        fn a_simple_pattern_is_valid_and_means_the_same(
+            pattern in r"[ab_-]{0,2}([ab.*+|_-]{0,7}|\PC{0,5})",
+            text in r"[ab_-]{0,5}|\PC{0,3}",
+        ) {
+            if simple_beginnings(&pattern).is_some() {
+                let whole = compile(&format!("^(?:{pattern})$"), SIZE_LIMIT).unwrap();
+                prop_assert!(compile(&pattern, SIZE_LIMIT).is_ok());
+                let found = whole.is_match(text.as_bytes());
+                prop_assert_eq!(Pattern::whole(&pattern).unwrap().is_match(&text), found);
+            }
         }
     }
 }

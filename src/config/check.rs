@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
+use super::alike::Alike;
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::model::{Command, Config, Hook, OnError};
 use crate::event::Rewrite;
@@ -105,8 +106,10 @@ fn without_effect(hook: &Hook, problems: &mut Diagnostics) {
 
 /// Warns of hooks that never run, because the same one stands before them.
 fn duplicates(config: &Config, problems: &mut Diagnostics) {
-    let mut seen: HashMap<String, Vec<&Hook>> = HashMap::with_capacity(config.hooks.len());
-    for hook in config.hooks.iter().filter(|hook| hook.enabled) {
+    let enabled = || config.hooks.iter().filter(|hook| hook.enabled);
+    let repeats = Alike::of(enabled());
+    let mut seen: HashMap<String, Vec<&Hook>> = HashMap::new();
+    for hook in enabled().filter(|hook| repeats.may_repeat(hook)) {
         let alike = seen.entry(hook.identity()).or_default();
         // The same hook under another matcher runs for the tools that only that one matches.
         let covers =

@@ -67,8 +67,9 @@ fn read_bytes(path: &Path, origin: Origin) -> io::Result<Vec<u8>> {
     if metadata.is_dir() {
         return Err(ErrorKind::IsADirectory.into());
     }
-    let mut bytes = Vec::new();
     // One byte more than allowed tells; a pipe has no size to ask for.
+    let expected = metadata.len().min(MAX_SIZE) + 1;
+    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or_default());
     file.take(MAX_SIZE + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -1,6 +1,7 @@
 //! `hooks.yaml`: read, checked and resolved, with every problem of a file in one go.
 
 mod acceptance;
+mod alike;
 mod audit;
 mod cases;
 mod check;
@@ -30,6 +31,7 @@ mod when;
 mod yaml;
 
 pub use acceptance::ProjectFile;
+pub(crate) use alike::Alike;
 pub use condition::{Condition, Leaf, Trace};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use home::home_directory;

@@ -35,6 +35,9 @@ pub(super) const MAX_SUGGESTIONS: usize = 100;
 /// How many problems of one file are kept: a file with more of them is something else.
 const MAX_PROBLEMS: usize = 1_000;
 
+/// How many keys of a mapping are compared one by one.
+const FEW: usize = 24;
+
 /// Reads one file.
 pub(super) struct Reader {
     file: Arc<SourceFile>,
@@ -167,7 +170,8 @@ impl Reader {
             self.expected(what, "a mapping", node);
             return None;
         };
-        let mut seen: HashMap<&str, &Node> = HashMap::with_capacity(entries.len());
+        // The few keys of most mappings are compared sooner than hashed.
+        let mut seen = (entries.len() > FEW).then(HashMap::<&str, &Node>::new);
         let mut fields = Fields { entries: Vec::with_capacity(entries.len()), meant: Vec::new() };
         for (key, value) in entries {
             let Some(name) = key.as_text() else {
@@ -178,7 +182,11 @@ impl Reader {
                 );
                 continue;
             };
-            if let Some(first) = seen.get(name) {
+            let first = match &seen {
+                Some(seen) => seen.get(name).copied(),
+                None => fields.iter().find(|(known, ..)| *known == name).map(|(_, key, _)| key),
+            };
+            if let Some(first) = first {
                 let line = self.location(first).line();
                 self.report(
                     key,
@@ -190,7 +198,9 @@ impl Reader {
                 );
                 continue;
             }
-            seen.insert(name, key);
+            if let Some(seen) = &mut seen {
+                seen.insert(name, key);
+            }
             fields.entries.push((name, key, value));
         }
         Some(fields)

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::layers::Layer;
 
@@ -119,8 +119,9 @@ impl Location {
 impl Default for Location {
     /// Returns the place of a hook that no file holds: one made by a program.
     fn default() -> Self {
-        let file = SourceFile::new("<program>", "");
-        Self { file: Arc::new(file), range: 0..0 }
+        static PROGRAM: LazyLock<Arc<SourceFile>> =
+            LazyLock::new(|| Arc::new(SourceFile::new("<program>", "")));
+        Self { file: Arc::clone(&PROGRAM), range: 0..0 }
     }
 }
 

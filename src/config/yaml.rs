@@ -1,8 +1,10 @@
-//! YAML text to a tree of [`Node`]s: the only file that names the YAML library.
+//! YAML text to a tree of [`Node`]s: the only module that names the YAML library and its parser.
 //!
 //! Duplicate keys are kept in the tree, so that they are reported along with everything else; for
 //! the library "last wins" means that text keys are handed over as they come. Keys that are
 //! numbers it would fold together, which is why the readers of the tree accept no such keys.
+
+mod plain;
 
 use std::fmt;
 use std::ops::Range;
@@ -32,6 +34,11 @@ pub(super) struct SyntaxError {
 
 /// Parses `text`, which has no byte order mark.
 pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
+    plain::parse(text).map_or_else(|| long(text), Ok)
+}
+
+/// Parses with all that the library knows.
+fn long(text: &str) -> Result<Node, SyntaxError> {
     let mut alias_limits = AliasLimits::default();
     alias_limits.max_total_replayed_events = MAX_NODES;
     let options = serde_saphyr::options! {

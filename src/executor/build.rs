@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use super::dispatch::Executor;
 use super::select::{Bound, Plan};
 use crate::audit::Auditor;
-use crate::config::{Config, Diagnostic, Diagnostics, Hook};
+use crate::config::{Alike, Config, Diagnostic, Diagnostics, Hook};
 use crate::event::Event;
 use crate::handlers::process::Processes;
 use crate::registry::{
@@ -107,18 +107,16 @@ impl ExecutorBuilder {
 
         let mut diagnostics = Diagnostics::default();
         let mut hooks_of: Vec<Vec<Bound>> = (0..Event::COUNT).map(|_| Vec::new()).collect();
-        let mut identities: HashMap<String, usize> = HashMap::new();
-        let mut configured = Vec::with_capacity(self.config.hooks.len());
-        for hook in self.config.hooks {
-            let hook = Arc::new(hook);
-            configured.push(Arc::clone(&hook));
+        let configured: Vec<_> = self.config.hooks.into_iter().map(Arc::new).collect();
+        let mut identities = Identities::of(&configured);
+        for hook in &configured {
             let refusal = hook.untrusted.as_ref().filter(|_| self.heeds_trust);
-            match build_handler(&environment, &hook, refusal) {
-                Err(error) => diagnostics.push(diagnostic(&hook, error)),
+            match build_handler(&environment, hook, refusal) {
+                Err(error) => diagnostics.push(diagnostic(hook, error)),
                 Ok(handler) if hook.enabled => {
-                    let next = identities.len();
-                    let identity = *identities.entry(hook.identity()).or_insert(next);
+                    let identity = identities.number(hook);
                     let hooks = &mut hooks_of[hook.event.index()];
+                    let hook = Arc::clone(hook);
                     hooks.push(Bound { index: hooks.len(), hook, handler, identity });
                 }
                 Ok(_) => {}
@@ -177,4 +175,28 @@ fn diagnostic(hook: &Hook, error: BuildError) -> Diagnostic {
     let mut diagnostic = Diagnostic::error(error.message).at(place.clone());
     diagnostic.hint = error.hint;
     diagnostic
+}
+
+/// Numbers hooks so that those that do the same in the same place have the same number.
+struct Identities<'h> {
+    alike: Alike<'h>,
+    /// The numbers of those that run the same for the same event.
+    numbers: HashMap<String, usize>,
+    next: usize,
+}
+
+impl<'h> Identities<'h> {
+    fn of(hooks: &'h [Arc<Hook>]) -> Self {
+        let alike = Alike::of(hooks.iter().map(AsRef::as_ref));
+        Self { alike, numbers: HashMap::new(), next: 0 }
+    }
+
+    fn number(&mut self, hook: &Hook) -> usize {
+        let next = self.next;
+        self.next += 1;
+        if !self.alike.may_repeat(hook) {
+            return next;
+        }
+        *self.numbers.entry(hook.identity()).or_insert(next)
+    }
 }
