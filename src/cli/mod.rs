@@ -113,12 +113,31 @@ impl Command {
     }
 }
 
+/// `run` and nothing else: agents wait for it, and describing all the other commands takes longer than
+/// to understand this one.
+#[derive(Debug, Parser)]
+#[command(name = "hookexec")]
+enum Shortcut {
+    Run(run::Args),
+}
+
+impl Cli {
+    /// Reads the command line; all that `run` alone does not understand is for the whole to explain.
+    fn read() -> Result<Self, clap::Error> {
+        let is_run = std::env::args_os().nth(1).is_some_and(|command| command == "run");
+        match is_run.then(Shortcut::try_parse) {
+            Some(Ok(Shortcut::Run(args))) => Ok(Self { command: Command::Run(args) }),
+            _ => Self::try_parse(),
+        }
+    }
+}
+
 /// Runs the command and returns what the process exits with.
 pub(crate) fn main() -> ExitCode {
     panic::set_hook(Box::new(error::remember_panic));
     // An agent takes every exit code but its own words for permission.
     let caller = Caller::of(std::env::args_os());
-    guarded(caller.as_ref(), || match (Cli::try_parse(), &caller) {
+    guarded(caller.as_ref(), || match (Cli::read(), &caller) {
         (Ok(cli), _) => cli.command.execute().unwrap_or_else(|error| error.report()),
         (Err(error), Some(caller)) if error.use_stderr() => caller.fail(&error.to_string()),
         (Err(error), _) => error::usage(&error),

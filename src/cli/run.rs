@@ -72,8 +72,11 @@ impl Args {
         let executor = self.config.executor()?;
         let input = input?;
         let not_run = || executor.explain(event, &input);
-        if !executor.has(event) {
-            return self.answer(&Verdict::no_opinion(event), not_run);
+        if !executor.concerns(event, &input) {
+            let exit = self.answer(&Verdict::no_opinion(event), not_run);
+            // Nothing was started, and the process ends: the system frees all at once.
+            std::mem::forget(executor);
+            return exit;
         }
 
         self.log.start();

@@ -63,6 +63,16 @@ impl Executor {
         self.auditor.is_some() || !self.plans[event.index()].hooks.is_empty()
     }
 
+    /// Returns whether anything would be done if `input` were dispatched. When not, the verdict is
+    /// [`Verdict::no_opinion`], and a caller can spare itself a runtime. Conditions are not looked at.
+    #[must_use]
+    pub fn concerns(&self, event: Event, input: &Input) -> bool {
+        let plan = &self.plans[event.index()];
+        let lacks_tool = plan.contract.tool_matched && input.tool().is_empty();
+        self.auditor.is_some()
+            || !plan.hooks.is_empty() && (lacks_tool || !plan.matching(input).is_empty())
+    }
+
     /// Returns every configured hook, in config order; disabled ones included.
     pub fn hooks(&self) -> impl ExactSizeIterator<Item = &Hook> {
         self.configured.iter().map(AsRef::as_ref)

@@ -113,11 +113,15 @@ fn scalar(content: &str) -> Option<Value> {
 
 /// Returns whether any reader of YAML might take `content` for a number.
 fn may_be_number(content: &str) -> bool {
-    let unsigned = content.trim_start_matches(['+', '-']);
-    let first = unsigned.trim_start_matches('.').as_bytes().first();
-    let named = [".inf", ".nan"].iter().any(|name| unsigned.eq_ignore_ascii_case(name));
     let of_numbers = |byte: u8| byte.is_ascii_hexdigit() || b"+-._oxOX".contains(&byte);
-    named || first.is_some_and(u8::is_ascii_digit) && content.bytes().all(of_numbers)
+    match content.bytes().find(|byte| !b"+-.".contains(byte)) {
+        Some(b'0'..=b'9') => content.bytes().all(of_numbers),
+        Some(b'i' | b'I' | b'n' | b'N') => {
+            let named = content.trim_start_matches(['+', '-']);
+            [".inf", ".nan"].iter().any(|name| named.eq_ignore_ascii_case(name))
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]
