@@ -1,7 +1,11 @@
 //! `hookexec check`: all that is wrong with the hooks files.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use hookexec::agents::{Agent, NativeEvent};
 use hookexec::config::{Diagnostic, Severity};
-use hookexec::executor::Check;
+use hookexec::executor::{Check, WorstCase};
 use hookexec::handlers::process::ProcessCheck;
 use hookexec::lifecycle::DeclaredEvents;
 use hookexec::{Executor, Registry};
@@ -10,9 +14,9 @@ use serde::Serialize;
 use super::config::ConfigArgs;
 use super::error::CommandError;
 use super::exit::Exit;
-use super::output;
 use super::report::counted;
 use super::runtime::{PATIENCE, Runtime};
+use super::{from, install, output};
 
 /// Checks the hooks files: every problem of every file at once
 ///
@@ -24,9 +28,15 @@ pub(crate) struct Args {
     #[command(flatten)]
     config: ConfigArgs,
 
-    /// Warn about hooks that this host never calls: a coding agent, docker-agent, picoclaw
+    /// Warn about hooks that this host never calls, and that may take longer than a coding agent
+    /// waits: a coding agent, docker-agent, picoclaw
     #[arg(long, value_name = "HOST", value_parser = host)]
     host: Option<DeclaredEvents>,
+
+    /// Warn when the hooks of an event may take longer together [default: with a coding agent, what
+    /// `install` sets]
+    #[arg(long, value_name = "SECONDS", value_parser = from::seconds)]
+    within: Option<Duration>,
 
     /// Start every process and see whether it returns the greeting, when nothing else is wrong
     #[arg(long)]
@@ -55,6 +65,7 @@ impl Args {
             let unfired = host.unfired(check.configured());
             check.add(unfired.into_iter().map(Diagnostic::from));
         }
+        check.add(late(&self.moments(&check.worst_cases)));
         let mut processes = Vec::new();
         if self.start && !check.problems.has_errors() {
             processes = self.start()?;
@@ -87,6 +98,28 @@ impl Args {
         Ok(if errors > 0 { Exit::Config } else { Exit::Success })
     }
 
+    /// Returns what somebody waits for, and how long.
+    fn moments<'c>(&self, worst_cases: &'c [WorstCase]) -> Vec<Moment<'c>> {
+        let of_host = |host: &DeclaredEvents| Agent::all().find(|it| it.title() == host.host());
+        let Some(agent) = self.host.as_ref().and_then(of_host) else {
+            let alone =
+                |case| Some(Moment { native: None, cases: vec![case], limit: self.within? });
+            return worst_cases.iter().filter_map(alone).collect();
+        };
+        let moment = |native: &'static NativeEvent| {
+            // All of our events of one moment fire in turn, while the agent waits.
+            let fires = native.fires(agent);
+            let cases = worst_cases.iter().filter(|case| fires.contains(&case.event)).collect();
+            let (_, usual) = install::limits(agent, native, install::TIMEOUT);
+            let limit = self.within.unwrap_or(Duration::from_secs(usual));
+            Moment { native: Some(native.name), cases, limit }
+        };
+        let mut moments: Vec<Moment<'_>> = agent.events().iter().map(moment).collect();
+        // Some agents have an event for each kind of tool; the first stands for all.
+        moments.dedup_by(|next, first| next.cases == first.cases);
+        moments
+    }
+
     /// Starts every process, and stops it again.
     fn start(&self) -> Result<Vec<ProcessCheck>, CommandError> {
         let executor = self.config.executor()?;
@@ -97,6 +130,50 @@ impl Args {
             checks
         })
     }
+}
+
+/// What somebody waits for.
+struct Moment<'c> {
+    /// What the agent calls it.
+    native: Option<&'static str>,
+    cases: Vec<&'c WorstCase>,
+    limit: Duration,
+}
+
+impl Moment<'_> {
+    fn time(&self) -> Duration {
+        self.cases.iter().map(|case| case.until_verdict()).sum()
+    }
+
+    fn told(&self) -> String {
+        let names: Vec<String> =
+            self.cases.iter().map(|case| format!("`{}`", case.event)).collect();
+        let at = self.native.map(|name| format!(" at {name}")).unwrap_or_default();
+        format!("{:?}{at} ({})", self.time(), names.join(", "))
+    }
+}
+
+/// Returns warnings of moments whose hooks may take too long: one for each limit, since hooks that
+/// say nothing of their time all have the same.
+fn late(moments: &[Moment<'_>]) -> Vec<Diagnostic> {
+    let mut by_limit: BTreeMap<Duration, Vec<&Moment<'_>>> = BTreeMap::new();
+    for moment in moments.iter().filter(|moment| moment.time() > moment.limit) {
+        by_limit.entry(moment.limit).or_default().push(moment);
+    }
+    let warning = |(limit, moments): (Duration, Vec<&Moment<'_>>)| {
+        let told: Vec<String> = moments.iter().map(|moment| moment.told()).collect();
+        let problem = Diagnostic::warning(format!(
+            "an answer is due within {limit:?}, and hooks may take longer together: {}",
+            told.join(", ")
+        ));
+        let hint = "what is late is no answer: lower the `timeout` of the hooks, or set a `deadline` in `defaults`";
+        let first = moments.first().and_then(|moment| moment.cases.first());
+        match first {
+            Some(case) => problem.hint(hint).at(case.location.clone()),
+            None => problem.hint(hint),
+        }
+    };
+    by_limit.into_iter().map(warning).collect()
 }
 
 fn host(name: &str) -> Result<DeclaredEvents, String> {
@@ -119,6 +196,8 @@ struct Report<'c> {
     errors: usize,
     warnings: usize,
     problems: Vec<Problem<'c>>,
+    /// How long the hooks of each event may take.
+    worst_cases: &'c [WorstCase],
     /// With `--start`: what came of each process.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     processes: Vec<Started<'c>>,
@@ -157,6 +236,7 @@ impl<'c> Report<'c> {
             errors,
             warnings,
             problems: check.problems.iter().map(Problem::of).collect(),
+            worst_cases: &check.worst_cases,
             processes: processes.iter().map(Started::of).collect(),
         }
     }

@@ -43,7 +43,8 @@ const WITHIN: Duration = Duration::from_secs(25);
 /// How much later than asked for the last resort answers: a stuck program, not a slow hook.
 const LAST_RESORT: Duration = Duration::from_millis(500);
 
-fn seconds(text: &str) -> Result<Duration, String> {
+/// Reads a time on the command line.
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|seconds: &f64| *seconds > 0.0);
     seconds
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hookexec::Event;
-use hookexec::agents::Agent;
+use hookexec::agents::{Agent, NativeEvent};
 
 use super::config::ConfigArgs;
 use super::error::{CommandError, warn};
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     dry_run: bool,
 
     /// How long the agents wait for an answer; hookexec answers in nine tenths of it
-    #[arg(long, value_name = "SECONDS", default_value_t = 60,
+    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT,
         value_parser = clap::value_parser!(u64).range(2..=900))]
     timeout: u64,
 
@@ -140,6 +140,18 @@ fn before(
     without.map(Some).map_err(|error| uneditable(settings, &error))
 }
 
+/// How long the agents wait when nothing is said, in seconds.
+pub(crate) const TIMEOUT: u64 = 60;
+
+/// Returns how long `agent` waits at an event when it is to wait for `timeout`, and within which time
+/// it gets its answer, in seconds.
+pub(crate) fn limits(agent: Agent, native: &NativeEvent, timeout: u64) -> (u64, u64) {
+    // Codex gives the end of a session three seconds at most.
+    let short = agent == Agent::Codex && native.event == Some(Event::SessionEnd);
+    let timeout = if short { timeout.min(3) } else { timeout };
+    (timeout, (timeout - (timeout / 10).max(1)).max(1))
+}
+
 /// Returns the entries for `agent`.
 pub(crate) fn entries(
     agent: Agent,
@@ -154,11 +166,8 @@ pub(crate) fn entries(
         config.push_str(" --config ");
         config.push_str(&quoted(&path.to_string_lossy()));
     }
-    let entry = |native: &'static hookexec::agents::NativeEvent| {
-        // Codex gives the end of a session three seconds at most.
-        let short = agent == Agent::Codex && native.event == Some(Event::SessionEnd);
-        let timeout = if short { timeout.min(3) } else { timeout };
-        let within = (timeout - (timeout / 10).max(1)).max(1);
+    let entry = |native: &'static NativeEvent| {
+        let (timeout, within) = limits(agent, native, timeout);
         let name = native.name;
         let command =
             format!("{program} run --from {agent} --event {name} --within {within}{config}");

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::dispatch::Executor;
+use super::worst::WorstCase;
 use crate::config::{Diagnostic, Diagnostics, Hook, LoadOptions, Loading, ProjectFile};
 use crate::registry::Registry;
 
@@ -17,6 +18,8 @@ pub struct Check {
     pub hooks: usize,
     /// All errors and warnings, in the order of the files.
     pub problems: Diagnostics,
+    /// How long the hooks of each event may take.
+    pub worst_cases: Vec<WorstCase>,
     configured: Vec<Arc<Hook>>,
 }
 
@@ -54,8 +57,10 @@ impl Executor {
         let (executor, unbuilt) = builder.build_partially();
         let broken = unbuilt.iter().count();
         problems.extend(unbuilt);
+        let worst_cases = executor.worst_cases();
+        problems.extend(worst_cases.iter().filter_map(WorstCase::beyond_deadline));
         problems.sort(&files);
         let configured = executor.configured.clone();
-        Check { files, hooks: hooks.saturating_sub(broken), problems, configured }
+        Check { files, hooks: hooks.saturating_sub(broken), problems, worst_cases, configured }
     }
 }

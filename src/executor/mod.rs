@@ -13,6 +13,7 @@ mod run;
 mod select;
 #[cfg(test)]
 mod tests;
+mod worst;
 
 pub use build::ExecutorBuilder;
 pub use check::Check;
@@ -20,3 +21,4 @@ pub use dispatch::{Executor, Observer};
 pub use explain::{Explanation, Selection};
 pub(crate) use interpret::is_strict;
 pub use matcher::{Matcher, MatcherError};
+pub use worst::WorstCase;

@@ -53,7 +53,7 @@ impl DeclaredEvents {
             _ => {}
         }
         if let Some(agent) = Agent::all().find(|agent| agent.name() == name) {
-            let events = agent.events().iter().filter_map(|native| native.event);
+            let events = agent.events().iter().flat_map(|native| native.fires(agent));
             return Ok(Self::new(agent.title(), events));
         }
         Err(UnknownHost {

@@ -4,7 +4,7 @@ use crate::support::Sandbox;
 
 const HOOKS: &str = "
 pre_tool_use:
-  - hooks: { type: command, name: guard, command: ./guard.sh, on_error: block }
+  - hooks: { type: command, name: guard, command: ./guard.sh, on_error: block, timeout: 5 }
 before_llm_call: { type: command, name: redact, command: ./redact.sh }
 after_compaction: { type: command, name: note, command: ./note.sh, enabled: false }
 ";
@@ -47,4 +47,45 @@ fn a_host_that_nobody_knows_is_a_mistake_of_usage() {
 
     For more information, try '--help'.
     ");
+}
+
+#[test]
+fn hooks_that_may_take_longer_than_somebody_waits_are_warned_of() {
+    let sandbox = Sandbox::new();
+    let hook =
+        |timeout: &str| format!("{{ type: command, command: 'true', on_error: block, {timeout} }}");
+    let file = format!(
+        "hooks:\n  pre_tool_use: {{ matcher: shell, hooks: [{}, {}] }}\n  \
+         tool_guard: {{ hooks: [{}] }}\n  stop: {{ type: command, command: 'true', timeout: 5 }}\n",
+        hook("mutates: true, timeout: 20"),
+        hook("timeout: 15"),
+        hook("timeout: 30"),
+    );
+    sandbox.write("hooks.yaml", &file);
+    let check = |more: &[&str]| {
+        let done =
+            sandbox.hookexec([&["check", "--isolated", "--config", "hooks.yaml"], more].concat());
+        done.run().exits(0)
+    };
+    // Nobody waits: nothing to warn of.
+    assert_eq!(check(&[]).stderr, "");
+    let said = check(&["--within", "10"]).stderr;
+    let wanted =
+        "within 10s, and hooks may take longer together: 35s (`pre_tool_use`), 30s (`tool_guard`)";
+    assert!(said.contains(wanted), "{said}");
+    // All of ours that fire at one event of the agent add up, and `install` says how long it waits.
+    let said = check(&["--host", "claude-code"]).stderr;
+    let wanted = "within 54s, and hooks may take longer together: 65s at PreToolUse (";
+    assert!(said.contains(wanted), "{said}");
+    assert_eq!(check(&["--host", "claude-code", "--within", "65"]).stderr, "");
+
+    // The file's own deadline cuts them off: that is warned of, and the agent has its answer.
+    sandbox.write("hooks.yaml", &format!("defaults: {{ deadline: 20s }}\n{file}"));
+    let said = check(&["--host", "claude-code"]).stderr;
+    let wanted = "the hooks of `pre_tool_use`, tool `shell`, may take 35s together, and its `deadline` is 20s";
+    assert!(said.contains(wanted) && !said.contains("longer together"), "{said}");
+    let done = check(&["--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(report["worst_cases"][0]["seconds"], 35.0);
+    assert_eq!(report["worst_cases"][0]["deadline_seconds"], 20.0);
 }

@@ -1,0 +1,204 @@
+//! How long the hooks of an event may take, by what they say of themselves.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde::{Serialize, Serializer};
+
+use super::dispatch::Executor;
+use super::select::{Bound, Plan};
+use crate::config::{Diagnostic, Location};
+use crate::event::Event;
+
+/// The longest that the hooks of one event may take, should each take all of its `timeout`.
+///
+/// Those that rewrite run one after another, then the others at once, as many as may. Of an event
+/// matched by tool it is that of the tool with the longest; two regular expressions are not taken to
+/// match the same tool. Conditions are taken to hold. Not in it: the round that a hook makes
+/// necessary that rewrites without `mutates`, hooks in the background, and what stopping takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct WorstCase {
+    /// The event.
+    pub event: Event,
+    /// The tool, as a matcher names it; `None` when every tool, or none, is meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// The time.
+    #[serde(rename = "seconds", serialize_with = "seconds")]
+    pub time: Duration,
+    /// The deadline of the event: what has not answered by then has failed.
+    #[serde(rename = "deadline_seconds", serialize_with = "optional_seconds")]
+    pub deadline: Option<Duration>,
+    /// Where the first of the hooks stands.
+    #[serde(skip)]
+    pub location: Location,
+}
+
+impl WorstCase {
+    /// Returns the time after which there is a verdict, be it that hooks have failed.
+    #[must_use]
+    pub fn until_verdict(&self) -> Duration {
+        self.deadline.map_or(self.time, |deadline| self.time.min(deadline))
+    }
+
+    /// Returns a warning when the deadline may pass before all hooks have answered.
+    #[must_use]
+    pub fn beyond_deadline(&self) -> Option<Diagnostic> {
+        let deadline = self.deadline.filter(|deadline| *deadline < self.time)?;
+        let (event, time) = (self.event, self.time);
+        let tool = self.tool.as_ref().map(|tool| format!(", tool `{tool}`,")).unwrap_or_default();
+        let problem = Diagnostic::warning(format!(
+            "the hooks of `{event}`{tool} may take {time:?} together, and its `deadline` is {deadline:?}"
+        ));
+        let hint = "what has not answered by then has failed: lower the `timeout` of the hooks, or raise `deadline`";
+        Some(problem.hint(hint).at(self.location.clone()))
+    }
+}
+
+impl Executor {
+    /// Returns how long the hooks of each event may take; without events that nothing is waited for.
+    #[must_use]
+    pub fn worst_cases(&self) -> Vec<WorstCase> {
+        self.plans.iter().filter_map(|plan| self.worst_case(plan)).collect()
+    }
+
+    fn worst_case(&self, plan: &Plan) -> Option<WorstCase> {
+        let of = |hooks: Vec<&Bound>, tool: Option<String>| {
+            let first = hooks.first()?;
+            Some(WorstCase {
+                event: plan.contract.event,
+                tool,
+                time: together(&hooks, self.max_parallel),
+                deadline: self.deadline,
+                location: first.hook.location.clone(),
+            })
+        };
+        let waited_for: Vec<&Bound> = plan
+            .hooks
+            .iter()
+            .filter(|bound| !bound.hook.background && !bound.hook.observe)
+            .collect();
+        if !plan.contract.tool_matched {
+            return of(once_each(waited_for), None);
+        }
+        let mut worst: Option<WorstCase> = None;
+        for matcher in waited_for.iter().map(|bound| &bound.hook.matcher) {
+            let names: Vec<&str> = matcher
+                .as_str()
+                .split('|')
+                .filter(|name| {
+                    !name.is_empty() && !matcher.is_everything() && matcher.matches(name)
+                })
+                .collect();
+            let mut consider = |tool: &str, matches: &dyn Fn(&Bound) -> bool| {
+                let hooks = waited_for.iter().copied().filter(|bound| matches(bound)).collect();
+                let tool = (!matcher.is_everything()).then(|| tool.to_owned());
+                let found = of(once_each(hooks), tool);
+                // Of those alike, the first.
+                if found.as_ref().map(|found| found.time) > worst.as_ref().map(|worst| worst.time) {
+                    worst = found;
+                }
+            };
+            for name in &names {
+                consider(name, &|bound| bound.hook.matcher.matches(name));
+            }
+            if names.is_empty() {
+                consider(matcher.as_str(), &|bound| {
+                    bound.hook.matcher == *matcher || bound.hook.matcher.is_everything()
+                });
+            }
+        }
+        worst
+    }
+}
+
+/// Leaves the first of identical hooks in.
+fn once_each(hooks: Vec<&Bound>) -> Vec<&Bound> {
+    let mut seen = BTreeSet::new();
+    hooks.into_iter().filter(|bound| seen.insert(bound.identity)).collect()
+}
+
+/// Returns how long hooks take that each take all of their time.
+fn together(hooks: &[&Bound], max_parallel: usize) -> Duration {
+    let (mutators, others): (Vec<&Bound>, Vec<&Bound>) =
+        hooks.iter().copied().partition(|bound| bound.hook.mutates);
+    let in_turn: Duration = mutators.iter().map(|bound| bound.hook.timeout).sum();
+    let mut lanes = vec![Duration::ZERO; max_parallel.min(others.len())];
+    for bound in others {
+        // The next begins where one ends first.
+        if let Some(lane) = lanes.iter_mut().min() {
+            *lane += bound.hook.timeout;
+        }
+    }
+    in_turn + lanes.into_iter().max().unwrap_or_default()
+}
+
+fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(time.as_secs_f64())
+}
+
+#[expect(clippy::ref_option, reason = "this is how serde calls it")]
+fn optional_seconds<S: Serializer>(
+    time: &Option<Duration>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    time.map(|time| time.as_secs_f64()).serialize(serializer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    fn worst(text: &str) -> Vec<(Event, Option<String>, u64)> {
+        let config = Config::from_yaml(text, "hooks.yaml").unwrap();
+        let cases = Executor::builder(config).build().unwrap().worst_cases();
+        cases.into_iter().map(|case| (case.event, case.tool, case.time.as_secs())).collect()
+    }
+
+    fn hook(more: &str) -> String {
+        format!("{{ type: command, command: 'true', on_error: block, {more} }}")
+    }
+
+    #[test]
+    fn rewriters_add_up_and_the_others_overlap() {
+        let hooks = |names: [&str; 5]| {
+            let hooks: Vec<String> = names.iter().map(|more| hook(more)).collect();
+            format!("pre_tool_use:\n  - hooks: [{}]\n", hooks.join(", "))
+        };
+        let text = hooks([
+            "timeout: 1, mutates: true",
+            "timeout: 2, mutates: true",
+            "timeout: 4",
+            "timeout: 5",
+            "timeout: 8, enabled: false",
+        ]);
+        assert_eq!(worst(&text), [(Event::PreToolUse, None, 8)]);
+        // Two at once: 4 beside 5, then 6 when the 4 is over.
+        let text =
+            hooks(["timeout: 4", "timeout: 5", "timeout: 6", "timeout: 1, name: a", "timeout: 1"]);
+        assert_eq!(worst(&format!("defaults: {{ max_parallel: 2 }}\n{text}"))[0].2, 10);
+        assert_eq!(worst(&text)[0].2, 6);
+    }
+
+    #[test]
+    fn the_tool_with_the_longest_counts() {
+        let entry = |matcher: &str, more: &str| {
+            format!("  - {{ matcher: '{matcher}', hooks: [{}] }}\n", hook(more))
+        };
+        let mutator = "mutates: true, timeout:";
+        let text = format!(
+            "pre_tool_use:\n{}{}{}{}{}",
+            entry("shell|edit", &format!("{mutator} 3")),
+            entry("edit", &format!("{mutator} 4")),
+            entry("mcp__.*", &format!("{mutator} 5")),
+            entry("*", &format!("{mutator} 1")),
+            // The same as the first one: it runs once.
+            entry("edit", &format!("{mutator} 3")),
+        );
+        assert_eq!(worst(&text), [(Event::PreToolUse, Some("edit".to_owned()), 8)]);
+        let text = "stop: [{ type: command, command: 'true', background: true }]\n";
+        assert_eq!(worst(text), []);
+    }
+}
