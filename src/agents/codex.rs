@@ -42,8 +42,8 @@ static EVENTS: [NativeEvent; 12] = [
         .response(Response::AsReason)
         .context()
         .says(),
-    NativeEvent::new("Stop", Event::Stop).says(),
-    NativeEvent::new("SubagentStop", Event::SubagentStop),
+    NativeEvent::new("Stop", Event::Stop).deny(Deny::GoesOn).says(),
+    NativeEvent::new("SubagentStop", Event::SubagentStop).deny(Deny::GoesOn),
     NativeEvent::new("PreCompact", Event::PreCompact).deny(Deny::Blocks).stops(),
     NativeEvent::new("PostCompact", Event::AfterCompaction),
     NativeEvent::new("SessionEnd", Event::SessionEnd),

@@ -66,8 +66,8 @@ static EVENTS: [NativeEvent; 21] = [
     NativeEvent::new("afterFileEdit", Event::PostToolUse).tool("Write").on_demand(),
     NativeEvent::new("afterTabFileEdit", Event::PostToolUse).tool("Write").on_demand(),
     NativeEvent::new("afterAgentResponse", Event::AfterLlmCall).on_demand(),
-    NativeEvent::new("stop", Event::Stop),
-    NativeEvent::new("subagentStop", Event::SubagentStop),
+    NativeEvent::new("stop", Event::Stop).deny(Deny::GoesOn),
+    NativeEvent::new("subagentStop", Event::SubagentStop).deny(Deny::GoesOn),
     NativeEvent::new("preCompact", Event::PreCompact),
     NativeEvent::new("sessionEnd", Event::SessionEnd),
     NativeEvent::unmapped("afterAgentThought"),
@@ -130,6 +130,8 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
     }
     if native.event == Some(Event::Stop) {
         input.reason = text(payload, &["status"]);
+        let again = value(payload, &["loop_count"]).and_then(Value::as_u64).is_some_and(|n| n > 0);
+        input.extra.insert("stop_hook_active".to_owned(), json!(again));
     }
     Wanted::Yes
 }
@@ -150,6 +152,11 @@ struct Prompt<'p> {
     #[serde(rename = "continue")]
     go_on: bool,
     user_message: &'p str,
+}
+
+#[derive(Serialize)]
+struct Next<'p> {
+    followup_message: &'p str,
 }
 
 #[derive(Serialize)]
@@ -185,6 +192,9 @@ fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer
         }
         Some(Event::UserPromptSubmit) if plan.denies() => {
             Answer::json(&Prompt { go_on: false, user_message: &plan.reason })
+        }
+        Some(Event::Stop | Event::SubagentStop) if plan.denies() => {
+            Answer::json(&Next { followup_message: &plan.reason })
         }
         Some(Event::PostToolUse) => {
             // Only what an MCP tool said can be replaced.

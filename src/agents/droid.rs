@@ -32,8 +32,8 @@ static EVENTS: [NativeEvent; 10] = [
         .rewrite(Rewrite::Takes)
         .says(),
     NativeEvent::new("PostToolUse", Event::PostToolUse).deny(Deny::Tells).context().says(),
-    NativeEvent::new("Stop", Event::Stop),
-    NativeEvent::new("SubagentStop", Event::SubagentStop),
+    NativeEvent::new("Stop", Event::Stop).deny(Deny::GoesOn),
+    NativeEvent::new("SubagentStop", Event::SubagentStop).deny(Deny::GoesOn),
     NativeEvent::new("PreCompact", Event::PreCompact),
     NativeEvent::new("Notification", Event::Notification),
     NativeEvent::new("SessionEnd", Event::SessionEnd),

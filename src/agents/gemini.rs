@@ -40,7 +40,7 @@ static EVENTS: [NativeEvent; 11] = [
         .says(),
     NativeEvent::new("BeforeModel", Event::BeforeLlmCall).deny(Deny::Blocks).says().on_demand(),
     NativeEvent::new("AfterModel", Event::AfterLlmCall).on_demand(),
-    NativeEvent::new("AfterAgent", Event::Stop),
+    NativeEvent::new("AfterAgent", Event::Stop).deny(Deny::GoesOn),
     // Fires before every call of the model, whether or not anything is compacted.
     NativeEvent::new("PreCompress", Event::PreCompact).on_demand(),
     NativeEvent::new("Notification", Event::Notification),

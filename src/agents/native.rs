@@ -52,6 +52,8 @@ pub enum Deny {
     Replaces,
     /// The tool has run; the model reads the reason beside its response.
     Tells,
+    /// The agent does not stop but goes on working; the reason is what it reads next.
+    GoesOn,
 }
 
 /// What becomes of an ask.

@@ -38,7 +38,7 @@ static EVENTS: [NativeEvent; 18] = [
         .deny(Deny::Tells)
         .context()
         .says(),
-    NativeEvent::new("Stop", Event::Stop).says(),
+    NativeEvent::new("Stop", Event::Stop).deny(Deny::GoesOn).says(),
     NativeEvent::new("SubagentStop", Event::SubagentStop),
     NativeEvent::new("PreCompact", Event::PreCompact),
     NativeEvent::new("PostCompact", Event::AfterCompaction),

@@ -123,6 +123,7 @@ fn row(native: &NativeEvent, event: Event) -> [&'static str; 7] {
             Deny::Blocks => "blocks",
             Deny::Replaces => "replaces the response",
             Deny::Tells => "tells the model",
+            Deny::GoesOn => "goes on working",
             _ => "",
         },
         match native.ask {

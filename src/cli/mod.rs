@@ -20,6 +20,7 @@ mod exit;
 mod explain;
 mod explain_text;
 mod from;
+mod import;
 mod init;
 mod input;
 mod install;
@@ -82,6 +83,7 @@ enum Command {
     Install(install::Args),
     Uninstall(uninstall::Args),
     Status(status::Args),
+    Import(import::Args),
     Doctor(doctor::Args),
     Schema(schema::Args),
     Completions(completions::Args),
@@ -106,6 +108,7 @@ impl Command {
             Self::Install(args) => args.execute(),
             Self::Uninstall(args) => args.execute(),
             Self::Status(args) => args.execute(),
+            Self::Import(args) => args.execute(),
             Self::Doctor(args) => args.execute(),
             Self::Schema(args) => args.execute(),
             Self::Completions(args) => args.execute(),

@@ -126,7 +126,7 @@ impl Reader {
             .or(defaults.max_output)
             .unwrap_or(Hook::DEFAULT_MAX_OUTPUT);
         hook.dialect = self.dialect(&fields, contract, &hook.kind);
-        hook.background = self.background(&fields, contract);
+        hook.background = self.background(&fields, contract, hook.mode);
         hook.on_error = self.on_error(&fields, contract, defaults);
         hook.when = self.both_conditions(&fields, place.when.as_ref());
         (self.errors() == errors).then_some(hook)
@@ -207,14 +207,15 @@ impl Reader {
         }
     }
 
-    fn background(&mut self, fields: &Fields<'_>, contract: &Contract) -> bool {
+    fn background(&mut self, fields: &Fields<'_>, contract: &Contract, mode: Mode) -> bool {
         let Some(value) = fields.get("background") else { return false };
         let background = self.boolean(value, "`background`").unwrap_or_default();
-        if background && contract.may_block {
+        // In the shadow its answer would not count anyway.
+        if background && contract.may_block && mode != Mode::Shadow {
             self.error_with_hint(
                 value,
                 format!("`background` on `{}`, which waits for its hooks' answers", contract.event),
-                "a hook in the background can't block; remove `background`, or use an event that only observes",
+                "a hook in the background can't block; remove `background`, or say `mode: shadow` when its answer is not wanted",
             );
         }
         background

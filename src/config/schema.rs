@@ -29,7 +29,8 @@ pub fn config_schema() -> Value {
             "hook": hook_schema(),
             "deciding_hook": {
                 "allOf": [{ "$ref": "#/definitions/hook" }],
-                "properties": { "background": { "const": false } }
+                "if": { "properties": { "mode": { "const": "shadow" } }, "required": ["mode"] },
+                "else": { "properties": { "background": { "const": false } } }
             },
             "observing_hook": {
                 "allOf": [{ "$ref": "#/definitions/hook" }],

@@ -37,7 +37,7 @@ impl Interpreter<'_> {
     pub(super) fn read(&self, result: Result<HandlerResult, HandlerError>) -> Outcome {
         match result {
             Err(error) => {
-                let mut outcome = match Stdout::read(&error.stdout, self.contract) {
+                let mut outcome = match Stdout::read(&error.stdout, self.may_block()) {
                     // It denied, and failed only afterwards.
                     Stdout::Answer(output) | Stdout::Noisy(output)
                         if output.decision > Some(Decision::Allow) =>
@@ -68,7 +68,7 @@ impl Interpreter<'_> {
     /// Reads what a program said by its exit code and its output.
     fn exited(&self, result: &HandlerResult, stderr: &str) -> Outcome {
         let code = result.exit_code;
-        let stdout = Stdout::read(&result.stdout, self.contract);
+        let stdout = Stdout::read(&result.stdout, self.may_block());
         let mut outcome = match (code, stdout) {
             (BLOCK, stdout) => self.blocked(stdout, stderr),
             // Stricter than nothing is always heard, whatever else went wrong.
@@ -100,6 +100,12 @@ impl Interpreter<'_> {
         };
         outcome.exit_code = outcome.exit_code.or(Some(code));
         outcome
+    }
+
+    /// Returns whether the hook may block the event; some can in the words of an agent alone.
+    fn may_block(&self) -> bool {
+        self.contract.may_block
+            || self.bound.hook.dialect.is_some_and(|it| it.may_block(self.contract.event))
     }
 
     /// Returns whether plain text is context for the model.
@@ -277,6 +283,11 @@ impl Interpreter<'_> {
                 output.reason = output.reason.take().or((!reason.is_empty()).then_some(reason));
                 return;
             }
+            if self.may_block() {
+                // What it wants to end ends by itself.
+                (output.stop, output.decision) = (None, None);
+                return;
+            }
             let what = match stop.scope {
                 StopScope::Turn => "turn",
                 StopScope::Session => "session",
@@ -287,12 +298,12 @@ impl Interpreter<'_> {
             return;
         }
         match output.decision {
-            Some(Decision::Deny) if !contract.may_block => {
+            Some(Decision::Deny) if !self.may_block() => {
                 output.decision = None;
                 dropped.push(format!("`{event}` can't be blocked"));
             }
             Some(Decision::Ask) if contract.permission == Permission::None => {
-                if contract.may_block {
+                if self.may_block() {
                     output.decision = Some(Decision::Deny);
                 } else {
                     output.decision = None;
@@ -334,7 +345,7 @@ pub(crate) fn is_strict(code: i32, stdout: &[u8], contract: &Contract) -> bool {
     code == BLOCK
         || NOT_RUN.contains(&code)
         || SIGNALLED.contains(&code)
-        || match Stdout::read(stdout, contract) {
+        || match Stdout::read(stdout, contract.may_block) {
             Stdout::Answer(output) => output.decision > Some(Decision::Allow),
             Stdout::Noisy(_) | Stdout::Malformed(_) => true,
             Stdout::Empty | Stdout::Text(_) => false,
@@ -355,7 +366,7 @@ enum Stdout {
 }
 
 impl Stdout {
-    fn read(bytes: &[u8], contract: &Contract) -> Self {
+    fn read(bytes: &[u8], may_block: bool) -> Self {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii();
         if bytes.is_empty() {
             return Self::Empty;
@@ -374,9 +385,7 @@ impl Stdout {
         }
         let text = lossy(bytes);
         // A log line before the JSON is the commonest way for a denial to get lost.
-        if contract.may_block
-            && let Some(output) = stricter_answer(&text)
-        {
+        if may_block && let Some(output) = stricter_answer(&text) {
             return Self::Noisy(output);
         }
         Self::Text(text.trim().to_owned())

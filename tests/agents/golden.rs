@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookexec::agents::{self, Agent, Answer, Dialect, NativeCall};
+use hookexec::agents::{self, Agent, Answer, Deny, Dialect, NativeCall};
 use hookexec::event::{ContextMode, Permission, Rewrite};
 use hookexec::executor::Matcher;
 use hookexec::wire::{Stop, StopScope, ToolResult};
@@ -100,7 +100,8 @@ fn verdicts(call: &NativeCall) -> Vec<(&'static str, Verdict)> {
     let permits = contract.permission != Permission::None;
     add("allow", permits, &|verdict| decide(verdict, Decision::Allow, "looks safe"));
     add("ask", permits, &|verdict| decide(verdict, Decision::Ask, "is this meant?"));
-    add("deny", contract.may_block, &|verdict| decide(verdict, Decision::Deny, "not here"));
+    let blocks = contract.may_block || call.native.deny == Deny::GoesOn;
+    add("deny", blocks, &|verdict| decide(verdict, Decision::Deny, "not here"));
     add("deny_stop", contract.may_block, &|verdict| {
         decide(verdict, Decision::Deny, "not here");
         verdict.stop = Some(Stop::new(StopScope::Turn, "enough"));

@@ -6,6 +6,7 @@ mod dialect;
 mod dispatch;
 mod doctor;
 mod golden;
+mod import;
 mod install;
 mod payloads;
 mod run;

@@ -48,6 +48,14 @@ impl Dialect {
         self.agent().events().iter().any(|native| native.event == Some(event))
     }
 
+    /// Returns whether a hook may block `event`, though none of ours can: the agent then goes on
+    /// working.
+    pub(crate) fn may_block(self, event: Event) -> bool {
+        match self {
+            Self::ClaudeCode => matches!(event, Event::Stop | Event::SubagentStop),
+        }
+    }
+
     /// Returns whether plain text that a hook prints at `event` is context for the model.
     pub(crate) fn takes_text(self, event: Event) -> bool {
         match self {

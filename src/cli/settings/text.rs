@@ -196,7 +196,7 @@ fn with_object(
     then(object, &[])
 }
 
-fn parse(text: &str) -> Result<Option<Node<'_>>, EditError> {
+pub(crate) fn parse(text: &str) -> Result<Option<Node<'_>>, EditError> {
     let options = ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,

@@ -1,0 +1,156 @@
+//! The hooks.yaml that an import writes.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use hookexec::config::{Command, Location, Severity};
+
+use super::claude_code::Import;
+
+/// Hooks that share a matcher.
+pub(super) struct Group {
+    /// Where it stands.
+    pub(super) line: usize,
+    pub(super) matcher: Option<String>,
+    /// When they run, as YAML on one line.
+    pub(super) condition: Option<String>,
+    pub(super) hooks: Vec<Hook>,
+}
+
+/// One hook.
+pub(super) struct Hook {
+    /// Where it stands.
+    pub(super) line: usize,
+    pub(super) command: Command,
+    /// Its other keys, their values as YAML.
+    pub(super) keys: Vec<(&'static str, String)>,
+}
+
+const HEAD: &str = "\
+# With `dialect: claude-code` a script reads what Claude Code would tell it, under every agent that hookexec is
+# installed in, and its answer means what it means there.
+#
+# One thing is stricter here: a hook that gives no answer (a timeout, a program that is not found, a crash by a
+# signal, broken JSON) denies a tool call, where Claude Code lets the tool run. `on_error: warn` on a hook lets it
+# run here, too. Other exit codes than 0 and 2 are no decision, as there; `on_error: block` makes them denials.
+";
+
+/// Writes what was read from the file `from`.
+pub(super) fn write(from: &Path, import: &Import) -> String {
+    let mut text = format!(
+        "# Imported by `hookexec import claude-code {}`.\n#\n{HEAD}",
+        inline(&from.display().to_string())
+    );
+    let left_out = import.problems.iter().filter(|it| it.severity == Severity::Error);
+    for (index, problem) in left_out.enumerate() {
+        if index == 0 {
+            text.push_str("#\n# LEFT OUT, and guarding nothing here:\n");
+        }
+        let line = problem.location.as_ref().map_or(0, Location::line);
+        let _ = writeln!(text, "#   line {line}: {}", one_line(&problem.message));
+    }
+    text.push_str("\ndefaults:\n  timeout: 10m # Claude Code's; an agent waits no longer than `hookexec install --timeout`\n\nhooks:");
+    if import.events.is_empty() {
+        text.push_str(" {}\n");
+        return text;
+    }
+    text.push('\n');
+    for (event, groups) in &import.events {
+        let _ = writeln!(text, "  {event}:");
+        for group in groups {
+            group.write(event.contract().tool_matched, &mut text);
+        }
+    }
+    text
+}
+
+impl Group {
+    fn write(&self, tool_matched: bool, text: &mut String) {
+        if !tool_matched {
+            for hook in &self.hooks {
+                hook.write("    ", self.condition.as_deref(), text);
+            }
+            return;
+        }
+        let _ = writeln!(text, "    # line {}", self.line);
+        let matcher = self.matcher.as_deref().unwrap_or("*");
+        let _ = writeln!(text, "    - matcher: {}", inline(matcher));
+        if let Some(condition) = &self.condition {
+            let _ = writeln!(text, "      when: {condition}");
+        }
+        text.push_str("      hooks:\n");
+        for hook in &self.hooks {
+            hook.write("        ", None, text);
+        }
+    }
+}
+
+impl Hook {
+    fn write(&self, indent: &str, condition: Option<&str>, text: &mut String) {
+        let _ = writeln!(text, "{indent}- type: command # line {}", self.line);
+        let indent = format!("{indent}  ");
+        let _ = writeln!(text, "{indent}dialect: claude-code");
+        let command = match &self.command {
+            Command::Argv(words) => {
+                let words: Vec<String> = words.iter().map(|word| inline(word)).collect();
+                format!("[{}]", words.join(", "))
+            }
+            Command::Text(command) => block(command, &indent).unwrap_or_else(|| inline(command)),
+            _ => String::new(),
+        };
+        let _ = writeln!(text, "{indent}command: {command}");
+        for (key, value) in &self.keys {
+            let _ = writeln!(text, "{indent}{key}: {value}");
+        }
+        if let Some(condition) = condition {
+            let _ = writeln!(text, "{indent}when: {condition}");
+        }
+    }
+}
+
+/// Returns a text of several lines as a block; `None` for one that a block can't hold as it is.
+fn block(text: &str, indent: &str) -> Option<String> {
+    let fits = |line: &str| {
+        !line.ends_with([' ', '\t', '\r'])
+            && line.chars().all(|letter| letter == '\t' || !letter.is_control())
+    };
+    let first = text.lines().next()?;
+    if !text.contains('\n')
+        || text.ends_with('\n')
+        || first.is_empty()
+        || first.starts_with([' ', '\t'])
+        || !text.split('\n').all(fits)
+    {
+        return None;
+    }
+    let mut block = "|-".to_owned();
+    for line in text.split('\n') {
+        block.push('\n');
+        if !line.is_empty() {
+            let _ = write!(block, "{indent}  {line}");
+        }
+    }
+    Some(block)
+}
+
+/// Returns a text as a YAML scalar on one line.
+pub(super) fn inline(text: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./|".contains(letter);
+    let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+    let bare = text.starts_with(|first: char| first.is_ascii_alphabetic() || "./".contains(first))
+        && text.chars().any(|letter| letter.is_ascii_alphabetic())
+        && text.chars().all(plain)
+        && !words.contains(&text.to_ascii_lowercase().as_str());
+    if bare {
+        text.to_owned()
+    } else if text.chars().any(char::is_control) || text.contains('\u{feff}') {
+        // YAML takes every escape that JSON has.
+        serde_json::Value::from(text).to_string()
+    } else {
+        format!("'{}'", text.replace('\'', "''"))
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,171 @@
+//! `hookexec import claude-code`, from outside: realistic settings in, hooks that run out.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{Done, Sandbox};
+
+/// Returns a sandbox with a settings file of the given name.
+fn with_settings(name: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let settings = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/claude-settings");
+    let text = std::fs::read_to_string(settings.join(name)).unwrap();
+    sandbox.write(".claude/settings.json", &text);
+    sandbox
+}
+
+fn import(sandbox: &Sandbox, more: &[&str]) -> Done {
+    let args = ["import", "claude-code", ".claude/settings.json"];
+    sandbox.hookexec(args.iter().chain(more)).run()
+}
+
+#[test]
+fn a_settings_file_becomes_a_hooks_file_that_loads() {
+    for name in ["project.json", "user.json"] {
+        let sandbox = with_settings(name);
+        let done = import(&sandbox, &[]).exits(0);
+        insta::assert_snapshot!(format!("import-{name}"), done.stdout);
+        insta::assert_snapshot!(format!("import-{name}-remarks"), done.stderr);
+        sandbox.write("imported.yaml", &done.stdout);
+        let check = sandbox.hookexec(["check", "--config", "imported.yaml"]).run().exits(0);
+        assert!(check.stdout.contains(" 0 errors"), "{check:#?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_imported_is_named_by_its_line_and_nothing_is_written() {
+    let sandbox = with_settings("refused.json");
+    let done = import(&sandbox, &["--output", "hooks.yaml"]);
+    assert_eq!(done.code(), Some(78));
+    assert!(!sandbox.project().join("hooks.yaml").exists());
+    insta::assert_snapshot!("refused", done.stderr);
+    // Nobody knows which of two keys counts.
+    let text = sandbox.read(".claude/settings.json").replace(",\n    \"Stop\": []", "");
+    sandbox.write(".claude/settings.json", &text);
+    insta::assert_snapshot!("refused-by-line", import(&sandbox, &[]).stderr);
+    let done = import(&sandbox, &["--partial", "--output", "hooks.yaml"]).exits(0);
+    assert!(done.stderr.contains("hookexec trust add hooks.yaml"), "{}", done.stderr);
+    insta::assert_snapshot!("partial", sandbox.read("hooks.yaml"));
+    let again = import(&sandbox, &["--partial", "--output", "hooks.yaml"]).exits(64);
+    assert!(again.stderr.contains("can't write hooks.yaml"), "{}", again.stderr);
+}
+
+#[test]
+fn a_file_without_hooks_is_no_empty_policy() {
+    let sandbox = Sandbox::new();
+    for (text, problem) in [
+        ("{}", "there are no `hooks` in it"),
+        ("[]", "no JSON object"),
+        ("{\"hooks\": ", "not valid JSON"),
+    ] {
+        sandbox.write(".claude/settings.json", text);
+        let done = import(&sandbox, &[]).exits(65);
+        assert!(done.stderr.contains(problem), "{}", done.stderr);
+    }
+    let done = sandbox.hookexec(["import", "claude-code", "none.json"]).run().exits(64);
+    assert!(done.stderr.contains("can't read none.json"), "{}", done.stderr);
+}
+
+/// A sandbox in which the project's settings were imported.
+fn imported() -> Sandbox {
+    let sandbox = with_settings("project.json");
+    sandbox.script(
+        ".claude/hooks/protect.py",
+        "#!/usr/bin/env python3\nimport json, sys\ndata = json.load(sys.stdin)\nif '.env' in data['tool_input']['file_path']:\n    print('a secret: ' + data['tool_name'], file=sys.stderr)\n    sys.exit(2)\n",
+    );
+    let _ = import(&sandbox, &["--output", "imported.yaml"]).exits(0);
+    sandbox
+}
+
+fn call(sandbox: &Sandbox, agent: &str, event: &str, payload: Value) -> Done {
+    let mut payload = payload;
+    payload["cwd"] = json!(sandbox.project());
+    payload["hook_event_name"] = json!(event);
+    let args = ["run", "--from", agent, "--event", event, "--config", "imported.yaml"];
+    sandbox.hookexec(args).stdin(payload.to_string()).run().exits(0)
+}
+
+#[test]
+fn an_imported_policy_holds_under_claude_code_codex_and_gemini() {
+    let sandbox = imported();
+    for (agent, before, shell) in [
+        ("claude-code", "PreToolUse", "Bash"),
+        ("codex", "PreToolUse", "Bash"),
+        ("gemini", "BeforeTool", "run_shell_command"),
+        ("qwen", "PreToolUse", "run_shell_command"),
+    ] {
+        let command =
+            |command: &str| json!({"tool_name": shell, "tool_input": {"command": command}});
+        let denied = call(&sandbox, agent, before, command("rm -rf /"));
+        assert!(denied.stdout.contains("Refusing: rm -rf"), "{agent}: {denied:#?}");
+        let allowed = call(&sandbox, agent, before, command("date"));
+        assert_eq!(allowed.stdout, "", "{agent}");
+    }
+    let edit =
+        |name: &str, path: &str| json!({"tool_name": name, "tool_input": {"file_path": path}});
+    let diff = "*** Begin Patch\n*** Add File: a\n+x\n*** Delete File: .env\n*** End Patch";
+    let patch = json!({"tool_name": "apply_patch", "tool_input": {"command": diff}});
+    for (agent, event, payload) in [
+        ("claude-code", "PreToolUse", edit("Write", "/x/.env")),
+        ("gemini", "BeforeTool", edit("replace", "/x/.env")),
+        ("codex", "PreToolUse", patch),
+    ] {
+        let done = call(&sandbox, agent, event, payload);
+        assert!(done.stdout.contains("a secret: "), "{agent}: {done:#?}");
+    }
+    let ask = call(
+        &sandbox,
+        "claude-code",
+        "PreToolUse",
+        json!({"tool_name": "mcp__fs__delete_all", "tool_input": {}}),
+    );
+    assert!(ask.stdout.contains(r#""permissionDecision":"ask""#), "{ask:#?}");
+}
+
+#[test]
+fn imported_hooks_run_at_the_moments_they_were_written_for() {
+    let sandbox = imported();
+    let edited = json!({"tool_name": "replace", "tool_input": {"file_path": "/a"}, "tool_response": {"llmContent": "ok"}});
+    assert_eq!(call(&sandbox, "gemini", "AfterTool", edited).stdout, "");
+    assert_eq!(sandbox.read("formatted.log"), "formatted /a\n");
+    assert!(!sandbox.project().join("failed.log").exists());
+    let failed = json!({"tool_name": "replace", "tool_input": {"file_path": "/b"}, "tool_response": {"error": "no"}});
+    assert_eq!(call(&sandbox, "gemini", "AfterTool", failed).stdout, "");
+    assert_eq!(sandbox.read("formatted.log"), "formatted /a\n");
+    assert_eq!(sandbox.read("failed.log"), "failed\n");
+
+    let prompt = call(&sandbox, "gemini", "BeforeAgent", json!({"prompt": "hi"}));
+    assert!(prompt.stdout.contains("Branch: main"), "{prompt:#?}");
+    for (source, context) in [("startup", true), ("resume", true), ("clear", false)] {
+        let done = call(&sandbox, "codex", "SessionStart", json!({"source": source}));
+        assert_eq!(done.stdout.contains("make test"), context, "{source}: {done:#?}");
+    }
+    for kind in ["idle_prompt", "permission_prompt"] {
+        let _ = call(&sandbox, "claude-code", "Notification", json!({"notification_type": kind}));
+    }
+    assert_eq!(sandbox.read("notified.log"), "notified\n");
+}
+
+#[test]
+fn a_hook_may_keep_the_model_at_work() {
+    let sandbox = imported();
+    for (agent, event, word) in [
+        ("claude-code", "Stop", r#""decision":"block","reason":"Run the tests first.""#),
+        ("codex", "Stop", r#""decision":"block","reason":"Run the tests first.""#),
+        ("qwen", "Stop", r#""decision":"block","reason":"Run the tests first.""#),
+        ("copilot", "Stop", r#""decision":"block","reason":"Run the tests first.""#),
+        ("gemini", "AfterAgent", r#""decision":"deny","reason":"Run the tests first.""#),
+        ("cursor", "stop", r#""followup_message":"Run the tests first.""#),
+    ] {
+        let first = call(&sandbox, agent, event, json!({"stop_hook_active": false}));
+        assert!(first.stdout.contains(word), "{agent}: {first:#?}");
+        let again =
+            call(&sandbox, agent, event, json!({"stop_hook_active": true, "loop_count": 1}));
+        assert_eq!(again.stdout, "", "{agent}");
+    }
+    // Without a dialect a hook only observes the end of a turn.
+    sandbox.write("imported.yaml", "stop: { type: command, command: 'echo go on >&2; exit 2' }");
+    let done = call(&sandbox, "codex", "Stop", json!({}));
+    assert!(!done.stdout.contains("\"decision\""), "{done:#?}");
+}
