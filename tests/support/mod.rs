@@ -218,7 +218,8 @@ pub(crate) fn assert_generated(path: &str, expected: &str) {
     if found != expected {
         let line = found.lines().zip(expected.lines()).take_while(|(a, b)| a == b).count() + 1;
         panic!(
-            "{path} is out of date from line {line} on; regenerate it: UPDATE=1 cargo test --test cli generated"
+            "{path} is out of date from line {line} on; regenerate it: UPDATE=1 cargo test --test {}",
+            env!("CARGO_CRATE_NAME")
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::client::CallError;
+use super::client::{CallError, End};
 use crate::registry::{Failure, HandlerError};
 
 /// A process that gave no answer, and why.
@@ -18,6 +18,15 @@ pub(super) struct ProcessError {
 impl ProcessError {
     pub(super) fn new(failure: Failure, message: impl Into<String>) -> Self {
         Self { failure, message: message.into(), stderr: String::new() }
+    }
+
+    /// Returns the failure of a call that the process ended too early for.
+    pub(super) fn unsent(process: &str, method: &str, end: &End) -> Self {
+        Self {
+            failure: Failure::Other,
+            message: format!("process `{process}` ended before `{method}` could be sent: {end}"),
+            stderr: end.stderr.clone(),
+        }
     }
 
     /// Returns the failure of a call; `limit` is the time it had.

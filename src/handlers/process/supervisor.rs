@@ -141,8 +141,14 @@ impl Supervisor {
                 result = client.call(method, params, deadline).await;
             }
         }
-        result.map_err(|error| {
-            ProcessError::of_call(&self.process.name, method, error, deadline - started)
+        // Twice is bad luck, and the caller's affair; the cause is that of the second end.
+        let end = match result {
+            Err(CallError::Unsent) => timeout_at(deadline.into(), client.wait_end()).await.ok(),
+            _ => None,
+        };
+        result.map_err(|error| match end {
+            Some(end) => ProcessError::unsent(&self.process.name, method, &end),
+            None => ProcessError::of_call(&self.process.name, method, error, deadline - started),
         })
     }
 

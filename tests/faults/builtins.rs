@@ -1,0 +1,76 @@
+//! Builtins that go wrong.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use hookexec::handlers::builtin::BuiltinError;
+use hookexec::{Input, Output, Registry};
+
+/// What a builtin says when it panics.
+const PANIC: &str = "boom";
+
+type Answer = Result<Option<Output>, BuiltinError>;
+
+/// Keeps plain functions waiting until it is dropped.
+#[derive(Default)]
+pub(crate) struct Gate(Arc<(Mutex<bool>, Condvar)>);
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        let (open, opened) = &*self.0;
+        *open.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        opened.notify_all();
+    }
+}
+
+impl Gate {
+    /// Returns a registry of builtins that go wrong, of which those that hang wait for the gate.
+    pub(crate) fn registry(&self) -> Registry {
+        let gate = Arc::clone(&self.0);
+        let mut registry = Registry::new();
+        registry
+            .register_inline_builtin("crash-inline", |_: &Input, _: &[String]| crash())
+            .register_builtin("crash-plain", |_: &Input, _: &[String]| crash())
+            .register_builtin("crash-async", |_: Arc<Input>, _: Arc<[String]>| async { crash() })
+            .register_builtin("hang-async", |_: Arc<Input>, _: Arc<[String]>| {
+                std::future::pending::<Answer>()
+            })
+            .register_builtin("hang-plain", move |_: &Input, _: &[String]| -> Answer {
+                let (open, opened) = &*gate;
+                let open = open.lock().unwrap_or_else(PoisonError::into_inner);
+                drop(opened.wait_while(open, |open| !*open));
+                Ok(Some(Output::allow()))
+            })
+            .register_builtin("silent", |_: &Input, _: &[String]| -> Answer { Ok(None) })
+            .register_builtin("slow-plain", |_: &Input, _: &[String]| -> Answer {
+                std::thread::sleep(SLOW);
+                Ok(Some(Output::allow()))
+            })
+            .register_builtin("slow-async", |_: Arc<Input>, _: Arc<[String]>| async {
+                tokio::time::sleep(SLOW).await;
+                Answer::Ok(Some(Output::allow()))
+            })
+            .register_builtin("full", |_: &Input, _: &[String]| -> Answer {
+                std::fs::write("/dev/full", "noted")?;
+                Ok(Some(Output::allow()))
+            });
+        registry
+    }
+}
+
+/// How long what is slow takes.
+const SLOW: Duration = Duration::from_millis(200);
+
+fn crash() -> Answer {
+    std::panic::panic_any(PANIC);
+}
+
+/// Keeps the panics of this test out of its output; any other is shown.
+pub(crate) fn keep_panics_quiet() {
+    let shown = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if panic.payload().downcast_ref() != Some(&PANIC) {
+            shown(panic);
+        }
+    }));
+}
