@@ -1,7 +1,7 @@
 //! What only the whole configuration shows.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::ffi::OsStr;
 
 use super::alike::Alike;
 use super::diagnostic::{Diagnostic, Diagnostics};
@@ -50,14 +50,14 @@ fn unused_processes(config: &Config, problems: &mut Diagnostics) {
 /// Warns of guards whose crash lets the tool run, once per file: an interpreter that dies of an
 /// exception exits with 1, which every agent reads as "no opinion".
 fn guards_that_open(config: &Config, problems: &mut Diagnostics) {
-    let mut guards: HashMap<&PathBuf, Vec<&Hook>> = HashMap::new();
+    let mut guards: HashMap<&OsStr, Vec<&Hook>> = HashMap::new();
     for hook in &config.hooks {
         if hook.kind == "command"
             && hook.enabled
             && hook.on_error.is_none()
             && hook.event.contract().fails_closed()
         {
-            guards.entry(&hook.location.file().path).or_default().push(hook);
+            guards.entry(hook.location.path().as_os_str()).or_default().push(hook);
         }
     }
     for hooks in guards.into_values() {

@@ -1,31 +1,33 @@
 //! A configuration file as a tree of values that know where they were written.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde_json::Number;
 
 /// A value and its place.
 #[derive(Debug, Clone)]
-pub(super) struct Node {
-    pub(super) value: Value,
+pub(super) struct Node<'t> {
+    pub(super) value: Value<'t>,
     /// In bytes of the file's text.
     pub(super) span: Range<usize>,
 }
 
 /// A value as YAML knows it.
 #[derive(Debug, Clone)]
-pub(super) enum Value {
+pub(super) enum Value<'t> {
     Null,
     Bool(bool),
     /// Digits as written: nothing goes through a float.
     Number(Number),
-    Text(String),
-    List(Vec<Node>),
+    /// Of the file itself, where it stands there as it is meant.
+    Text(Cow<'t, str>),
+    List(Vec<Node<'t>>),
     /// In the order of the file, duplicates included.
-    Map(Vec<(Node, Node)>),
+    Map(Vec<(Node<'t>, Node<'t>)>),
 }
 
-impl Node {
+impl Node<'_> {
     /// Returns what the value is, for "expected X, found Y".
     pub(super) fn kind(&self) -> &'static str {
         match &self.value {
@@ -45,7 +47,7 @@ impl Node {
         }
     }
 
-    pub(super) fn as_map(&self) -> Option<&[(Node, Node)]> {
+    pub(super) fn as_map(&self) -> Option<&[(Self, Self)]> {
         match &self.value {
             Value::Map(entries) => Some(entries),
             _ => None,
@@ -53,7 +55,7 @@ impl Node {
     }
 
     /// Returns the items of a list, or the value itself as a list of one.
-    pub(super) fn one_or_many(&self) -> &[Node] {
+    pub(super) fn one_or_many(&self) -> &[Self] {
         match &self.value {
             Value::List(items) => items,
             _ => std::slice::from_ref(self),

@@ -48,14 +48,14 @@ pub(super) struct Reader {
 
 /// The keys of a mapping, each known and there once.
 pub(super) struct Fields<'n> {
-    entries: Vec<(&'n str, &'n Node, &'n Node)>,
+    entries: Vec<(&'n str, &'n Node<'n>, &'n Node<'n>)>,
     /// What unknown keys were probably meant to be.
     meant: Vec<String>,
 }
 
 impl<'n> Fields<'n> {
     /// Returns the value of a key.
-    pub(super) fn get(&self, key: &str) -> Option<&'n Node> {
+    pub(super) fn get(&self, key: &str) -> Option<&'n Node<'n>> {
         self.iter().find(|(name, _, _)| *name == key).map(|(_, _, value)| value)
     }
 
@@ -65,7 +65,7 @@ impl<'n> Fields<'n> {
     }
 
     /// Returns name, key and value of each entry, in the order of the file.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&'n str, &'n Node, &'n Node)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'n str, &'n Node<'n>, &'n Node<'n>)> {
         self.entries.iter().copied()
     }
 }
@@ -149,7 +149,7 @@ impl Reader {
     /// Reads a mapping whose keys are all known; every unknown or repeated key is reported.
     pub(super) fn fields<'n>(
         &mut self,
-        node: &'n Node,
+        node: &'n Node<'n>,
         what: &str,
         known: &[&str],
     ) -> Option<Fields<'n>> {
@@ -165,7 +165,7 @@ impl Reader {
     }
 
     /// Reads a mapping whose keys are the author's own.
-    pub(super) fn open_fields<'n>(&mut self, node: &'n Node, what: &str) -> Option<Fields<'n>> {
+    pub(super) fn open_fields<'n>(&mut self, node: &'n Node<'n>, what: &str) -> Option<Fields<'n>> {
         let Value::Map(entries) = &node.value else {
             self.expected(what, "a mapping", node);
             return None;
@@ -235,7 +235,7 @@ impl Reader {
     /// Reads a text; a number or a boolean stands for the text it was written as.
     pub(super) fn text(&mut self, node: &Node, what: &str) -> Option<String> {
         let text = match &node.value {
-            Value::Text(text) => text.clone(),
+            Value::Text(text) => text.to_string(),
             Value::Bool(_) | Value::Number(_) => self.written(node).to_owned(),
             Value::Null => {
                 self.error(node, format!("{what} has no value"));
@@ -342,7 +342,7 @@ impl Reader {
             Value::Null => serde_json::Value::Null,
             Value::Bool(flag) => serde_json::Value::Bool(*flag),
             Value::Number(number) => serde_json::Value::Number(number.clone()),
-            Value::Text(text) => serde_json::Value::String(text.clone()),
+            Value::Text(text) => serde_json::Value::String(text.to_string()),
             Value::List(items) => {
                 serde_json::Value::Array(items.iter().filter_map(|item| self.json(item)).collect())
             }

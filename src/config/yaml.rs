@@ -33,12 +33,12 @@ pub(super) struct SyntaxError {
 }
 
 /// Parses `text`, which has no byte order mark.
-pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
+pub(super) fn parse(text: &str) -> Result<Node<'_>, SyntaxError> {
     plain::parse(text).map_or_else(|| long(text), Ok)
 }
 
 /// Parses with all that the library knows.
-fn long(text: &str) -> Result<Node, SyntaxError> {
+fn long(text: &str) -> Result<Node<'_>, SyntaxError> {
     let mut alias_limits = AliasLimits::default();
     alias_limits.max_total_replayed_events = MAX_NODES;
     let options = serde_saphyr::options! {
@@ -138,15 +138,15 @@ impl<'de> Deserialize<'de> for Raw {
 
 /// Turns what the library hands over into a node; its place is where it is written, also when an
 /// alias repeats it elsewhere.
-fn node(spanned: Spanned<Raw>, text: &str) -> Node {
+fn node(spanned: Spanned<Raw>, text: &str) -> Node<'_> {
     let span = byte_range(&spanned.defined, text);
     match spanned.value {
         Raw::Null => Node { value: Value::Null, span },
         Raw::Bool(flag) => Node { value: Value::Bool(flag), span },
-        Raw::Text(content) => Node { value: Value::Text(content), span },
+        Raw::Text(content) => Node { value: Value::Text(content.into()), span },
         Raw::Integer(number) => match number.parse() {
             Ok(number) => Node { value: Value::Number(number), span },
-            Err(_) => Node { value: Value::Text(number), span },
+            Err(_) => Node { value: Value::Text(number.into()), span },
         },
         Raw::Float => {
             let written = text.get(span.clone()).unwrap_or_default();
@@ -155,16 +155,16 @@ fn node(spanned: Spanned<Raw>, text: &str) -> Node {
             // `0777` and `1_000.5` mean different things to different readers: they stay text.
             match number.parse() {
                 Ok(number) => Node { value: Value::Number(number), span },
-                Err(_) => Node { value: Value::Text(written.to_owned()), span },
+                Err(_) => Node { value: Value::Text(written.into()), span },
             }
         }
         Raw::List(items) => {
-            let items: Vec<Node> = items.into_iter().map(|item| node(item, text)).collect();
+            let items: Vec<Node<'_>> = items.into_iter().map(|item| node(item, text)).collect();
             let span = container(span, items.iter(), text);
             Node { value: Value::List(items), span }
         }
         Raw::Map(entries) => {
-            let entries: Vec<(Node, Node)> = entries
+            let entries: Vec<(Node<'_>, Node<'_>)> = entries
                 .into_iter()
                 .map(|(key, value)| (node(key, text), node(value, text)))
                 .collect();
@@ -177,7 +177,7 @@ fn node(spanned: Spanned<Raw>, text: &str) -> Node {
 /// Returns the range of a container: the library gives the place where it begins.
 fn container<'n>(
     span: Range<usize>,
-    parts: impl Iterator<Item = &'n Node>,
+    parts: impl Iterator<Item = &'n Node<'n>>,
     text: &str,
 ) -> Range<usize> {
     let last = parts.map(|part| part.span.end).max().unwrap_or(span.end).max(span.end);

@@ -5,6 +5,8 @@
 //! no text, numbers other than simple integers, limits, and every mistake. So nothing is refused
 //! here, and what is read is what the library would have read, which tests hold together.
 
+use std::borrow::Cow;
+
 use granit_parser::{Event, Options, Parser, ScalarStyle, Span, StrInput};
 
 use super::super::node::{Node, Value};
@@ -14,7 +16,7 @@ use super::{MAX_DEPTH, MAX_NODES, container};
 const MAX_SIZE: usize = 1 << 20;
 
 /// Returns the tree of `text`, or `None` when it has to go the long way.
-pub(super) fn parse(text: &str) -> Option<Node> {
+pub(super) fn parse(text: &str) -> Option<Node<'_>> {
     if text.len() > MAX_SIZE {
         return None;
     }
@@ -49,7 +51,7 @@ impl<'t> Plain<'t> {
     }
 
     /// Reads the value that begins with `event`, inside of `depth` others.
-    fn node(&mut self, event: Event<'t>, span: &Span, depth: usize) -> Option<Node> {
+    fn node(&mut self, event: Event<'t>, span: &Span, depth: usize) -> Option<Node<'t>> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
             return None;
@@ -58,8 +60,8 @@ impl<'t> Plain<'t> {
         match event {
             Event::Scalar(content, style, 0, None) => {
                 let value = match style {
-                    ScalarStyle::Plain => scalar(&content),
-                    _ => Some(Value::Text(content.into_owned())),
+                    ScalarStyle::Plain => scalar(content),
+                    _ => Some(Value::Text(content)),
                 };
                 Some(Node { value: value?, span })
             }
@@ -94,7 +96,7 @@ impl<'t> Plain<'t> {
 }
 
 /// Returns the value of a scalar without quotes; `None` when that takes more than a look at it.
-fn scalar(content: &str) -> Option<Value> {
+fn scalar(content: Cow<'_, str>) -> Option<Value<'_>> {
     if content.is_empty() || content == "~" || content.eq_ignore_ascii_case("null") {
         return Some(Value::Null);
     }
@@ -103,8 +105,8 @@ fn scalar(content: &str) -> Option<Value> {
             return Some(Value::Bool(flag));
         }
     }
-    if !may_be_number(content) {
-        return Some(Value::Text(content.to_owned()));
+    if !may_be_number(&content) {
+        return Some(Value::Text(content));
     }
     let digits = content.bytes().all(|byte| byte.is_ascii_digit());
     let simple = digits && content.len() < 19 && (content == "0" || !content.starts_with('0'));
