@@ -1,19 +1,20 @@
 //! The whole command, from its start to its end.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use crate::command::{COMMAND, hook};
 use crate::measure::{Finding, ratio, timed};
-use crate::programs::{Linking, compile};
+use crate::programs::{Linking, can_link, compile};
 use crate::{Options, raw, support};
 
 pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
     let directory = tempfile::tempdir().unwrap();
     let json = serde_json::to_vec(&support::input(2_000)).unwrap();
     let empty = compile(directory.path(), "empty", Linking::Dynamic);
+    let hookexec = hookexec();
     let run = |program: &Path, arguments: &[&str]| program_run(program, arguments, &json);
 
     for (count, target) in [(1, None), (100, Some(1.6)), (1000, None)] {
@@ -21,7 +22,7 @@ pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
         options.add(findings, &work, |samples| {
             let file = directory.path().join(format!("{count}.yaml"));
             fs::write(&file, support::hooks_file(count)).unwrap();
-            let cli = || run(hookexec(), &["run", "pre_tool_use", "--config", path(&file)]);
+            let cli = || run(&hookexec, &["run", "pre_tool_use", "--config", path(&file)]);
             ratio(&work, target, samples, || run(&empty, &[]), cli)
         });
     }
@@ -30,18 +31,21 @@ pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
     let text =
         format!("pre_tool_use:\n  - hooks: [{{ type: command, command: {} }}]\n", hook(COMMAND));
     fs::write(&file, text).unwrap();
-    for (linking, target) in [(Linking::Static, Some(1.1)), (Linking::Dynamic, None)] {
+    let linkings = [(Linking::Static, Some(1.1)), (Linking::Musl, None), (Linking::Dynamic, None)];
+    for (linking, target) in linkings.into_iter().filter(|(linking, _)| can_link(*linking)) {
         let work = format!("whole CLI, one command hook / a minimal program, linked {linking:?}");
         options.add(findings, &work, |samples| {
             let minimal = compile(directory.path(), "minimal", linking);
-            let cli = || run(hookexec(), &["run", "pre_tool_use", "--config", path(&file)]);
+            let cli = || run(&hookexec, &["run", "pre_tool_use", "--config", path(&file)]);
             ratio(&work, target, samples, || run(&minimal, &[COMMAND]), cli)
         });
     }
 }
 
-fn hookexec() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_hookexec"))
+/// Returns the program that is measured: `BENCH_HOOKEXEC`, or the one that cargo built along with this.
+fn hookexec() -> PathBuf {
+    let named = std::env::var_os("BENCH_HOOKEXEC").map(PathBuf::from);
+    named.unwrap_or_else(|| env!("CARGO_BIN_EXE_hookexec").into())
 }
 
 fn path(file: &Path) -> &str {
