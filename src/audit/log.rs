@@ -11,7 +11,7 @@ use super::record::{BEGINNING, Record};
 use super::writer::numbered;
 use crate::event::Event;
 use crate::testing::Expected;
-use crate::wire::Decision;
+use crate::wire::{Decision, HookReport};
 
 /// The most full files that are looked for.
 const MAX_KEPT: usize = 100;
@@ -45,7 +45,7 @@ pub struct Filter {
     pub event: Option<Event>,
     /// Those of a decision; nothing is no opinion.
     pub decision: Option<Expected<Decision>>,
-    /// Those in which a hook of this name, or of this place, ran.
+    /// Those in which a hook of this name, or of this place, ran: `hooks.yaml:5`, from any directory.
     pub hook: Option<String>,
     /// Those from a time on.
     pub since: Option<Timestamp>,
@@ -58,7 +58,11 @@ impl Filter {
         self.event.is_none_or(|event| record.event == event)
             && self.decision.is_none_or(|wanted| wanted.value().copied() == record.decision)
             && self.hook.as_ref().is_none_or(|wanted| {
-                record.hooks.iter().any(|hook| hook.name == *wanted || hook.source == *wanted)
+                let place = format!("/{wanted}");
+                let is_it = |hook: &HookReport| {
+                    hook.name == *wanted || hook.source == *wanted || hook.source.ends_with(&place)
+                };
+                record.hooks.iter().any(is_it)
             })
             && self.since.is_none_or(|since| {
                 record.time.parse::<Timestamp>().is_ok_and(|time| time >= since)

@@ -7,6 +7,7 @@
 mod log;
 mod record;
 mod replay;
+mod sources;
 mod statistics;
 mod writer;
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -13,12 +12,12 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;
-use sha2::{Digest as _, Sha256};
 
 use super::record::Record;
+use super::sources::Sources;
 use crate::builtins::audit_log::append;
 use crate::builtins::secrets::Redactor;
-use crate::config::{Config, SourceFile};
+use crate::config::Config;
 use crate::event::Event;
 use crate::wire::{Input, Verdict};
 
@@ -69,12 +68,16 @@ pub(crate) struct Auditor(Arc<Inner>);
 struct Inner {
     logs: Vec<AuditSettings>,
     redactor: Redactor,
-    config: String,
+    sources: Sources,
 }
 
 impl Auditor {
     /// Returns the auditor of a configuration; `None` when no file says `audit:`.
-    pub(crate) fn of(config: &Config, env: &BTreeMap<OsString, OsString>) -> Option<Self> {
+    pub(crate) fn of(
+        config: &Config,
+        env: &BTreeMap<OsString, OsString>,
+        project: &Path,
+    ) -> Option<Self> {
         if config.audit.is_empty() {
             return None;
         }
@@ -85,7 +88,8 @@ impl Auditor {
             }
         }
         let redactor = Redactor::new(env.iter());
-        Some(Self(Arc::new(Inner { logs, redactor, config: digest(config) })))
+        let sources = Sources::of(config, project, &logs);
+        Some(Self(Arc::new(Inner { logs, redactor, sources })))
     }
 
     /// Writes down a verdict, and notes in it what could not be written.
@@ -118,9 +122,10 @@ impl Inner {
         let time = format!("{:.3}", Timestamp::now());
         let duration_ms = (took.as_secs_f64() * 1e6).round() / 1e3;
         let mut problems = Vec::new();
+        let mut plain = Record::new(time, event, input, verdict, duration_ms);
+        self.sources.name(&mut plain);
         for log in &self.logs {
-            let mut record = Record::new(time.clone(), event, input, verdict, duration_ms);
-            record.config.clone_from(&self.config);
+            let mut record = plain.clone();
             if log.input == AuditInput::Redacted {
                 record = record.with_input(input, verdict, &self.redactor);
             }
@@ -147,8 +152,8 @@ fn write(log: &AuditSettings, line: &[u8]) -> io::Result<()> {
 
 /// Renames the full file and those before it, unless somebody else is doing so.
 ///
-/// A writer that has the full file open still appends to it under its new name. Only one that
-/// sleeps through as many rotations as files are kept would lose its record.
+/// A writer that has the full file open still appends to it under its new name; one that sleeps
+/// through as many rotations as files are kept finds that its file is gone, and appends anew.
 fn rotate(log: &AuditSettings, more: u64) -> io::Result<()> {
     let lock = OpenOptions::new()
         .create(true)
@@ -181,24 +186,4 @@ pub(super) fn numbered(path: &Path, suffix: &str) -> PathBuf {
     name.push(".");
     name.push(suffix);
     PathBuf::from(name)
-}
-
-/// Returns a digest of the files that hold hooks, in their order.
-fn digest(config: &Config) -> String {
-    let mut digest = Sha256::new();
-    let mut last: Option<&Arc<SourceFile>> = None;
-    for hook in &config.hooks {
-        let file = hook.location.file();
-        if last.is_none_or(|last| !Arc::ptr_eq(last, file)) {
-            digest.update((file.text.len() as u64).to_be_bytes());
-            digest.update(file.text.as_bytes());
-            last = Some(file);
-        }
-    }
-    let mut text = "sha256:".to_owned();
-    for byte in digest.finalize().iter().take(16) {
-        // Writing into a text can't fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -152,9 +152,22 @@ fn shorten_all<'v>(values: impl Iterator<Item = &'v mut Value>) -> bool {
     cut
 }
 
+/// How often a file may be taken away while something is appended to it.
+const ATTEMPTS: usize = 10;
+
 /// Appends `line` by one write, which the system does not mix with another's.
 pub(crate) fn append(path: &Path, line: &[u8]) -> io::Result<()> {
-    let mut file = open(path)?;
+    for _ in 0..ATTEMPTS {
+        if append_to(&mut open(path)?, line)? {
+            return Ok(());
+        }
+    }
+    Err(io::Error::other("it was taken away again and again"))
+}
+
+/// Appends `line`, and returns whether the file has a name: when it was taken away between being
+/// opened and written, nobody will read the line.
+fn append_to(file: &mut File, line: &[u8]) -> io::Result<bool> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is no regular file"));
     }
@@ -162,7 +175,7 @@ pub(crate) fn append(path: &Path, line: &[u8]) -> io::Result<()> {
     if written < line.len() {
         return Err(io::Error::new(io::ErrorKind::StorageFull, "only a part could be written"));
     }
-    Ok(())
+    Ok(file.metadata()?.nlink() > 0)
 }
 
 fn open(path: &Path) -> io::Result<File> {
@@ -181,5 +194,24 @@ fn open(path: &Path) -> io::Result<File> {
             Err(io::Error::other("it is a link"))
         }
         opened => opened,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_in_a_file_that_was_taken_away_is_known_to_be_lost() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log");
+        let mut opened = open(&path).unwrap();
+        assert!(append_to(&mut opened, b"a\n").unwrap());
+        std::fs::rename(&path, directory.path().join("log.1")).unwrap();
+        assert!(append_to(&mut opened, b"b\n").unwrap(), "it is read under its new name");
+        std::fs::remove_file(directory.path().join("log.1")).unwrap();
+        assert!(!append_to(&mut opened, b"c\n").unwrap());
+        append(&path, b"c\n").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"c\n");
     }
 }

@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use clap::builder::PossibleValue;
@@ -158,6 +159,10 @@ impl Args {
                 numbers.hooks.iter().any(|ran| ran.name == hook.name && ran.source == hook.source)
             };
             numbers.never_ran.retain(|hook| !ran(hook));
+            let sources = numbers.hooks.iter_mut().map(|hook| &mut hook.source);
+            for source in sources.chain(numbers.never_ran.iter_mut().map(|hook| &mut hook.source)) {
+                *source = shown(source).to_owned();
+            }
             match (&self.html, self.format) {
                 (Some(file), _) => write_page(file, &page.html(&numbers, &self.filters()))?,
                 (None, Format::Json) => output::print_json(&numbers)?,
@@ -269,12 +274,21 @@ impl Args {
                     .hooks
                     .iter()
                     .filter(|hook| hook.enabled)
-                    .map(|hook| Named { name: hook.label(), source: hook.location.to_string() }),
+                    .map(|hook| Named { name: hook.label(), source: hook.location.absolute() }),
             );
         }
         let statistics = Statistics::default();
         Ok(Numbers { statistics, hooks: Vec::new(), never_ran, unreadable: 0 })
     }
+}
+
+/// Returns a hook's place as it is shown: below the current directory from there.
+pub(super) fn shown(source: &str) -> &str {
+    static HERE: LazyLock<String> = LazyLock::new(|| {
+        let here = std::env::current_dir().and_then(|path| path.canonicalize());
+        here.map_or_else(|_| "/".to_owned(), |path| format!("{}/", path.display()))
+    });
+    source.strip_prefix(HERE.as_str()).unwrap_or(source)
 }
 
 fn json_line(record: &Record) -> String {

@@ -6,7 +6,7 @@ use hookexec::audit::Record;
 use hookexec::wire::HookStatus;
 use hookexec::{Decision, Event};
 
-use super::decisions::Numbers;
+use super::decisions::{Numbers, shown};
 use super::report::{BAD, DIM, DOUBTFUL, GOOD, PLAIN, counted};
 use super::table::Table;
 
@@ -23,7 +23,7 @@ pub(super) fn record(record: &Record) -> String {
                 text,
                 "    {BAD}failed{BAD:#} {} ({}): {}",
                 hook.name,
-                hook.source,
+                shown(&hook.source),
                 one_line(error)
             );
         }
@@ -42,7 +42,7 @@ pub(super) fn shadow(record: &Record) -> String {
             "{}  {DOUBTFUL}would {would}{DOUBTFUL:#}: {} ({}) {reason}",
             head(record),
             hook.name,
-            hook.source
+            shown(&hook.source)
         );
     }
     text

@@ -83,6 +83,15 @@ impl Location {
         &self.file.directory
     }
 
+    /// Returns the place as text, with the absolute path of its file; links before it are followed.
+    #[must_use]
+    pub fn absolute(&self) -> String {
+        let directory = self.directory();
+        let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+        let path = directory.join(self.path().file_name().unwrap_or_default());
+        format!("{}:{}", path.display(), self.line())
+    }
+
     /// Returns the bytes.
     #[must_use]
     pub fn range(&self) -> Range<usize> {

@@ -95,7 +95,7 @@ impl ExecutorBuilder {
         let working_dir = self.working_dir.or_else(|| std::env::current_dir().ok());
         let working_dir = working_dir.unwrap_or_else(|| PathBuf::from("/"));
         let env = Arc::new(self.env.unwrap_or_else(|| std::env::vars_os().collect()));
-        let auditor = Auditor::of(&self.config, &env);
+        let auditor = Auditor::of(&self.config, &env, &working_dir);
         let processes = Processes::new(self.config.processes, &working_dir, &env);
         let processes = Arc::new(processes);
         let environment = HandlerEnv {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::config::{Command, Config, SourceFile};
+use crate::config::{Command, Config, Hook, Process, SourceFile};
 use crate::handlers::command::expand;
 
 /// The largest script that can be approved, in bytes.
@@ -47,7 +47,7 @@ impl Bundle {
         let path = &source.path;
         let directory = directory_of(path);
         let mut files = BTreeMap::new();
-        for script in scripts(config, &directory, project) {
+        for script in scripts(&config.hooks, config.processes.values(), &directory, project) {
             files.insert(name_of(&script, &directory, project), read(&script)?);
         }
         let own = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -71,7 +71,7 @@ impl Bundle {
 }
 
 /// Returns `bytes` in hexadecimal.
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
@@ -97,8 +97,14 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the files of the project that the commands of `config` name.
-fn scripts(config: &Config, directory: &Path, project: &Path) -> Vec<PathBuf> {
+/// Returns the files of the project that hooks and processes name, which are configured in
+/// `directory`.
+pub(crate) fn scripts<'c>(
+    hooks: impl IntoIterator<Item = &'c Hook>,
+    processes: impl IntoIterator<Item = &'c Process>,
+    directory: &Path,
+    project: &Path,
+) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     let roots: Vec<PathBuf> =
         [directory, project].into_iter().filter_map(|root| root.canonicalize().ok()).collect();
@@ -121,7 +127,7 @@ fn scripts(config: &Config, directory: &Path, project: &Path) -> Vec<PathBuf> {
             }
         }
     };
-    for hook in &config.hooks {
+    for hook in hooks {
         let named = match &hook.command {
             Some(Command::Text(text)) if hook.kind == "command" => words(text).collect(),
             Some(Command::Argv(argv)) => argv.clone(),
@@ -131,7 +137,7 @@ fn scripts(config: &Config, directory: &Path, project: &Path) -> Vec<PathBuf> {
             consider(word, hook.working_dir.as_ref());
         }
     }
-    for process in config.processes.values() {
+    for process in processes {
         for word in &process.command {
             consider(word, process.working_dir.as_ref());
         }
@@ -163,7 +169,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 
 /// Returns a script's name: its path from the hooks file, so that it does not depend on where the
 /// project lies.
-fn name_of(script: &Path, directory: &Path, project: &Path) -> String {
+pub(crate) fn name_of(script: &Path, directory: &Path, project: &Path) -> String {
     let from = |root: &Path| {
         let root = root.canonicalize().ok()?;
         script.strip_prefix(root).ok().map(|path| path.to_string_lossy().into_owned())

@@ -6,7 +6,7 @@
 //! were approved, and their bytes, so that a change can be shown. Approval is for content: where
 //! the project lies does not matter, and one changed byte, in the file or in a script, voids it.
 
-mod bundle;
+pub(crate) mod bundle;
 mod permissions;
 mod store;
 

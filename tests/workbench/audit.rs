@@ -64,7 +64,8 @@ fn every_event_is_recorded_with_what_each_hook_did() {
     assert_eq!(denied["message"], "not that");
     assert_eq!(denied["session"], "s");
     assert_eq!(denied["hooks"][0]["name"], "no-rm");
-    assert_eq!(denied["hooks"][0]["source"], "hooks.yaml:6");
+    let place = sandbox.project().canonicalize().unwrap().join("hooks.yaml:6");
+    assert_eq!(denied["hooks"][0]["source"], place.to_str().unwrap(), "a log is read elsewhere");
     assert_eq!(denied["hooks"][0].get("stderr"), None);
     assert_eq!(denied["input"]["tool_input"]["cmd"], "rm -r x");
     assert!(denied["config"].as_str().unwrap().starts_with("sha256:"));
@@ -164,6 +165,48 @@ fn the_log_is_read_filtered_and_counted() {
     assert_eq!(hook.unwrap()["would_change"], 1);
     let text = log(&sandbox, &["--stats", "--config", "hooks.yaml"]).exits(0).stdout;
     assert!(text.contains("trial (hooks.yaml:7) would have changed 1 verdict"), "{text}");
+}
+
+#[test]
+fn a_hook_counts_once_however_its_file_was_named() {
+    let sandbox = recorded();
+    let whole = sandbox.project().join("hooks.yaml");
+    std::fs::create_dir(sandbox.project().join("below")).unwrap();
+    let input = r#"{"tool_name": "shell", "tool_input": {"cmd": "rm x"}}"#;
+    for (file, directory) in [(whole.to_str().unwrap(), "."), ("../hooks.yaml", "below")] {
+        let run = sandbox.hookexec(["run", "pre_tool_use", "--config", file]);
+        let _ = run.current_dir(sandbox.project().join(directory)).stdin(input).run().exits(2);
+    }
+    let done = log(&sandbox, &["--stats", "--format", "json", "--config", "hooks.yaml"]).exits(0);
+    let numbers: Value = serde_json::from_str(&done.stdout).unwrap();
+    let hooks = numbers["hooks"].as_array().unwrap();
+    assert_eq!(hooks.len(), 3, "{hooks:?}");
+    let guard = hooks.iter().find(|hook| hook["name"] == "no-rm").unwrap();
+    assert_eq!((&guard["ran"], &guard["source"]), (&json!(3), &json!("hooks.yaml:6")));
+    let never = json!([{ "name": "never", "source": "hooks.yaml:11" }]);
+    assert_eq!(numbers["never_ran"], never);
+}
+
+#[test]
+fn a_record_tells_which_scripts_it_rests_on() {
+    let hooks =
+        HOOKS.replace("'echo \"not that\" >&2; exit 2'", "'sh ./guard.sh < logs/audit.jsonl'");
+    let sandbox = sandbox(&hooks);
+    sandbox.write("guard.sh", "exit 2\n");
+    let digest = || {
+        let _ = event(&sandbox, "shell", "cmd", "rm x");
+        let record = records(&sandbox).pop().unwrap();
+        (record["config"].clone(), record["scripts"].clone())
+    };
+    let first = digest();
+    assert!(first.1.as_str().unwrap().starts_with("sha256:"), "{first:?}");
+    // The log grew, and is no script.
+    assert_eq!(digest(), first);
+    sandbox.write("guard.sh", "exit 0\n");
+    let changed = digest();
+    assert_eq!((&changed.0, changed.1 == first.1), (&first.0, false));
+    sandbox.write("guard.sh", "exit 2\n");
+    assert_eq!(digest(), first);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use hookexec::audit::Record;
 use hookexec::wire::{HookReport, HookStatus};
 use serde_json::Value;
 
+use super::super::decisions::shown;
 use super::hooks::milliseconds;
 use super::{DECISIONS, Reason, escaped, rank, section_of_shares};
 
@@ -108,7 +109,7 @@ fn hooks(page: &mut String, reports: &[HookReport]) {
             "<tr><th scope=\"row\"><span class=\"said\">{}</span><small>{}</small></th><td>{status}</td><td>{decision}</td>\
              <td class=\"n\">{} ms</td><td class=\"said\">{}</td></tr>",
             escaped(&report.name),
-            escaped(&report.source),
+            escaped(shown(&report.source)),
             milliseconds(report.duration_ms),
             said.map(|said| escaped(said)).unwrap_or_default()
         );
