@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::plan::Plan;
-use super::tools::Tools;
+use super::tools::{Mcp, Tools};
 use super::{Adapter, Agent, claude_dialect, read};
 use crate::event::Event;
 use crate::wire::Input;
@@ -16,6 +16,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Claude Code",
     events: &EVENTS,
     tools: TOOLS,
+    mcp: Mcp::Plain,
     project: Some("CLAUDE_PROJECT_DIR"),
     refine: read::plain,
     write,

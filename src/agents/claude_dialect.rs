@@ -1,4 +1,4 @@
-//! The answers of Claude Code, which Codex, Qwen Code and Droid took over in part.
+//! The answers of Claude Code, which Codex, Qwen Code, Droid and Gemini CLI took over in part.
 //!
 //! The types are closed: no key leaves here that an agent might not know, for one unknown key
 //! makes Codex throw away a denial. Which keys are filled is decided by the row of the event.
@@ -15,7 +15,7 @@ use crate::wire::JsonObject;
 /// What every event may answer.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Said<'p> {
+struct Said<'p, S> {
     /// `false` ends the turn.
     #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
     go_on: Option<bool>,
@@ -28,7 +28,7 @@ struct Said<'p> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'p str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    hook_specific_output: Option<Specific<'p>>,
+    hook_specific_output: Option<S>,
 }
 
 /// What only one event may answer.
@@ -76,29 +76,29 @@ struct Behavior<'p> {
 /// forms in JSON only this one was seen to stop the tool in every agent of the family.
 pub(super) fn write(native: &NativeEvent, plan: &Plan<'_>, response: Option<Value>) -> Answer {
     let permission = native.event == Some(Event::PermissionRequest);
-    let blocks = plan.denies() && !permission;
+    let denial = (plan.denies() && !permission).then_some("block");
+    say(plan, denial, specific(native, plan, response))
+}
+
+/// Says what every event may say, the word of a `denial` if it is one, and what only one event may.
+pub(super) fn say(
+    plan: &Plan<'_>,
+    denial: Option<&'static str>,
+    specific: Option<impl Serialize>,
+) -> Answer {
     let said = Said {
         go_on: plan.stop.map(|_| false),
         stop_reason: plan.stop,
         system_message: plan.system_message.as_deref(),
-        decision: blocks.then_some("block"),
-        reason: blocks.then_some(&plan.reason),
-        hook_specific_output: specific(native, plan, response),
+        decision: denial,
+        reason: denial.and(Some(&plan.reason)),
+        hook_specific_output: specific,
     };
-    if said.is_empty() { Answer::silence() } else { Answer::json(&said) }
-}
-
-impl Said<'_> {
-    fn is_empty(&self) -> bool {
-        let Self { go_on, stop_reason, system_message, decision, reason, hook_specific_output } =
-            self;
-        go_on.is_none()
-            && stop_reason.is_none()
-            && system_message.is_none()
-            && decision.is_none()
-            && reason.is_none()
-            && hook_specific_output.is_none()
-    }
+    let silent = said.go_on.is_none()
+        && said.system_message.is_none()
+        && said.decision.is_none()
+        && said.hook_specific_output.is_none();
+    if silent { Answer::silence() } else { Answer::json(&said) }
 }
 
 fn specific<'p>(

@@ -3,7 +3,7 @@
 use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::plan::Plan;
-use super::tools::Tools;
+use super::tools::{Mcp, Tools};
 use super::{Adapter, Agent, claude_dialect, read};
 use crate::event::Event;
 use crate::wire::Input;
@@ -14,6 +14,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Codex",
     events: &EVENTS,
     tools: TOOLS,
+    mcp: Mcp::Plain,
     project: None,
     refine: read::plain,
     write,

@@ -7,7 +7,7 @@ use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::payload::spoken;
 use super::plan::Plan;
-use super::tools::Tools;
+use super::tools::{Mcp, Tools};
 use super::{Adapter, Agent, read};
 use crate::event::Event;
 use crate::wire::{Input, JsonObject};
@@ -18,6 +18,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Copilot CLI",
     events: &EVENTS,
     tools: TOOLS,
+    mcp: Mcp::SlashOrDash,
     project: Some("CLAUDE_PROJECT_DIR"),
     refine: read::plain,
     write,

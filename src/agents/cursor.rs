@@ -8,7 +8,7 @@ use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::payload::{arguments, text, value};
 use super::plan::Plan;
 use super::read::Wanted;
-use super::tools::Tools;
+use super::tools::{Mcp, Tools};
 use super::{Adapter, Agent};
 use crate::event::Event;
 use crate::wire::{Decision, Input, JsonObject};
@@ -19,6 +19,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Cursor",
     events: &EVENTS,
     tools: TOOLS,
+    mcp: Mcp::Colon,
     project: Some("CURSOR_PROJECT_DIR"),
     refine,
     write,

@@ -7,8 +7,8 @@ use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::payload::text;
 use super::plan::Plan;
 use super::read::Wanted;
-use super::tools::Tools;
-use super::{Adapter, Agent};
+use super::tools::{Mcp, Tools};
+use super::{Adapter, Agent, claude_dialect};
 use crate::event::Event;
 use crate::wire::{Input, JsonObject};
 
@@ -18,6 +18,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Gemini CLI",
     events: &EVENTS,
     tools: TOOLS,
+    mcp: Mcp::Underscore,
     project: Some("GEMINI_PROJECT_DIR"),
     refine,
     write,
@@ -85,23 +86,6 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Said<'p> {
-    #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
-    go_on: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stop_reason: Option<&'p str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    system_message: Option<&'p str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'p str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hook_specific_output: Option<Specific<'p>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 struct Specific<'p> {
     hook_event_name: &'static str,
     /// The only key of the dialect in this spelling.
@@ -112,20 +96,10 @@ struct Specific<'p> {
 }
 
 fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    let specific = plan.rewrite.is_some() || plan.context.is_some();
-    let said = Said {
-        go_on: plan.stop.map(|_| false),
-        stop_reason: plan.stop,
-        system_message: plan.system_message.as_deref(),
-        decision: plan.denies().then_some("deny"),
-        reason: plan.denies().then_some(&plan.reason),
-        hook_specific_output: specific.then_some(Specific {
-            hook_event_name: native.name,
-            tool_input: plan.rewrite,
-            additional_context: plan.context,
-        }),
-    };
-    let silent =
-        plan.stop.is_none() && plan.system_message.is_none() && !plan.denies() && !specific;
-    if silent { Answer::silence() } else { Answer::json(&said) }
+    let specific = (plan.rewrite.is_some() || plan.context.is_some()).then_some(Specific {
+        hook_event_name: native.name,
+        tool_input: plan.rewrite,
+        additional_context: plan.context,
+    });
+    claude_dialect::say(plan, plan.denies().then_some("deny"), specific)
 }

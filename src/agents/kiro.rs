@@ -3,7 +3,7 @@
 use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent};
 use super::plan::Plan;
-use super::tools::Tools;
+use super::tools::{Mcp, Tools};
 use super::{Adapter, Agent, read};
 use crate::event::Event;
 use crate::wire::Input;
@@ -14,6 +14,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Kiro",
     events: &EVENTS,
     tools: TOOLS,
+    mcp: Mcp::Slash,
     project: None,
     refine: read::plain,
     write,

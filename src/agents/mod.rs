@@ -70,6 +70,7 @@ struct Adapter {
     title: &'static str,
     events: &'static [NativeEvent],
     tools: tools::Tools,
+    mcp: tools::Mcp,
     /// The variable that holds the project's directory.
     project: Option<&'static str>,
     refine: fn(&NativeEvent, &JsonObject, &mut Input) -> Wanted,
@@ -135,7 +136,7 @@ impl Agent {
     /// Returns the neutral kinds of the agent's tool `name`, such as `shell` for `Bash`.
     #[must_use]
     pub fn tool_kinds(self, name: &str) -> Vec<String> {
-        tools::kinds(adapter(self).tools, name, &JsonObject::new())
+        tools::kinds(adapter(self).tools, adapter(self).mcp, name, &JsonObject::new())
     }
 }
 

@@ -5,6 +5,7 @@ use super::native::{Ask, Deny, NativeEvent};
 use super::payload::text;
 use super::plan::Plan;
 use super::read::Wanted;
+use super::tools::Mcp;
 use super::{Adapter, Agent, claude_dialect, gemini};
 use crate::event::Event;
 use crate::wire::{Input, JsonObject};
@@ -15,6 +16,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Qwen Code",
     events: &EVENTS,
     tools: gemini::TOOLS,
+    mcp: Mcp::Underscore,
     project: Some("QWEN_PROJECT_DIR"),
     refine,
     write,

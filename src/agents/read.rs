@@ -106,7 +106,7 @@ pub fn read(
         let Some(tool) = input.tool_name.as_deref().filter(|tool| !tool.is_empty()) else {
             return Err(fail(Some(native), "it is about a tool, but names none".to_owned()));
         };
-        input.tool_kinds = tools::kinds(adapter.tools, tool, &payload);
+        input.tool_kinds = tools::kinds(adapter.tools, adapter.mcp, tool, &payload);
         input.tool_input.get_or_insert_default();
     }
     input.native = Some(Value::Object(payload));

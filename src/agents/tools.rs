@@ -20,36 +20,54 @@ pub const TOOL_KINDS: [(&str, &str); 11] = [
 /// An agent's own names of its tools, with the kinds they are of.
 pub(super) type Tools = &'static [(&'static str, &'static [&'static str])];
 
+/// How an agent names the tools of MCP servers, where it isn't `mcp__server__tool`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mcp {
+    /// In no other way.
+    Plain,
+    /// `mcp_server_tool`; the payload may say which is which.
+    Underscore,
+    /// `MCP:tool`, the server in the payload or nowhere.
+    Colon,
+    /// `server/tool`, also as `@server/tool`.
+    Slash,
+    /// `server/tool` or `server-tool`.
+    SlashOrDash,
+}
+
 /// Returns the kinds of the tool `name`, less those that are its name already.
-pub(super) fn kinds(tools: Tools, name: &str, payload: &JsonObject) -> Vec<String> {
+pub(super) fn kinds(tools: Tools, form: Mcp, name: &str, payload: &JsonObject) -> Vec<String> {
     let known = tools.iter().find(|(tool, _)| *tool == name).map(|(_, kinds)| *kinds);
     let kinds: Vec<String> = match known {
         Some(kinds) => kinds.iter().map(|kind| (*kind).to_owned()).collect(),
-        None => mcp(name, payload),
+        None => mcp(form, name, payload),
     };
     kinds.into_iter().filter(|kind| kind != name).collect()
 }
 
 /// Returns `mcp` and the tool's `mcp__server__tool`, or nothing for what is no tool of a server.
-fn mcp(name: &str, payload: &JsonObject) -> Vec<String> {
+fn mcp(form: Mcp, name: &str, payload: &JsonObject) -> Vec<String> {
     let context = payload.get("mcp_context");
     let told = |key: &str| context.and_then(|context| context.get(key)?.as_str());
-    let pairs: Vec<(&str, &str)> =
-        if let (Some(server), Some(tool)) = (told("server_name"), told("tool_name")) {
-            vec![(server, tool)]
-        } else if let Some(rest) = name.strip_prefix("mcp__") {
-            rest.split_once("__").into_iter().collect()
-        } else if let Some(rest) = name.strip_prefix("mcp_") {
-            splits(rest, '_')
-        } else if let Some(tool) = name.strip_prefix("MCP:") {
-            // Cursor names the server in the payload, or not at all.
-            let server = payload.get("mcp_server_name").and_then(|name| name.as_str());
-            vec![(server.unwrap_or_default(), tool)]
-        } else if let Some(pair) = name.trim_start_matches('@').split_once('/') {
-            vec![pair]
-        } else {
-            splits(name, '-')
-        };
+    let slash = || name.trim_start_matches('@').split_once('/');
+    let pairs: Vec<(&str, &str)> = if let Some(rest) = name.strip_prefix("mcp__") {
+        rest.split_once("__").into_iter().collect()
+    } else {
+        match form {
+            Mcp::Plain => Vec::new(),
+            Mcp::Underscore => match (told("server_name"), told("tool_name")) {
+                (Some(server), Some(tool)) => vec![(server, tool)],
+                _ => name.strip_prefix("mcp_").map(|rest| splits(rest, '_')).unwrap_or_default(),
+            },
+            Mcp::Colon => {
+                let server = payload.get("mcp_server_name").and_then(|name| name.as_str());
+                let tool = name.strip_prefix("MCP:");
+                tool.map(|tool| (server.unwrap_or_default(), tool)).into_iter().collect()
+            }
+            Mcp::Slash => slash().into_iter().collect(),
+            Mcp::SlashOrDash => slash().map_or_else(|| splits(name, '-'), |pair| vec![pair]),
+        }
+    };
     if pairs.is_empty() {
         return Vec::new();
     }
@@ -77,29 +95,45 @@ fn splits(name: &str, at: char) -> Vec<(&str, &str)> {
 mod tests {
     use super::*;
 
-    fn named(name: &str, payload: &str) -> String {
+    fn named(form: Mcp, name: &str, payload: &str) -> String {
         let payload = serde_json::from_str(payload).unwrap();
-        kinds(&[("Bash", &["shell"]), ("edit", &["edit", "write"])], name, &payload).join(" ")
+        kinds(&[("Bash", &["shell"]), ("edit", &["edit", "write"])], form, name, &payload).join(" ")
     }
 
     #[test]
     fn a_tool_goes_by_its_kinds_beside_its_own_name() {
-        for (name, expected) in [
-            ("Bash", "shell"),
-            ("edit", "write"),
-            ("unknown_tool", ""),
-            ("mcp__kit__say", "mcp"),
-            ("mcp__git__push__all", "mcp"),
-            ("mcp_kit_say", "mcp mcp__kit__say"),
-            ("mcp_my_kit_say", "mcp mcp__my__kit_say mcp__my_kit__say"),
-            ("kit/say", "mcp mcp__kit__say"),
-            ("@kit/say", "mcp mcp__kit__say"),
-            ("kit-say", "mcp mcp__kit__say"),
-            ("my-kit-say", "mcp mcp__my__kit-say mcp__my-kit__say"),
-            ("MCP:say", "mcp"),
-            ("-", ""),
+        for (form, name, expected) in [
+            (Mcp::Plain, "Bash", "shell"),
+            (Mcp::Plain, "edit", "write"),
+            (Mcp::Plain, "unknown_tool", ""),
+            (Mcp::Plain, "mcp__kit__say", "mcp"),
+            (Mcp::Plain, "mcp__git__push__all", "mcp"),
+            (Mcp::Underscore, "mcp__kit__say", "mcp"),
+            (Mcp::Underscore, "mcp_kit_say", "mcp mcp__kit__say"),
+            (Mcp::Underscore, "mcp_my_kit_say", "mcp mcp__my__kit_say mcp__my_kit__say"),
+            (Mcp::Slash, "kit/say", "mcp mcp__kit__say"),
+            (Mcp::Slash, "@kit/say", "mcp mcp__kit__say"),
+            (Mcp::SlashOrDash, "kit/say", "mcp mcp__kit__say"),
+            (Mcp::SlashOrDash, "kit-say", "mcp mcp__kit__say"),
+            (Mcp::SlashOrDash, "my-kit-say", "mcp mcp__my__kit-say mcp__my-kit__say"),
+            (Mcp::SlashOrDash, "-", ""),
+            (Mcp::Colon, "MCP:say", "mcp"),
         ] {
-            assert_eq!(named(name, "{}"), expected, "{name}");
+            assert_eq!(named(form, name, "{}"), expected, "{form:?} {name}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_another_agent_would_give_the_tool_of_a_server_is_just_a_name() {
+        let forms = [Mcp::Plain, Mcp::Underscore, Mcp::Colon, Mcp::Slash, Mcp::SlashOrDash];
+        for (name, form) in [
+            ("kit-say", Mcp::SlashOrDash),
+            ("mcp_kit_say", Mcp::Underscore),
+            ("MCP:say", Mcp::Colon),
+        ] {
+            for other in forms.into_iter().filter(|other| *other != form) {
+                assert_eq!(named(other, name, "{}"), "", "{other:?} {name}");
+            }
         }
     }
 
@@ -114,7 +148,10 @@ mod tests {
     #[test]
     fn what_the_payload_says_of_the_server_counts() {
         let gemini = r#"{"mcp_context":{"server_name":"my_kit","tool_name":"say"}}"#;
-        assert_eq!(named("mcp_my_kit_say", gemini), "mcp mcp__my_kit__say");
-        assert_eq!(named("MCP:say", r#"{"mcp_server_name":"kit"}"#), "mcp mcp__kit__say");
+        assert_eq!(named(Mcp::Underscore, "mcp_my_kit_say", gemini), "mcp mcp__my_kit__say");
+        assert_eq!(
+            named(Mcp::Colon, "MCP:say", r#"{"mcp_server_name":"kit"}"#),
+            "mcp mcp__kit__say"
+        );
     }
 }

@@ -7,7 +7,7 @@ use super::native::{Ask, Deny, NativeEvent};
 use super::payload::text;
 use super::plan::Plan;
 use super::read::Wanted;
-use super::tools::Tools;
+use super::tools::{Mcp, Tools};
 use super::{Adapter, Agent};
 use crate::event::Event;
 use crate::wire::{Input, JsonObject};
@@ -18,6 +18,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Windsurf",
     events: &EVENTS,
     tools: TOOLS,
+    mcp: Mcp::Plain,
     project: None,
     refine,
     write,

@@ -7,7 +7,7 @@ use hookexec::event::{Event, Rewrite as Rewritten};
 
 use super::error::CommandError;
 use super::exit::Exit;
-use super::output;
+use super::output::{self, Format};
 use super::table::Table;
 
 /// Shows the coding agents, their events and what each of them does with an answer
@@ -22,38 +22,20 @@ pub(crate) struct Args {
     format: Format,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Format {
-    /// Aligned tables
-    Text,
-    /// An array of objects, one for each agent
-    Json,
-    /// Markdown sections with tables
-    Markdown,
-}
-
 impl Args {
     pub(crate) fn execute(self) -> Result<Exit, CommandError> {
         let chosen: Vec<Agent> =
             if self.agents.is_empty() { Agent::all().collect() } else { self.agents };
+        let sections = |section: fn(Agent) -> String| -> String {
+            chosen.iter().map(|agent| section(*agent)).collect::<Vec<_>>().join("\n")
+        };
         match self.format {
             Format::Json => {
-                let all: Vec<_> = chosen.into_iter().map(described).collect();
+                let all: Vec<_> = chosen.iter().map(|agent| described(*agent)).collect();
                 output::print_json(&all)?;
             }
-            Format::Text => {
-                let sections: Vec<String> = chosen
-                    .into_iter()
-                    .map(|agent| {
-                        format!("{} ({agent})\n\n{}", agent.title(), table(agent, "").text())
-                    })
-                    .collect();
-                output::print(&sections.join("\n"))?;
-            }
-            Format::Markdown => {
-                let sections: Vec<String> = chosen.into_iter().map(section).collect();
-                output::print(&sections.join("\n"))?;
-            }
+            Format::Text => output::print(&sections(page))?,
+            Format::Markdown => output::print(&sections(section))?,
         }
         Ok(Exit::Success)
     }
@@ -68,6 +50,10 @@ fn described(agent: Agent) -> serde_json::Value {
         "events": agent.events(),
         "tools": tools,
     })
+}
+
+fn page(agent: Agent) -> String {
+    format!("{} ({agent})\n\n{}", agent.title(), table(agent, "").text())
 }
 
 fn section(agent: Agent) -> String {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::error::CommandError;
 use super::exit::Exit;
-use super::output;
+use super::output::{self, Format};
 use super::table::Table;
 
 /// Shows the builtins: functions that hooks call by name, without a process
@@ -22,16 +22,6 @@ pub(crate) struct Args {
     /// How to show them
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Format {
-    /// An aligned table, or a page for one
-    Text,
-    /// An array of objects, or an object for one
-    Json,
-    /// Markdown sections
-    Markdown,
 }
 
 fn names() -> PossibleValuesParser {

@@ -1,5 +1,6 @@
 //! Which hooks files count, for every subcommand that reads them.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use hookexec::config::{Diagnostics, LoadOptions};
@@ -36,6 +37,15 @@ impl ConfigArgs {
     /// Returns the arguments that name these files and nothing else.
     pub(crate) fn of_files(files: &[PathBuf]) -> Self {
         Self { config: files.to_vec(), cwd: None, agent: None, isolated: false }
+    }
+
+    /// Returns the arguments on a command line that name the same files, for another process.
+    pub(crate) fn arguments(&self) -> Vec<OsString> {
+        let files = self.config.iter().flat_map(|file| ["--config".into(), file.into()]);
+        let cwd = self.cwd.iter().flat_map(|path| ["--cwd".into(), path.into()]);
+        let agent = self.agent.iter().flat_map(|name| ["--agent".into(), name.into()]);
+        let isolated = self.isolated.then(|| "--isolated".into());
+        files.chain(cwd).chain(agent).chain(isolated).collect()
     }
 
     /// Makes `directory` the project, unless one was given or it isn't there.

@@ -4,7 +4,7 @@ use hookexec::event::{ContextMode, Contract, Event, FailureMode, Permission, Rew
 
 use super::error::CommandError;
 use super::exit::Exit;
-use super::output;
+use super::output::{self, Format};
 use super::run::EventParser;
 use super::table::Table;
 
@@ -19,16 +19,6 @@ pub(crate) struct Args {
     /// How to show them
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Format {
-    /// An aligned table, or sentences for one
-    Text,
-    /// An array of objects, or an object for one
-    Json,
-    /// A Markdown table
-    Markdown,
 }
 
 impl Args {

@@ -6,13 +6,16 @@
 
 use std::cell::Cell;
 use std::ffi::OsString;
+use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use etcetera::BaseStrategy as _;
 use hookexec::agents::{self, Agent, Answer};
-use hookexec::{Event, Executor, Verdict};
+use hookexec::{Event, Executor, Input, Verdict};
 
 use super::config::ConfigArgs;
 use super::error::NO_FILES;
@@ -85,10 +88,14 @@ impl FromCall {
         let decided = runtime
             .run(async { tokio::time::timeout(self.within, self.decide(config, &native)).await });
         let failure = match decided {
-            Ok(Ok(Ok((answer, executor)))) => {
+            Ok(Ok(Ok((answer, decided)))) => {
                 let exit = give(&answer);
-                if let Some(executor) = executor {
-                    // Hooks in the background have what is left of the time, then they are stopped.
+                if let Some((executor, config)) = decided {
+                    for (event, input) in executor.take_handed_over() {
+                        if let Err(error) = hand_over(&config, event, &input) {
+                            output::talk(&format!("hookexec: hooks in the background: {error}\n"));
+                        }
+                    }
                     let left = self.within.saturating_sub(started.elapsed());
                     let _ = runtime.run(executor.shutdown(left));
                 }
@@ -108,7 +115,7 @@ impl FromCall {
         &self,
         config: &ConfigArgs,
         native: &Cell<Option<&'static str>>,
-    ) -> Result<(Answer, Option<Executor>), String> {
+    ) -> Result<(Answer, Option<(Executor, ConfigArgs)>), String> {
         let stdin = tokio::task::spawn_blocking(input::read_stdin);
         let stdin = stdin.await.map_err(|error| error.to_string())?;
         let stdin = stdin.map_err(|error| error.to_string())?;
@@ -123,18 +130,33 @@ impl FromCall {
             return Ok((agents::answer(&call, &Verdict::no_opinion(Event::Notification)), None));
         };
         let missing = Cell::new(false);
+        let config = config.clone().in_project(&call.project);
         let executor = config
-            .clone()
-            .in_project(&call.project)
             .executor_or(|| missing.set(true))
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| error.to_string())?
+            .handing_over_background();
         let mut verdict = agents::dispatch(&executor, &call).await;
         if missing.get() && event == Event::SessionStart {
             // Once a session, not at each of its events.
             verdict.system_message = Some(format!("hookexec: {NO_FILES}: nothing is guarded"));
         }
-        Ok((agents::answer(&call, &verdict), Some(executor)))
+        Ok((agents::answer(&call, &verdict), Some((executor, config))))
     }
+}
+
+/// Leaves an event's hooks in the background to a process of its own, which holds none of the pipes
+/// that the agent waits for: it goes on with the turn once they are closed.
+fn hand_over(config: &ConfigArgs, event: Event, input: &Input) -> std::io::Result<()> {
+    let mut child = Command::new(std::env::current_exe()?)
+        .args(["run", event.name(), "--background"])
+        .args(config.arguments())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()?;
+    let mut stdin = child.stdin.take().ok_or(std::io::ErrorKind::BrokenPipe)?;
+    stdin.write_all(&serde_json::to_vec(input)?)
 }
 
 /// Whom to answer, and about what, when nothing else is known.

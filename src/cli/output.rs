@@ -4,6 +4,17 @@ use std::io::{self, Write};
 
 use super::error::CommandError;
 
+/// How the tables of the documentation are shown.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// Aligned, for people
+    Text,
+    /// JSON, for programs
+    Json,
+    /// Markdown, for documents
+    Markdown,
+}
+
 /// Writes `text` to stdout.
 ///
 /// A closed pipe is not an error: whoever reads has seen enough, and the exit code says the rest.

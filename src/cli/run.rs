@@ -38,6 +38,10 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     log: log::LogArgs,
+
+    /// Starts the hooks in the background and no others, and says nothing
+    #[arg(long, hide = true, conflicts_with = "from", requires = "event")]
+    background: bool,
 }
 
 const EXAMPLE: &str = r#"Example: echo '{"tool_name": "shell", "tool_input": {"cmd": "rm -rf /"}}' | hookexec run pre_tool_use"#;
@@ -53,12 +57,27 @@ enum Format {
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         if let Some(call) = self.from.call(self.event) {
+            self.log.start();
             return Ok(call.execute(&self.config));
         }
         let Some(event) = self.event else {
             return Err(CommandError::usage("which event? `hookexec events` lists them"));
         };
-        self.dispatch(event)
+        if self.background { self.in_background(event) } else { self.dispatch(event) }
+    }
+
+    /// Does what another `hookexec` had no time for.
+    fn in_background(&self, event: Event) -> Result<Exit, CommandError> {
+        // Whoever ends the caller and its group is not to end these hooks.
+        let _ = rustix::process::setsid();
+        let input = input::parse("run", event, &input::read_stdin()?)?;
+        let executor = self.config.executor()?;
+        let runtime = Runtime::new()?;
+        runtime.run(async {
+            executor.start_background(event, &input);
+            executor.shutdown(PATIENCE).await;
+        })?;
+        Ok(Exit::Success)
     }
 
     fn dispatch(&self, event: Event) -> Result<Exit, CommandError> {

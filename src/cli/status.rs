@@ -10,6 +10,9 @@ use super::output;
 use super::settings::{Scope, Settings, store};
 use super::table::Table;
 
+/// What is said of settings without hooks of ours.
+const NOTHING: &str = "none";
+
 /// Shows which coding agents hookexec is installed in
 ///
 /// Whether its hooks really run there is what `hookexec doctor` finds out.
@@ -21,15 +24,29 @@ impl Args {
     #[expect(clippy::unused_self, reason = "every subcommand is called alike")]
     pub(crate) fn execute(self) -> Result<Exit, CommandError> {
         let project = std::env::current_dir().unwrap_or_default();
+        let mut installed = false;
         let mut table = Table::new(["agent", "scope", "hooks", "settings"]);
         for agent in Agent::all() {
             for scope in [Scope::User, Scope::Project] {
                 if let Some(row) = row(agent, scope, &project) {
+                    installed |= row[2] != NOTHING;
                     table.row(row);
                 }
             }
         }
+        if table.is_empty() {
+            let agents: Vec<&str> = Agent::all().map(Agent::name).collect();
+            output::print(&format!(
+                "no coding agent is found here, and hookexec is installed in none\n\n\
+                 next: hookexec install AGENT, where AGENT is one of {}\n",
+                agents.join(", ")
+            ))?;
+            return Ok(Exit::Success);
+        }
         output::print(&table.text())?;
+        if !installed {
+            output::talk("\nhookexec is installed in none of them; next: hookexec install AGENT\n");
+        }
         Ok(Exit::Success)
     }
 }
@@ -42,11 +59,11 @@ fn row(agent: Agent, scope: Scope, project: &Path) -> Option<[String; 4]> {
         Err(error) => format!("unreadable: {error}"),
         Ok(text) => match settings.installed(text.as_deref().unwrap_or("{}")) {
             Err(error) => format!("unreadable: {error}"),
-            Ok(commands) if commands.is_empty() => "none".to_owned(),
+            Ok(commands) if commands.is_empty() => NOTHING.to_owned(),
             Ok(commands) => commands.len().to_string(),
         },
     };
     let here = scope == Scope::User && settings.is_found();
-    (hooks != "none" || here)
+    (hooks != NOTHING || here)
         .then(|| [agent.to_string(), scope.to_string(), hooks, settings.path.display().to_string()])
 }

@@ -133,6 +133,7 @@ impl ExecutorBuilder {
             deadline: self.config.deadline,
             auditor,
             background: Mutex::new(JoinSet::new()),
+            handed_over: None,
         };
         diagnostics.sort(&self.config.files);
         (executor, diagnostics)

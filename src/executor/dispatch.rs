@@ -43,6 +43,8 @@ pub struct Executor {
     pub(super) deadline: Option<Duration>,
     pub(super) auditor: Option<Auditor>,
     pub(super) background: Mutex<JoinSet<()>>,
+    /// What hooks in the background are to be told by another process, when none is started here.
+    pub(super) handed_over: Option<Mutex<Vec<(Event, Input)>>>,
 }
 
 impl std::fmt::Debug for Executor {
@@ -144,6 +146,36 @@ impl Executor {
         let deadline = self.deadline.map(|limit| Instant::now() + limit);
         let outcomes = Vec::new();
         Dispatch { executor: self, plan, event, deadline, observer, outcomes }.run(input).await
+    }
+
+    /// Leaves hooks in the background to another process: none is started here any more, and
+    /// [`take_handed_over`](Self::take_handed_over) says what they are to be told.
+    ///
+    /// For a program that must end as soon as it has answered.
+    #[must_use]
+    pub fn handing_over_background(mut self) -> Self {
+        self.handed_over = Some(Mutex::default());
+        self
+    }
+
+    /// Returns, and forgets, the events whose hooks in the background another process is to start
+    /// with [`start_background`](Self::start_background), each with the input as it was in the end.
+    pub fn take_handed_over(&self) -> Vec<(Event, Input)> {
+        let Some(events) = &self.handed_over else { return Vec::new() };
+        std::mem::take(&mut *events.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Starts the hooks of `event` that run in the background, and no others;
+    /// [`shutdown`](Self::shutdown) waits for them.
+    ///
+    /// # Panics
+    /// When it is not called within a Tokio runtime that has time and I/O enabled.
+    pub fn start_background(&self, event: Event, input: &Input) {
+        let plan = &self.plans[event.index()];
+        let (input, outcomes) = (self.complete(event, input), Vec::new());
+        let mut dispatch =
+            Dispatch { executor: self, plan, event, deadline: None, observer: None, outcomes };
+        dispatch.start_background(&Current::new(input));
     }
 
     /// Waits until background hooks are done, then stops the processes; whatever is not done within
@@ -305,12 +337,24 @@ impl Dispatch<'_> {
     /// Starts the hooks that nobody waits for.
     fn start_background(&mut self, current: &Current<'_>) {
         let plan = self.plan;
-        for (index, bound) in
-            plan.hooks.iter().enumerate().filter(|(_, bound)| bound.hook.background)
-        {
-            if !self.selects(index, current) {
-                continue;
+        let selected: Vec<&Bound> = plan
+            .hooks
+            .iter()
+            .filter(|bound| bound.hook.background && self.selects(bound.index, current))
+            .collect();
+        let started = |bound: &&Bound| {
+            let status = HookStatus::Background;
+            Outcome { status, ..Outcome::none(bound.index) }
+        };
+        self.outcomes.extend(selected.iter().map(started));
+        if let Some(events) = &self.executor.handed_over {
+            if !selected.is_empty() {
+                let input = current.input().clone();
+                events.lock().unwrap_or_else(PoisonError::into_inner).push((self.event, input));
             }
+            return;
+        }
+        for bound in selected {
             let (bound, event) = (bound.clone(), self.event);
             let input = current.input().clone();
             let mut background =
@@ -322,7 +366,6 @@ impl Dispatch<'_> {
                     tracing::warn!(hook = %bound.title(), %event, "background hook failed: {error}");
                 }
             });
-            self.outcomes.push(Outcome { status: HookStatus::Background, ..Outcome::none(index) });
         }
     }
 

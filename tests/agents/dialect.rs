@@ -152,7 +152,8 @@ fn codex_keys(event: &str) -> (&'static [&'static str], &'static [&'static str])
             (&["systemMessage", "hookSpecificOutput"], &["hookEventName", "additionalContext"])
         }
         "PreCompact" => (&["continue", "stopReason"], &[]),
-        "Stop" => (&["systemMessage"], &[]),
+        "Stop" => (&["decision", "reason", "systemMessage"], &[]),
+        "SubagentStop" => (&["decision", "reason"], &[]),
         _ => (&[], &[]),
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::{Value, json};
+
 use crate::support::{Done, Sandbox};
 
 const GUARD: &str = "
@@ -140,6 +142,56 @@ fn codex_is_not_live_before_its_own_approval() {
     fs::write(sandbox.home().join(".codex/config.toml"), state).unwrap();
     let done = hookexec(&sandbox, &["doctor"]).exits(0);
     assert!(done.stdout.contains("approved in Codex"), "{}", done.stdout);
+}
+
+#[test]
+fn codex_itself_says_whether_it_still_means_its_approval() {
+    let sandbox = sandbox();
+    let _ = hookexec(&sandbox, &["install", "codex"]).exits(0);
+    let hooks = sandbox.home().join(".codex/hooks.json");
+    // Answers as Codex 0.169 does.
+    let codex = sandbox.script(
+        "bin/codex",
+        r#"#!/bin/sh
+[ "$1" = app-server ] || exit 1
+read -r initialize; echo '{"id":1,"result":{}}'; echo '{"method":"x"}'
+read -r initialized; read -r list
+case $list in *hooks/list*) cat answer.json; echo;; esac
+cat >/dev/null
+"#,
+    );
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", codex.parent().unwrap().display());
+    let doctor = |answer: Value| {
+        let data = json!({"id": 2, "result": {"data": [{"hooks": answer}]}});
+        sandbox.write("answer.json", &data.to_string());
+        sandbox.hookexec(["doctor", "codex"]).env("PATH", &path).run()
+    };
+    let hook = |trust: &str, enabled: bool| {
+        json!({"sourcePath": hooks, "command": "x run --from codex --event PreToolUse",
+            "trustStatus": trust, "enabled": enabled})
+    };
+    for (answer, code, said) in [
+        (json!([hook("trusted", true)]), 0, "ok       approved in Codex\n"),
+        (json!([hook("untrusted", true)]), 1, "PROBLEM  not approved in Codex"),
+        (
+            json!([hook("trusted", true), hook("modified", true)]),
+            1,
+            "PROBLEM  changed since it was",
+        ),
+        (json!([hook("trusted", false)]), 1, "PROBLEM  disabled in Codex"),
+        (json!([]), 1, "PROBLEM  Codex does not see these hooks"),
+    ] {
+        let done = doctor(answer).exits(code);
+        assert!(done.stdout.contains(said), "{said}: {}", done.stdout);
+    }
+    fs::write(sandbox.home().join(".codex/config.toml"), "[features]\nhooks = false\n").unwrap();
+    let done = doctor(json!([hook("trusted", true)])).exits(1);
+    assert!(
+        done.stdout.contains("`features.hooks = false` turns every hook off"),
+        "{}",
+        done.stdout
+    );
 }
 
 #[test]

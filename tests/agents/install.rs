@@ -254,3 +254,19 @@ fn commands(settings: &Value) -> Vec<String> {
         _ => Vec::new(),
     }
 }
+
+#[test]
+fn a_status_of_nothing_says_what_comes_next() {
+    let home = Home::new();
+    let nothing = home.run(&["status"]).exits(0).stdout;
+    assert!(
+        nothing.contains("next: hookexec install AGENT, where AGENT is one of claude-code"),
+        "{nothing}"
+    );
+    std::fs::create_dir(home.sandbox.home().join(".codex")).unwrap();
+    let found = home.run(&["status"]).exits(0);
+    assert!(found.stdout.contains("codex  user   none"), "{}", found.stdout);
+    assert!(found.stderr.contains("next: hookexec install AGENT"), "{}", found.stderr);
+    let _ = home.run(&["install", "codex"]).exits(0);
+    assert_eq!(home.run(&["status"]).exits(0).stderr, "");
+}

@@ -174,16 +174,62 @@ fn an_agent_that_gives_up_gets_a_denial_at_once() {
     until("the hook is gone", || !runs(pid.trim()));
 }
 
+/// Writes what it was told, once it may; in the background nobody waits for that.
+const BACKGROUND: &str = r#"
+post_tool_use:
+  - hooks:
+      - type: command
+        background: true
+        mode: shadow
+        timeout: 1000
+        command: 'cat > told.new; until [ -e go ]; do sleep 0.05; done; mv told.new told'
+tool_response_transform:
+  - hooks:
+      - type: command
+        command: |
+          echo '{"hook_specific_output": {"updated_tool_response": "[redacted]"}}'
+"#;
+
 #[test]
-fn hooks_in_the_background_hold_the_agent_no_longer_than_an_answer_may_take() {
+fn hooks_in_the_background_do_not_hold_the_agent() {
     let sandbox = Sandbox::new();
-    let hook = "stop: { type: command, background: true, timeout: 1000, command: 'sleep 1000 & echo $! > pid.new; mv pid.new pid; wait' }";
+    sandbox.write("hooks.yaml", BACKGROUND);
+    let payload = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash",
+        "tool_input": {"command": "x".repeat(1 << 20)}, "tool_response": "secret"});
+    // Comes to its end, and all of its pipes too, while the hook waits for what is written below.
+    let done = run(&sandbox, "claude-code", "PostToolUse", &payload, &["--within", "100"]);
+    assert!(done.exits(0).stdout.contains("[redacted]"));
+    sandbox.write("go", "");
+    let told = sandbox.project().join("told");
+    until("the hook in the background is done", || told.exists());
+    let told: Value = serde_json::from_str(&sandbox.read("told")).unwrap();
+    assert_eq!(told["tool_response"], "[redacted]");
+    assert_eq!(told["tool_input"], payload["tool_input"]);
+}
+
+#[test]
+fn a_hook_in_the_background_ends_at_its_own_timeout() {
+    let sandbox = Sandbox::new();
+    let hook = "stop: { type: command, background: true, timeout: 1, command: 'sleep 1000 & echo $! > pid.new; mv pid.new pid; wait' }";
     sandbox.write("hooks.yaml", hook);
     let payload = json!({"hook_event_name": "Stop"});
-    let done = run(&sandbox, "claude-code", "Stop", &payload, &["--within", "2"]).exits(0);
+    let done = run(&sandbox, "claude-code", "Stop", &payload, &[]).exits(0);
     assert_eq!(done.stdout, "");
-    let pid = sandbox.read("pid");
-    until("the hook is gone", || !runs(pid.trim()));
+    let pid = sandbox.project().join("pid");
+    until("the hook starts", || pid.exists());
+    until("the hook is gone", || !runs(sandbox.read("pid").trim()));
+}
+
+#[test]
+fn what_is_decided_for_an_agent_is_recorded() {
+    let sandbox = Sandbox::new();
+    let hooks = GUARD.replace('\n', "\n  ");
+    sandbox.write("hooks.yaml", &format!("audit: {{ path: ./audit.jsonl }}\nhooks:\n{hooks}"));
+    let (agent, event, payload) = callers("rm -rf x").swap_remove(1);
+    let _ = run(&sandbox, agent, event, &payload, &[]).exits(0);
+    let records = sandbox.read("audit.jsonl");
+    let last: Value = serde_json::from_str(records.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["event"], &last["decision"]), (&json!("pre_tool_use"), &json!("deny")));
 }
 
 #[test]

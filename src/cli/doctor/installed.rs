@@ -1,6 +1,6 @@
 //! Whether an agent would call hookexec at all.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use hookexec::Event;
@@ -8,7 +8,7 @@ use hookexec::agents::{Agent, NativeEvent};
 use hookexec::executor::Check;
 
 use super::scripts::is_program;
-use super::{Finding, guards};
+use super::{Finding, codex, guards};
 use crate::cli::from::firings;
 use crate::cli::settings::text::Installed;
 use crate::cli::settings::{Scope, Settings, store};
@@ -28,6 +28,7 @@ pub(super) fn findings(
     asked: bool,
     all: &[(Scope, Settings)],
     check: &Check,
+    project: &Path,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut calls = Vec::new();
@@ -50,8 +51,11 @@ pub(super) fn findings(
                     settings.path.display(),
                     entries.len()
                 )));
-                findings.extend(switched_off(&text, settings));
-                findings.extend(approval(settings));
+                let switch = switched_off(&text, settings);
+                if agent == Agent::Codex && switch.is_none() {
+                    findings.push(codex::approval(settings, project));
+                }
+                findings.extend(switch);
                 calls.extend(entries.into_iter().filter_map(|entry| call(agent, *scope, entry)));
             }
         }
@@ -195,26 +199,20 @@ fn patience(agent: Agent, calls: &[Call], check: &Check) -> Vec<Finding> {
 
 /// Says when a switch in the settings turns hooks off.
 fn switched_off(text: &str, settings: &Settings) -> Option<Finding> {
+    if settings.agent == Agent::Codex {
+        let beside = settings.path.parent().map(Path::to_owned);
+        let configs = [settings.user_directory(), beside].into_iter().flatten();
+        let mut configs = configs.map(|directory| directory.join("config.toml"));
+        let off = |path: &PathBuf| {
+            std::fs::read_to_string(path).is_ok_and(|text| codex::is_switched_off(&text))
+        };
+        return configs.find(off).map(|path| {
+            let path = path.display();
+            Finding::problem(format!("{path}: `features.hooks = false` turns every hook off"))
+        });
+    }
     settings.switched_off(text).map(|switch| {
         let path = settings.path.display();
         Finding::problem(format!("{path}: `{switch}` turns every hook off"))
-    })
-}
-
-/// Says whether Codex was told that these hooks may run; only it knows whether it still means them.
-fn approval(settings: &Settings) -> Option<Finding> {
-    if settings.agent != Agent::Codex {
-        return None;
-    }
-    let path = std::path::absolute(&settings.path).ok()?;
-    let config = settings.user_directory()?.join("config.toml");
-    let config = std::fs::read_to_string(config).unwrap_or_default();
-    let key = format!("\"{}:pre_tool_use:", path.display());
-    Some(if config.contains(&key) {
-        Finding::fine("approved in Codex; after a change it must be approved again, in `/hooks`")
-    } else {
-        Finding::problem(
-            "not approved in Codex, which skips it without a word: start `codex`, open `/hooks`",
-        )
     })
 }

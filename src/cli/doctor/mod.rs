@@ -1,5 +1,6 @@
 //! `hookexec doctor`: whether the hooks really guard what they are meant to guard.
 
+mod codex;
 mod installed;
 mod scripts;
 
@@ -101,7 +102,7 @@ impl Args {
         let used = asked || all.iter().any(|(_, settings)| settings.is_found());
         used.then(|| Section {
             title: agent.title().to_owned(),
-            findings: installed::findings(agent, asked, &all, check),
+            findings: installed::findings(agent, asked, &all, check, project),
         })
     }
 }
