@@ -1,5 +1,6 @@
 //! What another configuration would have decided.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +13,7 @@ use crate::config::{Command, Config, Diagnostics, Hook, SideEffects};
 use crate::executor::Executor;
 use crate::registry::{BoxFuture, Call, Failure, Handler, HandlerError, HandlerResult, Registry};
 use crate::testing::substituting;
-use crate::wire::{Decision, HookStatus, Input, Output, Verdict};
+use crate::wire::{Decision, HookReport, HookStatus, Input, InputChange, Output, Verdict};
 
 /// Shipped builtins that only look.
 const LOOKING: [&str; 13] = [
@@ -129,19 +130,16 @@ impl Replay {
         };
         self.recorded.load(record);
         let verdict = self.executor.dispatch(record.event, &input).await;
-        let (unknown, answered) = self.recorded.used();
+        let (unknown, unsaid) = self.recorded.used();
         if !unknown.is_empty() && verdict.decision != Some(Decision::Deny) {
             return Replayed::Unknown { hooks: unknown };
         }
-        // What a hook rewrote is recorded for all hooks together, so that one which did not run now
-        // can't be given its share.
-        let comparable = record.rewritten.is_empty() || answered.is_empty();
         let change = if record.decision != verdict.decision {
             Change::Decision(word(record.decision), word(verdict.decision))
-        } else if comparable && rewrites_differ(record, &verdict) {
+        } else if unsaid.is_empty() && rewrites_differ(record, &verdict) {
             Change::Rewrite
-        } else if !comparable && record.decision != Some(Decision::Deny) {
-            return Replayed::Unknown { hooks: answered };
+        } else if !unsaid.is_empty() && record.decision != Some(Decision::Deny) {
+            return Replayed::Unknown { hooks: unsaid };
         } else {
             return Replayed::Same;
         };
@@ -172,42 +170,115 @@ struct Recorded(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    answers: HashMap<String, Result<Output, String>>,
+    answers: HashMap<String, Answer>,
+    /// Hooks whose answers were wanted and are not recorded.
     unknown: BTreeSet<String>,
-    answered: BTreeSet<String>,
+    /// Hooks that rewrote something, which is not recorded.
+    unsaid: BTreeSet<String>,
+}
+
+/// What a hook said, as far as a record tells.
+#[derive(Debug, Clone, PartialEq)]
+enum Answer {
+    Said {
+        output: Box<Output>,
+        rewrote_more: bool,
+    },
+    /// Its own error, which the candidate's `on_error` judges.
+    Exited {
+        code: i32,
+        stderr: String,
+    },
+    /// The same of a failure.
+    Failed(String),
+    /// Two hooks of one name said different things.
+    Ambiguous,
+}
+
+impl Answer {
+    fn of(report: &HookReport, record: &Record) -> Option<Self> {
+        let error = report.error.clone().unwrap_or_default();
+        Some(match report.status {
+            HookStatus::Skipped => return None,
+            HookStatus::Failed => Self::Failed(error),
+            HookStatus::Error => {
+                let code = report.exit_code.unwrap_or(1);
+                let said = format!("exit code {code}");
+                let stderr = error.strip_prefix(&said).unwrap_or(&error);
+                Self::Exited { code, stderr: stderr.trim_start_matches([':', ' ']).to_owned() }
+            }
+            _ => {
+                let (decision, reason) = (report.decision, report.reason.clone());
+                let updated_input = rewrite_of(report, record);
+                // A record of an older version does not tell who rewrote.
+                let nobody = record.hooks.iter().all(|report| !report.rewrote);
+                let rewrote = report.rewrote || (nobody && !record.rewritten.is_empty());
+                let rewrote_more = rewrote && updated_input.is_none();
+                let output = Output { decision, reason, updated_input, ..Output::default() };
+                Self::Said { output: Box::new(output), rewrote_more }
+            }
+        })
+    }
+}
+
+/// Returns what a hook rewrote, when it alone did and it was the arguments: what came out is recorded
+/// for all hooks together.
+fn rewrite_of(report: &HookReport, record: &Record) -> Option<InputChange> {
+    let counts = |report: &&HookReport| report.rewrote && report.mode.is_none();
+    let only = record.hooks.iter().filter(counts).count() == 1 && counts(&report);
+    if !only || record.rewritten != ["updated_input"] {
+        return None;
+    }
+    let after = record.updated_input.as_ref()?;
+    let before = record.input.as_ref()?.get("tool_input")?.as_object()?;
+    if before.keys().any(|key| !after.contains_key(key)) {
+        return Some(InputChange::Replace(after.clone()));
+    }
+    let changed = after.iter().filter(|(key, value)| before.get(*key) != Some(*value));
+    Some(InputChange::Patch(changed.map(|(key, value)| (key.clone(), value.clone())).collect()))
 }
 
 impl Recorded {
     fn load(&self, record: &Record) {
         let mut state = State::default();
         for report in &record.hooks {
-            let answer = match report.status {
-                HookStatus::Skipped => continue,
-                HookStatus::Failed => Err(report.error.clone().unwrap_or_default()),
-                _ => {
-                    let (decision, reason) = (report.decision, report.reason.clone());
-                    Ok(Output { decision, reason, ..Output::default() })
+            let Some(answer) = Answer::of(report, record) else { continue };
+            match state.answers.entry(report.name.clone()) {
+                Entry::Vacant(entry) => drop(entry.insert(answer)),
+                Entry::Occupied(mut entry) if *entry.get() != answer => {
+                    entry.insert(Answer::Ambiguous);
                 }
-            };
-            state.answers.insert(report.name.clone(), answer);
+                Entry::Occupied(_) => {}
+            }
         }
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = state;
     }
 
-    fn answer(&self, name: &str) -> Result<Output, String> {
+    fn answer(&self, name: &str) -> Result<HandlerResult, HandlerError> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(answer) = state.answers.get(name).cloned() {
-            state.answered.insert(name.to_owned());
-            return answer;
+        match state.answers.get(name).cloned() {
+            Some(Answer::Said { output, rewrote_more }) => {
+                if rewrote_more {
+                    state.unsaid.insert(name.to_owned());
+                }
+                Ok(Some(*output).into())
+            }
+            Some(Answer::Exited { code, stderr }) => {
+                Ok(HandlerResult::exited(code, Vec::new(), stderr.into_bytes()))
+            }
+            Some(Answer::Failed(cause)) => Err(HandlerError::new(Failure::Other, cause)),
+            Some(Answer::Ambiguous) | None => {
+                state.unknown.insert(name.to_owned());
+                Ok(HandlerResult::default())
+            }
         }
-        state.unknown.insert(name.to_owned());
-        Ok(Output::default())
     }
 
-    /// Returns the hooks whose answers were wanted and are not recorded, and those that are.
+    /// Returns the hooks whose answers were wanted and are not recorded, and those of whose answers a
+    /// rewrite is not.
     fn used(&self) -> (Vec<String>, Vec<String>) {
         let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        (state.unknown.iter().cloned().collect(), state.answered.iter().cloned().collect())
+        (state.unknown.iter().cloned().collect(), state.unsaid.iter().cloned().collect())
     }
 }
 
@@ -219,11 +290,6 @@ struct FromRecord {
 
 impl Handler for FromRecord {
     fn run<'a>(&'a self, _: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
-        Box::pin(async {
-            match self.recorded.answer(&self.name) {
-                Ok(output) => Ok(Some(output).into()),
-                Err(cause) => Err(HandlerError::new(Failure::Other, cause)),
-            }
-        })
+        Box::pin(async { self.recorded.answer(&self.name) })
     }
 }

@@ -106,6 +106,9 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<Str
         };
         lines.push(format!("said {decision}, {effect}"));
     }
+    if report.rewrote {
+        lines.push("rewrote what it was given".to_owned());
+    }
     // A hook that could not give an answer has none: -1.
     if let Some(code) = report.exit_code.filter(|code| *code > 0) {
         lines.push(format!("exit code {code}"));

@@ -107,6 +107,9 @@ fn line(report: &HookReport, message: &str) -> String {
     if let Some(decision) = report.decision {
         let _ = write!(text, ", {decision}");
     }
+    if report.rewrote {
+        text.push_str(", rewrites");
+    }
     match report.mode {
         Some(Mode::Warn) => text.push_str(", warns only"),
         Some(Mode::Shadow) => text.push_str(", in the shadow"),

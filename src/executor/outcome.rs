@@ -101,6 +101,7 @@ impl Outcome {
             mode: (bound.hook.mode != Mode::Enforce).then_some(bound.hook.mode),
             decision: said.decision,
             reason: said.reason.clone(),
+            rewrote: said.rewrites(),
             exit_code: self.exit_code,
             // A thousandth of a millisecond is all that a clock of a busy machine can tell.
             duration_ms: (self.duration.as_secs_f64() * 1e6).round() / 1e3,

@@ -175,6 +175,9 @@ pub struct HookReport {
     /// Why it decided so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Whether it rewrote something, also when that does not count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rewrote: bool,
     /// Its exit code, when it is a program that exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,

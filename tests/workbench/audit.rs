@@ -333,6 +333,72 @@ fn what_a_hook_with_side_effects_would_say_is_unknown_unless_it_is_recorded() {
 }
 
 #[test]
+fn a_changed_on_error_is_seen_although_the_hook_does_not_run() {
+    let sandbox = recorded();
+    let new = |on_error: &str| {
+        let text = HOOKS.replace("\"exit 1\"", &format!("\"exit 1\", on_error: {on_error}"));
+        sandbox.write("new.yaml", &text);
+    };
+    new("block");
+    let done = replay(&sandbox, &[]).exits(1);
+    assert!(done.stdout.contains("3 the same, 1 changed, 0 unknown"), "{}", done.stdout);
+    assert!(done.stdout.contains("none -> deny: 1"), "{}", done.stdout);
+    assert!(done.stdout.contains("failed: exit code 1"), "{}", done.stdout);
+    new("warn");
+    let _ = replay(&sandbox, &[]).exits(0);
+
+    // And the other way round: a denial that was the hook's `on_error`.
+    let blocks = "\"echo why >&2; exit 1\", on_error: block";
+    let sandbox = self::sandbox(&HOOKS.replace("\"exit 1\"", blocks));
+    let _ = event(&sandbox, "edit_file", "path", "a").exits(2);
+    sandbox.write("new.yaml", HOOKS);
+    let done = replay(&sandbox, &[]).exits(1);
+    assert!(done.stdout.contains("deny -> none: 1"), "{}", done.stdout);
+    sandbox.write("new.yaml", &sandbox.read("hooks.yaml"));
+    let _ = replay(&sandbox, &[]).exits(0);
+}
+
+#[test]
+fn a_rewrite_is_replayed_without_running_the_hook_that_made_it() {
+    let rewriter = |name: &str, answer: Value| {
+        let answer = json!({ "hook_specific_output": { "updated_input": answer } });
+        let command = json!(format!("touch ran; echo '{answer}'"));
+        format!(
+            "        - {{ type: command, name: {name}, mutates: true, on_error: block, command: {command} }}\n"
+        )
+    };
+    let head = "audit: { path: logs/audit.jsonl, input: redacted }\nhooks:\n  pre_tool_use:\n    - hooks:\n";
+    let one = rewriter("flag", json!({ "cmd": "ls -l" }));
+    let sandbox = sandbox(&format!("{head}{one}"));
+    let _ = event(&sandbox, "shell", "cmd", "ls").exits(0);
+    assert_eq!(records(&sandbox)[0]["hooks"][0]["rewrote"], true);
+    std::fs::remove_file(sandbox.project().join("ran")).unwrap();
+
+    let guard = "        - { type: command, name: guard, side_effects: none, on_error: block, \
+                 when: { field: tool_input.cmd, regex: ' -l' }, command: exit 2 }\n";
+    for (hooks, code, said) in [
+        (one.clone(), 0, "1 the same, 0 changed, 0 unknown"),
+        // The guard sees what the rewriter made of it.
+        (format!("{one}{guard}"), 1, "none -> deny: 1"),
+        (guard.to_owned(), 1, "rewritten otherwise: 1"),
+    ] {
+        sandbox.write("new.yaml", &format!("{head}{hooks}"));
+        let done = replay(&sandbox, &[]).exits(code);
+        assert!(done.stdout.contains(said), "{said}\n{}", done.stdout);
+    }
+    assert!(!sandbox.project().join("ran").exists());
+
+    // Of two rewriters nobody knows who did what.
+    let two = rewriter("more", json!({ "dry_run": true }));
+    sandbox.write("hooks.yaml", &format!("{head}{one}{two}"));
+    sandbox.write("logs/audit.jsonl", "");
+    let _ = event(&sandbox, "shell", "cmd", "ls").exits(0);
+    sandbox.write("new.yaml", &format!("{head}{one}"));
+    let done = replay(&sandbox, &[]).exits(1);
+    assert!(done.stdout.contains("1 unknown"), "{}", done.stdout);
+}
+
+#[test]
 fn a_log_without_inputs_cannot_be_replayed() {
     let sandbox = sandbox(&HOOKS.replace(", input: redacted", ""));
     let _ = event(&sandbox, "shell", "cmd", "ls").exits(0);
