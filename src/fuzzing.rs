@@ -117,6 +117,7 @@ pub fn matcher(bytes: &[u8]) {
         "" | "*" => true,
         // A space: a comment of `(?x)` would swallow what follows on its line.
         pattern => match regex::bytes::RegexBuilder::new(&format!("^(?:{pattern})$"))
+            .dot_matches_new_line(true)
             .size_limit(64 << 20)
             .build()
         {

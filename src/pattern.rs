@@ -34,9 +34,10 @@ impl Pattern {
         Self::of(&parse(text)?, text.into())
     }
 
-    /// Returns the pattern that matches only the whole of a text, or what is wrong with it.
+    /// Returns the pattern that matches only the whole of a text, or what is wrong with it. In it
+    /// `.` is any character, a line's end as well: `.*` is every text.
     pub(crate) fn whole(text: &str) -> Result<Self, String> {
-        let whole = format!("^(?:{text})$");
+        let whole = format!("^(?s:{text})$");
         if let Some(beginnings) = simple_beginnings(text) {
             let (text, compiled) = (whole.into(), Arc::default());
             return Ok(Self { text, beginnings: Some(beginnings), compiled });
@@ -230,7 +231,7 @@ mod properties {
         ) {
             let found = compile(&pattern, SIZE_LIMIT).unwrap().is_match(text.as_bytes());
             prop_assert_eq!(Pattern::new(&pattern).unwrap().is_match(&text), found);
-            let whole = compile(&format!("^(?:{pattern})$"), SIZE_LIMIT).unwrap();
+            let whole = compile(&format!("^(?s:{pattern})$"), SIZE_LIMIT).unwrap();
             let found = whole.is_match(text.as_bytes());
             prop_assert_eq!(Pattern::whole(&pattern).unwrap().is_match(&text), found);
         }
@@ -238,10 +239,10 @@ mod properties {
         #[test]
         fn a_simple_pattern_is_valid_and_means_the_same(
             pattern in r"[ab_-]{0,2}([ab.*+|_-]{0,7}|\PC{0,5})",
-            text in r"[ab_-]{0,5}|\PC{0,3}",
+            text in r"[ab_\n-]{0,5}|\PC{0,3}",
         ) {
             if simple_beginnings(&pattern).is_some() {
-                let whole = compile(&format!("^(?:{pattern})$"), SIZE_LIMIT).unwrap();
+                let whole = compile(&format!("^(?s:{pattern})$"), SIZE_LIMIT).unwrap();
                 prop_assert!(compile(&pattern, SIZE_LIMIT).is_ok());
                 let found = whole.is_match(text.as_bytes());
                 prop_assert_eq!(Pattern::whole(&pattern).unwrap().is_match(&text), found);

@@ -127,7 +127,9 @@ impl Test {
             .backslash_escape(true)
             .build()
             .map_err(|error| error.kind().to_string())?;
-        Ok(Self::Glob { written: written.into(), pattern: Pattern::new(glob.regex())? })
+        // `**` goes across every character; globset sets this beside its expression, not in it.
+        let pattern = Pattern::new(&format!("(?s){}", glob.regex()))?;
+        Ok(Self::Glob { written: written.into(), pattern })
     }
 
     fn holds(&self, value: Option<&Value>) -> bool {

@@ -186,7 +186,7 @@ mod tests {
     fn input() -> Input {
         let text = r#"{"session_id":"s1","cwd":"/p","hook_event_name":"pre_tool_use","tool_name":"shell",
             "tool_input":{"cmd":"rm -rf /","argv":["rm","-rf","/"],"path":"/home/u/.env.local","count":3,"ratio":3.0,
-            "big":12345678901234567890123,"small":1e2,"flag":true,"nothing":null,"a.b":"dotted","":1,"deep":{"x":[1,{"y":"z"}]}}}"#;
+            "big":12345678901234567890123,"small":1e2,"flag":true,"nothing":null,"a.b":"dotted","":1,"lines":"/p/\n/../.env","deep":{"x":[1,{"y":"z"}]}}}"#;
         serde_json::from_str(text).unwrap()
     }
 
@@ -230,6 +230,11 @@ mod tests {
             ("{ field: tool_input.path, glob: '/home/*' }", false),
             ("{ field: tool_input.path, glob: '/home/**' }", true),
             ("{ field: tool_input.path, glob: '/home/u/.{env,git}*' }", true),
+            // what a glob goes across may hold a line's end; in a `regex` the author says
+            ("{ field: tool_input.lines, glob: '**/.env*' }", true),
+            ("{ field: tool_input.lines, glob: '/p/*/../.env' }", true),
+            ("{ field: tool_input.lines, regex: '^/p.*env$' }", false),
+            ("{ field: tool_input.lines, regex: '(?s)^/p.*env$' }", true),
             // exists
             ("{ field: tool_input.cmd, exists: true }", true),
             ("{ field: tool_input.cmd, exists: false }", false),

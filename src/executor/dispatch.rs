@@ -70,9 +70,9 @@ impl Executor {
     #[must_use]
     pub fn concerns(&self, event: Event, input: &Input) -> bool {
         let plan = &self.plans[event.index()];
-        let lacks_tool = plan.contract.tool_matched && input.tool().is_empty();
         self.auditor.is_some()
-            || !plan.hooks.is_empty() && (lacks_tool || !plan.matching(input).is_empty())
+            || !plan.hooks.is_empty()
+                && (plan.no_choice(input).is_some() || !plan.matching(input).is_empty())
     }
 
     /// Returns every configured hook, in config order; disabled ones included.
@@ -89,8 +89,8 @@ impl Executor {
     /// Runs the hooks of `event` that match `input` and folds their answers into one verdict.
     ///
     /// There is no error to return: what goes wrong is part of the verdict, so that a host can't
-    /// take a failure for permission. On an event matched by tool, an input without `tool_name` is
-    /// denied where the event may be blocked.
+    /// take a failure for permission. On an event matched by tool, an input without `tool_name`, or
+    /// with control characters in it, is denied where the event may be blocked.
     ///
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
@@ -133,11 +133,8 @@ impl Executor {
         if plan.hooks.is_empty() {
             return Verdict::no_opinion(event);
         }
-        if plan.contract.tool_matched && input.tool().is_empty() && plan.contract.may_block {
-            return Verdict::denied(
-                event,
-                format!("`{event}` came without a `tool_name`, so no hook could be chosen for it"),
-            );
+        if let Some(cause) = plan.no_choice(input).filter(|_| plan.contract.may_block) {
+            return Verdict::denied(event, cause);
         }
         if plan.matching(input).is_empty() {
             return Verdict::no_opinion(event);

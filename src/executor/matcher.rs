@@ -8,7 +8,8 @@ use crate::pattern::Pattern;
 /// A pattern over a whole tool name, case-sensitive.
 ///
 /// `""` and `*` match everything. A pattern of plain names joined by `|` is compared as text; any
-/// other is a regular expression, compiled when it is first needed and anchored at both ends.
+/// other is a regular expression, compiled when it is first needed and anchored at both ends. In it
+/// `.` matches every character, a line's end as well.
 #[derive(Clone)]
 pub struct Matcher {
     pattern: Arc<str>,
@@ -107,7 +108,10 @@ mod tests {
 
     #[test]
     fn a_matcher_is_over_the_whole_name() {
-        let cases: [(&str, &str, bool); 12] = [
+        let cases: [(&str, &str, bool); 15] = [
+            (".*", "a\nb", true),
+            ("mcp__.*", "mcp__git__push\n", true),
+            ("(?-s:.*)", "a\nb", false),
             ("", "shell", true),
             ("*", "shell", true),
             (".*", "", true),

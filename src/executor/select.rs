@@ -68,6 +68,23 @@ impl Plan {
         found
     }
 
+    /// Returns why no hook can be chosen for `input` by its tool.
+    pub(crate) fn no_choice(&self, input: &Input) -> Option<String> {
+        let (event, tool) = (self.contract.event, input.tool());
+        if !self.contract.tool_matched {
+            None
+        } else if tool.is_empty() {
+            Some(format!("`{event}` came without a `tool_name`, so no hook could be chosen for it"))
+        } else if tool.chars().any(char::is_control) {
+            // No agent has such a tool, but who executes it may trim the name to one that it has.
+            Some(format!(
+                "`{event}` came for a tool named {tool:?}; no hook can be chosen by a name with control characters"
+            ))
+        } else {
+            None
+        }
+    }
+
     fn find(&self, input: &Input) -> Arc<[usize]> {
         let indexes = (0..self.hooks.len()).filter(|index| self.matches(*index, input)).collect();
         first_of_each(indexes, &self.hooks)

@@ -324,6 +324,26 @@ async fn a_tool_event_without_a_tool_is_denied_where_it_may_be_blocked() {
     assert!(open.allowed);
 }
 
+#[tokio::test]
+async fn a_tool_whose_name_has_control_characters_is_denied_where_the_event_may_be_blocked() {
+    for name in ["shell\n", "a\nb", "\u{1b}[2J", "shell\0", "x\u{85}"] {
+        // A guard of another tool: its absence must not be taken for permission.
+        let hooks = |event| {
+            let mut guard = say(event, &json!({}));
+            guard.matcher = Matcher::new("shell").unwrap();
+            vec![guard]
+        };
+        let input = Input::for_tool(name, JsonObject::new());
+        let denied = verdict(hooks(PreToolUse), PreToolUse, &input).await;
+        assert_eq!(denied.decision, Some(Decision::Deny), "{name:?}");
+        let message = denied.message.unwrap();
+        assert!(message.contains(&format!("{name:?}")) && !message.contains(name), "{message}");
+        assert!(executor(hooks(PreToolUse)).concerns(PreToolUse, &input));
+        let open = Event::ToolResponseTransform;
+        assert!(verdict(hooks(open), open, &input).await.allowed, "{name:?}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn async_builtins_are_dropped_at_their_timeout() {
     let mut registry = Registry::new();
