@@ -1,4 +1,7 @@
 //! The phases of one event: mutators in turn, everyone else at once, and once more on a new input.
+//!
+//! What must hold at the end: no answer that could have kept the event from going on rests on an
+//! input other than the last.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -16,7 +19,7 @@ use super::run::run;
 use super::select::{Bound, Plan};
 use crate::audit::Auditor;
 use crate::config::Hook;
-use crate::event::Event;
+use crate::event::{Event, FailureMode};
 use crate::handlers::process::Processes;
 use crate::registry::{BoxFuture, Shared};
 use crate::wire::{Decision, HookReport, HookStatus, Input, Output, Verdict};
@@ -25,7 +28,7 @@ use crate::wire::{Decision, HookReport, HookStatus, Input, Output, Verdict};
 ///
 /// * Order: hooks that match run in three phases. Those with `mutates: true` run one after another,
 ///   each seeing the rewrites before it; all others run at once; those with `background: true` are
-///   started and not waited for. The verdict is folded in config order, so it does not depend on
+///   started and not waited for. Whoever judged an input that was rewritten later judges again. The verdict is folded in config order, so it does not depend on
 ///   which hook finishes first.
 /// * Cancellation: dropping the future of [`dispatch`](Self::dispatch) stops the hooks it runs, and
 ///   their child processes, at once.
@@ -209,7 +212,7 @@ impl Executor {
 /// Is told what happens while an event is dispatched.
 ///
 /// It is called where the dispatch is polled and must not block. A hook that has to answer anew,
-/// because another rewrote the input, starts and ends twice.
+/// because another rewrote the input, starts and ends more than once.
 pub trait Observer: Send + Sync {
     /// A hook starts.
     fn started(&self, hook: &Hook) {
@@ -238,11 +241,12 @@ impl Dispatch<'_> {
         let mut current = Current::new(input);
         if self.mutate(&mut current).await {
             self.validate(&mut current).await;
+            self.ask_mutators_again(&current).await;
             self.tell_observers(&current).await;
         }
         self.start_background(&current);
         self.outcomes.sort_by_key(|outcome| outcome.index);
-        self.drop_outdated_permission(current.generation);
+        self.drop_outdated_permissions(current.generation);
         let mut verdict = fold(self.event, &self.plan.hooks, &self.outcomes);
         current.report(&mut verdict);
         verdict
@@ -301,14 +305,53 @@ impl Dispatch<'_> {
         }
     }
 
+    /// Has the mutators judge the last input that did not see it. Their time to rewrite is over.
+    async fn ask_mutators_again(&mut self, current: &Current<'_>) {
+        // Where nothing can be prevented, a second answer is of no use.
+        if !self.plan.contract.may_stop() || self.outcomes.iter().any(Outcome::denied) {
+            return;
+        }
+        let saw_it = |index: usize| {
+            let generation = current.generation;
+            self.outcomes.iter().any(|it| it.index == index && it.generation == generation)
+        };
+        let outdated: Vec<usize> = self
+            .selected(current)
+            .into_iter()
+            .filter(|index| self.plan.hooks[*index].hook.mutates && !saw_it(*index))
+            .collect();
+        for outcome in self.call_all(&outdated, current).await {
+            let outcome = self.settle(outcome, current);
+            match self.outcomes.iter_mut().find(|first| first.index == outcome.index) {
+                Some(first) => *first = outcome.after(first),
+                None => self.outcomes.push(outcome),
+            }
+        }
+    }
+
     /// A rewrite that changes the input even now would go on for ever: it is a failure.
-    fn settle(&self, outcome: Outcome, current: &Current<'_>) -> Outcome {
+    fn settle(&self, mut outcome: Outcome, current: &Current<'_>) -> Outcome {
         if outcome.denied() || rewritten(current.input(), &outcome.output).is_none() {
             return outcome;
         }
-        let cause = "its rewrite does not settle: given the rewritten input it rewrote again; \
-                     set `mutates: true` on hooks that rewrite";
-        let interpreter = self.interpreter(&self.plan.hooks[outcome.index], current.input());
+        let bound = &self.plan.hooks[outcome.index];
+        let cause = if bound.hook.mutates {
+            "its rewrite does not settle: it also rewrites what the hooks after it made of the \
+             input; put it behind them, or let it leave alone what is as it wants it"
+        } else {
+            "its rewrite does not settle: given the rewritten input it rewrote again; \
+             set `mutates: true` on hooks that rewrite"
+        };
+        if bound.hook.mutates
+            && bound.hook.on_error.is_none()
+            && self.plan.contract.failure == FailureMode::Open
+        {
+            // In a chain of rewriters the last one has the last word, and no guard is among them.
+            outcome.warnings.push(format!("{cause}; ignored"));
+            outcome.output.decision = outcome.output.decision.filter(|it| *it != Decision::Allow);
+            return outcome;
+        }
+        let interpreter = self.interpreter(bound, current.input());
         let failed =
             interpreter.failed_unless_stricter(&outcome.output, cause).unwrap_or_else(|| {
                 // Its ask stands, although what it wants to be asked about does not.
@@ -420,14 +463,17 @@ impl Dispatch<'_> {
 
     /// Returns the hooks that validate `current`, in config order.
     fn select(&self, current: &Current<'_>) -> Vec<usize> {
-        let wanted = |index: &usize| {
+        let validates = |index: &usize| {
             let hook = &self.plan.hooks[*index].hook;
-            !hook.mutates
-                && !hook.background
-                && !hook.observe
-                && self.plan.condition_holds(*index, current.input())
+            !hook.mutates && !hook.background && !hook.observe
         };
-        self.plan.matching(current.input()).iter().copied().filter(wanted).collect()
+        self.selected(current).into_iter().filter(validates).collect()
+    }
+
+    /// Returns the hooks that are for `current`, in config order.
+    fn selected(&self, current: &Current<'_>) -> Vec<usize> {
+        let holds = |index: &usize| self.plan.condition_holds(*index, current.input());
+        self.plan.matching(current.input()).iter().copied().filter(holds).collect()
     }
 
     /// Notes the hooks that did not run because the event was denied before.
@@ -443,15 +489,21 @@ impl Dispatch<'_> {
         self.outcomes.extend(rest);
     }
 
-    /// An allow that was given to an input other than the final one permits nothing.
-    fn drop_outdated_permission(&mut self, generation: usize) {
-        for outcome in &mut self.outcomes {
-            if outcome.output.decision == Some(Decision::Allow) && outcome.generation != generation
-            {
+    /// What was allowed, or answered in the tool's place, for an input other than the final one
+    /// permits nothing.
+    fn drop_outdated_permissions(&mut self, generation: usize) {
+        for outcome in self.outcomes.iter_mut().filter(|it| it.generation != generation) {
+            let mut drop = |what: &str| {
+                let warning =
+                    format!("its {what} was for an input that was rewritten later; ignored");
+                outcome.warnings.push(warning);
+            };
+            if outcome.output.decision == Some(Decision::Allow) {
                 outcome.output.decision = None;
-                outcome.warnings.push(
-                    "its allow was for an input that was rewritten later; ignored".to_owned(),
-                );
+                drop("allow");
+            }
+            if outcome.output.respond.take().is_some() {
+                drop("answer in the tool's place");
             }
         }
     }

@@ -61,6 +61,22 @@ impl Outcome {
         self.output.decision == Some(Decision::Deny)
     }
 
+    /// Returns the outcome of a hook that had to answer anew. Of its first answer, which came with a
+    /// rewrite or went before one, stays what it told and what it wanted somebody to be asked.
+    pub(super) fn after(mut self, first: &mut Self) -> Self {
+        let (told, now) = (std::mem::take(&mut first.output), &mut self.output);
+        if told.decision == Some(Decision::Ask) && now.decision < told.decision {
+            (now.decision, now.reason) = (told.decision, told.reason);
+        }
+        now.additional_context = now.additional_context.take().or(told.additional_context);
+        now.system_message = now.system_message.take().or(told.system_message);
+        let metadata = std::mem::replace(&mut now.metadata, told.metadata);
+        now.metadata.extend(metadata);
+        now.suppress_output |= told.suppress_output;
+        self.duration += first.duration;
+        self
+    }
+
     /// Returns the outcome as far as `bound`'s mode lets it count.
     pub(super) fn under_mode_of(mut self, bound: &Bound) -> Self {
         let mode = bound.hook.mode;

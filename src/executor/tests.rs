@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Executor, Matcher, Selection};
+use super::{Executor, Matcher, Observer, Selection};
 use crate::config::{Command, Config, Hook, OnError};
 use crate::event::Event;
 use crate::registry::Registry;
 use crate::wire::{Decision, HookStatus, Input, JsonObject, Mode, Output, ToolResult, Verdict};
+
+mod rewriting;
 
 /// Builtins that answer with the JSON they are given, and more.
 fn registry() -> Registry {
@@ -39,6 +41,21 @@ fn registry() -> Registry {
         let before = input.lookup(&["tool_input", "cmd"]).unwrap_or_default().into_owned();
         let longer = format!("{}x", before.as_str().unwrap_or_default());
         Ok::<_, String>(Some(Output::patch_input(object(json!({ "cmd": longer })))))
+    });
+    registry.register_inline_builtin("respond", |_: &Input, _: &[String]| {
+        Ok::<_, String>(Some(Output::respond(ToolResult::text("done"))))
+    });
+    // Changes `rm`, asks about it and tells of it; once.
+    registry.register_inline_builtin("trash", |input: &Input, _: &[String]| {
+        let command = input.lookup(&["tool_input", "cmd"]).unwrap_or_default().into_owned();
+        let Some(rest) = command.as_str().and_then(|text| text.strip_prefix("rm")) else {
+            return Ok::<_, String>(None);
+        };
+        let mut output = Output::patch_input(object(json!({ "cmd": format!("trash{rest}") })));
+        output.decision = Some(Decision::Ask);
+        output.reason = Some("changed".into());
+        output.additional_context = Some("moved to the trash".into());
+        Ok(Some(output.with_system_message("look")))
     });
     registry
 }
@@ -211,79 +228,6 @@ async fn a_stop_is_a_denial_where_the_event_may_stop() {
         assert_eq!(verdict.message.as_deref(), Some("enough"), "{event}");
         assert_eq!(verdict.stop.map(|stop| stop.reason).as_deref(), Some("enough"), "{event}");
     }
-}
-
-#[tokio::test]
-async fn mutators_run_in_turn_and_guards_see_the_result() {
-    let mut mutator = hook(PreToolUse, "set_cmd", &["rm -rf /"]);
-    mutator.mutates = true;
-    // The guard stands first in the file: it still judges what will be executed.
-    let hooks = vec![hook(PreToolUse, "deny_word", &["rm"]), mutator];
-    let verdict = verdict(hooks, PreToolUse, &call("ls")).await;
-    assert_eq!(verdict.decision, Some(Decision::Deny));
-    assert_eq!(verdict.message.as_deref(), Some("no rm"));
-}
-
-#[tokio::test]
-async fn a_rewrite_by_a_guard_makes_the_others_judge_again() {
-    let to_bad = vec![hook(PreToolUse, "deny_word", &["rm"]), hook(PreToolUse, "set_cmd", &["rm"])];
-    let denied = verdict(to_bad, PreToolUse, &call("ls")).await;
-    assert_eq!(denied.decision, Some(Decision::Deny));
-
-    // And a guard that denied the first input, but not the one that will be executed, does not count.
-    let to_good =
-        vec![hook(PreToolUse, "deny_word", &["rm"]), hook(PreToolUse, "set_cmd", &["ls -l"])];
-    let rewritten = verdict(to_good, PreToolUse, &call("rm")).await;
-    assert_eq!((rewritten.decision, rewritten.allowed), (None, true));
-    assert_eq!(rewritten.updated_input, Some(object(json!({"cmd": "ls -l", "cwd": "/tmp"}))));
-    assert_eq!(rewritten.hooks.len(), 2);
-}
-
-#[tokio::test]
-async fn two_rewriters_see_each_other_and_settle_or_fail() {
-    let settle =
-        |key: &str| say(PreToolUse, &json!({"hook_specific_output": {"updated_input": {key: 1}}}));
-    let settled = verdict(vec![settle("a"), settle("b")], PreToolUse, &call("ls")).await;
-    assert!(settled.allowed);
-    assert_eq!(
-        settled.updated_input,
-        Some(object(json!({"cmd": "ls", "cwd": "/tmp", "a": 1, "b": 1})))
-    );
-
-    let endless = vec![hook(PreToolUse, "append", &[]), hook(PreToolUse, "append", &["again"])];
-    let failed = verdict(endless, PreToolUse, &call("ls")).await;
-    assert_eq!(failed.decision, Some(Decision::Deny));
-    assert!(failed.message.unwrap().contains("does not settle"));
-}
-
-#[tokio::test]
-async fn an_allow_for_an_earlier_input_permits_nothing() {
-    let mut allow = say(PreToolUse, &json!({"decision": "allow"}));
-    allow.mutates = true;
-    let mut rewrite = hook(PreToolUse, "set_cmd", &["rm"]);
-    rewrite.mutates = true;
-    let verdict = verdict(vec![allow, rewrite], PreToolUse, &call("ls")).await;
-    assert_eq!(verdict.decision, None);
-    assert!(verdict.hooks[0].warnings[0].contains("rewritten later"));
-}
-
-#[tokio::test]
-async fn a_denial_by_a_mutator_ends_the_event() {
-    let mut denier = say(PreToolUse, &json!({"decision": "deny", "reason": "no"}));
-    denier.mutates = true;
-    let hooks = vec![hook(PreToolUse, "fail", &[]), denier];
-    let verdict = verdict(hooks, PreToolUse, &call("ls")).await;
-    assert_eq!(verdict.message.as_deref(), Some("no"));
-    assert_eq!(verdict.hooks[0].status, HookStatus::Skipped);
-}
-
-#[tokio::test]
-async fn a_renamed_tool_meets_the_guards_of_its_new_name() {
-    let rename = say(PreToolUse, &json!({"hook_specific_output": {"updated_tool_name": "danger"}}));
-    let mut guard = say(PreToolUse, &json!({"decision": "deny", "reason": "danger"}));
-    guard.matcher = Matcher::new("danger").unwrap();
-    let verdict = verdict(vec![guard, rename], PreToolUse, &call("ls")).await;
-    assert_eq!(verdict.decision, Some(Decision::Deny));
 }
 
 #[tokio::test]

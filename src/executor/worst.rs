@@ -14,8 +14,8 @@ use crate::event::Event;
 ///
 /// Those that rewrite run one after another, then the others at once, as many as may. Of an event
 /// matched by tool it is that of the tool with the longest; two regular expressions are not taken to
-/// match the same tool. Conditions are taken to hold. Not in it: the round that a hook makes
-/// necessary that rewrites without `mutates`, hooks in the background, and what stopping takes.
+/// match the same tool. Conditions are taken to hold. Not in it: the round of those who have to answer
+/// again for a rewrite that they did not see, hooks in the background, and what stopping takes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WorstCase {

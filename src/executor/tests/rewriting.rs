@@ -1,0 +1,217 @@
+//! What a rewrite means for who judged the input before it.
+
+use super::*;
+use crate::config::Condition;
+
+fn mutator(name: &str, args: &[&str]) -> Hook {
+    Hook { mutates: true, ..hook(PreToolUse, name, args) }
+}
+
+fn condition(written: &str) -> Option<Arc<Condition>> {
+    let text = format!("stop: {{ type: command, command: x, when: {written} }}");
+    Config::from_yaml(&text, "hooks.yaml").unwrap().hooks[0].when.clone()
+}
+
+/// Returns how often each hook was asked, by the text it was given first, and the verdict.
+async fn counted(hooks: Vec<Hook>, event: Event) -> (Vec<(String, usize)>, Verdict) {
+    struct Counter(Mutex<std::collections::BTreeMap<String, usize>>);
+    impl Observer for Counter {
+        fn started(&self, hook: &Hook) {
+            *self.0.lock().unwrap().entry(hook.args[0].clone()).or_default() += 1;
+        }
+    }
+    let counter = Counter(Mutex::default());
+    let verdict = executor(hooks).dispatch_observed(event, &call("ls"), &counter).await;
+    (counter.0.into_inner().unwrap().into_iter().collect(), verdict)
+}
+
+#[tokio::test]
+async fn mutators_run_in_turn_and_guards_see_the_result() {
+    let mut mutator = hook(PreToolUse, "set_cmd", &["rm -rf /"]);
+    mutator.mutates = true;
+    // The guard stands first in the file: it still judges what will be executed.
+    let hooks = vec![hook(PreToolUse, "deny_word", &["rm"]), mutator];
+    let verdict = verdict(hooks, PreToolUse, &call("ls")).await;
+    assert_eq!(verdict.decision, Some(Decision::Deny));
+    assert_eq!(verdict.message.as_deref(), Some("no rm"));
+}
+
+#[tokio::test]
+async fn a_rewrite_by_a_guard_makes_the_others_judge_again() {
+    let to_bad = vec![hook(PreToolUse, "deny_word", &["rm"]), hook(PreToolUse, "set_cmd", &["rm"])];
+    let denied = verdict(to_bad, PreToolUse, &call("ls")).await;
+    assert_eq!(denied.decision, Some(Decision::Deny));
+
+    // And a guard that denied the first input, but not the one that will be executed, does not count.
+    let to_good =
+        vec![hook(PreToolUse, "deny_word", &["rm"]), hook(PreToolUse, "set_cmd", &["ls -l"])];
+    let rewritten = verdict(to_good, PreToolUse, &call("rm")).await;
+    assert_eq!((rewritten.decision, rewritten.allowed), (None, true));
+    assert_eq!(rewritten.updated_input, Some(object(json!({"cmd": "ls -l", "cwd": "/tmp"}))));
+    assert_eq!(rewritten.hooks.len(), 2);
+}
+
+#[tokio::test]
+async fn two_rewriters_see_each_other_and_settle_or_fail() {
+    let settle =
+        |key: &str| say(PreToolUse, &json!({"hook_specific_output": {"updated_input": {key: 1}}}));
+    let settled = verdict(vec![settle("a"), settle("b")], PreToolUse, &call("ls")).await;
+    assert!(settled.allowed);
+    assert_eq!(
+        settled.updated_input,
+        Some(object(json!({"cmd": "ls", "cwd": "/tmp", "a": 1, "b": 1})))
+    );
+
+    let endless = vec![hook(PreToolUse, "append", &[]), hook(PreToolUse, "append", &["again"])];
+    let failed = verdict(endless, PreToolUse, &call("ls")).await;
+    assert_eq!(failed.decision, Some(Decision::Deny));
+    assert!(failed.message.unwrap().contains("does not settle"));
+}
+
+#[tokio::test]
+async fn an_allow_for_an_earlier_input_permits_nothing() {
+    let mut allow = say(PreToolUse, &json!({"decision": "allow"}));
+    allow.mutates = true;
+    let rewrite = mutator("set_cmd", &["rm"]);
+    // Asked again, it allows again: now it is the input that will be executed.
+    let both = verdict(vec![allow.clone(), rewrite.clone()], PreToolUse, &call("ls")).await;
+    assert_eq!(both.decision, Some(Decision::Allow));
+
+    allow.when = condition("{ field: tool_input.cmd, equals: ls }");
+    let verdict = verdict(vec![allow, rewrite], PreToolUse, &call("ls")).await;
+    assert_eq!(verdict.decision, None);
+    assert!(verdict.hooks[0].warnings[0].contains("rewritten later"));
+}
+
+#[tokio::test]
+async fn an_answer_in_the_place_of_a_tool_is_not_one_for_another() {
+    let mut respond = hook(PreToolUse, "respond", &[]);
+    respond.mutates = true;
+    respond.matcher = Matcher::new("shell").unwrap();
+    let rename = say(PreToolUse, &json!({"hook_specific_output": {"updated_tool_name": "danger"}}));
+    let verdict = verdict(vec![respond, rename], PreToolUse, &call("ls")).await;
+    assert_eq!(verdict.respond, None);
+    assert!(verdict.hooks[0].warnings[0].contains("rewritten later"), "{verdict:#?}");
+}
+
+#[tokio::test]
+async fn a_denial_by_a_mutator_ends_the_event() {
+    let mut denier = say(PreToolUse, &json!({"decision": "deny", "reason": "no"}));
+    denier.mutates = true;
+    let hooks = vec![hook(PreToolUse, "fail", &[]), denier];
+    let verdict = verdict(hooks, PreToolUse, &call("ls")).await;
+    assert_eq!(verdict.message.as_deref(), Some("no"));
+    assert_eq!(verdict.hooks[0].status, HookStatus::Skipped);
+}
+
+#[tokio::test]
+async fn a_renamed_tool_meets_the_guards_of_its_new_name() {
+    let rename = say(PreToolUse, &json!({"hook_specific_output": {"updated_tool_name": "danger"}}));
+    let mut guard = say(PreToolUse, &json!({"decision": "deny", "reason": "danger"}));
+    guard.matcher = Matcher::new("danger").unwrap();
+    let verdict = verdict(vec![guard, rename], PreToolUse, &call("ls")).await;
+    assert_eq!(verdict.decision, Some(Decision::Deny));
+}
+
+#[tokio::test]
+async fn a_mutator_judges_again_what_others_made_of_the_input_after_it() {
+    let guard = || mutator("deny_word", &["rm"]);
+    for rewriter in [hook(PreToolUse, "set_cmd", &["rm -rf /"]), mutator("set_cmd", &["rm -rf /"])]
+    {
+        let denied = verdict(vec![guard(), rewriter.clone()], PreToolUse, &call("ls")).await;
+        assert_eq!(denied.decision, Some(Decision::Deny), "{rewriter:?}");
+        assert_eq!(denied.message.as_deref(), Some("no rm"));
+        assert_eq!(denied.hooks.len(), 2, "one report a hook: {denied:#?}");
+    }
+    // Chosen only by what the input became, and on events that fail open, as well.
+    let mut by_name = guard();
+    by_name.matcher = Matcher::new("danger").unwrap();
+    let mut by_condition = guard();
+    by_condition.when = condition("{ field: tool_input.cmd, regex: rm }");
+    let rename = json!({"hook_specific_output": {"updated_tool_name": "danger"}});
+    let rename = Hook { mutates: true, ..say(PreToolUse, &rename) };
+    for guard in [by_name, by_condition] {
+        let hooks = vec![guard, mutator("set_cmd", &["rm"]), rename.clone()];
+        let denied = verdict(hooks, PreToolUse, &call("ls")).await;
+        assert_eq!(denied.message.as_deref(), Some("no rm"));
+    }
+    let transform = |hook| Hook { event: Event::ToolInputTransform, ..hook };
+    let hooks = vec![transform(guard()), transform(mutator("set_cmd", &["rm"]))];
+    let denied = verdict(hooks, Event::ToolInputTransform, &call("ls")).await;
+    assert_eq!(denied.decision, Some(Decision::Deny));
+}
+
+#[tokio::test]
+async fn only_who_did_not_see_the_last_input_is_asked_again() {
+    let looks = |word| mutator("deny_word", &[word]);
+    let guard = |word| hook(PreToolUse, "deny_word", &[word]);
+    let sets = |command| mutator("set_cmd", &[command]);
+    for (hooks, expected) in [
+        (vec![sets("a"), guard("guard")], vec![("a", 1), ("guard", 1)]),
+        (vec![looks("look"), guard("guard")], vec![("guard", 1), ("look", 1)]),
+        (vec![sets("a"), looks("look")], vec![("a", 1), ("look", 1)]),
+        (vec![looks("look"), sets("a"), guard("guard")], vec![("a", 1), ("guard", 1), ("look", 2)]),
+        // What it sets is what is there.
+        (vec![looks("look"), sets("ls")], vec![("look", 1), ("ls", 1)]),
+        (vec![looks("look"), hook(PreToolUse, "set_cmd", &["a"])], vec![("a", 1), ("look", 2)]),
+        // Nobody need ask who denied already.
+        (vec![looks("look"), sets("a"), guard("a")], vec![("a", 2), ("look", 1)]),
+    ] {
+        let (asked, verdict) = counted(hooks, PreToolUse).await;
+        let expected: Vec<_> =
+            expected.into_iter().map(|(name, times)| (name.to_owned(), times)).collect();
+        assert_eq!(asked, expected, "{verdict:#?}");
+    }
+    // Nothing can prevent a response: a second answer would be lost.
+    let response = |text: &str| {
+        let answer = json!({"hook_specific_output": {"updated_tool_response": text}});
+        Hook { mutates: true, ..say(Event::ToolResponseTransform, &answer) }
+    };
+    let (asked, verdict) =
+        counted(vec![response("a"), response("b")], Event::ToolResponseTransform).await;
+    assert!(asked.iter().all(|(_, times)| *times == 1), "{asked:?}");
+    assert_eq!(verdict.updated_tool_response, Some(json!("b")));
+}
+
+#[tokio::test]
+async fn a_mutator_that_would_rewrite_what_others_made_fails_unless_the_event_fails_open() {
+    let hooks = |on_error| {
+        let first = Hook { on_error, ..mutator("set_cmd", &["sandbox ls"]) };
+        vec![first, mutator("set_cmd", &["ls"])]
+    };
+    let denied = verdict(hooks(None), PreToolUse, &call("x")).await;
+    assert_eq!(denied.decision, Some(Decision::Deny));
+    assert!(denied.message.unwrap().contains("what the hooks after it made of the input"));
+
+    let warned = verdict(hooks(Some(OnError::Warn)), PreToolUse, &call("x")).await;
+    assert!(warned.allowed && warned.system_message.unwrap().contains("does not settle"));
+    assert_eq!(warned.failed_open, ["set_cmd"]);
+
+    let transform = |on_error| {
+        let transform = |hook| Hook { event: Event::ToolInputTransform, ..hook };
+        hooks(on_error).into_iter().map(transform).collect()
+    };
+    let open = verdict(transform(None), Event::ToolInputTransform, &call("x")).await;
+    assert!(open.allowed && open.system_message.is_none() && open.failed_open.is_empty());
+    assert!(open.hooks[0].warnings[0].contains("put it behind them"));
+    assert_eq!(open.updated_input.unwrap()["cmd"], "ls", "the last one has the last word");
+    let closed = transform(Some(OnError::Block));
+    assert!(!verdict(closed, Event::ToolInputTransform, &call("x")).await.allowed);
+}
+
+#[tokio::test]
+async fn what_a_mutator_told_with_its_rewrite_stays_told() {
+    // It wants to be asked about what it changed, and has nothing to say of what is changed already.
+    let first = mutator("trash", &["ask"]);
+    let second = say(
+        PreToolUse,
+        &json!({"hook_specific_output": {"updated_input": {"n": 1}, "additional_context": "b"}}),
+    );
+    let verdict = verdict(vec![first, second], PreToolUse, &call("rm x")).await;
+    assert_eq!(verdict.decision, Some(Decision::Ask));
+    assert_eq!(verdict.message.as_deref(), Some("changed"));
+    assert_eq!(verdict.additional_context.as_deref(), Some("moved to the trash\nb"));
+    assert_eq!(verdict.system_message.as_deref(), Some("look"));
+    let expected = json!({"cmd": "trash x", "cwd": "/tmp", "n": 1});
+    assert_eq!(verdict.updated_input, Some(object(expected)));
+}
