@@ -26,7 +26,7 @@ pub(crate) struct Child {
     pub(crate) name: String,
     zombie: bool,
     /// Whether it leads a group, as every child does that was started as a hook.
-    leader: bool,
+    pub(crate) leader: bool,
 }
 
 /// Has this process adopt whatever its hooks leave, so that nothing gets out of sight.
