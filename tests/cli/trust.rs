@@ -118,3 +118,71 @@ fn a_pipe_in_the_place_of_a_hooks_file_keeps_nobody_waiting() {
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(78);
     assert!(run.stderr.contains("not a regular file"), "{run:?}");
 }
+
+/// A project whose guard is found through `tools/guard.sh`, by a hook with these keys.
+fn project_with(keys: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let hooks = format!(
+        "pre_tool_use:\n  - matcher: shell\n    hooks: [{{ type: command, {keys}, timeout: 60 }}]\n"
+    );
+    sandbox.write("hooks.yaml", &hooks);
+    for directory in ["tools", "others"] {
+        sandbox.script(
+            format!("{directory}/guard.sh"),
+            "#!/bin/sh\necho '{\"decision\":\"allow\"}'\n",
+        );
+    }
+    sandbox
+}
+
+#[test]
+fn a_script_is_found_through_the_variables_of_its_working_directory() {
+    for place in ["$TOOLS", "${TOOLS}", "${env.TOOLS}", "./$TOOLS/../tools"] {
+        let sandbox = project_with(&format!("command: sh ./guard.sh, working_dir: \"{place}\""));
+        let hookexec = |arguments: &[&str], tools: &str| {
+            sandbox.hookexec(arguments).env("TOOLS", tools).stdin(CALL).run()
+        };
+        let added = hookexec(&["trust", "add"], "tools").exits(0);
+        assert!(added.stdout.contains("tools/guard.sh"), "{place}: {added:?}");
+        let _ = hookexec(&["run", "pre_tool_use"], "tools").exits(0);
+
+        // Another script of the same text is another script, unless it was one all the time.
+        if !place.contains("../tools") {
+            let run = hookexec(&["run", "pre_tool_use"], "others").exits(2);
+            assert!(run.stdout.contains("guard.sh"), "{place}: {run:?}");
+        }
+        sandbox.script("tools/guard.sh", "#!/bin/sh\nexit 0\n");
+        let run = hookexec(&["run", "pre_tool_use"], "tools").exits(2);
+        assert!(run.stdout.contains("`tools/guard.sh`, which "), "{place}: {run:?}");
+    }
+}
+
+#[test]
+fn a_shell_of_the_project_is_part_of_the_approval() {
+    let sandbox = project_with("command: exit 0, shell: ./tools/guard.sh");
+    let added = sandbox.hookexec(["trust", "add"]).run().exits(0);
+    assert!(added.stdout.contains("tools/guard.sh"), "{added:?}");
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(0);
+    assert!(run.stdout.contains(r#""decision":"allow""#), "{run:?}");
+
+    sandbox.script("tools/guard.sh", "#!/bin/sh\ntouch ran\n");
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+    assert!(run.stdout.contains("`tools/guard.sh`, which "), "{run:?}");
+    assert!(!sandbox.project().join("ran").exists());
+}
+
+#[test]
+fn a_script_that_is_too_large_to_be_looked_at_is_refused_and_said() {
+    let sandbox = project_with("command: sh ./tools/guard.sh");
+    let _ = sandbox.hookexec(["trust", "add"]).run().exits(0);
+    let script =
+        std::fs::OpenOptions::new().write(true).open(sandbox.project().join("tools/guard.sh"));
+    // A file of holes: it takes no room.
+    script.unwrap().set_len((64 << 20) + 1).unwrap();
+    let added = sandbox.hookexec(["trust", "add"]).run();
+    assert!(added.code() != Some(0), "{added:?}");
+    assert!(added.stderr.contains("guard.sh: a script of more than 64 MiB"), "{added:?}");
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run();
+    assert!(matches!(run.code(), Some(2 | 78)), "{run:?}");
+    assert!(run.stderr.contains("a script of more than 64 MiB"), "{run:?}");
+}
