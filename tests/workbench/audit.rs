@@ -1,6 +1,6 @@
 //! `audit:` in a hooks file, `hookexec log`, `hookexec replay`.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
@@ -220,6 +220,66 @@ fn a_record_that_was_cut_is_said_and_the_next_is_read() {
     assert_eq!(done.stdout.lines().count(), 1);
     assert!(done.stderr.contains("can't be read"), "{}", done.stderr);
     let _ = sandbox.hookexec(["log", "nowhere.jsonl"]).run().exits(64);
+}
+
+#[test]
+fn writers_that_are_killed_cost_their_own_records_alone() {
+    // Records of many pages, so that a death may come in the middle of one.
+    let hooks = HOOKS.replace("input: redacted", "input: redacted, max_size: 50MB");
+    let sandbox = sandbox(&hooks);
+    let texts: serde_json::Map<String, Value> =
+        (0..12).map(|key| (format!("text{key}"), json!("x".repeat(4000)))).collect();
+    let size = || sandbox.project().join("logs/audit.jsonl").metadata().map_or(0, |it| it.len());
+    let write = |session: String, killed: bool| {
+        let input = json!({ "session_id": session, "tool_name": "other", "tool_input": texts });
+        let mut writer =
+            sandbox.hookexec(["run", "pre_tool_use", "--config", "hooks.yaml"]).spawn();
+        let mut stdin = writer.stdin.take().unwrap();
+        stdin.write_all(input.to_string().as_bytes()).unwrap();
+        drop(stdin);
+        // The moment in which somebody writes is a good one.
+        let before = size();
+        while killed && size() == before && writer.try_wait().unwrap().is_none() {}
+        if killed {
+            writer.kill().unwrap();
+        }
+        let done = crate::support::wait(writer).status.code();
+        assert!(done == Some(0) || (killed && done.is_none()), "{done:?}");
+        (session, done.is_some())
+    };
+    let written: Vec<(String, bool)> = std::thread::scope(|scope| {
+        let write = &write;
+        let writers = (0..4).map(|writer| {
+            scope.spawn(move || -> Vec<_> {
+                let sessions =
+                    (0..15).map(|number| (format!("{writer}-{number}"), number % 3 != 0));
+                sessions.map(|(session, killed)| write(session, killed)).collect()
+            })
+        });
+        writers.collect::<Vec<_>>().into_iter().flat_map(|it| it.join().unwrap()).collect()
+    });
+    let died = written.iter().filter(|(_, done)| !done).count();
+    assert!(died > 0, "nobody was killed");
+
+    let done = log(&sandbox, &["--format", "json"]).exits(0);
+    let read: Vec<Value> =
+        done.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut known = 0;
+    for (session, done) in &written {
+        let records = read.iter().filter(|record| record["session"] == session.as_str());
+        let found: Vec<&Value> = records.collect();
+        assert!(found.len() == 1 || (!done && found.is_empty()), "{session}: {}", found.len());
+        known += found.len();
+        for record in found {
+            assert_eq!(record["input"]["tool_input"]["text11"].as_str().unwrap().len(), 4000);
+        }
+    }
+    assert_eq!(read.len(), known, "records of nobody");
+    // Each that was cut is said, and was nobody's who lived to the end.
+    let whole = |line: &str| serde_json::from_str::<Value>(line).is_ok();
+    let cut = sandbox.read("logs/audit.jsonl").lines().filter(|line| !whole(line)).count();
+    assert!(cut <= died, "{cut} cut, {died} killed");
+    assert_eq!(done.stderr.matches("can't be read").count(), cut, "{}", done.stderr);
 }
 
 #[test]
