@@ -139,7 +139,10 @@ impl Exchange {
 /// Writes `input` and closes the pipe. A child may close its end early, or never read: its affair.
 async fn feed(stdin: &mut Option<ChildStdin>, input: &[u8]) {
     if let Some(pipe) = stdin {
-        let _ = pipe.write_all(input).await;
+        // The pipe is empty and takes the first part at once; the reactor would learn so only after
+        // every other hook of the event was started, and this child would wait.
+        let written = rustix::io::write(&*pipe, input).unwrap_or(0);
+        let _ = pipe.write_all(&input[written..]).await;
     }
     *stdin = None;
 }

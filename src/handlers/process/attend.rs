@@ -5,6 +5,7 @@ use std::future::{pending, poll_fn};
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
+use std::pin::pin;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -160,10 +161,13 @@ impl Attendant {
     /// Reads and writes until something happens.
     async fn attend(&mut self, until: Option<Instant>) -> Happening {
         let Self { client, stdout, stderr, writing, stopping } = self;
+        let mut deadlines = pin!(client.keep_deadlines());
         loop {
             tokio::select! {
-                // Answers first: whatever else happens, what was said counts.
                 biased;
+                // First, or a child that never stops talking would hold up the calls to it.
+                never = &mut deadlines => match never {},
+                // Then answers: whatever else happens, what was said counts.
                 open = stdout.read() => {
                     stdout.hand_over(|line| client.receive(line));
                     if !open {

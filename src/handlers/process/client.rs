@@ -3,6 +3,7 @@
 //! Lock order: none of the locks here is ever held while another is taken.
 
 use std::collections::{HashMap, VecDeque};
+use std::convert::Infallible;
 use std::future::poll_fn;
 use std::io;
 use std::pin::pin;
@@ -13,7 +14,7 @@ use std::time::Instant;
 
 use tokio::process::ChildStdin;
 use tokio::sync::{Notify, oneshot};
-use tokio::time::timeout_at;
+use tokio::time::sleep_until;
 
 use super::outbox::{Kind, Message, Outbox, Unsent};
 use super::rpc::{self, Incoming, Line, RpcError};
@@ -46,12 +47,19 @@ pub(super) struct Client {
     cancels: AtomicBool,
     said: Mutex<Said>,
     ended: Notify,
+    /// Told when a call has to end before the alarm.
+    sooner: Notify,
 }
+
+type Reply = oneshot::Sender<Result<String, CallError>>;
 
 #[derive(Debug, Default)]
 struct Calls {
     last: u64,
-    open: HashMap<u64, oneshot::Sender<Result<String, CallError>>>,
+    /// The calls that somebody waits for: until when, and whom to tell, who is told only once.
+    open: HashMap<u64, (Instant, Option<Reply>)>,
+    /// When the deadlines are looked at next.
+    alarm: Option<Instant>,
     /// Whether any call but the handshake was answered.
     served: bool,
     end: Option<Arc<End>>,
@@ -113,6 +121,7 @@ impl Client {
             cancels: AtomicBool::new(false),
             said: Mutex::default(),
             ended: Notify::new(),
+            sooner: Notify::new(),
         }
     }
 
@@ -125,17 +134,38 @@ impl Client {
         params: &[u8],
         deadline: Instant,
     ) -> Result<String, CallError> {
-        let (mut open, reply) = self.open()?;
+        let (mut open, mut reply) = self.open(deadline)?;
         let noise = self.counters.lines_unparsable.get();
         let line = rpc::request(open.id, method, params);
-        let work = async {
-            self.send(&mut open, line).await?;
-            // The sender is only ever dropped together with the connection.
-            reply.await.unwrap_or(Err(CallError::Unsent))
+        let result = tokio::select! {
+            biased;
+            sent = self.send(&mut open, line) => {
+                sent?;
+                reply.await
+            }
+            // It could not even be sent.
+            result = &mut reply => result,
         };
-        match timeout_at(deadline.into(), work).await {
-            Ok(result) => result,
-            Err(_) => Err(CallError::TimedOut(self.silence(open.sent, noise))),
+        // The sender is only ever dropped together with the connection.
+        match result.unwrap_or(Err(CallError::Unsent)) {
+            Err(CallError::TimedOut(_)) => Err(CallError::TimedOut(self.silence(open.sent, noise))),
+            result => result,
+        }
+    }
+
+    /// Ends calls at their deadlines, for ever.
+    ///
+    /// One alarm for all calls, set anew only for one that ends before it: setting a timer of the
+    /// runtime costs a wake-up of its driver, which would be a good part of a call's whole time.
+    pub(super) async fn keep_deadlines(&self) -> Infallible {
+        loop {
+            match self.expire(Instant::now()) {
+                Some(alarm) => tokio::select! {
+                    () = sleep_until(alarm.into()) => {}
+                    () = self.sooner.notified() => {}
+                },
+                None => self.sooner.notified().await,
+            }
         }
     }
 
@@ -222,7 +252,7 @@ impl Client {
                 self.counters.crashes.count();
                 tracing::warn!(process = %self.name, calls = open.len(), "process ended: {end}");
             }
-            for (_, call) in open {
+            for call in open.into_values().filter_map(|(_, call)| call) {
                 let _ = call.send(Err(CallError::Ended(Arc::clone(&end))));
             }
         }
@@ -285,6 +315,7 @@ impl Client {
 
     fn open(
         &self,
+        deadline: Instant,
     ) -> Result<(OpenCall<'_>, oneshot::Receiver<Result<String, CallError>>), CallError> {
         let (sender, reply) = oneshot::channel();
         let mut calls = lock(&self.calls);
@@ -293,8 +324,29 @@ impl Client {
         }
         calls.last += 1;
         let id = calls.last;
-        calls.open.insert(id, sender);
+        calls.open.insert(id, (deadline, Some(sender)));
+        if calls.alarm.is_none_or(|alarm| deadline < alarm) {
+            calls.alarm = Some(deadline);
+            drop(calls);
+            self.sooner.notify_one();
+        }
         Ok((OpenCall { client: self, id, sent: false }, reply))
+    }
+
+    /// Ends the calls whose deadline has come, and returns the next deadline.
+    fn expire(&self, now: Instant) -> Option<Instant> {
+        let mut calls = lock(&self.calls);
+        let mut alarm = None;
+        for (deadline, call) in calls.open.values_mut() {
+            if *deadline > now {
+                alarm = Some(alarm.map_or(*deadline, |alarm: Instant| alarm.min(*deadline)));
+            } else if let Some(call) = call.take() {
+                // Whoever waits knows more about it, and gives the call up.
+                let _ = call.send(Err(CallError::TimedOut(String::new())));
+            }
+        }
+        calls.alarm = alarm;
+        alarm
     }
 
     async fn send(&self, open: &mut OpenCall<'_>, line: Vec<u8>) -> Result<(), CallError> {
@@ -316,7 +368,7 @@ impl Client {
     fn answer(&self, id: u64, result: Result<String, CallError>) {
         let call = {
             let mut calls = lock(&self.calls);
-            let call = calls.open.remove(&id);
+            let call = calls.open.remove(&id).and_then(|(_, call)| call);
             // The first is the handshake.
             calls.served |= call.is_some() && id > 1;
             call
