@@ -4,14 +4,13 @@
 //! broken hook can only be stricter than it meant to be. A denial or an ask in valid JSON counts at
 //! any exit code; an allow, a rewrite or a context only at exit 0.
 
-use serde_json::value::RawValue;
-
+use super::answer::{Within, answer_within};
 use super::outcome::Outcome;
 use super::select::Bound;
 use crate::config::{Hook, OnError};
 use crate::event::{ContextMode, Contract, FailureMode, Permission, Rewrite};
-use crate::registry::{HandlerError, HandlerResult};
-use crate::wire::{Decision, HookStatus, Input, Output, StopScope, UnknownKey};
+use crate::registry::{Failure, HandlerError, HandlerResult};
+use crate::wire::{Decision, HookStatus, Input, Output, StopScope};
 
 /// Exit code of a hook that blocks.
 const BLOCK: i32 = 2;
@@ -37,7 +36,13 @@ impl Interpreter<'_> {
     pub(super) fn read(&self, result: Result<HandlerResult, HandlerError>) -> Outcome {
         match result {
             Err(error) => {
-                let mut outcome = match Stdout::read(&error.stdout, self.may_block()) {
+                let stdout = Stdout::read(&error.stdout, self.may_block(), self.contract);
+                let mut outcome = match stdout {
+                    Stdout::Answer(output) | Stdout::Noisy(output)
+                        if error.failure == Failure::Protocol =>
+                    {
+                        self.misread(&error.message, Some(output))
+                    }
                     // It denied, and failed only afterwards.
                     Stdout::Answer(output) | Stdout::Noisy(output)
                         if output.decision > Some(Decision::Allow) =>
@@ -46,6 +51,7 @@ impl Interpreter<'_> {
                         outcome.warnings.push(error.message);
                         outcome
                     }
+                    Stdout::Malformed(_, denial) => self.misread(&error.message, denial),
                     _ => self.failed(&error.message),
                 };
                 outcome.stderr = lossy(&error.stderr);
@@ -68,7 +74,7 @@ impl Interpreter<'_> {
     /// Reads what a program said by its exit code and its output.
     fn exited(&self, result: &HandlerResult, stderr: &str) -> Outcome {
         let code = result.exit_code;
-        let stdout = Stdout::read(&result.stdout, self.may_block());
+        let stdout = Stdout::read(&result.stdout, self.may_block(), self.contract);
         let mut outcome = match (code, stdout) {
             (BLOCK, stdout) => self.blocked(stdout, stderr),
             // Stricter than nothing is always heard, whatever else went wrong.
@@ -77,6 +83,7 @@ impl Interpreter<'_> {
                 outcome.warnings.push(NOISE.to_owned());
                 outcome
             }
+            (1.., Stdout::Malformed(problem, Some(denial))) => self.misread(&problem, Some(denial)),
             (1.., Stdout::Answer(output)) if output.decision > Some(Decision::Allow) => {
                 self.answered(verdict_only(output))
             }
@@ -89,7 +96,7 @@ impl Interpreter<'_> {
                 code - 128
             )),
             (0, Stdout::Answer(output)) => self.answered(output),
-            (0, Stdout::Malformed(problem)) => self.failed(&problem),
+            (0, Stdout::Malformed(problem, denial)) => self.misread(&problem, denial),
             (0, Stdout::Text(_)) if self.bound.hook.strict_output => {
                 self.failed("its output is not one JSON object, as `strict_output` demands")
             }
@@ -114,12 +121,30 @@ impl Interpreter<'_> {
             && self.bound.hook.dialect.is_none_or(|it| it.takes_text(self.contract.event))
     }
 
+    /// An answer that can't be read: a failure; but a denial in it counts, whatever else is wrong.
+    fn misread(&self, problem: &str, denial: Option<Output>) -> Outcome {
+        let failed = self.failed(problem);
+        let Some(denial) = denial.filter(|_| self.may_block()) else { return failed };
+        let mut outcome = self.answered(verdict_only(denial));
+        if outcome.output.decision.is_none() || outcome.output.decision < failed.output.decision {
+            return failed;
+        }
+        let text = || format!("hook {} failed: {problem}", self.bound.title());
+        outcome.output.reason.get_or_insert_with(text);
+        Outcome {
+            status: failed.status,
+            error: failed.error,
+            exit_code: failed.exit_code,
+            ..outcome
+        }
+    }
+
     /// Exit code 2.
     fn blocked(&self, stdout: Stdout, stderr: &str) -> Outcome {
         let (output, text) = match stdout {
             Stdout::Answer(output) | Stdout::Noisy(output) => (output, String::new()),
             Stdout::Text(text) => (Output::default(), text),
-            Stdout::Empty | Stdout::Malformed(_) => (Output::default(), String::new()),
+            Stdout::Empty | Stdout::Malformed(..) => (Output::default(), String::new()),
         };
         let spoken = [output.reason.clone().unwrap_or_default(), stderr.to_owned(), text];
         let reason = spoken.into_iter().find(|text| !text.is_empty()).unwrap_or_else(|| {
@@ -345,9 +370,9 @@ pub(crate) fn is_strict(code: i32, stdout: &[u8], contract: &Contract) -> bool {
     code == BLOCK
         || NOT_RUN.contains(&code)
         || SIGNALLED.contains(&code)
-        || match Stdout::read(stdout, contract.may_block) {
+        || match Stdout::read(stdout, contract.may_block, contract) {
             Stdout::Answer(output) => output.decision > Some(Decision::Allow),
-            Stdout::Noisy(_) | Stdout::Malformed(_) => true,
+            Stdout::Noisy(_) | Stdout::Malformed(..) => true,
             Stdout::Empty | Stdout::Text(_) => false,
         }
 }
@@ -359,53 +384,42 @@ enum Stdout {
     Answer(Output),
     /// Text, and a JSON answer at its end that is stricter than nothing.
     Noisy(Output),
-    /// Something that starts like JSON and is none.
-    Malformed(String),
+    /// Something that starts like JSON and is none: why, and the denial in it.
+    Malformed(String, Option<Output>),
     /// Plain text, trimmed.
     Text(String),
 }
 
 impl Stdout {
-    fn read(bytes: &[u8], may_block: bool) -> Self {
+    fn read(bytes: &[u8], may_block: bool, contract: &Contract) -> Self {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii();
         if bytes.is_empty() {
             return Self::Empty;
         }
+        let text = String::from_utf8_lossy(bytes);
         if bytes.first() == Some(&b'{') {
-            let Ok(text) = std::str::from_utf8(bytes) else {
-                return Self::Malformed("its JSON output is not valid UTF-8".to_owned());
+            let problem = match std::str::from_utf8(bytes).map(Output::parse) {
+                Ok(Ok(output)) => return Self::Answer(output),
+                Ok(Err(error)) => error.to_string(),
+                Err(_) => "its JSON output is not valid UTF-8".to_owned(),
             };
-            return match Output::parse(text) {
-                Ok(output) => Self::Answer(output),
-                Err(error) => match stricter_answer(text) {
-                    Some(output) => Self::Noisy(output),
-                    None => Self::Malformed(error.to_string()),
-                },
+            return match answer_within(&text) {
+                Within::Stricter(output) => Self::Malformed(problem, Some(*output)),
+                Within::Unreadable(_) | Within::Nothing => Self::Malformed(problem, None),
             };
         }
-        let text = lossy(bytes);
         // A log line before the JSON is the commonest way for a denial to get lost.
-        if may_block && let Some(output) = stricter_answer(&text) {
-            return Self::Noisy(output);
+        let guarded = contract.failure != FailureMode::Open;
+        match answer_within(&text) {
+            Within::Stricter(output) if may_block => Self::Noisy(*output),
+            Within::Unreadable(problem) if guarded => Self::Malformed(problem, None),
+            _ if guarded && bytes.contains(&0) => {
+                let problem = "its output holds zero bytes; write UTF-8, not UTF-16";
+                Self::Malformed(problem.to_owned(), None)
+            }
+            _ => Self::Text(text.trim().to_owned()),
         }
-        Self::Text(text.trim().to_owned())
     }
-}
-
-/// Returns an answer stricter than nothing, or misspelt, that stands in `text` at the beginning of
-/// a line, whatever stands around it; the last one when there are several.
-fn stricter_answer(text: &str) -> Option<Output> {
-    let line_starts = text.rmatch_indices('\n').map(|(at, _)| at + 1).chain([0]);
-    // Looked at to the end of the line only, or a mebibyte of empty lines would take minutes.
-    let blank = |letter: char| letter.is_whitespace() && letter != '\n';
-    let starts = line_starts.filter(|at| text[*at..].trim_start_matches(blank).starts_with('{'));
-    // A bound for the work: who logs more objects than this behind its answer has not answered.
-    starts.take(256).find_map(|at| {
-        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<&RawValue>();
-        let output = Output::parse(values.next()?.ok()?.get()).ok()?;
-        let misspelt = output.unknown_keys.iter().any(UnknownKey::may_be_a_decision);
-        (output.decision > Some(Decision::Allow) || misspelt).then_some(output)
-    })
 }
 
 /// Keeps the part of an answer that also counts when the rest can't be trusted.
@@ -565,10 +579,12 @@ mod tests {
     #[test]
     fn a_flood_of_lines_is_read_in_no_time() {
         // Each of these took minutes once, in which no timeout and no signal was heard.
-        for filling in ["\n", " \n", "\u{a0}", "{\n", " {\"a\":\n"] {
+        for filling in ["\n", " \n", "\u{a0}", "{\n", " {\"a\":\n", "{\"a\":"] {
             let text = format!("x{}x", filling.repeat((1 << 20) / filling.len()));
             let started = std::time::Instant::now();
-            assert_eq!(read(Event::PreToolUse, 0, &text, "").output.decision, None, "{filling:?}");
+            // What begins like an answer and is none is a failure.
+            let decision = filling.contains('{').then_some(Decision::Deny);
+            assert_eq!(read(Event::PreToolUse, 0, &text, "").output.decision, decision);
             assert!(started.elapsed().as_secs() < 60, "{filling:?}: {:?}", started.elapsed());
             let denied = format!("{text}\n{{\"decision\":\"deny\"}}");
             let outcome = read(Event::PreToolUse, 0, &denied, "");

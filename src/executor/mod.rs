@@ -1,5 +1,6 @@
 //! Select, run, fold: how one event gets its verdict.
 
+mod answer;
 mod build;
 mod check;
 mod dispatch;

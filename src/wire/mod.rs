@@ -1,5 +1,6 @@
 //! What crosses a boundary: plain data and its JSON.
 
+mod denial;
 mod input;
 mod output;
 mod output_reader;
@@ -10,6 +11,7 @@ mod strict;
 mod tool_result;
 mod verdict;
 
+pub(crate) use denial::denial_within;
 pub use input::Input;
 pub use output::{Decision, InputChange, Output, RequestChange, Stop, StopScope, UnknownKey};
 pub use output_reader::OutputError;

@@ -156,7 +156,10 @@ impl UnknownKey {
     /// Returns whether it is probably a misspelt key that carries a decision.
     #[must_use]
     pub fn may_be_a_decision(&self) -> bool {
-        matches!(self.suggestion, Some("continue" | "decision" | "permission_decision"))
+        matches!(
+            self.suggestion,
+            Some("continue" | "decision" | "permission_decision" | "hook_specific_output")
+        )
     }
 }
 

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::JsonObject;
+use super::denial::denies;
 use super::output::{Decision, InputChange, Output, Stop, StopScope, UnknownKey};
 use super::strict::StrictJsonError;
 use crate::suggest;
@@ -127,7 +128,7 @@ impl Reader {
                 } else if in_specific && name == "updated_tool_output" {
                     self.output.updated_tool_response = Some(value);
                 } else {
-                    self.unknown(&key);
+                    self.unknown(&key, &value);
                 }
                 continue;
             }
@@ -156,18 +157,18 @@ impl Reader {
                 "updated_input" => {
                     let replaces = key == "updatedInput";
                     let object = map(&key, value)?;
-                    self.output.updated_input = Some(if replaces {
+                    self.change_input(if replaces {
                         InputChange::Replace(object)
                     } else {
                         InputChange::Patch(object)
-                    });
+                    })?;
                 }
                 "updated_messages" => self.output.updated_messages = Some(list(&key, value)?),
                 "updated_request" => self.output.updated_request = Some(shaped(&key, value)?),
                 "updated_response" => self.output.updated_response = Some(value),
                 "updated_tool_response" => self.output.updated_tool_response = Some(value),
                 "respond" => self.output.respond = Some(shaped(&key, value)?),
-                _ => self.unknown(&key),
+                _ => self.unknown(&key, &value),
             }
         }
         // A reason belongs to the decision beside it; without one it belongs to whatever was decided.
@@ -190,7 +191,7 @@ impl Reader {
         }
         if let Some(found) = at("updatedInput") {
             let object = map("decision.updatedInput", found.clone())?;
-            self.output.updated_input = Some(InputChange::Replace(object));
+            self.change_input(InputChange::Replace(object))?;
         }
         if let Some(found) = at("interrupt")
             && boolean("decision.interrupt", found)?
@@ -200,7 +201,20 @@ impl Reader {
         Ok(())
     }
 
-    fn unknown(&mut self, key: &str) {
+    fn change_input(&mut self, change: InputChange) -> Result<(), OutputError> {
+        match self.output.updated_input.replace(change) {
+            Some(before) if Some(&before) != self.output.updated_input.as_ref() => {
+                Err(OutputError::Ambiguous { key: "updated_input".to_owned() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Nobody reads the key; should its value deny, that counts all the same.
+    fn unknown(&mut self, key: &str, value: &Value) {
+        if denies(key, value) {
+            self.decisions.push((Decision::Deny, None));
+        }
         let name = canonical(key);
         let suggestion = suggest::closest(&name, TOP_KEYS.into_iter().chain(SPECIFIC_KEYS));
         self.output.unknown_keys.push(UnknownKey { key: key.to_owned(), suggestion });
@@ -393,6 +407,8 @@ mod tests {
             r#"{"decision":"allow"} {"decision":"deny"}"#,
             r#"{"decision":"deny""#,
             r#"{"continue":"false"}"#,
+            r#"{"updated_input":{"a":1},"updatedInput":{"a":1}}"#,
+            r#"{"hookSpecificOutput":{"decision":{"behavior":"allow","updatedInput":{"a":3}},"updatedInput":{"a":2}}}"#,
             "[]",
             "null",
         ] {
@@ -405,7 +421,7 @@ mod tests {
         let output = read(
             json!({"Continue": false, "hook_specific_output": {"permision_decision": "deny"}}),
         );
-        assert_eq!(output.decision, None);
+        assert_eq!(output.decision, Some(Decision::Deny), "a denial counts however it is spelt");
         assert_eq!(
             output.unknown_keys.iter().map(ToString::to_string).collect::<Vec<_>>(),
             [

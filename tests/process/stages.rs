@@ -240,10 +240,11 @@ async fn other_events_take_an_output_and_no_mistake() {
     stage.nothing([json!(null), json!({}), json!({ "decision": "" })]).await;
     let verdict = stage.answer(json!({ "decision": "block", "reason": "no", "oops": 1 })).await;
     assert_eq!((verdict.decision, verdict.message.as_deref()), (Some(Decision::Deny), Some("no")));
+    for denial in [json!({ "desicion": "block" }), json!({ "action": "abort_turn" })] {
+        assert!(!stage.answer(denial.clone()).await.allowed, "{denial}");
+    }
     stage
         .failures([
-            (json!({ "desicion": "block" }), "unknown key `desicion`; did you mean `decision`?"),
-            (json!({ "action": "abort_turn" }), "unknown key `action`"),
             (json!({ "decision": "maybe" }), "`decision` can't be `maybe`"),
             (json!("block"), "it is no object"),
         ])
@@ -257,6 +258,21 @@ async fn an_answer_with_a_key_twice_is_a_failure() {
     let verdict = stage.answer_text(r#"{"approved":false,"approved":true}"#).await;
     assert!(error(&verdict).contains("key `approved` stands twice"), "{verdict:#?}");
     assert!(!verdict.allowed);
+    shutdown(&stage.executor).await;
+}
+
+#[tokio::test]
+async fn a_denial_is_heard_whatever_is_wrong_with_the_rest() {
+    let stage = Stage::new(Event::BeforeLlmCall, input(json!({ "messages": [] })));
+    for answer in [
+        r#"{"decision":"deny","reason":5}"#,
+        r#"{"action":"continue","decision":"deny"}"#,
+        r#"{"action":"abort_turn","action":"abort_turn"}"#,
+    ] {
+        let verdict = stage.answer_text(answer).await;
+        assert!(!verdict.allowed && verdict.failed_open.is_empty(), "{answer}: {verdict:#?}");
+        assert!(!error(&verdict).is_empty());
+    }
     shutdown(&stage.executor).await;
 }
 

@@ -118,13 +118,14 @@ impl Handler for ProcessHandler {
                     let reply = self.supervisor.call(stage.method, &params, call.deadline).await?;
                     let output = stage
                         .read(&reply, call.input)
-                        .map_err(|problem| self.misread(stage.method, &problem))?;
+                        .map_err(|problem| self.misread(stage.method, &problem, reply))?;
                     self.vet(stage, call.input, &output)?;
                     output
                 }
                 Role::Event(method) => {
                     let reply = self.supervisor.call(method, &call.json(), call.deadline).await?;
-                    answer::read_output(&reply).map_err(|problem| self.misread(method, &problem))?
+                    answer::read_output(&reply)
+                        .map_err(|problem| self.misread(method, &problem, reply))?
                 }
             };
             Ok(Some(output).into())
@@ -176,10 +177,11 @@ impl ProcessHandler {
         self.supervisor.process.provides.iter().any(|known| known == "*" || known == tool)
     }
 
-    fn misread(&self, method: &str, problem: &str) -> HandlerError {
+    /// A failure, but for a denial in the reply, which is heard whatever else is wrong with it.
+    fn misread(&self, method: &str, problem: &str, reply: String) -> HandlerError {
         let name = &self.supervisor.process.name;
         let message =
             format!("the answer of process `{name}` to `{method}` can't be used: {problem}");
-        HandlerError::new(Failure::Protocol, message)
+        HandlerError::new(Failure::Protocol, message).with_stdout(reply.into_bytes())
     }
 }

@@ -172,11 +172,14 @@ impl Envelope {
             Self { jsonrpc, result, error, .. }
                 if jsonrpc || result.is_some() || error.is_some() =>
             {
-                match id {
-                    Some(id) => {
-                        Incoming::Result { id, text: result.unwrap_or_else(|| "null".to_owned()) }
-                    }
-                    None => Incoming::Noise { problem: "its `id` is of no call".to_owned() },
+                match (id, result) {
+                    (Some(id), Some(text)) => Incoming::Result { id, text },
+                    // Whatever it wanted to say stands in the wrong place, and must not be silence.
+                    (Some(id), None) => Incoming::Unreadable {
+                        id,
+                        problem: "it has neither `result` nor `error`".to_owned(),
+                    },
+                    (None, _) => Incoming::Noise { problem: "its `id` is of no call".to_owned() },
                 }
             }
             _ => Incoming::Noise { problem: "it is no JSON-RPC message".to_owned() },
@@ -299,14 +302,20 @@ mod tests {
     }
 
     #[test]
+    fn a_reply_without_a_result_is_no_silence() {
+        for rest in [r#""action":"deny_tool""#, r#""reslut":{}"#, r#""error":null"#] {
+            let reply = read(&format!(r#"{{"jsonrpc":"2.0","id":2,{rest}}}"#));
+            assert!(matches!(reply, Incoming::Unreadable { id: 2, .. }), "{reply:?}");
+        }
+    }
+
+    #[test]
     fn a_reply_is_read_with_goodwill() {
         assert_eq!(
             read(r#"{"jsonrpc":"2.0","id":2,"result":{"a":1.0}}"#),
             result(2, r#"{"a":1.0}"#)
         );
         assert_eq!(read(r#"{"id":2,"result":null}"#), result(2, "null"));
-        assert_eq!(read(r#"{"jsonrpc":"2.0","id":2}"#), result(2, "null"));
-        assert_eq!(read(r#"{"id":2,"error":null}"#), result(2, "null"));
         assert_eq!(read(r#"{"id":"2","result":{}}"#), result(2, "{}"));
         assert_eq!(read(r#"{"id":2.0,"result":{}}"#), result(2, "{}"));
         assert_eq!(read(r#"{"ID":2,"Result":{}}"#), result(2, "{}"));

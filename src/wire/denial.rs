@@ -1,0 +1,164 @@
+//! Denials, in whatever words: what a broken answer still says.
+//!
+//! A denial counts whatever else is wrong with the answer around it, and in whichever dialect it is
+//! written. An allow has to be spelt right.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+
+use super::output_reader::{SPECIFIC_KEYS, TOP_KEYS};
+use super::{Decision, Output};
+use crate::suggest;
+
+/// Keys that carry a decision in other dialects.
+const FOREIGN_KEYS: [&str; 11] = [
+    "permission",
+    "verdict",
+    "action",
+    "behavior",
+    "approved",
+    "allow",
+    "allowed",
+    "deny",
+    "denied",
+    "block",
+    "blocked",
+];
+
+/// Words that deny, in any case.
+const WORDS: [&str; 9] = [
+    "deny",
+    "denied",
+    "block",
+    "blocked",
+    "reject",
+    "rejected",
+    "deny_tool",
+    "abort_turn",
+    "hard_abort",
+];
+
+/// Returns whether `value` under `key`, which may be misspelt, reads like a denial.
+pub(super) fn denies(key: &str, value: &Value) -> bool {
+    let known = TOP_KEYS.into_iter().chain(SPECIFIC_KEYS).chain(FOREIGN_KEYS);
+    let Some(meant) = suggest::closest(key, known) else { return false };
+    match (meant, value) {
+        ("hook_specific_output" | "decision", Value::Object(inner)) => {
+            inner.iter().any(|(key, value)| denies(key, value))
+        }
+        (
+            "decision" | "permission_decision" | "permission" | "verdict" | "action" | "behavior",
+            Value::String(word),
+        ) => WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)),
+        ("continue" | "approved" | "allow" | "allowed", value) => truth(value) == Some(false),
+        ("deny" | "denied" | "block" | "blocked", value) => truth(value) == Some(true),
+        _ => false,
+    }
+}
+
+/// Returns the denial in a text that is, or once began as, one JSON object.
+pub(crate) fn denial_within(text: &str) -> Option<Output> {
+    let mut entries = Vec::new();
+    // What stood before a mistake counts.
+    let _ = Entries(&mut entries).deserialize(&mut serde_json::Deserializer::from_str(text));
+    if !entries.iter().any(|(key, value)| denies(key, value)) {
+        return None;
+    }
+    let inner = entries.iter().filter_map(|(_, value)| value.as_object()).flatten();
+    let reason =
+        entries.iter().map(|(key, value)| (key, value)).chain(inner).find_map(|(key, value)| {
+            let meant = suggest::closest(key, TOP_KEYS.into_iter().chain(SPECIFIC_KEYS))?;
+            let explains = matches!(meant, "reason" | "permission_decision_reason" | "stop_reason");
+            explains.then(|| value.as_str()).flatten()
+        });
+    let reason = reason.filter(|reason| !reason.is_empty()).map(str::to_owned);
+    Some(Output { decision: Some(Decision::Deny), reason, ..Output::default() })
+}
+
+fn truth(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(flag) => Some(*flag),
+        Value::String(word) if word.eq_ignore_ascii_case("true") => Some(true),
+        Value::String(word) if word.eq_ignore_ascii_case("false") => Some(false),
+        _ => None,
+    }
+}
+
+/// Collects the entries of an object as they come, equal keys included.
+struct Entries<'e>(&'e mut Vec<(String, Value)>);
+
+impl<'de> DeserializeSeed<'de> for Entries<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Entries<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(entry) = map.next_entry()? {
+            self.0.push(entry);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_denial_is_heard_in_any_words_and_whatever_stands_around_it() {
+        for text in [
+            r#"{"decision":"deny","reason":["a"]}"#,
+            r#"{"decision":"Deny"}"#,
+            r#"{"decison":"block"}"#,
+            r#"{"decision":"allow","decision":"deny"}"#,
+            r#"{"decision":"deny",}"#,
+            r#"{"decision":"deny","reason":"cut he"#,
+            r#"{"decision":"deny""#,
+            r#"{"continue":"false"}"#,
+            r#"{"continue":false,"suppressOutput":"yes"}"#,
+            r#"{"hookSpecificOuput":{"permissionDecision":"deny"}}"#,
+            r#"{"HookSpecificOutput":{"permissionDecision":"denied"}}"#,
+            r#"{"hookSpecificOutput":{"decision":{"behavior":"deny"}}}"#,
+            r#"{"permission":"deny"}"#,
+            r#"{"action":"hard_abort","action":5}"#,
+            r#"{"approved":false}"#,
+            r#"{"blocked":true}"#,
+        ] {
+            assert!(denial_within(text).is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_denies_nothing_is_no_denial() {
+        for text in [
+            "",
+            "{}",
+            "[]",
+            r#"{"decision":"allow"}"#,
+            r#"{"continue":true}"#,
+            r#"{"status":"blocked"}"#,
+            r#"{"approved":true,"deny":false}"#,
+            r#"{"tool_input":{"decision":"deny"}}"#,
+        ] {
+            assert_eq!(denial_within(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_reason_is_kept() {
+        let text = r#"{"hookSpecificOutput":{"permissionDecision":"Deny","permissionDecisionReason":"no"}}"#;
+        assert_eq!(denial_within(text), Some(Output::deny("no")));
+    }
+}
