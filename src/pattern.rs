@@ -1,17 +1,34 @@
-//! Regular expressions out of a configuration: checked when read, compiled when first needed.
+//! Regular expressions and globs out of a configuration: checked when read, compiled when first
+//! needed.
+//!
+//! A file is read before anybody knows whether its owner approved it. So every pattern is held
+//! against bounds before a parser that calls itself sees it, and none is compiled while reading.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use globset::GlobBuilder;
 use regex::bytes::{Regex, RegexBuilder};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::literal::Extractor;
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
-/// The most memory one compiled pattern may take, in bytes.
-const SIZE_LIMIT: usize = 1 << 20;
-/// Up to how many states a pattern is known to stay far below [`SIZE_LIMIT`].
-const SMALL: usize = 8_000;
+/// The longest regular expression, in bytes.
+const MAX_REGEX: usize = 16 << 10;
+/// The longest glob, in bytes: no path is longer.
+const MAX_GLOB: usize = 4 << 10;
+/// How many braces a glob may open: a parser goes one level deeper at each.
+const MAX_BRACES: usize = 64;
+/// How many states a pattern may have, by the estimate of [`states`].
+const MAX_STATES: usize = 160_000;
+/// What a pattern of so many states certainly fits into once it is compiled, in bytes.
+const SIZE_LIMIT: usize = 16 << 20;
+/// How much a pattern may remember of the texts it has seen, in bytes.
+const MEMORY: usize = 256 << 10;
+/// How many texts are kept that a match may begin with.
+const MAX_BEGINNINGS: usize = 64;
+/// How many states a pattern has at least, for what it costs beside them.
+const LEAST_STATES: usize = 200;
 /// Up to how many bytes a simple pattern is known to be small.
 const SIMPLE: usize = 400;
 
@@ -25,13 +42,15 @@ pub(crate) struct Pattern {
     /// What every match begins with, one of these, at the start of the text; `None` when the
     /// pattern does not say. Most texts fail here, and the pattern need not be compiled.
     beginnings: Option<Arc<[Box<[u8]>]>>,
+    /// About how many states it has, compiled.
+    states: usize,
     compiled: Arc<OnceLock<Option<Regex>>>,
 }
 
 impl Pattern {
     /// Returns the pattern, or what is wrong with it, on one line.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
-        Self::of(&parse(text)?, text.into())
+        Self::of(&parse(bounded(text, MAX_REGEX)?)?, text.into())
     }
 
     /// Returns the pattern that matches only the whole of a text, or what is wrong with it. In it
@@ -39,23 +58,36 @@ impl Pattern {
     pub(crate) fn whole(text: &str) -> Result<Self, String> {
         let whole = format!("^(?s:{text})$");
         if let Some(beginnings) = simple_beginnings(text) {
-            let (text, compiled) = (whole.into(), Arc::default());
-            return Ok(Self { text, beginnings: Some(beginnings), compiled });
+            let (text, beginnings) = (whole.into(), Some(beginnings));
+            return Ok(Self { text, beginnings, states: LEAST_STATES, compiled: Arc::default() });
         }
         // The pattern alone first: `a)|(b` must not become valid by the parentheses around it.
-        parse(text)?;
+        parse(bounded(text, MAX_REGEX)?)?;
         let text = whole;
         Self::of(&parse(&text)?, text.into())
     }
 
+    /// Returns the pattern of a glob, in which only `**` goes across a `/`, or what is wrong with it.
+    pub(crate) fn glob(text: &str) -> Result<Self, String> {
+        let mut glob = GlobBuilder::new(check_glob(text)?);
+        let glob = glob.literal_separator(true).backslash_escape(true).build();
+        let glob = glob.map_err(|error| error.kind().to_string())?;
+        // `**` goes across every character; globset sets this beside its expression, not in it.
+        let text = format!("(?s){}", glob.regex());
+        Self::of(&parse(&text)?, text.into())
+    }
+
     fn of(hir: &Hir, text: Arc<str>) -> Result<Self, String> {
-        let compiled = OnceLock::new();
-        if states(hir) > SMALL {
-            let regex = compile(&text, SIZE_LIMIT);
-            let regex = regex.map_err(|_| "it needs more than 1 MiB when compiled".to_owned())?;
-            compiled.get_or_init(|| Some(regex));
+        let states = states(hir).max(LEAST_STATES);
+        if states > MAX_STATES {
+            return Err("it is too large: it repeats too much, too often".to_owned());
         }
-        Ok(Self { text, beginnings: beginnings(hir), compiled: Arc::new(compiled) })
+        Ok(Self { text, beginnings: beginnings(hir), states, compiled: Arc::default() })
+    }
+
+    /// Returns about how many states it has once it is compiled, whether it is or not.
+    pub(crate) fn states(&self) -> usize {
+        self.states
     }
 
     /// Returns whether the pattern is found in `text`.
@@ -65,7 +97,7 @@ impl Pattern {
             return false;
         }
         self.compiled
-            .get_or_init(|| compile(&self.text, 16 * SIZE_LIMIT).ok())
+            .get_or_init(|| compile(&self.text).ok())
             .as_ref()
             // It parses and is small, so it compiles; should it ever not, a guard runs too often
             // and not never.
@@ -84,6 +116,18 @@ impl fmt::Debug for Pattern {
     }
 }
 
+/// Returns the glob `text` when it is safe to give to a parser, or what is wrong with it.
+pub(crate) fn check_glob(text: &str) -> Result<&str, String> {
+    if text.bytes().filter(|byte| *byte == b'{').count() > MAX_BRACES {
+        return Err(format!("it opens more than {MAX_BRACES} braces"));
+    }
+    bounded(text, MAX_GLOB)
+}
+
+fn bounded(text: &str, limit: usize) -> Result<&str, String> {
+    if text.len() <= limit { Ok(text) } else { Err(format!("it is longer than {limit} bytes")) }
+}
+
 fn parse(text: &str) -> Result<Hir, String> {
     let parsed = ParserBuilder::new().utf8(false).build().parse(text);
     parsed.map_err(|error| last_line(&error.to_string()))
@@ -95,7 +139,8 @@ fn beginnings(hir: &Hir) -> Option<Arc<[Box<[u8]>]>> {
         return None;
     }
     let prefixes = Extractor::new().extract(hir);
-    Some(prefixes.literals()?.iter().map(|literal| literal.as_bytes().into()).collect())
+    let literals = prefixes.literals().filter(|literals| literals.len() <= MAX_BEGINNINGS)?;
+    Some(literals.iter().map(|literal| literal.as_bytes().into()).collect())
 }
 
 /// Returns what every match of a simple pattern begins with, one of these: one of words, `.`, `.*`,
@@ -112,8 +157,8 @@ fn simple_beginnings(text: &str) -> Option<Arc<[Box<[u8]>]>> {
     simple.then(|| text.split('|').map(word).collect())
 }
 
-fn compile(text: &str, limit: usize) -> Result<Regex, regex::Error> {
-    RegexBuilder::new(text).size_limit(limit).build()
+fn compile(text: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(text).size_limit(SIZE_LIMIT).dfa_size_limit(MEMORY).build()
 }
 
 /// Returns a number that the states of the compiled pattern do not exceed.
@@ -170,32 +215,54 @@ mod tests {
         assert_eq!(Pattern::new("a(").unwrap_err(), "unclosed group");
         assert_eq!(
             Pattern::new("(a{1000}){1000}").unwrap_err(),
-            "it needs more than 1 MiB when compiled"
+            "it is too large: it repeats too much, too often"
         );
-        let nested = "(".repeat(100_000);
-        assert!(Pattern::new(&nested).is_err());
+        assert_eq!(
+            Pattern::new(&"(".repeat(100_000)).unwrap_err(),
+            "it is longer than 16384 bytes"
+        );
+        assert_eq!(
+            Pattern::glob(&"?".repeat(900_000)).unwrap_err(),
+            "it is longer than 4096 bytes"
+        );
+        let braces = Pattern::glob(&"{a,".repeat(20_000)).unwrap_err();
+        assert_eq!(braces, "it opens more than 64 braces");
     }
 
     #[test]
-    fn small_is_well_below_the_limit() {
-        let mut small = 0;
-        for unit in [r"\w", "a", "[a-cx-z]", "a?", ".", r"[\x00-\u{10ffff}]", "[é-ö]", "(?s-u:.)"]
-        {
-            for times in [1, 100, 300, 1_000, 2_600, 8_000] {
-                let text = unit.repeat(times);
-                let hir = ParserBuilder::new().utf8(false).build().parse(&text).unwrap();
-                if states(&hir) <= SMALL {
-                    assert!(compile(&text, SIZE_LIMIT).is_ok(), "{times} times {unit}");
-                    small += 1;
+    fn what_is_within_the_bounds_needs_little_stack() {
+        let nested = |unit: &str, end: &str, times| unit.repeat(times) + &end.repeat(times);
+        let patterns = move || {
+            for depth in [1, 64] {
+                let glob = Pattern::glob(&nested("{a,", "}", depth)).unwrap();
+                assert!(glob.is_match("a"), "{depth}");
+            }
+            for (unit, end) in [("(", ")"), ("(?:a|", ")"), ("(?i:a", ")?"), ("[a&&", "]")] {
+                for depth in [20, 80, 249, 5_000] {
+                    if let Ok(pattern) = Pattern::whole(&nested(unit, end, depth)) {
+                        pattern.is_match("aaaa");
+                    }
                 }
             }
+            "done"
+        };
+        let small = std::thread::Builder::new().stack_size(1 << 20);
+        assert_eq!(small.spawn(patterns).unwrap().join().unwrap(), "done");
+    }
+
+    #[test]
+    fn what_is_accepted_fits_into_the_limit() {
+        for (unit, times) in [(r"\w", 25), (r"[\x00-\u{10ffff}]", 5_000), ("[é-ö]", 2_500)] {
+            let text = unit.repeat(times);
+            let hir = ParserBuilder::new().utf8(false).build().parse(&text).unwrap();
+            assert!((20_000..MAX_STATES).contains(&states(&hir)), "{unit}");
+            assert!(compile(&text).is_ok(), "{times} times {unit}");
         }
-        assert!(small > 20, "{small}");
         for unit in [".", ".*", ".+", "a", "|", ".|"] {
             let text = unit.repeat(SIMPLE / unit.len());
             assert!(simple_beginnings(&text).is_some());
             let hir = ParserBuilder::new().utf8(false).build().parse(&text).unwrap();
-            assert!(states(&hir) <= SMALL, "{unit}");
+            assert!(states(&hir) <= MAX_STATES, "{unit}");
             assert!(simple_beginnings(&format!("{text}aa")).is_none());
         }
     }
@@ -229,9 +296,9 @@ mod properties {
             pattern in pattern(),
             text in "[abcAB\n]{0,5}",
         ) {
-            let found = compile(&pattern, SIZE_LIMIT).unwrap().is_match(text.as_bytes());
+            let found = compile(&pattern).unwrap().is_match(text.as_bytes());
             prop_assert_eq!(Pattern::new(&pattern).unwrap().is_match(&text), found);
-            let whole = compile(&format!("^(?s:{pattern})$"), SIZE_LIMIT).unwrap();
+            let whole = compile(&format!("^(?s:{pattern})$")).unwrap();
             let found = whole.is_match(text.as_bytes());
             prop_assert_eq!(Pattern::whole(&pattern).unwrap().is_match(&text), found);
         }
@@ -242,8 +309,8 @@ mod properties {
             text in r"[ab_\n-]{0,5}|\PC{0,3}",
         ) {
             if simple_beginnings(&pattern).is_some() {
-                let whole = compile(&format!("^(?s:{pattern})$"), SIZE_LIMIT).unwrap();
-                prop_assert!(compile(&pattern, SIZE_LIMIT).is_ok());
+                let whole = compile(&format!("^(?s:{pattern})$")).unwrap();
+                prop_assert!(compile(&pattern).is_ok());
                 let found = whole.is_match(text.as_bytes());
                 prop_assert_eq!(Pattern::whole(&pattern).unwrap().is_match(&text), found);
             }

@@ -76,6 +76,18 @@ impl Condition {
         }
     }
 
+    /// Returns about how many states its patterns have.
+    pub(super) fn states(&self) -> usize {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().map(Self::states).sum(),
+            Self::Not(part) => part.states(),
+            Self::Leaf(leaf) => match &leaf.test {
+                Test::Regex(pattern) | Test::Glob { pattern, .. } => pattern.states(),
+                Test::Equals(_) | Test::In(_) | Test::Exists(_) => 0,
+            },
+        }
+    }
+
     /// Returns why `input` meets the condition, or does not.
     #[must_use]
     pub fn explain(&self, input: &Input) -> Trace {
@@ -122,14 +134,7 @@ impl Field {
 impl Test {
     /// Returns the test of a glob, in which only `**` goes across a `/`.
     pub(super) fn glob(written: &str) -> Result<Self, String> {
-        let glob = globset::GlobBuilder::new(written)
-            .literal_separator(true)
-            .backslash_escape(true)
-            .build()
-            .map_err(|error| error.kind().to_string())?;
-        // `**` goes across every character; globset sets this beside its expression, not in it.
-        let pattern = Pattern::new(&format!("(?s){}", glob.regex()))?;
-        Ok(Self::Glob { written: written.into(), pattern })
+        Ok(Self::Glob { written: written.into(), pattern: Pattern::glob(written)? })
     }
 
     fn holds(&self, value: Option<&Value>) -> bool {

@@ -15,6 +15,12 @@ use super::reader::Reader;
 use super::source::{Location, SourceFile};
 use super::{check, yaml};
 
+/// How many bytes all files may have together. They are read before it is known which of them may be
+/// heeded, and a machine out of memory asks no guard.
+const MAX_BYTES: usize = 4 << 20;
+/// About how many states the patterns of all files may have together: some 100 MiB.
+const MAX_STATES: usize = 4_000_000;
+
 impl Config {
     /// Reads a configuration from `text`; `path` is what messages call it.
     ///
@@ -48,6 +54,10 @@ pub(crate) struct Loading {
     /// Errors and warnings.
     pub(crate) problems: Diagnostics,
     pub(super) acceptance: Acceptance,
+    /// How many bytes of text were read so far.
+    bytes: usize,
+    /// About how many states the patterns of all files have so far.
+    states: usize,
     agent: Option<String>,
     agent_found: bool,
     broken_processes: HashSet<String>,
@@ -114,6 +124,12 @@ impl Loading {
 
     fn text(&mut self, file: SourceFile) {
         self.config.files.push(file.path.clone());
+        self.bytes = self.bytes.saturating_add(file.text.len());
+        if self.bytes > MAX_BYTES {
+            let problem = Diagnostic::error("the hooks files are larger than 4 MiB together");
+            self.problems.push(problem.at(file::whole_file(&file.path)));
+            return;
+        }
         let file = Arc::new(file);
         match yaml::parse(&file.text) {
             Ok(root) => {
@@ -124,6 +140,13 @@ impl Loading {
                 self.broken_processes.extend(document.broken_processes);
                 self.problems.extend(document.reader.into_problems());
                 let mut part = document.config;
+                self.states = self.states.saturating_add(states(&part));
+                if self.states > MAX_STATES {
+                    let problem = Diagnostic::error("the patterns are too large together");
+                    let hint = "one pattern `a|b` takes the place of two";
+                    self.problems.push(problem.hint(hint).at(file::whole_file(&file.path)));
+                    return;
+                }
                 self.acceptance.restrict(part.layers.take());
                 if let Err(problem) = self.acceptance.judge(&file, &mut part) {
                     self.problems.push(problem);
@@ -162,6 +185,21 @@ impl Loading {
             }
         }
     }
+}
+
+/// Returns about how many states the patterns of `part` have.
+fn states(part: &Config) -> usize {
+    let mut states = 0;
+    let mut before: Option<&Hook> = None;
+    for hook in &part.hooks {
+        // The hooks of one entry share its matcher.
+        if before.is_none_or(|before| before.matcher != hook.matcher) {
+            states += hook.matcher.states();
+        }
+        states += hook.when.as_ref().map_or(0, |condition| condition.states());
+        before = Some(hook);
+    }
+    states
 }
 
 #[cfg(test)]

@@ -41,10 +41,10 @@ impl Matcher {
         Self { pattern: "".into(), kind: Kind::Everything }
     }
 
-    /// Returns the matcher of `pattern`, checked but not yet compiled when it needs no compiling.
+    /// Returns the matcher of `pattern`, checked and not yet compiled.
     ///
     /// # Errors
-    /// When `pattern` is not a regular expression, or one that would take more than 1 MiB.
+    /// When `pattern` is not a regular expression, or one that is too large.
     pub fn new(pattern: &str) -> Result<Self, MatcherError> {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
         let kind = if pattern.is_empty() || pattern == "*" {
@@ -69,6 +69,14 @@ impl Matcher {
     #[must_use]
     pub fn is_everything(&self) -> bool {
         matches!(self.kind, Kind::Everything)
+    }
+
+    /// Returns about how many states its pattern has.
+    pub(crate) fn states(&self) -> usize {
+        match &self.kind {
+            Kind::Pattern(pattern) => pattern.states(),
+            Kind::Everything | Kind::Names(_) => 0,
+        }
     }
 
     /// Returns whether the whole of `name` matches.

@@ -186,3 +186,33 @@ fn a_script_that_is_too_large_to_be_looked_at_is_refused_and_said() {
     assert!(matches!(run.code(), Some(2 | 78)), "{run:?}");
     assert!(run.stderr.contains("a script of more than 64 MiB"), "{run:?}");
 }
+
+#[test]
+fn an_unapproved_file_cannot_take_the_guards_of_the_user_with_it() {
+    let sandbox = Sandbox::new();
+    let hooks = "pre_tool_use: [{ hooks: [{ type: command, command: 'echo USER >&2; exit 2' }] }]";
+    let path = sandbox.home().join(".config/hookexec/hooks.yaml");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, hooks).unwrap();
+    let (open, close) = ("{a,".repeat(20_000), "}".repeat(20_000));
+    let glob = format!(
+        "session_end: [{{ type: command, command: x, when: {{ field: a, glob: '{open}{close}' }} }}]"
+    );
+    let protected = format!(
+        "pre_tool_use: [{{ hooks: [{{ type: builtin, command: protect_paths, args: ['{open}{close}'] }}] }}]"
+    );
+    for hostile in [glob, protected] {
+        sandbox.write("hooks.yaml", &hostile);
+        let from = ["run", "--from", "claude-code", "--event", "PreToolUse"];
+        let call = format!(
+            r#"{{"hook_event_name":"PreToolUse","cwd":{:?},"tool_name":"Bash","tool_input":{{"command":"ls"}}}}"#,
+            sandbox.project()
+        );
+        let run = sandbox.hookexec(from).stdin(call).run().exits(0);
+        assert!(run.stdout.contains(r#""permissionDecision":"deny""#), "{run:?}");
+        for command in ["check", "list", "doctor", "trust"] {
+            let run = sandbox.hookexec([command]).run();
+            assert!(run.code().is_some(), "{command}: {run:?}");
+        }
+    }
+}

@@ -97,6 +97,42 @@ fn control_characters_of_a_file_do_not_reach_the_terminal() {
     assert!(!shown.contains('\u{202e}'));
 }
 
+#[test]
+fn patterns_cannot_take_stack_or_memory() {
+    let nested = "{a,".repeat(20_000) + &"}".repeat(20_000);
+    let glob =
+        format!("stop: {{ type: command, command: a, when: {{ field: a, glob: \"{nested}\" }} }}");
+    let entries: String = (0..400)
+        .map(|n| {
+            format!("- {{ matcher: '\\w{{20}}{n}', hooks: {{ type: command, command: a }} }}\n")
+        })
+        .collect();
+    for (text, problem) in [
+        (glob, "it opens more than 64 braces"),
+        (format!("pre_tool_use:\n{entries}"), "the patterns are too large together"),
+    ] {
+        let problems = Config::from_yaml(&text, "large.yaml").unwrap_err().render(false);
+        assert!(problems.contains(problem), "{problems}");
+    }
+}
+
+#[test]
+fn files_together_have_an_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut options = hookexec::config::LoadOptions::default();
+    options.isolated = true;
+    options.managed_dir = Some(directory.path().join("none"));
+    for number in 0..5 {
+        let path = directory.path().join(format!("{number}.yaml"));
+        fs::write(&path, format!("hooks: {{}}\n#{}", "x".repeat(1_000_000))).unwrap();
+        options.files.push(path);
+    }
+    let problems = Config::load(&options).unwrap_err().render(false);
+    assert!(problems.contains("larger than 4 MiB together"), "{problems}");
+    options.files.pop();
+    assert!(Config::load(&options).is_ok());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 

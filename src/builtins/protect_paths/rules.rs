@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::resolve::{lexical, physical};
+use crate::pattern::check_glob;
 
 /// What a call may do to the paths it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,15 +162,16 @@ fn expand(glob: &str, home: Option<&Path>) -> Result<(String, Option<PathBuf>), 
     Ok((format!("/{}", parts.join("/")), Some(Path::new("/").join(root))))
 }
 
-fn compile(glob: &str, case_insensitive: bool) -> Result<globset::Glob, globset::Error> {
-    GlobBuilder::new(glob)
+fn compile(glob: &str, case_insensitive: bool) -> Result<globset::Glob, String> {
+    GlobBuilder::new(check_glob(glob)?)
         .literal_separator(true)
         .case_insensitive(case_insensitive)
         .backslash_escape(true)
         .empty_alternates(true)
         .build()
+        .map_err(|error| error.kind().to_string())
 }
 
-fn bad(arg: &str, error: &globset::Error) -> String {
-    format!("`{arg}` is no glob: {}", error.kind())
+fn bad(arg: &str, error: &str) -> String {
+    format!("`{arg}` is no glob: {error}")
 }
