@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::native::{Ask, NativeEvent};
-use super::plan::settle;
+use super::plan::{SAID, bounded, clipped, settle};
 use super::read::NativeCall;
 use super::{Agent, adapter};
 use crate::event::FailureMode;
@@ -23,6 +23,9 @@ pub struct Answer {
     pub exit_code: u8,
     /// What the agent could not be told as it was meant.
     pub notes: Vec<String>,
+    /// What to say on standard error, with exit code 2, should standard output be lost; `None` when
+    /// nothing goes on without it that should not.
+    pub fallback: Option<String>,
 }
 
 impl Answer {
@@ -65,7 +68,7 @@ pub fn answer(call: &NativeCall, verdict: &Verdict) -> Answer {
 /// on one that only observes silence; without a known event it is a denial, too.
 #[must_use]
 pub fn failure(agent: Agent, native: Option<&str>, message: &str) -> Answer {
-    let message = format!("hookexec: {message}");
+    let message = clipped(&format!("hookexec: {message}"), SAID).into_owned();
     let Some(native) = native.and_then(|name| agent.native_event(name)) else {
         return Answer::refusal(&message);
     };
@@ -94,8 +97,10 @@ fn quiet(message: &str) -> Answer {
 }
 
 fn write(agent: Agent, native: &NativeEvent, input: Option<&Input>, verdict: &Verdict) -> Answer {
-    let plan = settle(agent, native, verdict);
+    let verdict = bounded(verdict);
+    let plan = settle(agent, native, &verdict);
     let mut answer = (adapter(agent).write)(native, input, &plan);
+    answer.fallback = plan.fallback();
     answer.notes.splice(0..0, plan.notes);
     // With exit code 2 standard error is the reason and nothing else.
     if answer.exit_code == 0 && !native.system_message {

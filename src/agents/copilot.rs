@@ -33,12 +33,12 @@ const PRE_TOOL_USE: NativeEvent = NativeEvent::new("PreToolUse", Event::PreToolU
     .allows()
     .rewrite(Rewrite::Takes)
     .context();
-// With --allow-all-tools silence lets it through.
+// With --allow-all-tools silence lets it through. The last hook wins: an allow said here could undo
+// another's denial.
 const PERMISSION_REQUEST: NativeEvent =
     NativeEvent::new("PermissionRequest", Event::PermissionRequest)
         .deny(Deny::Blocks)
-        .ask(Ask::Denies)
-        .allows();
+        .ask(Ask::Denies);
 const POST_TOOL_USE: NativeEvent = NativeEvent::new("PostToolUse", Event::PostToolUse)
     .deny(Deny::Replaces)
     .response(Response::Takes)
@@ -125,8 +125,7 @@ struct ToolCall<'p> {
 #[derive(Serialize)]
 struct Permission<'p> {
     behavior: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<&'p str>,
+    message: &'p str,
 }
 
 /// The answer to every other event.
@@ -170,13 +169,10 @@ fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer
                 additional_context: plan.context,
             })
         }
-        Some(Event::PermissionRequest) => match () {
-            () if plan.denies() => {
-                Answer::json(&Permission { behavior: "deny", message: Some(&plan.reason) })
-            }
-            () if plan.allows() => Answer::json(&Permission { behavior: "allow", message: None }),
-            () => Answer::silence(),
-        },
+        Some(Event::PermissionRequest) if plan.denies() => {
+            Answer::json(&Permission { behavior: "deny", message: &plan.reason })
+        }
+        Some(Event::PermissionRequest) => Answer::silence(),
         _ => {
             let result = plan.response.filter(|_| !plan.denies()).map(|response| ToolResult {
                 result_type: result_type(input),

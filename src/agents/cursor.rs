@@ -123,11 +123,9 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
     // What a tool said comes as JSON in a string; a hook should find its keys.
     if let Some(Value::String(said)) = &input.tool_response
         && said.starts_with('{')
+        && let Ok(object) = arguments(&json!(said))
     {
-        let object = arguments(&json!(said));
-        if !object.contains_key("input") {
-            input.tool_response = Some(Value::Object(object));
-        }
+        input.tool_response = Some(Value::Object(object));
     }
     if native.event == Some(Event::Stop) {
         input.reason = text(payload, &["status"]);

@@ -1,7 +1,7 @@
 //! Factory's Droid.
 
 use super::answer::Answer;
-use super::native::{Ask, Deny, NativeEvent, Rewrite};
+use super::native::{Ask, Deny, NativeEvent};
 use super::plan::Plan;
 use super::tools::{Mcp, Tools};
 use super::{Adapter, Agent, claude_dialect, read};
@@ -20,18 +20,15 @@ pub(super) static ADAPTER: Adapter = Adapter {
     write,
 };
 
-// The first hook that decides wins: an allow said here could undo another's denial.
+// The first hook that decides wins: an allow said here could undo another's denial. Changed arguments
+// were never seen to be taken, and where they are not the original would run.
 static EVENTS: [NativeEvent; 10] = [
     NativeEvent::new("SessionStart", Event::SessionStart).context().says(),
     NativeEvent::new("UserPromptSubmit", Event::UserPromptSubmit)
         .deny(Deny::Blocks)
         .context()
         .says(),
-    NativeEvent::new("PreToolUse", Event::PreToolUse)
-        .deny(Deny::Blocks)
-        .ask(Ask::Denies)
-        .rewrite(Rewrite::Takes)
-        .says(),
+    NativeEvent::new("PreToolUse", Event::PreToolUse).deny(Deny::Blocks).ask(Ask::Denies).says(),
     NativeEvent::new("PostToolUse", Event::PostToolUse).deny(Deny::Tells).context().says(),
     NativeEvent::new("Stop", Event::Stop).deny(Deny::GoesOn),
     NativeEvent::new("SubagentStop", Event::SubagentStop).deny(Deny::GoesOn),

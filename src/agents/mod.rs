@@ -73,6 +73,7 @@ struct Adapter {
     mcp: tools::Mcp,
     /// The variable that holds the project's directory.
     project: Option<&'static str>,
+    /// Reads what only this agent says.
     refine: fn(&NativeEvent, &JsonObject, &mut Input) -> Wanted,
     write: fn(&NativeEvent, Option<&Input>, &Plan<'_>) -> Answer,
 }

@@ -26,22 +26,37 @@ pub(super) fn parse(bytes: &[u8]) -> Result<JsonObject, String> {
     }
 }
 
-/// Returns tool arguments as an object: some agents send an object, some its JSON in a string.
+/// Returns tool arguments as an object: some agents send an object, some its JSON in a string. The bare
+/// text of a patch stands under `input`.
 ///
-/// Whatever is no object at all (the bare text of a patch) stands under `input`.
-pub(super) fn arguments(value: &Value) -> JsonObject {
+/// # Errors
+/// When they are neither, or a string that looks like an object and can't be read as one: the agent
+/// may read it all the same, and a guard would look for a command that it does not see.
+pub(super) fn arguments(value: &Value) -> Result<JsonObject, String> {
     match value {
-        Value::Object(object) => object.clone(),
-        Value::Null => JsonObject::new(),
-        Value::String(text) => match parse_strict(text) {
-            Ok(Value::Object(object)) => object,
-            _ => one_argument(value),
-        },
-        _ => one_argument(value),
+        Value::Object(object) => Ok(object.clone()),
+        Value::Null => Ok(JsonObject::new()),
+        Value::String(text) => {
+            let start = |letter: char| letter.is_whitespace() || letter == '\u{feff}';
+            if !text.trim_start_matches(start).starts_with('{') {
+                return Ok(one_argument(value));
+            }
+            let mut bytes = text.as_bytes().to_vec();
+            repair_lone_surrogates(&mut bytes);
+            let read = parse_strict(&String::from_utf8_lossy(&bytes));
+            read.map_err(|error| format!("its arguments are no sound JSON: {error}")).and_then(
+                |value| match value {
+                    Value::Object(object) => Ok(object),
+                    _ => Err("its arguments are JSON, but not an object".to_owned()),
+                },
+            )
+        }
+        _ => Err("its arguments are not an object".to_owned()),
     }
 }
 
-fn one_argument(value: &Value) -> JsonObject {
+/// Returns a value that is no object as the one argument `input`.
+pub(super) fn one_argument(value: &Value) -> JsonObject {
     std::iter::once(("input".to_owned(), value.clone())).collect()
 }
 
@@ -103,6 +118,8 @@ fn surrogate(bytes: &[u8], at: usize) -> Option<Half> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn repaired(text: &str) -> String {
@@ -156,16 +173,19 @@ mod tests {
 
     #[test]
     fn arguments_come_as_an_object_or_as_its_text() {
-        let read = |text: &str| Value::Object(arguments(&serde_json::from_str(text).unwrap()));
+        let read = |text: &str| arguments(&serde_json::from_str(text).unwrap());
         for (text, expected) in [
             (r#"{"a":1}"#, r#"{"a":1}"#),
             (r#""{\"a\":1}""#, r#"{"a":1}"#),
             (r#""*** Begin Patch""#, r#"{"input":"*** Begin Patch"}"#),
+            (r#""{\"a\":\"\\ud800\"}""#, "{\"a\":\"\u{FFFD}\"}"),
             ("null", "{}"),
-            ("[1]", r#"{"input":[1]}"#),
-            (r#""{\"a\":1,\"a\":2}""#, r#"{"input":"{\"a\":1,\"a\":2}"}"#),
         ] {
-            assert_eq!(read(text).to_string(), expected);
+            assert_eq!(Value::Object(read(text).unwrap()).to_string(), expected);
+        }
+        let deep = json!(format!("{{\"a\":{}1{}}}", "[".repeat(200), "]".repeat(200))).to_string();
+        for text in ["[1]", "5", "true", r#""{\"a\":1,\"a\":2}""#, r#"" {oops""#, &deep] {
+            assert!(read(text).unwrap_err().starts_with("its arguments are no"), "{text}");
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Every degradation happens here, by the row of the event, and each is noted: what an agent would
 //! let through by mistake becomes a denial, what cannot be said is reported.
 
-use std::fmt::Write as _;
+use std::borrow::Cow;
 
 use serde_json::Value;
 
@@ -48,6 +48,61 @@ impl Plan<'_> {
     pub(super) fn allows(&self) -> bool {
         self.decision == Some(Decision::Allow)
     }
+
+    /// Returns what is to be said where the answer is lost, if it must not be.
+    pub(super) fn fallback(&self) -> Option<String> {
+        if self.denies() || self.asks() {
+            return Some(self.reason.clone());
+        }
+        let changes = self.rewrite.is_some() || self.response.is_some() || self.stop.is_some();
+        changes.then(|| "What a hook changed could not be passed on.".to_owned())
+    }
+}
+
+/// How many bytes a reason or a message may have. Agents cut what a hook prints (Qwen Code at 1 MiB), and
+/// a denial that is cut is none: even twice in one answer, and with every byte escaped, this stays below.
+pub(super) const SAID: usize = 8 * 1024;
+
+/// How many bytes context may have, and what is handed to the model in a call's place.
+const TOLD: usize = 32 * 1024;
+
+/// Returns `text`, cut to `limit` bytes with a mark that it was.
+pub(super) fn clipped(text: &str, limit: usize) -> Cow<'_, str> {
+    if text.len() <= limit {
+        return Cow::Borrowed(text);
+    }
+    let kept = &text[..text.floor_char_boundary(limit)];
+    Cow::Owned(format!("{kept}... (cut: {} of {} bytes)", kept.len(), text.len()))
+}
+
+/// Returns the verdict with texts of a length that every agent takes.
+pub(super) fn bounded(verdict: &Verdict) -> Cow<'_, Verdict> {
+    fn cut(text: &mut Option<String>, limit: usize) {
+        if let Some(text) = text {
+            clip(text, limit);
+        }
+    }
+    fn clip(text: &mut String, limit: usize) {
+        if let Cow::Owned(short) = clipped(text, limit) {
+            *text = short;
+        }
+    }
+    let over = |text: &Option<String>, limit| text.as_ref().is_some_and(|text| text.len() > limit);
+    let fits = !over(&verdict.message, SAID)
+        && !over(&verdict.system_message, SAID)
+        && !over(&verdict.additional_context, TOLD)
+        && verdict.stop.as_ref().is_none_or(|stop| stop.reason.len() <= SAID);
+    if fits {
+        return Cow::Borrowed(verdict);
+    }
+    let mut verdict = verdict.clone();
+    cut(&mut verdict.message, SAID);
+    cut(&mut verdict.system_message, SAID);
+    cut(&mut verdict.additional_context, TOLD);
+    if let Some(stop) = &mut verdict.stop {
+        clip(&mut stop.reason, SAID);
+    }
+    Cow::Owned(verdict)
 }
 
 /// Fits a verdict to what `agent` takes at `native`.
@@ -98,8 +153,10 @@ impl Place<'_> {
         }
         if let Some(input) = &verdict.updated_input {
             if self.native.rewrite == Rewrite::No {
-                let mut advice = "A hook changed the arguments. Call again with: ".to_owned();
-                let _ = write!(advice, "{}", Value::Object(input.clone()));
+                let advice = format!(
+                    "A hook changed the arguments. Call again with: {}",
+                    Value::Object(input.clone())
+                );
                 self.deny_instead(plan, "change the arguments of a call", &advice);
             } else {
                 plan.rewrite = Some(input);
@@ -138,7 +195,7 @@ impl Place<'_> {
         if !plan.denies() {
             plan.notes.push(format!("{self} cannot {what}: denied instead"));
             plan.decision = Some(Decision::Deny);
-            advice.clone_into(&mut plan.reason);
+            plan.reason = clipped(advice, TOLD).into_owned();
         }
     }
 

@@ -2,7 +2,6 @@
 
 use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent};
-use super::payload::text;
 use super::plan::Plan;
 use super::read::Wanted;
 use super::tools::Mcp;
@@ -32,8 +31,7 @@ static EVENTS: [NativeEvent; 18] = [
     NativeEvent::new("PreToolUse", Event::PreToolUse).deny(Deny::Blocks).ask(Ask::Asks).says(),
     NativeEvent::new("PermissionRequest", Event::PermissionRequest)
         .deny(Deny::Blocks)
-        .ask(Ask::Silence)
-        .allows(),
+        .ask(Ask::Silence),
     NativeEvent::new("PostToolUse", Event::PostToolUse).deny(Deny::Tells).context().says(),
     NativeEvent::new("PostToolUseFailure", Event::PostToolUse)
         .failed_tool()
@@ -56,8 +54,9 @@ static EVENTS: [NativeEvent; 18] = [
 
 fn refine(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Wanted {
     // Fires with an empty prompt too, whenever results of tools go back to the model.
-    let prompt = text(payload, &["submitted_prompt", "prompt"]).unwrap_or_default();
-    let results = native.event == Some(Event::UserPromptSubmit) && prompt.is_empty();
+    let mut prompts = ["submitted_prompt", "prompt"].iter().filter_map(|key| payload.get(*key));
+    let empty = payload.get("prompt").is_some() && prompts.all(|prompt| prompt == "");
+    let results = native.event == Some(Event::UserPromptSubmit) && empty;
     if results { Wanted::No } else { Wanted::Yes }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::native::NativeEvent;
-use super::payload::{self, arguments, text, value};
+use super::payload::{self, arguments, one_argument, spoken, text, value};
 use super::{Agent, adapter, tools};
 use crate::event::Event;
 use crate::wire::{Input, JsonObject};
@@ -101,11 +101,23 @@ pub fn read(
     let mut input = common(agent, event, native, &payload, &env);
     let adapter = adapter(agent);
     let project = adapter.project.and_then(env).filter(|path| !path.is_empty());
+    if event.contract().tool_matched
+        && let Some(value) = value(&payload, &["tool_input", "toolInput", "toolArgs"])
+    {
+        input.tool_input =
+            Some(native.arguments(value).map_err(|cause| fail(Some(native), cause))?);
+    }
     let wanted = (adapter.refine)(native, &payload, &mut input);
+    if let Wanted::Unusable(cause) = wanted {
+        return Err(fail(Some(native), cause));
+    }
     if event.contract().tool_matched {
         let Some(tool) = input.tool_name.as_deref().filter(|tool| !tool.is_empty()) else {
             return Err(fail(Some(native), "it is about a tool, but names none".to_owned()));
         };
+        if tool.len() > tools::LONGEST {
+            return Err(fail(Some(native), "its tool has a name of no tool's length".to_owned()));
+        }
         input.tool_kinds = tools::kinds(adapter.tools, adapter.mcp, tool, &payload);
         input.tool_input.get_or_insert_default();
     }
@@ -116,15 +128,28 @@ pub fn read(
 }
 
 /// Whether an event is to be dispatched at all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wanted {
     Yes,
     No,
+    /// Its payload can't be used, and why.
+    Unusable(String),
 }
 
 /// Leaves the input as the common reading made it.
 pub(super) fn plain(_: &NativeEvent, _: &JsonObject, _: &mut Input) -> Wanted {
     Wanted::Yes
+}
+
+impl NativeEvent {
+    /// Reads the arguments of a tool call. What can't be read keeps an event that decides from being
+    /// about nothing; a hook that only hears of the call gets it as it is.
+    pub(super) fn arguments(&self, value: &Value) -> Result<JsonObject, String> {
+        match arguments(value) {
+            Err(_) if !self.is_deciding() => Ok(one_argument(value)),
+            read => read,
+        }
+    }
 }
 
 fn unnamed(hint: Option<&str>) -> String {
@@ -145,7 +170,9 @@ fn common(
     let text = |keys: &[&str]| text(payload, keys);
     let value = |keys: &[&str]| value(payload, keys);
     let tool_matched = event.contract().tool_matched;
-    let prompt = text(&["submitted_prompt", "prompt"]);
+    // Whichever of them says something; a list of parts as it is, in JSON.
+    let prompts = || ["submitted_prompt", "prompt"].iter().filter_map(|key| value(&[*key]));
+    let prompt = prompts().map(spoken).find(|prompt| !prompt.is_empty()).map(Into::into);
     let error = text(&["error", "error_message"])
         .or_else(|| Some(payload.get("error")?.get("message")?.as_str()?.to_owned()));
     let mut input = Input {
@@ -165,7 +192,6 @@ fn common(
     if tool_matched {
         input.tool_name = text(&["tool_name", "toolName"]).or(native.tool.map(str::to_owned));
         input.tool_use_id = text(&["tool_call_id", "tool_use_id", "toolCallId", "toolUseId"]);
-        input.tool_input = value(&["tool_input", "toolInput", "toolArgs"]).map(arguments);
     }
     match event {
         Event::PostToolUse => {
@@ -177,7 +203,7 @@ fn common(
             input.tool_error = Some(failed);
             input.tool_duration_ms = value(&["duration_ms", "duration"]).and_then(milliseconds);
         }
-        Event::UserPromptSubmit => input.prompt = prompt,
+        Event::UserPromptSubmit => input.prompt = prompt.or(text(&["prompt"])),
         Event::Stop | Event::SubagentStop => {
             input.stop_response = text(&["last_assistant_message", "prompt_response"]);
             input.last_user_message = prompt;

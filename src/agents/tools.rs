@@ -35,14 +35,48 @@ pub(super) enum Mcp {
     SlashOrDash,
 }
 
+/// Tools of programs that have no adapter and call the hooks of others: VS Code, and what builds on it.
+const ELSEWHERE: Tools = &[
+    ("run_in_terminal", &["shell"]),
+    ("create_file", &["write"]),
+    ("insert_edit_into_file", &["edit"]),
+    ("replace_string_in_file", &["edit"]),
+    ("multi_replace_string_in_file", &["edit"]),
+    ("list_dir", &["list"]),
+    ("file_search", &["glob"]),
+    ("fetch_webpage", &["fetch"]),
+];
+
+/// The longest name of a tool, in bytes; those of all servers and agents are far shorter.
+pub(super) const LONGEST: usize = 512;
+
 /// Returns the kinds of the tool `name`, less those that are its name already.
+///
+/// A name that is none of the agent's own may be another's: several agents read the hooks of Claude Code
+/// and call them with names of their own. To match too much costs a run, too little a guard.
 pub(super) fn kinds(tools: Tools, form: Mcp, name: &str, payload: &JsonObject) -> Vec<String> {
-    let known = tools.iter().find(|(tool, _)| *tool == name).map(|(_, kinds)| *kinds);
-    let kinds: Vec<String> = match known {
-        Some(kinds) => kinds.iter().map(|kind| (*kind).to_owned()).collect(),
-        None => mcp(form, name, payload),
+    let named =
+        |tools: Tools| tools.iter().find(|(tool, _)| *tool == name).map(|(_, kinds)| *kinds);
+    let mut kinds: Vec<String> = Vec::new();
+    let mut add = |kind: &str| {
+        if kind != name && !kinds.iter().any(|known| known == kind) {
+            kinds.push(kind.to_owned());
+        }
     };
-    kinds.into_iter().filter(|kind| kind != name).collect()
+    if let Some(own) = named(tools) {
+        for kind in own {
+            add(kind);
+        }
+    } else {
+        let tables = super::ADAPTERS.iter().map(|adapter| adapter.tools).chain([ELSEWHERE]);
+        for kind in tables.filter_map(named).flatten() {
+            add(kind);
+        }
+        for kind in mcp(form, name, payload) {
+            add(&kind);
+        }
+    }
+    kinds
 }
 
 /// Returns `mcp` and the tool's `mcp__server__tool`, or nothing for what is no tool of a server.
@@ -85,7 +119,6 @@ fn mcp(form: Mcp, name: &str, payload: &JsonObject) -> Vec<String> {
 /// letter that may stand in both, a guard must see each reading.
 fn splits(name: &str, at: char) -> Vec<(&str, &str)> {
     name.match_indices(at)
-        .take(8)
         .map(|(index, _)| (&name[..index], &name[index + at.len_utf8()..]))
         .filter(|(server, tool)| !server.is_empty() && !tool.is_empty())
         .collect()
@@ -102,10 +135,16 @@ mod tests {
 
     #[test]
     fn a_tool_goes_by_its_kinds_beside_its_own_name() {
+        let nine = (1..10).fold("mcp".to_owned(), |all, at| {
+            let (server, tool) = "a-b-c-d-e-f-g-h-i-j".split_at(2 * at);
+            format!("{all} mcp__{}__{tool}", &server[..server.len() - 1])
+        });
         for (form, name, expected) in [
             (Mcp::Plain, "Bash", "shell"),
             (Mcp::Plain, "edit", "write"),
             (Mcp::Plain, "unknown_tool", ""),
+            (Mcp::Plain, "run_in_terminal", "shell"),
+            (Mcp::Plain, "Shell", "shell"),
             (Mcp::Plain, "mcp__kit__say", "mcp"),
             (Mcp::Plain, "mcp__git__push__all", "mcp"),
             (Mcp::Underscore, "mcp__kit__say", "mcp"),
@@ -116,6 +155,7 @@ mod tests {
             (Mcp::SlashOrDash, "kit/say", "mcp mcp__kit__say"),
             (Mcp::SlashOrDash, "kit-say", "mcp mcp__kit__say"),
             (Mcp::SlashOrDash, "my-kit-say", "mcp mcp__my__kit-say mcp__my-kit__say"),
+            (Mcp::SlashOrDash, "a-b-c-d-e-f-g-h-i-j", &nine),
             (Mcp::SlashOrDash, "-", ""),
             (Mcp::Colon, "MCP:say", "mcp"),
         ] {

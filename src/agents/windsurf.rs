@@ -53,7 +53,13 @@ const TOOLS: Tools =
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     let empty = JsonObject::new();
-    let info = payload.get("tool_info").and_then(Value::as_object).unwrap_or(&empty);
+    let info = match payload.get("tool_info").and_then(Value::as_object) {
+        Some(info) => info,
+        None if native.is_deciding() => {
+            return Wanted::Unusable("its `tool_info` is not an object".to_owned());
+        }
+        None => &empty,
+    };
     match native.event {
         Some(Event::UserPromptSubmit) => input.prompt = text(info, &["user_prompt"]),
         Some(Event::Stop) => input.stop_response = text(info, &["response"]),
@@ -72,10 +78,12 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
                 let named = |key: &str| text(info, &[key]).unwrap_or_default();
                 let (server, tool) = (named("mcp_server_name"), named("mcp_tool_name"));
                 input.tool_name = (!tool.is_empty()).then(|| format!("mcp__{server}__{tool}"));
-                arguments = info
-                    .get("mcp_tool_arguments")
-                    .map(super::payload::arguments)
-                    .unwrap_or_default();
+                let given = info.get("mcp_tool_arguments");
+                arguments = match given.map(|given| native.arguments(given)) {
+                    Some(Ok(arguments)) => arguments,
+                    Some(Err(cause)) => return Wanted::Unusable(cause),
+                    None => empty.clone(),
+                };
             }
             input.tool_input = Some(arguments);
         }

@@ -4,13 +4,13 @@
 //! So there is always an answer, in time and in the dialect: wrong arguments, a broken payload or
 //! configuration, a panic and a missed deadline are denials where the event decides.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use etcetera::BaseStrategy as _;
@@ -81,15 +81,24 @@ impl FromCall {
         self.caller.clone().watch(self.within + LAST_RESORT);
         // What the event is, as soon as it is known.
         let native = Cell::new(None);
+        let firing = RefCell::new(None);
         let runtime = match Runtime::new() {
             Ok(runtime) => runtime,
             Err(error) => return self.caller.fail(&error.to_string()),
         };
-        let decided = runtime
-            .run(async { tokio::time::timeout(self.within, self.decide(config, &native)).await });
+        let decided = runtime.run(async {
+            let decide = self.decide(config, &native, &firing);
+            tokio::time::timeout(self.within, decide).await
+        });
+        let noted = |exit| {
+            if let Some(firing) = firing.take() {
+                note_firing(self.agent, &firing);
+            }
+            exit
+        };
         let failure = match decided {
             Ok(Ok(Ok((answer, decided)))) => {
-                let exit = give(&answer);
+                let exit = noted(give(&answer));
                 if let Some((executor, config)) = decided {
                     for (event, input) in executor.take_handed_over() {
                         if let Err(error) = hand_over(&config, event, &input) {
@@ -105,16 +114,17 @@ impl FromCall {
             Ok(Err(_)) => format!("no answer within {:?}", self.within),
             Err(error) => error.to_string(),
         };
-        match native.get() {
+        noted(match native.get() {
             Some(native) => give(&agents::failure(self.agent, Some(native), &failure)),
             None => self.caller.fail(&failure),
-        }
+        })
     }
 
     async fn decide(
         &self,
         config: &ConfigArgs,
         native: &Cell<Option<&'static str>>,
+        firing: &RefCell<Option<Firing>>,
     ) -> Result<(Answer, Option<(Executor, ConfigArgs)>), String> {
         let stdin = tokio::task::spawn_blocking(input::read_stdin);
         let stdin = stdin.await.map_err(|error| error.to_string())?;
@@ -125,7 +135,7 @@ impl FromCall {
             .map_err(|error| error.to_string())?;
         drop(stdin);
         native.set(Some(call.native.name));
-        note_firing(self.agent, call.native.name, &call.input.cwd);
+        firing.replace(Some(Firing { native: call.native.name, cwd: call.input.cwd.clone() }));
         let Some(event) = call.event else {
             return Ok((agents::answer(&call, &Verdict::no_opinion(Event::Notification)), None));
         };
@@ -210,7 +220,14 @@ impl Caller {
     fn watch(self, last: Duration) {
         let late = move || {
             std::thread::sleep(last);
-            let exit = give(&self.failure(&format!("no answer within {last:?}")));
+            let exit = match GIVEN.try_lock() {
+                // Somebody writes an answer that nobody reads.
+                Err(TryLockError::WouldBlock) => Exit::Denied,
+                given => {
+                    drop(given);
+                    give(&self.failure(&format!("no answer within {last:?}")))
+                }
+            };
             std::process::exit(i32::from(exit.code()));
         };
         // Without a thread for it there is still the timer of the runtime.
@@ -222,21 +239,28 @@ impl Caller {
 static GIVEN: Mutex<Option<Exit>> = Mutex::new(None);
 
 /// Writes an answer, unless one was written before, and returns what to exit with.
+///
+/// What stands on stdout comes first: an agent that leaves stderr unread still gets it. Where stdout is
+/// lost, exit code 2 says no in its place.
 fn give(answer: &Answer) -> Exit {
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(exit) = *given {
         return exit;
     }
-    let exit = if answer.exit_code == 0 { Exit::Success } else { Exit::Denied };
-    output::talk(&answer.stderr);
-    let exit = match output::print(&answer.stdout) {
-        Ok(()) => exit,
-        Err(error) => {
-            output::talk(&format!("hookexec: {error}\n"));
-            Exit::Denied
+    let (exit, last_word) = match (output::answer(&answer.stdout), &answer.fallback) {
+        (Ok(()), _) if answer.exit_code == 0 => (Exit::Success, String::new()),
+        (Ok(()), _) => (Exit::Denied, String::new()),
+        (Err(error), Some(reason)) => {
+            (Exit::Denied, format!("{reason}\nhookexec: can't write to stdout: {error}\n"))
+        }
+        (Err(error), None) => {
+            (Exit::Success, format!("hookexec: can't write to stdout: {error}\n"))
         }
     };
     *given = Some(exit);
+    drop(given);
+    output::talk(&last_word);
+    output::talk(&answer.stderr);
     exit
 }
 
@@ -246,9 +270,16 @@ pub(crate) fn firings(agent: Agent) -> Option<PathBuf> {
     Some(base.state_dir()?.join("hookexec/agents").join(agent.name()))
 }
 
-/// Notes that an agent called, for `hookexec doctor`; an answer never waits for it to succeed.
-fn note_firing(agent: Agent, native: &str, cwd: &str) {
+/// That an agent called.
+struct Firing {
+    native: &'static str,
+    cwd: String,
+}
+
+/// Notes that an agent called, for `hookexec doctor`; an answer never waits for it.
+fn note_firing(agent: Agent, firing: &Firing) {
     let Some(directory) = firings(agent) else { return };
+    let Firing { native, cwd } = firing;
     let write = |directory: &Path| std::fs::write(directory.join(native), format!("{cwd}\n"));
     if write(&directory).is_err() && std::fs::create_dir_all(&directory).is_ok() {
         let _ = write(&directory);

@@ -140,6 +140,9 @@ pub(crate) fn main() -> ExitCode {
     panic::set_hook(Box::new(error::remember_panic));
     // An agent takes every exit code but its own words for permission.
     let caller = Caller::of(std::env::args_os());
+    if caller.is_some() {
+        output::hold_up_nobody();
+    }
     guarded(caller.as_ref(), || match (Cli::read(), &caller) {
         (Ok(cli), _) => cli.command.execute().unwrap_or_else(|error| error.report()),
         (Err(error), Some(caller)) if error.use_stderr() => caller.fail(&error.to_string()),

@@ -1,6 +1,10 @@
-//! Writing to stdout, where a reader that went away is no error.
+//! Writing to stdout, where a reader that went away is no error, and to stderr.
 
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt as _;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::error::CommandError;
 
@@ -28,6 +32,22 @@ pub(crate) fn print(text: &str) -> Result<(), CommandError> {
     }
 }
 
+/// Writes an answer to stdout that somebody waits for.
+///
+/// Other than for [`print`], a reader that went away is an error, and so is a stdout that leads nowhere:
+/// where it was closed, the standard library has put the null device in its place.
+pub(crate) fn answer(text: &str) -> io::Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    let mut stdout = io::stdout().lock();
+    if rustix::fs::fstat(&stdout)?.st_rdev == std::fs::metadata("/dev/null")?.rdev() {
+        return Err(io::Error::other("standard output is closed"));
+    }
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
+
 /// Writes `value` to stdout as JSON for people and programs.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), CommandError> {
     let text = serde_json::to_string_pretty(value).map_err(|error| not_json(&error))?;
@@ -40,12 +60,47 @@ pub(crate) fn print_json_line(value: &impl serde::Serialize) -> Result<(), Comma
     print(&(text + "\n"))
 }
 
+/// How long a reader of stderr is waited for: [`FOREVER`], [`A_MOMENT`] or, after that, [`NEVER`].
+static PATIENCE: AtomicU8 = AtomicU8::new(FOREVER);
+const FOREVER: u8 = 0;
+const A_MOMENT: u8 = 1;
+const NEVER: u8 = 2;
+
+/// Lets nothing that is said on stderr hold up the process from now on: what nobody reads is dropped.
+pub(crate) fn hold_up_nobody() {
+    PATIENCE.store(A_MOMENT, Ordering::Relaxed);
+}
+
 /// Writes `text` to stderr, coloured where the terminal wants it.
 ///
 /// There is nowhere left to report a failure to.
 pub(crate) fn talk(text: &str) {
+    if PATIENCE.load(Ordering::Relaxed) != FOREVER {
+        let plain = anstream::adapter::strip_str(text).to_string();
+        if hurried(plain.as_bytes()).is_err() {
+            PATIENCE.store(NEVER, Ordering::Relaxed);
+        }
+        return;
+    }
     let mut stderr = anstream::stderr().lock();
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+}
+
+/// Writes to stderr as much as it takes without blocking.
+fn hurried(text: &[u8]) -> io::Result<()> {
+    // What POSIX lets no pipe that is ready block on.
+    const AT_ONCE: usize = 512;
+    let moment = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+    let mut stderr = io::stderr().lock();
+    for part in text.chunks(AT_ONCE) {
+        let wait = PATIENCE.load(Ordering::Relaxed) == A_MOMENT;
+        let wait = if wait { moment } else { Timespec::default() };
+        if poll(&mut [PollFd::new(&io::stderr(), PollFlags::OUT)], Some(&wait))? == 0 {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stderr.write_all(part)?;
+    }
+    Ok(())
 }
 
 fn not_json(error: &serde_json::Error) -> CommandError {

@@ -9,6 +9,8 @@
 //! | SIGINT | Ctrl-C in the terminal |
 //! | SIGTERM | an agent that gives up on the event |
 //! | SIGHUP | a terminal that closes |
+//!
+//! SIGXFSZ does nothing.
 
 use std::future::Future;
 
@@ -72,6 +74,8 @@ pub(crate) struct Signals {
 impl Signals {
     /// Takes the signals over; until then they end the process.
     pub(crate) fn listen() -> Result<Self, CommandError> {
+        // A limit on the size of files is an error of the write that meets it, and not the end.
+        let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
         let listen = |kind| {
             signal(kind).map_err(|error| {
                 CommandError::internal(format!("can't listen for signals: {error}"))

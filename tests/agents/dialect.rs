@@ -105,7 +105,7 @@ fn changed_arguments_are_passed_on_or_the_call_is_stopped() {
         let said = &answer["stdout"];
         let specific = &said["hookSpecificOutput"];
         let passed = match agent {
-            "claude-code" | "droid" => specific["updatedInput"]["command"] == "echo safe",
+            "claude-code" => specific["updatedInput"]["command"] == "echo safe",
             "codex" => {
                 specific["updatedInput"]["command"] == "echo safe"
                     && specific["permissionDecision"] == "allow"
@@ -181,9 +181,14 @@ fn codex_is_told_nothing_it_does_not_know() {
 #[test]
 fn nobody_is_told_allow_where_it_could_undo_the_denial_of_another_hook() {
     answers(|agent, event, kind, answer| {
+        let said = &answer["stdout"];
+        let specific = &said["hookSpecificOutput"];
         if matches!(agent, "qwen" | "droid") && is_tool_call(event) {
-            let decision = &answer["stdout"]["hookSpecificOutput"]["permissionDecision"];
-            assert!(decision != "allow", "{agent} {event} {kind}: {answer}");
+            assert!(specific["permissionDecision"] != "allow", "{agent} {event} {kind}: {answer}");
+        }
+        if matches!(agent, "qwen" | "copilot") && event.eq_ignore_ascii_case("PermissionRequest") {
+            assert!(specific["decision"]["behavior"] != "allow", "{agent} {kind}: {answer}");
+            assert!(said["behavior"] != "allow", "{agent} {kind}: {answer}");
         }
     });
 }

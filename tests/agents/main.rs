@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod claude_hooks;
+mod delivery;
 mod dialect;
 mod dispatch;
 mod doctor;

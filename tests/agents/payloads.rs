@@ -110,3 +110,88 @@ fn a_verdict_that_is_not_allowed_never_passes_whatever_its_decision_says() {
     assert!(answer.stdout.contains(r#""permissionDecision":"deny""#), "{}", answer.stdout);
     assert!(answer.stdout.contains("Denied by a hook."));
 }
+
+/// A call with these arguments, as each agent that may send them writes it.
+fn calls(arguments: &serde_json::Value) -> Vec<(Agent, &'static str, serde_json::Value)> {
+    vec![
+        (Agent::ClaudeCode, "PreToolUse", json!({"tool_name": "Bash", "tool_input": arguments})),
+        (Agent::Codex, "PreToolUse", json!({"tool_name": "Bash", "tool_input": arguments})),
+        (Agent::Copilot, "preToolUse", json!({"toolName": "bash", "toolArgs": arguments})),
+        (Agent::Cursor, "beforeMCPExecution", json!({"tool_name": "x", "tool_input": arguments})),
+        (
+            Agent::Windsurf,
+            "pre_mcp_tool_use",
+            json!({"tool_info": {"mcp_tool_name": "x", "mcp_tool_arguments": arguments}}),
+        ),
+    ]
+}
+
+#[test]
+fn arguments_that_cannot_be_read_are_a_denial_and_not_another_argument() {
+    let deep = format!("{{\"command\":\"rm\",\"x\":{}{}}}", "[".repeat(130), "]".repeat(130));
+    for arguments in [
+        json!("{\"command\":\"ls\",\"command\":\"rm -rf /\"}"),
+        json!(deep),
+        json!(" {\"command\": rm"),
+        json!("\u{feff}{\"command\":\"rm\"}"),
+        json!(["rm"]),
+        json!(5),
+    ] {
+        for (agent, event, payload) in calls(&arguments) {
+            let read = read(agent, Some(event), payload.to_string().as_bytes(), nothing);
+            let error = read.unwrap_err();
+            assert_eq!(error.native, Some(event), "{agent} {arguments}");
+            assert!(error.cause.contains("arguments"), "{agent} {arguments}: {error}");
+        }
+    }
+    for info in [json!("x"), json!(null), json!(["x"])] {
+        let payload = json!({"tool_info": info}).to_string();
+        let _ = read(Agent::Windsurf, Some("pre_run_command"), payload.as_bytes(), nothing)
+            .unwrap_err();
+    }
+}
+
+#[test]
+fn arguments_with_half_of_a_letter_are_read_as_they_are_meant() {
+    for (agent, event, payload) in calls(&json!("{\"command\":\"rm -rf / # \\ud800\"}")) {
+        let call = read(agent, Some(event), payload.to_string().as_bytes(), nothing).unwrap();
+        let arguments = call.input.tool_input.unwrap();
+        assert_eq!(arguments["command"], "rm -rf / # \u{fffd}", "{agent}");
+    }
+}
+
+#[test]
+fn a_hook_that_only_hears_of_a_call_hears_of_one_with_odd_arguments() {
+    let payload = json!({"tool_name": "Bash", "tool_input": "{odd", "tool_response": "done"});
+    let call =
+        read(Agent::ClaudeCode, Some("PostToolUse"), payload.to_string().as_bytes(), nothing)
+            .unwrap();
+    assert_eq!(call.event, Some(Event::PostToolUse));
+    assert_eq!(call.input.tool_input.unwrap()["input"], "{odd");
+}
+
+#[test]
+fn a_tool_of_an_endless_name_is_no_tool() {
+    let payload = json!({"tool_name": "a-".repeat(1000), "tool_input": {}}).to_string();
+    let error = read(Agent::Copilot, Some("PreToolUse"), payload.as_bytes(), nothing).unwrap_err();
+    assert_eq!(error.native, Some("PreToolUse"));
+}
+
+#[test]
+fn qwens_prompt_is_skipped_only_when_it_is_empty_and_nothing_else_is_there() {
+    let prompt = |payload: serde_json::Value| {
+        let payload = payload.to_string();
+        let call =
+            read(Agent::Qwen, Some("UserPromptSubmit"), payload.as_bytes(), nothing).unwrap();
+        call.event.map(|_| call.input.prompt.unwrap_or_default())
+    };
+    assert_eq!(prompt(json!({"prompt": ""})), None);
+    assert_eq!(prompt(json!({"prompt": "", "submitted_prompt": ""})), None);
+    assert_eq!(prompt(json!({"prompt": "evil"})).as_deref(), Some("evil"));
+    let beside = prompt(json!({"submitted_prompt": "", "prompt": "evil"}));
+    assert_eq!(beside.as_deref(), Some("evil"));
+    let parts = prompt(json!({"prompt": [{"text": "evil"}]}));
+    assert_eq!(parts.as_deref(), Some(r#"[{"text":"evil"}]"#));
+    assert_eq!(prompt(json!({"submitted_prompt": ""})).as_deref(), Some(""));
+    assert_eq!(prompt(json!({})).as_deref(), Some(""));
+}

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::{Done, Sandbox, wait};
 
 /// Each agent with the event before a command runs, a payload of it, and what the command is.
-fn callers(command: &str) -> Vec<(&'static str, &'static str, Value)> {
+pub(crate) fn callers(command: &str) -> Vec<(&'static str, &'static str, Value)> {
     let call = |event: &str, tool: &str| {
         json!({"hook_event_name": event, "session_id": "s", "tool_name": tool,
             "tool_input": {"command": command}})
@@ -40,7 +40,7 @@ fn callers(command: &str) -> Vec<(&'static str, &'static str, Value)> {
 }
 
 /// Denies every command with `rm` in it, in plain sh.
-const GUARD: &str = r#"
+pub(crate) const GUARD: &str = r#"
 pre_tool_use:
   - matcher: shell
     hooks:
@@ -49,14 +49,20 @@ pre_tool_use:
           case $(cat) in *'"command":"rm '*) echo 'no rm here' >&2; exit 2;; esac
 "#;
 
-fn says_no(done: &Done, reason: &str) -> bool {
+pub(crate) fn says_no(done: &Done, reason: &str) -> bool {
     let text = format!("{}{}", done.stdout, done.stderr);
     let form = ["\"deny\"", "\"block\""].iter().any(|word| done.stdout.contains(word));
     let refused = done.code() == Some(2) && done.stdout.is_empty();
     text.contains(reason) && (refused || (form && done.code() == Some(0)))
 }
 
-fn run(sandbox: &Sandbox, agent: &str, event: &str, payload: &Value, more: &[&str]) -> Done {
+pub(crate) fn run(
+    sandbox: &Sandbox,
+    agent: &str,
+    event: &str,
+    payload: &Value,
+    more: &[&str],
+) -> Done {
     let args = ["run", "--from", agent, "--event", event, "--config", "hooks.yaml"];
     sandbox.hookexec(args.iter().chain(more)).stdin(payload.to_string()).run()
 }
