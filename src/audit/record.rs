@@ -137,40 +137,30 @@ impl Record {
 
     /// Returns the line to write, without secrets.
     pub(super) fn line(mut self, redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
-        let mut line = self.redacted(redactor)?;
+        // Before anything is cut: of a secret that is cut, nobody would recognise the rest.
+        self.each_text(|text| *text = redactor.redact(text).into_owned());
+        let mut line = serde_json::to_vec(&self)?;
         if line.len() >= LONGEST {
             self.input_cut |= self.input.take().is_some() | self.updated_input.take().is_some();
-            line = self.redacted(redactor)?;
+            line = serde_json::to_vec(&self)?;
         }
         if line.len() >= LONGEST {
-            let cut = |text: &mut Option<String>| {
-                if let Some(text) = text {
-                    *text = text.chars().take(200).collect();
-                }
-            };
-            cut(&mut self.message);
-            for report in &mut self.hooks {
-                cut(&mut report.reason);
-                cut(&mut report.error);
-            }
-            line = self.redacted(redactor)?;
+            self.each_text(|text| *text = text.chars().take(200).collect());
+            line = serde_json::to_vec(&self)?;
         }
+        line.push(b'\n');
         Ok(line)
     }
 
-    /// Returns the line with the secrets taken out of every text. The order of the fields stays.
-    fn redacted(&self, redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
-        let mut record = self.clone();
-        let redact = |text: &mut String| *text = redactor.redact(text).into_owned();
-        record.message.iter_mut().for_each(redact);
-        for report in &mut record.hooks {
-            redact(&mut report.name);
-            report.reason.iter_mut().chain(&mut report.error).for_each(redact);
+    /// Changes every text that came from outside, but for the input.
+    fn each_text(&mut self, mut change: impl FnMut(&mut String)) {
+        change(&mut self.session);
+        self.tool.iter_mut().chain(&mut self.message).for_each(&mut change);
+        for report in &mut self.hooks {
+            change(&mut report.name);
+            report.reason.iter_mut().chain(&mut report.error).for_each(&mut change);
         }
-        record.failed_open.iter_mut().for_each(redact);
-        let mut line = serde_json::to_vec(&record)?;
-        line.push(b'\n');
-        Ok(line)
+        self.failed_open.iter_mut().for_each(change);
     }
 }
 
@@ -233,5 +223,18 @@ mod tests {
         assert!(line.len() < LONGEST);
         let read: Record = serde_json::from_slice(&line).unwrap();
         assert!(read.input_cut && read.input.is_none());
+        let mut input = Input::for_tool("t".repeat(LONGEST), JsonObject::new());
+        input.session_id = "s".repeat(LONGEST);
+        assert!(line_of(&input, &verdict).len() < LONGEST);
+    }
+
+    #[test]
+    fn a_secret_is_taken_out_before_a_text_is_cut() {
+        let reason =
+            format!("{} ghp_{} {}", "p".repeat(172), "a1B2".repeat(9), "q".repeat(LONGEST));
+        let verdict = Verdict::denied(Event::Stop, reason);
+        let record = Record::new("T".into(), Event::Stop, &Input::default(), &verdict, 0.0);
+        let line = String::from_utf8(record.line(&Redactor::default()).unwrap()).unwrap();
+        assert!(line.contains("pppp") && !line.contains("ghp_"), "{line}");
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use serde::Serialize;
 
 use super::record::Record;
@@ -155,13 +155,19 @@ fn write(log: &AuditSettings, line: &[u8]) -> io::Result<()> {
 /// A writer that has the full file open still appends to it under its new name; one that sleeps
 /// through as many rotations as files are kept finds that its file is gone, and appends anew.
 fn rotate(log: &AuditSettings, more: u64) -> io::Result<()> {
+    // Without NONBLOCK a named pipe in its place would hold every event up.
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let lock = OpenOptions::new()
         .create(true)
         .truncate(false)
+        .read(true)
         .write(true)
         .mode(0o600)
-        .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
+        .custom_flags(flags.bits().cast_signed())
         .open(numbered(&log.path, "lock"))?;
+    if !lock.metadata()?.is_file() {
+        return Err(io::Error::other("its lock is no regular file"));
+    }
     match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
         Err(rustix::io::Errno::WOULDBLOCK) => return Ok(()),
         locked => locked?,
@@ -186,4 +192,23 @@ pub(super) fn numbered(path: &Path, suffix: &str) -> PathBuf {
     name.push(".");
     name.push(suffix);
     PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pipe_in_the_place_of_the_lock_is_an_error_and_no_wait() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.jsonl");
+        let log =
+            AuditSettings { path: path.clone(), max_size: 10, keep: 1, input: AuditInput::None };
+        std::fs::write(&path, "x".repeat(20)).unwrap();
+        let lock = numbered(&path, "lock");
+        let made = std::process::Command::new("mkfifo").arg(&lock).status().unwrap();
+        assert!(made.success());
+        let error = write(&log, b"y\n").unwrap_err();
+        assert!(error.to_string().contains("no regular file"), "{error}");
+    }
 }
