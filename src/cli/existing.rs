@@ -18,6 +18,9 @@ const HEAD: &str = "\
 # A case for each event and matcher, whose input says next to nothing. The hooks that it reaches have
 # stubs, and so don't run. Fill in inputs that your hooks are about, say under `expect` what should
 # come out, and take away the stubs of hooks that may run in a test.
+#
+# An editor checks this file with `hookexec schema cases > cases.schema.json` and one # less here:
+## yaml-language-server: $schema=./cases.schema.json
 cases:
 ";
 

@@ -19,6 +19,8 @@ pub(crate) struct Args {
 enum Of {
     /// The hooks file
     Config,
+    /// A file of test cases
+    Cases,
     /// What a hook reads on stdin, and `hookexec run` too
     Input,
     /// What a hook answers on stdout
@@ -31,6 +33,7 @@ impl Args {
     pub(crate) fn execute(self) -> Result<Exit, CommandError> {
         output::print_json(&match self.of {
             Of::Config => schema::config(),
+            Of::Cases => schema::cases(),
             Of::Input => schema::input(),
             Of::Output => schema::output(),
             Of::Verdict => schema::verdict(),

@@ -61,6 +61,9 @@ pub(super) fn hooks(found: &Found) -> String {
     let mut text =
         r#"# Hooks of this project: `hookexec list` shows them, `hookexec test` runs their tests,
 # `hookexec explain EVENT < input.json` says why one ran or did not.
+#
+# An editor checks this file with `hookexec schema config > hooks.schema.json` and one # less here:
+## yaml-language-server: $schema=./hooks.schema.json
 
 # A log of what was decided; `hookexec log` reads it.
 # audit: { path: ~/.local/state/hookexec/audit.jsonl, input: redacted }
@@ -118,6 +121,9 @@ hooks:
 /// Returns the tests of that file: they reach all of it.
 pub(super) fn cases(found: &Found) -> String {
     let mut text = r"# Tests of hooks.yaml: `hookexec test` runs them.
+#
+# An editor checks this file with `hookexec schema cases > cases.schema.json` and one # less here:
+## yaml-language-server: $schema=./cases.schema.json
 cases:
   - name: removing a directory is denied
     event: pre_tool_use

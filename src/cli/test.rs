@@ -71,14 +71,15 @@ pub(super) struct Results {
 #[derive(Debug, Serialize)]
 pub(super) struct FileResults {
     pub(super) path: PathBuf,
-    pub(super) config: PathBuf,
+    /// The hooks file; several are joined by commas.
+    pub(super) config: String,
     pub(super) cases: Vec<CaseReport>,
 }
 
 /// What the cases reached of one hooks file.
 #[derive(Debug, Serialize)]
 pub(super) struct ConfigCoverage {
-    pub(super) config: PathBuf,
+    pub(super) config: String,
     #[serde(flatten)]
     pub(super) report: CoverageReport,
 }
@@ -159,7 +160,7 @@ impl Args {
             min_coverage: None,
         };
         for file in files {
-            let bench = benches.get(&file.config)?;
+            let bench = benches.get(&file.configs)?;
             let mut cases = Vec::new();
             for case in file.cases.iter().filter(|case| wanted(&case.name)) {
                 cases.push(bench.run(case).await.map_err(CommandError::config)?);
@@ -167,11 +168,11 @@ impl Args {
             let passed = cases.iter().filter(|case| case.passed).count();
             results.passed += passed;
             results.failed += cases.len() - passed;
-            let (path, config) = (file.path.clone(), file.config.clone());
+            let (path, config) = (file.path.clone(), joined(&file.configs));
             results.files.push(FileResults { path, config, cases });
         }
         let coverage = benches.in_order.iter().map(|(config, bench)| ConfigCoverage {
-            config: config.clone(),
+            config: joined(config),
             report: bench.coverage(),
         });
         results.coverage = coverage.collect();
@@ -181,31 +182,32 @@ impl Args {
 
 /// The hooks files that are tested, each once.
 struct Benches {
-    in_order: Vec<(PathBuf, Bench)>,
-    /// Places in `in_order`, by the path a file of cases gives.
-    places: HashMap<PathBuf, usize>,
+    in_order: Vec<(Vec<PathBuf>, Bench)>,
+    /// Places in `in_order`, by the paths that a file of cases gives.
+    places: HashMap<Vec<PathBuf>, usize>,
 }
 
 impl Benches {
     /// Loads the hooks files of all cases, and finds the mistakes of all before anything runs.
     fn of(files: &[CaseFile], working_dir: &Path) -> Result<Self, CommandError> {
         let mut benches = Self { in_order: Vec::new(), places: HashMap::new() };
-        let mut identities: HashMap<PathBuf, usize> = HashMap::new();
+        let mut identities: HashMap<Vec<PathBuf>, usize> = HashMap::new();
         let mut problems = Diagnostics::default();
         for file in files {
-            let identity = file.config.canonicalize().unwrap_or_else(|_| file.config.clone());
+            let whole = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+            let identity: Vec<PathBuf> = file.configs.iter().map(whole).collect();
             if let Some(place) = identities.get(&identity) {
-                benches.places.insert(file.config.clone(), *place);
+                benches.places.insert(file.configs.clone(), *place);
             } else {
                 let registry = Registry::with_shipped_builtins();
-                let bench = Config::load_file(&file.config)
+                let bench = Config::load_files(&file.configs)
                     .and_then(|config| Bench::new(config, registry, working_dir));
                 match bench {
                     Ok(bench) => {
                         let place = benches.in_order.len();
                         identities.insert(identity, place);
-                        benches.places.insert(file.config.clone(), place);
-                        benches.in_order.push((file.config.clone(), bench));
+                        benches.places.insert(file.configs.clone(), place);
+                        benches.in_order.push((file.configs.clone(), bench));
                     }
                     Err(found) => {
                         problems.extend(found);
@@ -213,20 +215,25 @@ impl Benches {
                     }
                 }
             }
-            if let Ok(bench) = benches.get(&file.config) {
+            if let Ok(bench) = benches.get(&file.configs) {
                 file.cases.iter().for_each(|case| problems.extend(bench.problems(case)));
             }
         }
         if problems.has_errors() { Err(CommandError::config(problems)) } else { Ok(benches) }
     }
 
-    fn get(&mut self, config: &Path) -> Result<&mut Bench, CommandError> {
-        let place = self.places.get(config).copied();
+    fn get(&mut self, configs: &[PathBuf]) -> Result<&mut Bench, CommandError> {
+        let place = self.places.get(configs).copied();
         place
             .and_then(|place| self.in_order.get_mut(place))
             .map(|(_, bench)| bench)
-            .ok_or_else(|| CommandError::internal(format!("{} is not loaded", config.display())))
+            .ok_or_else(|| CommandError::internal(format!("{} is not loaded", joined(configs))))
     }
+}
+
+/// Returns the hooks files that are tested together, as they are shown.
+fn joined(configs: &[PathBuf]) -> String {
+    configs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the files of cases in a directory, by name; none when it is not there.

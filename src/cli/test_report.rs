@@ -11,7 +11,7 @@ use super::test::{ConfigCoverage, Results};
 pub(super) fn text(results: &Results) -> String {
     let mut text = String::new();
     for file in &results.files {
-        let _ = writeln!(text, "{} {DIM}for {}{DIM:#}", file.path.display(), file.config.display());
+        let _ = writeln!(text, "{} {DIM}for {}{DIM:#}", file.path.display(), file.config);
         for case in &file.cases {
             let (style, word) = if case.passed { (GOOD, "ok") } else { (BAD, "FAILED") };
             let _ = writeln!(
@@ -40,7 +40,7 @@ fn coverage_text(coverage: &ConfigCoverage, wanted: Option<u8>) -> String {
     let report = &coverage.report;
     let mut text = format!(
         "\ncoverage of {}: {} % ({} of {})",
-        coverage.config.display(),
+        coverage.config,
         rounded_down(report.percent),
         report.covered,
         report.total
@@ -173,7 +173,7 @@ pub(super) fn github(results: &Results) -> String {
     }
     let _ = writeln!(text, "{} passed, {} failed", results.passed, results.failed);
     for coverage in &results.coverage {
-        let (config, percent) = (coverage.config.display(), rounded_down(coverage.report.percent));
+        let (config, percent) = (&coverage.config, rounded_down(coverage.report.percent));
         let _ = writeln!(text, "coverage of {config}: {percent} %");
     }
     text

@@ -18,11 +18,11 @@ use crate::testing::{Case, CaseFile, Expectation, Expected, Stub, TextExpectatio
 use crate::wire::{Decision, Input, JsonObject, Output};
 
 /// The keys at the top of a file.
-const FILE_KEYS: [&str; 2] = ["config", "cases"];
+pub(super) const FILE_KEYS: [&str; 2] = ["config", "cases"];
 /// The keys of a case.
-const CASE_KEYS: [&str; 5] = ["name", "event", "input", "stubs", "expect"];
+pub(super) const CASE_KEYS: [&str; 5] = ["name", "event", "input", "stubs", "expect"];
 /// The keys of what is expected.
-const EXPECT_KEYS: [&str; 10] = [
+pub(super) const EXPECT_KEYS: [&str; 10] = [
     "decision",
     "allowed",
     "message",
@@ -35,9 +35,9 @@ const EXPECT_KEYS: [&str; 10] = [
     "exit_code",
 ];
 /// What a file's name ends with, and what its hooks file's name ends with in that place.
-const ENDINGS: [(&str, &str); 2] = [(".test.yaml", ".yaml"), (".test.yml", ".yml")];
+pub(super) const ENDINGS: [(&str, &str); 2] = [(".test.yaml", ".yaml"), (".test.yml", ".yml")];
 
-const DECISIONS: [(&str, Expected<Decision>); 4] = [
+pub(super) const DECISIONS: [(&str, Expected<Decision>); 4] = [
     ("allow", Expected::Is(Decision::Allow)),
     ("ask", Expected::Is(Decision::Ask)),
     ("deny", Expected::Is(Decision::Deny)),
@@ -99,16 +99,13 @@ fn named_after(path: &Path) -> Option<PathBuf> {
 impl Reader {
     fn case_file(&mut self, root: &Node, path: &Path) -> Option<CaseFile> {
         let fields = self.fields(root, "a file of cases", &FILE_KEYS)?;
-        let config = match fields.get("config") {
-            Some(value) => {
-                let written = self.filled_text(value, "`config`")?;
-                path.parent().unwrap_or_else(|| Path::new("")).join(written)
-            }
-            None => named_after(path).or_else(|| {
+        let configs = match fields.get("config") {
+            Some(value) => self.tested(value, path)?,
+            None => vec![named_after(path).or_else(|| {
                 let hint = "add `config: hooks.yaml`, or name the file `hooks.test.yaml`";
                 self.error_with_hint(root, "which hooks file is tested?", hint);
                 None
-            })?,
+            })?],
         };
         let Some(list) = fields.get("cases") else {
             if fields.lacks("cases") {
@@ -129,7 +126,22 @@ impl Reader {
         };
         let cases: Vec<Case> = items.iter().filter_map(|item| self.case(item)).collect();
         self.names_are_unique(items, &cases);
-        Some(CaseFile { path: path.to_owned(), config, cases })
+        Some(CaseFile { path: path.to_owned(), configs, cases })
+    }
+
+    /// Reads the hooks file that is tested, or several.
+    fn tested(&mut self, node: &Node, path: &Path) -> Option<Vec<PathBuf>> {
+        let items = match &node.value {
+            Value::List(items) if items.is_empty() => {
+                self.error(node, "`config` is empty");
+                return None;
+            }
+            Value::List(items) => items.as_slice(),
+            _ => std::slice::from_ref(node),
+        };
+        let directory = path.parent().unwrap_or_else(|| Path::new(""));
+        let join = |written: String| directory.join(written);
+        items.iter().map(|item| self.filled_text(item, "`config`").map(join)).collect()
     }
 
     fn names_are_unique(&mut self, items: &[Node], cases: &[Case]) {
@@ -385,7 +397,7 @@ cases:
     expect: { decision: none, message: { regex: "^no" }, updated_input: null, ran: [guard], exit_code: 2 }
 "#;
         let file = CaseFile::from_yaml(text, "a/hooks.test.yaml").unwrap();
-        assert_eq!(file.config, Path::new("a/hooks.yaml"));
+        assert_eq!(file.configs, [Path::new("a/hooks.yaml")]);
         let case = &file.cases[0];
         assert_eq!(case.location.to_string(), "a/hooks.test.yaml:3");
         assert_eq!(case.stubs.len(), 3);

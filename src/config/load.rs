@@ -38,8 +38,20 @@ impl Config {
     /// # Errors
     /// All problems of the file, when one of them is an error.
     pub fn load_file(path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
+        Self::load_files([path])
+    }
+
+    /// Reads a configuration from files that add up, in their order.
+    ///
+    /// # Errors
+    /// All problems of all files, when one of them is an error.
+    pub fn load_files<P: AsRef<Path>>(
+        paths: impl IntoIterator<Item = P>,
+    ) -> Result<Self, Diagnostics> {
         let mut loading = Loading::default();
-        loading.file(Layer::Program, path.as_ref());
+        for path in paths {
+            loading.file(Layer::Program, path.as_ref());
+        }
         loading.finish()
     }
 }

@@ -4,6 +4,8 @@ mod acceptance;
 mod alike;
 mod audit;
 mod cases;
+#[cfg(feature = "schema")]
+mod cases_schema;
 mod check;
 mod condition;
 mod defaults;
@@ -32,6 +34,8 @@ mod yaml;
 
 pub use acceptance::ProjectFile;
 pub(crate) use alike::Alike;
+#[cfg(feature = "schema")]
+pub use cases_schema::cases_schema;
 pub use condition::{Condition, Leaf, Trace};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use home::home_directory;

@@ -14,8 +14,8 @@ use crate::wire::{Decision, Input, JsonObject, Output};
 pub struct CaseFile {
     /// The file.
     pub path: PathBuf,
-    /// The hooks file that is tested.
-    pub config: PathBuf,
+    /// The hooks file that is tested; of several, the hooks add up.
+    pub configs: Vec<PathBuf>,
     /// The cases, in the order of the file.
     pub cases: Vec<Case>,
 }

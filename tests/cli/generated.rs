@@ -7,7 +7,7 @@ use crate::support::{Sandbox, assert_generated};
 #[test]
 fn the_schemas_are_those_of_the_program() {
     let sandbox = Sandbox::new();
-    for of in ["config", "input", "output", "verdict"] {
+    for of in ["config", "cases", "input", "output", "verdict"] {
         let schema = sandbox.hookexec(["schema", of]).run().exits(0).stdout;
         let value: serde_json::Value = serde_json::from_str(&schema).unwrap();
         jsonschema::draft7::meta::validate(&value).unwrap();

@@ -1,6 +1,6 @@
 //! `hookexec test`: cases in YAML, differences, coverage, formats.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Done, Sandbox};
 
@@ -172,4 +172,58 @@ fn builtins_of_the_command_are_known_and_files_may_name_their_configuration() {
     sandbox.write("tests/a.test.yaml", cases);
     let done = test(&sandbox, &["tests", "--min-coverage", "100"]).exits(0);
     assert!(done.stdout.contains("1 passed, 0 failed"), "{}", done.stdout);
+}
+
+#[test]
+fn hooks_files_that_are_used_together_are_tested_together() {
+    let sandbox = Sandbox::new();
+    let hook = |name: &str, command: &str| {
+        let hook =
+            json!({ "type": "command", "name": name, "command": command, "on_error": "block" });
+        json!({ "pre_tool_use": [{ "matcher": "shell", "hooks": [hook] }] }).to_string()
+    };
+    sandbox.write("ours.yaml", &hook("ours", "true"));
+    sandbox.write("theirs.yaml", &hook("theirs", "exit 2"));
+    let cases = "config: [../ours.yaml, ../theirs.yaml]
+cases:
+  - name: both count
+    event: pre_tool_use
+    input: { tool_name: shell }
+    expect: { decision: deny, ran: [ours, theirs] }
+";
+    sandbox.write("tests/both.test.yaml", cases);
+    let done = test(&sandbox, &["tests", "--min-coverage", "100"]).exits(0);
+    let said = "tests/both.test.yaml for tests/../ours.yaml, tests/../theirs.yaml";
+    assert!(done.stdout.contains(said), "{}", done.stdout);
+    sandbox.write("tests/both.test.yaml", &cases.replace("theirs.yaml", "nowhere.yaml"));
+    let done = test(&sandbox, &["tests"]).exits(78);
+    assert!(done.stderr.contains("nowhere.yaml"), "{}", done.stderr);
+}
+
+#[test]
+fn the_schema_takes_what_is_read_and_refuses_what_is_not() {
+    let sandbox = Sandbox::new();
+    let schema = sandbox.hookexec(["schema", "cases"]).run().exits(0).stdout;
+    let schema = jsonschema::draft7::new(&serde_json::from_str(&schema).unwrap()).unwrap();
+    let parse = |text: &str| -> Value { serde_saphyr::from_str(text).unwrap() };
+    let page = include_str!("../../docs/testing.md");
+    let block = page.split("```yaml\n").find(|block| block.starts_with("cases:")).unwrap();
+    let _ = sandbox.hookexec(["init"]).run().exits(0);
+    for text in [CASES, block.split("```").next().unwrap(), &sandbox.read("hooks.test.yaml")] {
+        let errors: Vec<String> =
+            schema.iter_errors(&parse(text)).map(|it| it.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}\n{text}");
+    }
+    for case in [
+        "{ name: a, event: stop, expect: {} }",
+        "{ name: a, event: stopp, expect: { allowed: true } }",
+        "{ name: a, event: pre_tool_use, expect: { allowed: true } }",
+        "{ name: a, event: pre_tool_use, input: { prompt: x }, expect: { allowed: true } }",
+        "{ name: a, event: stop, expect: { exit_code: 1 } }",
+        "{ name: a, event: stop, expect: { mesage: x } }",
+        "{ name: a, event: stop, stubs: { x: { failure: y, decision: deny } }, expect: { allowed: true } }",
+        "{ event: stop, expect: { allowed: true } }",
+    ] {
+        assert!(!schema.is_valid(&parse(&format!("cases: [{case}]"))), "{case}");
+    }
 }
