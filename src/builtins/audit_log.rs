@@ -26,7 +26,7 @@ pub(super) const AUDIT_LOG: Shipped = Shipped {
               number of its messages and tools is kept, so that a record stays below 64 KiB. Each is \
               appended by one write: any number of processes may share the file. The file is made \
               with mode 0600, its directory with 0700; a link or anything else that is no regular \
-              file is refused. When a record can't be written the hook fails: on an event that fails \
+              file is refused, and so is a file that another user owns or may write. When a record can't be written the hook fails: on an event that fails \
               closed nothing happens unseen. `on_error: warn` changes that.",
     example: "post_tool_use:\n  - hooks:\n      - { type: builtin, command: audit_log, args: [\"~/.local/state/agent/audit.jsonl\"] }",
     suits: |_| true,
@@ -168,8 +168,18 @@ pub(crate) fn append(path: &Path, line: &[u8]) -> io::Result<()> {
 /// Appends `line`, and returns whether the file has a name: when it was taken away between being
 /// opened and written, nobody will read the line.
 fn append_to(file: &mut File, line: &[u8]) -> io::Result<bool> {
-    if !file.metadata()?.is_file() {
+    let data = file.metadata()?;
+    let owner = data.uid();
+    if !data.is_file() {
         return Err(io::Error::other("it is no regular file"));
+    }
+    if owner != rustix::process::geteuid().as_raw() {
+        return Err(io::Error::other(format!(
+            "it belongs to another user (uid {owner}); move it away"
+        )));
+    }
+    if data.mode() & 0o022 != 0 {
+        return Err(io::Error::other("other users may write it; run `chmod go-w` on it"));
     }
     let written = file.write(line)?;
     if written < line.len() {

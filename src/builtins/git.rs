@@ -2,7 +2,8 @@
 //!
 //! A repository's own configuration can name programs that git runs on the most harmless command:
 //! a file system monitor, hooks, pagers, external diffs, text converters, content filters,
-//! signature checkers, transports. Everything here keeps each of them from running.
+//! signature checkers, transports. Everything here keeps each of them from running. It can also say
+//! that its files lie somewhere else (`core.worktree`): that is not believed.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -55,10 +56,14 @@ impl Git {
         surroundings: &Surroundings,
         directory: &str,
     ) -> Result<Option<Self>, BuiltinError> {
-        let directory = Path::new(directory);
-        if !directory.is_absolute() || !directory.is_dir() {
+        if !Path::new(directory).is_absolute() {
             return Ok(None);
         }
+        let Ok(directory) = Path::new(directory).canonicalize() else { return Ok(None) };
+        let Some(work_tree) = directory.ancestors().find(|place| place.join(".git").exists())
+        else {
+            return Ok(None);
+        };
         let Some(program) = find_program(surroundings, "git") else { return Ok(None) };
         let env = surroundings
             .env()
@@ -66,10 +71,11 @@ impl Git {
             // GIT_DIR and its like would lead elsewhere, and some name programs.
             .filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"GIT_"))
             .map(|(name, value)| (name.clone(), value.clone()))
+            .chain([("GIT_WORK_TREE".into(), work_tree.into())])
             .collect();
         let settings =
             SETTINGS.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-        let mut git = Self { program, directory: directory.to_owned(), env, settings };
+        let mut git = Self { program, directory, env, settings };
         match git.run(&["rev-parse", "--is-inside-work-tree"])? {
             Answer::Said(text) if text.trim() == "true" => {}
             Answer::Said(_) => return Ok(None),

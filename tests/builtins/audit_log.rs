@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -81,6 +81,27 @@ fn a_file_that_is_no_file_is_refused() {
     );
     let error = write(Path::new("/proc/none/audit"), &Input::default()).unwrap_err();
     assert!(error.contains("/proc/none/audit"), "{error}");
+}
+
+#[test]
+fn a_file_of_others_is_refused() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("audit.jsonl");
+    fs::write(&path, "").unwrap();
+    for (mode, taken) in
+        [(0o600, true), (0o640, true), (0o644, true), (0o660, false), (0o602, false)]
+    {
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        let written = write(&path, &Input::default());
+        assert_eq!(written.is_ok(), taken, "{mode:o}");
+        assert!(taken || written.unwrap_err().contains("other users may write it"), "{mode:o}");
+    }
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    // Only root can give a file away.
+    if chown(&path, Some(65_534), None).is_ok() {
+        let error = write(&path, &Input::default()).unwrap_err();
+        assert!(error.contains("belongs to another user (uid 65534)"), "{error}");
+    }
 }
 
 #[test]

@@ -227,6 +227,38 @@ fn a_hostile_repository_runs_no_program() {
 }
 
 #[test]
+fn a_repository_shows_no_files_outside_of_it() {
+    let repository = Repository::new();
+    let home = repository.home.path().to_str().unwrap();
+    fs::write(repository.home.path().join("kept.txt"), "PRIVATE\n").unwrap();
+    repository.write("kept.txt", "two\n");
+    repository.git(&["config", "core.worktree", home]);
+    for (name, args) in
+        [("add_git_diff", &["full"][..]), ("add_git_diff", &[]), ("add_git_status", &[])]
+    {
+        let context = repository.context(name, args).unwrap();
+        assert!(context.contains("kept.txt") && !context.contains("PRIVATE"), "{context}");
+    }
+    assert!(repository.context("add_git_diff", &["full"]).unwrap().contains("-one\n+two"));
+
+    // A submodule and a linked directory have their files where their `.git` is.
+    let whole = Repository::new();
+    let part = Repository::new();
+    let url = part.path().to_str().unwrap();
+    whole.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, "part"]);
+    whole.git(&["worktree", "add", "--quiet", "linked"]);
+    for place in ["part", "linked", "part/deeper"] {
+        let place = whole.path().join(place);
+        fs::create_dir_all(&place).unwrap();
+        let file = place.ancestors().find(|place| place.join(".git").exists()).unwrap();
+        fs::write(file.join("kept.txt"), "two\n").unwrap();
+        let input = input(serde_json::json!({ "cwd": place }));
+        let diff = run_in(&whole.surroundings(), "add_git_diff", &["full"], &input).unwrap();
+        assert!(diff.additional_context.unwrap().contains("-one\n+two"), "{place:?}");
+    }
+}
+
+#[test]
 fn asking_leaves_the_repository_as_it_was() {
     let repository = Repository::new();
     // A stale time stamp makes git want to refresh the index.

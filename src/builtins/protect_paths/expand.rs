@@ -3,48 +3,44 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::texts::TooMany;
 use super::words::UNKNOWN;
 
 /// How many directory entries may be looked at for one call.
 const MOST: usize = 50_000;
 
 /// Writes wildcards out, for one call.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Expander {
-    /// Whether a wildcard matches a name that begins with a dot.
-    pub(super) dots: bool,
     looked_at: usize,
 }
 
-/// More files match than can be checked.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooMany;
-
 impl Expander {
-    pub(super) fn new(dots: bool) -> Self {
-        Self { dots, looked_at: 0 }
-    }
-
     /// Returns every path that the absolute `pattern` may mean. A part without a wildcard need not
-    /// exist: it may be about to be made.
-    pub(super) fn expand(&mut self, pattern: &str) -> Result<Vec<PathBuf>, TooMany> {
+    /// exist: it may be about to be made. With `dots` a wildcard matches a name that begins with one.
+    pub(super) fn expand(&mut self, pattern: &str, dots: bool) -> Result<Vec<PathBuf>, TooMany> {
         let mut places = vec![PathBuf::from("/")];
         for part in pattern.split('/').filter(|part| !part.is_empty() && *part != ".") {
             places = match part {
-                "**" => self.trees(places)?,
-                part if has_wildcard(part) => self.entries(&places, part)?,
+                "**" => self.trees(places, dots)?,
+                part if has_wildcard(part) => self.entries(&places, part, dots)?,
                 part => places.into_iter().map(|place| place.join(part)).collect(),
             };
         }
         Ok(places)
     }
 
-    fn entries(&mut self, places: &[PathBuf], part: &str) -> Result<Vec<PathBuf>, TooMany> {
+    fn entries(
+        &mut self,
+        places: &[PathBuf],
+        part: &str,
+        dots: bool,
+    ) -> Result<Vec<PathBuf>, TooMany> {
         let pattern: Vec<char> = part.chars().collect();
         let mut found = Vec::new();
         for place in places {
             for name in self.names(place)? {
-                let hidden = name.starts_with('.') && !self.dots;
+                let hidden = name.starts_with('.') && !dots;
                 let asked = part.starts_with(['.', UNKNOWN, '[']);
                 if (!hidden || asked) && matches(&pattern, &name.chars().collect::<Vec<_>>()) {
                     found.push(place.join(name));
@@ -55,13 +51,13 @@ impl Expander {
     }
 
     /// Returns the directories and all below them; links are not followed, as in a shell.
-    fn trees(&mut self, places: Vec<PathBuf>) -> Result<Vec<PathBuf>, TooMany> {
+    fn trees(&mut self, places: Vec<PathBuf>, dots: bool) -> Result<Vec<PathBuf>, TooMany> {
         let mut open = places.clone();
         let mut found = places;
         while let Some(place) = open.pop() {
             for name in self.names(&place)? {
                 let path = place.join(&name);
-                let hidden = name.starts_with('.') && !self.dots;
+                let hidden = name.starts_with('.') && !dots;
                 if !hidden && fs::symlink_metadata(&path).is_ok_and(|data| data.is_dir()) {
                     found.push(path.clone());
                     open.push(path);

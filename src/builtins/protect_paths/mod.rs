@@ -3,7 +3,9 @@
 mod expand;
 mod resolve;
 mod rules;
+mod spelling;
 mod targets;
+mod texts;
 mod words;
 
 use std::collections::BTreeSet;
@@ -15,8 +17,9 @@ use crate::handlers::builtin::BuiltinError;
 use crate::wire::{Input, Output};
 use expand::{Expander, has_wildcard};
 use resolve::lexical;
-use rules::{Rules, RulesHere};
+use rules::{Access, Rules, RulesHere};
 use targets::Targets;
+use texts::TooMany;
 use words::UNKNOWN;
 
 pub(super) const PROTECT_PATHS: Shipped = Shipped {
@@ -55,7 +58,7 @@ pub(super) const PROTECT_PATHS: Shipped = Shipped {
 /// How many directories one call may name as places that other paths start from.
 const MOST_BASES: usize = 256;
 /// How many paths of one call can be checked.
-const MOST_PATHS: usize = 100_000;
+const MOST_PATHS: usize = 200_000;
 
 fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
     let rules = Rules::parse(args, surroundings.home())?;
@@ -75,28 +78,31 @@ struct Check<'a> {
 impl Check<'_> {
     /// Returns why the call must not be made.
     fn call(&self, input: &Input) -> Result<Option<String>, BuiltinError> {
-        let variable = |name: &str| Some(self.surroundings.var(name)?.to_str()?.to_owned());
-        let targets = Targets::of(input, &variable);
-        let checkable = |bases: usize| match targets.texts.len().saturating_mul(bases) {
-            0..=MOST_PATHS => Ok(()),
-            _ => Err("the call names more paths than can be checked"),
+        let environment = |name: &str| match name {
+            // Of the agent's shell, which is elsewhere.
+            "PWD" => Some(input.cwd.clone()).filter(|cwd| !cwd.is_empty()),
+            "OLDPWD" => None,
+            name => Some(self.surroundings.var(name)?.to_str()?.to_owned()),
         };
-        checkable(1)?;
+        let targets = Targets::of(input, &environment)?;
         let bases = self.bases(&input.cwd, &targets)?;
-        checkable(bases.len())?;
-        let mut expander = Expander::new(targets.dots);
-        for text in &targets.texts {
-            for path in self.places(text, &bases) {
+        let guesses = if targets.strays { self.guesses() } else { BTreeSet::new() };
+        checkable(&targets, bases.len() + guesses.len())?;
+        let mut expander = Expander::default();
+        for (text, dots) in targets.texts.iter() {
+            let known = self.places(text, &bases).into_iter().map(|path| (path, targets.descends));
+            let guessed = guessed(text, &guesses).into_iter().map(|path| (path, false));
+            for (path, descends) in known.chain(guessed) {
                 // A name may contain a `*` itself.
                 let mut meant = vec![PathBuf::from(&path)];
                 if has_wildcard(&path) {
-                    let found = expander.expand(&path).map_err(|_| {
+                    let found = expander.expand(&path, dots).map_err(|_| {
                         format!("`{}` matches more files than can be checked", shown(text))
                     })?;
                     meant.extend(found);
                 }
                 for path in meant {
-                    if let Some(reason) = self.path(text, &path, &targets) {
+                    if let Some(reason) = self.path(text, &path, targets.access, descends) {
                         return Ok(Some(reason));
                     }
                 }
@@ -105,17 +111,17 @@ impl Check<'_> {
         Ok(None)
     }
 
-    fn path(&self, text: &str, path: &Path, targets: &Targets) -> Option<String> {
+    fn path(&self, text: &str, path: &Path, access: Access, descends: bool) -> Option<String> {
         let name = || match lexical(path) {
             place if place == Path::new(text) => format!("`{}`", shown(text)),
             place => format!("`{}` (`{}`)", shown(text), place.display()),
         };
-        if let Some(rule) = self.rules.protecting(path, targets.access) {
+        if let Some(rule) = self.rules.protecting(path, access) {
             return Some(format!("{} is protected by `{rule}`", name()));
         }
-        if targets.descends
+        if descends
             && path.is_dir()
-            && let Some(rule) = self.rules.protecting_below(path, targets.access)
+            && let Some(rule) = self.rules.protecting_below(path, access)
         {
             return Some(format!("{} holds what is protected by `{rule}`", name()));
         }
@@ -130,11 +136,12 @@ impl Check<'_> {
         let mut bases = BTreeSet::from([start]);
         let mut fresh = bases.clone();
         while !fresh.is_empty() {
+            checkable(targets, bases.len())?;
             let found: BTreeSet<PathBuf> = targets
                 .texts
                 .iter()
-                .filter(|text| !has_wildcard(text))
-                .flat_map(|text| self.places(text, &fresh))
+                .filter(|(text, _)| !has_wildcard(text))
+                .flat_map(|(text, _)| self.places(text, &fresh))
                 .map(PathBuf::from)
                 .filter(|path| path.is_dir())
                 .map(|path| lexical(&resolve::physical(&path)))
@@ -148,19 +155,16 @@ impl Check<'_> {
         Ok(bases)
     }
 
+    /// Returns where a path may start from when the call does not tell: home, and every directory
+    /// on the way to what is protected.
+    fn guesses(&self) -> BTreeSet<PathBuf> {
+        let home = self.surroundings.home().map(Path::to_owned);
+        self.rules.above().map(Path::to_owned).chain(home).collect()
+    }
+
     /// Returns the absolute paths that `text` may stand for, wildcards still in them.
     fn places(&self, text: &str, bases: &BTreeSet<PathBuf>) -> Vec<String> {
-        let decoded;
-        let text = match text.strip_prefix("file://") {
-            Some(path) => {
-                decoded = percent_decoded(path);
-                &decoded
-            }
-            None => text,
-        };
-        let at_bases = |rest: &str| -> Vec<String> {
-            bases.iter().map(|base| format!("{}/{rest}", base.display())).collect()
-        };
+        let at_bases = |rest: &str| at(bases, rest);
         if let Some(rest) = text.strip_prefix('~') {
             let (user, rest) = rest.split_once('/').unwrap_or((rest, ""));
             let mut places: Vec<String> =
@@ -172,10 +176,7 @@ impl Check<'_> {
         if text.starts_with('/') {
             return self.proc(text, &at_bases).unwrap_or_else(|| vec![text.to_owned()]);
         }
-        // Where a word begins with what only the shell knows, the rest may lie in any directory that
-        // is known.
-        let rest = text.trim_start_matches([UNKNOWN, '/']);
-        if rest.is_empty() { Vec::new() } else { at_bases(rest) }
+        from_unknown(text).iter().flat_map(|rest| at(bases, rest)).collect()
     }
 
     /// Returns the home directories that `~user` may stand for.
@@ -209,20 +210,39 @@ impl Check<'_> {
     }
 }
 
+fn checkable(targets: &Targets, bases: usize) -> Result<(), TooMany> {
+    if targets.texts.len().saturating_mul(bases) > MOST_PATHS { Err(TooMany) } else { Ok(()) }
+}
+
+/// Returns the absolute paths that `text`, if it is a relative one, stands for in unknown places.
+fn guessed(text: &str, guesses: &BTreeSet<PathBuf>) -> Vec<String> {
+    if text.starts_with(['/', '~']) {
+        return Vec::new();
+    }
+    let rests = from_unknown(text);
+    // Everything in an unknown place is no guess.
+    let rests = rests.iter().filter(|rest| !rest.starts_with(['*', '?', '[']));
+    rests.flat_map(|rest| at(guesses, rest)).collect()
+}
+
+/// Returns what to look for in a directory: of a word that begins with what only the shell knows,
+/// the rest may lie in any that is known, or end a name there.
+fn from_unknown(text: &str) -> Vec<&str> {
+    let rest = text.trim_start_matches([UNKNOWN, '/']);
+    if rest.is_empty() {
+        Vec::new()
+    } else if text.starts_with(UNKNOWN) && text.trim_start_matches(UNKNOWN) == rest {
+        vec![rest, text]
+    } else {
+        vec![rest]
+    }
+}
+
+fn at(bases: &BTreeSet<PathBuf>, rest: &str) -> Vec<String> {
+    bases.iter().map(|base| format!("{}/{rest}", base.display())).collect()
+}
+
 /// Returns a text for people: what only the shell knows is a `*` to them.
 fn shown(text: &str) -> String {
     super::text::one_line(&text.replace(UNKNOWN, "*"))
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let code = (*first == b'%').then(|| after.get(..2)).flatten();
-        let code =
-            code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
-        bytes.push(code.unwrap_or(*first));
-        rest = if code.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -123,6 +123,12 @@ impl RulesHere<'_> {
             (hits && inside).then_some(rule.written.as_str())
         })
     }
+
+    /// Returns the directories above what is protected, where rules say where that lies.
+    pub(super) fn above(&self) -> impl Iterator<Item = &Path> {
+        let roots = self.rules.protected.iter().filter_map(|rule| rule.root.as_deref());
+        roots.flat_map(|root| root.ancestors().skip(1))
+    }
 }
 
 /// Returns the whole glob, and the path before its first wildcard when it is absolute.

@@ -1,21 +1,26 @@
 //! What in a tool's arguments may be a path.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::rules::Access;
-use super::words;
+use super::spelling::Variables;
+use super::texts::Texts;
+use super::words::{self, UNKNOWN};
 use crate::builtins::tool;
-use crate::wire::Input;
+use crate::handlers::builtin::BuiltinError;
+use crate::wire::{Input, JsonObject};
+
+/// How long the texts of a call that are looked at may be together.
+const LONGEST: usize = 64 << 10;
 
 /// Keys whose text is written into a file or shown, and names none.
-const CONTENTS: [&str; 18] = [
+const CONTENTS: [&str; 17] = [
     "content",
     "contents",
     "file_text",
     "filetext",
-    "text",
     "body",
     "new_string",
     "old_string",
@@ -31,7 +36,7 @@ const CONTENTS: [&str; 18] = [
     "old_content",
 ];
 /// Keys whose text is run.
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "command",
     "commands",
     "cmd",
@@ -41,15 +46,46 @@ const COMMANDS: [&str; 12] = [
     "argv",
     "chars",
     "stdin",
+    "keys",
     "commandline",
     "command_line",
     "run",
 ];
-/// Programs that go through a directory and all below it.
-const DESCENDING: [&str; 24] = [
-    "find", "fd", "fdfind", "rg", "ag", "ack", "tree", "tar", "bsdtar", "zip", "7z", "rsync",
-    "scp", "rm", "rmdir", "mv", "shred", "cpio", "rclone", "restic", "du", "docker", "podman",
+/// Keys whose text may be a path as a whole, but is never run: it is searched for, or read by
+/// people and models.
+const SENTENCES: [&str; 9] =
+    ["pattern", "regex", "query", "prompt", "description", "message", "title", "patch", "diff"];
+/// Programs and functions that go through a directory and all below it, beside all `...tar` and
+/// `7z...`.
+const DESCENDING: [&str; 28] = [
+    "find",
+    "fd",
+    "fdfind",
+    "rg",
+    "ag",
+    "ack",
+    "tree",
+    "zip",
+    "pax",
+    "ditto",
+    "rsync",
+    "scp",
+    "rm",
+    "rmdir",
+    "mv",
+    "shred",
+    "cpio",
+    "rclone",
+    "restic",
+    "du",
+    "docker",
+    "podman",
     "mount",
+    "copytree",
+    "rmtree",
+    "make_archive",
+    "tarfile",
+    "zipfile",
 ];
 /// Parts of a tool's name that say that it goes through a directory and all below it.
 const DESCENDING_TOOLS: [&str; 9] =
@@ -59,85 +95,106 @@ const DESCENDING_TOOLS: [&str; 9] =
 #[derive(Debug)]
 pub(super) struct Targets {
     /// The texts; wildcards, `~` and what only a shell would know still in them.
-    pub(super) texts: BTreeSet<String>,
+    pub(super) texts: Texts,
     /// Whether what lies below a directory is touched with it.
     pub(super) descends: bool,
-    /// Whether a wildcard may match a name that begins with a dot.
-    pub(super) dots: bool,
+    /// Whether the call may go to a directory that can't be told from it.
+    pub(super) strays: bool,
     /// What the call may do to them.
     pub(super) access: Access,
 }
 
 impl Targets {
-    pub(super) fn of(input: &Input, variable: &dyn Fn(&str) -> Option<String>) -> Self {
-        let shell = tool::runs_commands(input);
+    pub(super) fn of(
+        input: &Input,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, BuiltinError> {
         let mut collector = Collector {
-            words: BTreeSet::new(),
-            texts: BTreeSet::new(),
-            shell,
+            words: Texts::default(),
+            lines: Texts::default(),
+            length: 0,
+            shell: tool::runs_commands(input),
             patch: input.tool().contains("patch"),
-            variable,
+            variables: Variables { set: BTreeMap::new(), environment },
         };
         if let Some(arguments) = &input.tool_input {
-            for (key, value) in arguments {
-                collector.collect(key, value);
-            }
+            collector.object(arguments)?;
         }
-        let Collector { words, texts, .. } = collector;
+        let Collector { words, lines, .. } = collector;
         let tool = input.tool().to_lowercase();
-        Self {
-            descends: descends(&words) || DESCENDING_TOOLS.iter().any(|part| tool.contains(part)),
-            dots: !texts.is_empty() || words.iter().any(|word| word.contains("glob")),
-            access: access(input),
-            texts: words.iter().chain(&texts).flat_map(|text| pieces(text)).collect(),
+        let dotglob = words.iter().any(|(word, _)| word.contains("glob"));
+        let mut texts = Texts::default();
+        for (text, dots) in words.iter().chain(lines.iter()) {
+            texts.add_pieces(text, dots || dotglob)?;
         }
+        let strays = texts.iter().any(|(text, _)| strays(text));
+        Ok(Self {
+            descends: descends(&words) || DESCENDING_TOOLS.iter().any(|part| tool.contains(part)),
+            strays,
+            access: access(input),
+            texts,
+        })
     }
 }
 
 struct Collector<'v> {
-    words: BTreeSet<String>,
-    texts: BTreeSet<String>,
+    words: Texts,
+    lines: Texts,
+    length: usize,
     shell: bool,
     patch: bool,
-    variable: &'v dyn Fn(&str) -> Option<String>,
+    variables: Variables<'v>,
 }
 
 impl Collector<'_> {
-    fn collect(&mut self, key: &str, value: &Value) {
+    fn object(&mut self, object: &JsonObject) -> Result<(), BuiltinError> {
+        for (key, value) in object {
+            self.lines.add(key, true)?;
+            self.collect(key, value)?;
+        }
+        Ok(())
+    }
+
+    fn collect(&mut self, key: &str, value: &Value) -> Result<(), BuiltinError> {
         match value {
-            Value::String(text) => self.text(key, text),
-            Value::Array(items) => items.iter().for_each(|item| self.collect(key, item)),
-            Value::Object(object) => {
-                for (key, value) in object {
-                    self.texts.insert(key.clone());
-                    self.collect(key, value);
-                }
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::String(text) => self.text(&key.to_lowercase(), text),
+            Value::Array(items) => items.iter().try_for_each(|item| self.collect(key, item)),
+            Value::Object(object) => self.object(object),
+            Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
         }
     }
 
-    fn text(&mut self, key: &str, text: &str) {
-        let key = key.to_lowercase();
-        if self.shell || COMMANDS.contains(&key.as_str()) {
-            self.words.extend(words::words(text, self.variable));
-            return;
-        }
-        let content = CONTENTS.contains(&key.as_str());
+    fn text(&mut self, key: &str, text: &str) -> Result<(), BuiltinError> {
+        let content = !self.shell && CONTENTS.contains(&key);
         if !content || self.patch {
-            self.texts.extend(patched(text).map(str::to_owned));
+            for file in patched(text) {
+                self.lines.add(file, true)?;
+            }
         }
         if content {
-            return;
+            return Ok(());
         }
-        if text.starts_with(['{', '['])
+        self.length += text.len();
+        if self.length > LONGEST {
+            let limit = LONGEST >> 10;
+            return Err(format!("`{key}` is too long to be checked ({limit} KiB)").into());
+        }
+        if self.shell || COMMANDS.contains(&key) {
+            return Ok(words::words(text, self.variables.environment, &mut self.words)?);
+        }
+        if text.trim_start().starts_with(['{', '['])
             && let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
         {
-            return self.collect(&key, &value);
+            return self.collect(key, &value);
         }
         for line in text.lines() {
-            self.texts.extend(words::written_out(line.trim(), self.variable));
+            words::written_out(line.trim(), &self.variables, true, &mut self.lines)?;
         }
+        if !self.patch && !SENTENCES.contains(&key) {
+            // Whether a tool runs what it is given its arguments can't tell.
+            words::words(text, self.variables.environment, &mut self.words)?;
+        }
+        Ok(())
     }
 }
 
@@ -162,46 +219,26 @@ fn patched(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns `text` and every part of it that may be a path of its own: `--file=x`, `host:x`, `@x`,
-/// `-fx`, `open("x")`.
-fn pieces(text: &str) -> BTreeSet<String> {
-    /// The longest path the system takes.
-    const LONGEST: usize = 4096;
-    const JOINTS: [char; 17] =
-        ['=', ':', ',', '@', '(', ')', '[', ']', '{', '}', '"', '\'', '`', '+', ';', '#', '%'];
-    let mut pieces = BTreeSet::new();
-    let mut add = |piece: &str| {
-        if !piece.is_empty() && piece.len() <= LONGEST {
-            pieces.insert(piece.to_owned());
-        }
-    };
-    add(text);
-    text.split(JOINTS).for_each(&mut add);
-    for (at, joint) in text.match_indices(JOINTS).take(64) {
-        add(&text[at + joint.len()..]);
-    }
-    // The value of a short option may stand right behind it, and so may a variable's default.
-    let options: Vec<String> =
-        pieces.iter().filter(|piece| piece.starts_with('-')).cloned().collect();
-    for option in options {
-        pieces.extend(option.char_indices().skip(1).take(4).map(|(at, _)| option[at..].to_owned()));
-    }
-    pieces
-}
-
 fn access(input: &Input) -> Access {
     Access { reads: !tool::only_writes(input), writes: !tool::only_reads(input) }
 }
 
+/// Returns whether a text says that the call goes to a directory that only a shell knows.
+fn strays(text: &str) -> bool {
+    text.starts_with(UNKNOWN) || matches!(text, "cd" | "pushd" | "popd") || text.ends_with("chdir")
+}
+
 /// Returns whether a command goes through directories.
-fn descends(words: &BTreeSet<String>) -> bool {
-    let copies = words.contains("cp");
-    words.iter().any(|word| {
-        let program = word.rsplit('/').next().unwrap_or(word);
+fn descends(words: &Texts) -> bool {
+    let copies = words.iter().any(|(word, _)| word == "cp");
+    words.iter().any(|(word, _)| {
+        let program = word.rsplit(['/', '.']).next().unwrap_or(word);
         let cluster = word.strip_prefix('-').filter(|letters| {
             letters.len() <= 8 && letters.chars().all(|letter| letter.is_ascii_alphabetic())
         });
         DESCENDING.contains(&program)
+            || program.ends_with("tar")
+            || program.starts_with("7z")
             || cluster.is_some_and(|letters| letters.contains(['r', 'R']))
             || copies && cluster.is_some_and(|letters| letters.contains('a'))
             || word.starts_with("--recurs")

@@ -7,41 +7,54 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::spelling::{Variables, name, spellings};
+use super::texts::{Texts, TooMany};
+
 /// Stands in a word for what only the shell will know: the output of a command, a variable that
 /// the command does not set.
 pub(super) const UNKNOWN: char = '\0';
 
 /// How deep quoted commands in quoted commands are looked into.
 const DEPTH: usize = 4;
-/// The most words that the braces of one word are written out into.
-const MOST_BRACES: usize = 64;
 
-/// Returns the words of `command`, each once; `variable` knows the environment.
-pub(super) fn words(command: &str, variable: &dyn Fn(&str) -> Option<String>) -> BTreeSet<String> {
+/// Adds the words of `command` to `found`; `environment` knows the variables.
+pub(super) fn words(
+    command: &str,
+    environment: &dyn Fn(&str) -> Option<String>,
+    found: &mut Texts,
+) -> Result<(), TooMany> {
     let mut raw = BTreeSet::new();
     split(command, DEPTH, &mut raw);
     let bare: String = command.chars().filter(|letter| !is_quote(*letter)).collect();
     split(&bare, 0, &mut raw);
-    let set = assignments(&raw);
-    raw.iter().flat_map(|word| spellings(word, &set, variable)).collect()
+    let variables = Variables { set: assignments(&raw), environment };
+    for word in &raw {
+        written_out(word, &variables, false, found)?;
+    }
+    Ok(())
 }
 
-/// Returns what `text` can be once its braces and variables are written out.
+/// Adds what `text` can be once its braces and variables are written out.
 pub(super) fn written_out(
     text: &str,
-    variable: &dyn Fn(&str) -> Option<String>,
-) -> BTreeSet<String> {
-    spellings(text, &BTreeMap::new(), variable).into_iter().collect()
-}
-
-fn spellings(
-    word: &str,
-    set: &BTreeMap<String, BTreeSet<String>>,
-    variable: &dyn Fn(&str) -> Option<String>,
-) -> Vec<String> {
-    let written_out = braces(word).into_iter().flat_map(|word| variables(&word, set, variable));
-    // As it stands, too: a default such as `${X:-path}` is a part of it.
-    std::iter::once(word.to_owned()).chain(written_out).collect()
+    variables: &Variables<'_>,
+    dots: bool,
+    found: &mut Texts,
+) -> Result<(), TooMany> {
+    // What stands in `${NAME:-here}` is a text of its own.
+    let defaults = text.match_indices("${").filter_map(|(at, start)| {
+        let inside = &text[at + start.len()..];
+        let behind = &inside[name(inside).len()..];
+        let value = behind.trim_start_matches([':', '-', '=', '+']);
+        (value.len() < behind.len()).then_some(value)
+    });
+    for text in std::iter::once(text).chain(defaults) {
+        found.add(text, dots)?;
+        for version in spellings(text, variables)? {
+            found.add(&version, dots)?;
+        }
+    }
+    Ok(())
 }
 
 fn is_quote(letter: char) -> bool {
@@ -55,7 +68,8 @@ fn is_separator(letter: char) -> bool {
 /// Splits a command at blanks and operators outside quotes, quotes taken off. A quoted text with
 /// blanks may be a command itself, so its words count as well.
 fn split(command: &str, depth: usize, words: &mut BTreeSet<String>) {
-    let mut splitter = Splitter { words, depth, word: String::new(), behind_output: false };
+    let mut splitter =
+        Splitter { words, depth, word: String::new(), behind_output: false, goes_home: false };
     let mut letters = command.chars().peekable();
     while let Some(letter) = letters.next() {
         let word = &mut splitter.word;
@@ -79,13 +93,19 @@ fn split(command: &str, depth: usize, words: &mut BTreeSet<String>) {
                     splitter.words.insert(before);
                 }
                 splitter.finish(true);
+                splitter.end_command();
             }
-            ')' => splitter.finish(true),
-            _ if is_separator(letter) => splitter.finish(false),
+            _ if is_separator(letter) => {
+                splitter.finish(letter == ')');
+                if letter == '\n' || !letter.is_whitespace() {
+                    splitter.end_command();
+                }
+            }
             _ => word.push(letter),
         }
     }
     splitter.finish(false);
+    splitter.end_command();
 }
 
 struct Splitter<'w> {
@@ -94,6 +114,8 @@ struct Splitter<'w> {
     word: String,
     /// Whether the output of a command may stand right before the word and be a part of it.
     behind_output: bool,
+    /// Whether the command, if it ends here, is a `cd` without a directory.
+    goes_home: bool,
 }
 
 impl Splitter<'_> {
@@ -104,6 +126,8 @@ impl Splitter<'_> {
         if word.is_empty() {
             return;
         }
+        self.goes_home = matches!(word.as_str(), "cd" | "pushd")
+            || self.goes_home && word.starts_with('-') && word != "-";
         if was_behind {
             self.words.insert(format!("{UNKNOWN}{word}"));
         }
@@ -111,6 +135,12 @@ impl Splitter<'_> {
             split(&word, self.depth - 1, self.words);
         }
         self.words.insert(word);
+    }
+
+    fn end_command(&mut self) {
+        if std::mem::take(&mut self.goes_home) {
+            self.words.insert("~".to_owned());
+        }
     }
 }
 
@@ -178,104 +208,13 @@ fn digits(
 fn assignments(words: &BTreeSet<String>) -> BTreeMap<String, BTreeSet<String>> {
     let mut set: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for word in words {
-        if let Some((name, value)) = word.split_once('=')
-            && is_name(name)
+        if let Some((variable, value)) = word.split_once('=')
+            && !variable.is_empty()
+            && name(variable) == variable
             && !value.contains(is_separator)
         {
-            set.entry(name.to_owned()).or_default().insert(value.to_owned());
+            set.entry(variable.to_owned()).or_default().insert(value.to_owned());
         }
     }
     set
-}
-
-fn is_name(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-}
-
-/// Writes `$NAME` and `${NAME}` out, in every way the command may mean it.
-fn variables(
-    word: &str,
-    set: &BTreeMap<String, BTreeSet<String>>,
-    variable: &dyn Fn(&str) -> Option<String>,
-) -> Vec<String> {
-    let mut versions = vec![String::new()];
-    let mut rest = word;
-    while let Some(at) = rest.find('$') {
-        let (before, after) = (&rest[..at], &rest[at + 1..]);
-        let (values, length) = expansion(after, set, variable);
-        versions = versions
-            .iter()
-            .flat_map(|start| values.iter().map(move |value| format!("{start}{before}{value}")))
-            .take(MOST_BRACES)
-            .collect();
-        rest = &after[length..];
-    }
-    for version in &mut versions {
-        version.push_str(rest);
-    }
-    versions
-}
-
-/// Returns what the text after a `$` stands for, and how much of the text that takes.
-fn expansion(
-    after: &str,
-    set: &BTreeMap<String, BTreeSet<String>>,
-    variable: &dyn Fn(&str) -> Option<String>,
-) -> (Vec<String>, usize) {
-    let unknown = || vec![UNKNOWN.to_string()];
-    let known = |name: &str| {
-        let mut values: Vec<String> = set.get(name).into_iter().flatten().cloned().collect();
-        // A value that is made of variables itself is not followed.
-        values.iter_mut().filter(|value| value.contains('$')).for_each(|v| *v = UNKNOWN.into());
-        values.extend(variable(name));
-        if values.is_empty() { unknown() } else { values }
-    };
-    if let Some(inside) = after.strip_prefix('{') {
-        return match inside.split_once('}') {
-            Some((name, _)) if is_name(name) => (known(name), name.len() + 2),
-            Some((other, _)) => (unknown(), other.len() + 2),
-            None => (unknown(), after.len()),
-        };
-    }
-    let length = after.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-    match &after[..length.count()] {
-        name if is_name(name) => (known(name), name.len()),
-        // `$1`, `$?` and their like; a `$` at the end is a `$`.
-        _ if after.is_empty() => (vec!["$".to_owned()], 0),
-        _ => (unknown(), after.chars().next().map_or(0, char::len_utf8)),
-    }
-}
-
-/// Writes `{a,b}` out; a range, or more than can be written out, becomes unknown.
-fn braces(word: &str) -> Vec<String> {
-    let mut open: Vec<String> = vec![word.to_owned()];
-    let mut done = Vec::new();
-    while let Some(word) = open.pop() {
-        let Some((start, end)) = innermost(&word) else {
-            done.push(word);
-            continue;
-        };
-        let (before, inside, after) = (&word[..start], &word[start + 1..end], &word[end + 1..]);
-        if open.len() + done.len() > MOST_BRACES || !inside.contains(',') {
-            open.push(format!("{before}{UNKNOWN}{after}"));
-        } else {
-            open.extend(inside.split(',').map(|part| format!("{before}{part}{after}")));
-        }
-    }
-    done
-}
-
-/// Returns where the first innermost `{a,b}` or `{a..b}` stands; `${NAME}` is none.
-fn innermost(word: &str) -> Option<(usize, usize)> {
-    let end = word.match_indices('}').map(|(at, _)| at);
-    for end in end {
-        let Some(start) = word[..end].rfind('{') else { continue };
-        let inside = &word[start + 1..end];
-        let variable = word[..start].ends_with('$');
-        if !variable && (inside.contains(',') || inside.contains("..")) {
-            return Some((start, end));
-        }
-    }
-    None
 }
