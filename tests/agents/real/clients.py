@@ -173,6 +173,8 @@ class OpenCode(Client):
     package = "opencode-ai@1.18.33"
     binary = "opencode"
 
+    cannot = {**Client.cannot, "goes_on": "its plugins are told that it stops, and not asked"}
+
     def variables(self, port):
         switches = ["AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "SHARE"]
         return {f"OPENCODE_DISABLE_{switch}": "1" for switch in switches}
@@ -201,6 +203,7 @@ class OpenClaw(Client):
     cannot = {
         **Client.cannot,
         "redact": "its hook for results may not wait for a program",
+        "goes_on": "its plugins are told that it stops, and not asked",
     }
 
     def variables(self, port):

@@ -12,6 +12,7 @@ network namespace of its own, where nothing else can be reached.
 """
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -116,8 +117,39 @@ def redact(turn):
     turn.expect("[redacted]" in turn.told, "the model did not read what a hook had put in")
 
 
+def goes_on(turn):
+    turn.expect("FINISH-THE-TESTS" in turn.requests, "the model was not sent on with the reason")
+
+
 def guard(script):
     return f"pre_tool_use: [ {{ matcher: shell, hooks: {{ type: command, timeout: 600, command: '{script}' }} }} ]"
+
+
+# Written for Claude Code: looks at its names of events, tools and arguments, and imported as it is.
+CLAUDE_SETTINGS = {
+    "hooks": {
+        "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": """
+jq -e 'select(.hook_event_name == "PreToolUse" and .tool_name == "Bash" and (.tool_input.command | startswith("touch")))' >/dev/null || exit 0
+[ -d "$CLAUDE_PROJECT_DIR" ] || exit 0
+echo touching is forbidden >&2; exit 2"""}]}],
+    }
+}
+CLAUDE_STOP = {
+    "hooks": {
+        "Stop": [{"hooks": [{"type": "command", "command": """
+jq -e .stop_hook_active >/dev/null && exit 0
+echo '{"decision":"block","reason":"FINISH-THE-TESTS"}'"""}]}],
+    }
+}
+
+
+def imported(settings):
+    """Returns what `hookexec import` makes of Claude Code's settings."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(settings, file)
+        file.flush()
+        command = [HOOKEXEC, "import", "claude-code", file.name]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 SCENARIOS = {
@@ -133,6 +165,8 @@ SCENARIOS = {
     "slow": (slow, guard("sleep 600")),
     "crash": (crash, guard("kill -9 $$")),
     "ask": (ask, guard('echo "{\\"decision\\": \\"ask\\", \\"reason\\": \\"really?\\"}"')),
+    "imported": (deny, lambda: imported(CLAUDE_SETTINGS)),
+    "goes_on": (goes_on, lambda: imported(CLAUDE_STOP)),
     "redact": (redact, 'post_tool_use: [ { hooks: { type: command, command: \'echo "{\\"updated_tool_response\\": \\"[redacted]\\"}"\' } } ]'),
 }
 
@@ -149,7 +183,7 @@ def play(kind, name):
         subprocess.run(["git", "init", "-q", client.project], check=True)
         with Model("touch ran; echo s3cr3t") as model:
             client.prepare(model.port)
-            client.write(".config/hookexec/hooks.yaml", hooks)
+            client.write(".config/hookexec/hooks.yaml", hooks() if callable(hooks) else hooks)
             environment = {**client.environment(model.port), "FIRED": str(root / "fired"), "HOOKEXEC_SECONDS": "8"}
             if client.agent:
                 # The program is on the path of the client, so that is how it is written down.
