@@ -110,11 +110,17 @@ pub(crate) fn scripts<'c>(
         [directory, project].into_iter().filter_map(|root| root.canonicalize().ok()).collect();
     let variables: expand::Variables = std::env::vars_os().collect();
     let mut consider = |word: &str, working_dir: Option<&String>| {
-        let word = word
-            .replace("${HOOKEXEC_CONFIG_DIR}", &directory.to_string_lossy())
-            .replace("$HOOKEXEC_CONFIG_DIR", &directory.to_string_lossy())
-            .replace("${HOOKEXEC_PROJECT_DIR}", &project.to_string_lossy())
-            .replace("$HOOKEXEC_PROJECT_DIR", &project.to_string_lossy());
+        // `CLAUDE_PROJECT_DIR` is set for hooks with a dialect, and harmless elsewhere.
+        let word = [
+            ("HOOKEXEC_CONFIG_DIR", directory),
+            ("HOOKEXEC_PROJECT_DIR", project),
+            ("CLAUDE_PROJECT_DIR", project),
+        ]
+        .iter()
+        .fold(word.to_owned(), |word, (name, path)| {
+            let path = path.to_string_lossy();
+            word.replace(&format!("${{{name}}}"), &path).replace(&format!("${name}"), &path)
+        });
         let from = working_dir.and_then(|dir| expand::path(dir, &variables));
         let from = from.map_or_else(|| project.to_owned(), |dir| project.join(dir));
         for base in [from.as_path(), project, directory] {

@@ -214,8 +214,8 @@ fn every_form_of_an_answer_counts_as_in_claude_code() {
         ("sleep 1000", "1s"),
         ("./none.sh", "none.sh"),
     ] {
-        let hook =
-            json!({"type": "command", "dialect": "claude-code", "command": command, "timeout": 1});
+        let timeout = if command.starts_with("sleep") { 1 } else { 100 };
+        let hook = json!({"type": "command", "dialect": "claude-code", "command": command, "timeout": timeout});
         let hooks = json!({"pre_tool_use": [{"matcher": "Bash", "hooks": [hook]}]});
         sandbox.write("hooks.yaml", &hooks.to_string());
         for (agent, event) in

@@ -169,3 +169,20 @@ fn a_hook_may_keep_the_model_at_work() {
     let done = call(&sandbox, "codex", "Stop", json!({}));
     assert!(!done.stdout.contains("\"decision\""), "{done:#?}");
 }
+
+#[test]
+fn a_script_that_an_imported_hook_names_is_part_of_the_approval() {
+    let sandbox = imported();
+    std::fs::rename(sandbox.project().join("imported.yaml"), sandbox.project().join("hooks.yaml"))
+        .unwrap();
+    sandbox.trust();
+    let write = || {
+        let payload = json!({"hook_event_name": "BeforeTool", "cwd": sandbox.project(),
+            "tool_name": "write_file", "tool_input": {"file_path": "/a.txt"}});
+        let args = ["run", "--from", "gemini", "--event", "BeforeTool"];
+        sandbox.hookexec(args).stdin(payload.to_string()).run().exits(0).stdout
+    };
+    assert_eq!(write(), "");
+    sandbox.script(".claude/hooks/protect.py", "#!/bin/sh\nexit 0\n");
+    assert!(write().contains("\"decision\":\"deny\""), "{}", write());
+}

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::patch::{self, Edit, Kind};
 use crate::wire::{InputChange, JsonObject};
 
 /// What other agents call an argument, each by Claude Code's name for it.
@@ -150,7 +151,8 @@ impl Call {
     /// Returns one call for each file of a call about several.
     fn each_file(self, directory: &str) -> Result<Vec<Self>, &'static str> {
         let text = PATCH.iter().filter_map(|key| self.arguments.get(*key)?.as_str());
-        let edits: Vec<Edit> = text.map(edits).find(|edits| !edits.is_empty()).unwrap_or_default();
+        let edits: Vec<Edit> =
+            text.map(patch::edits).find(|edits| !edits.is_empty()).unwrap_or_default();
         let back = || Back { partial: true, ..Back::default() };
         let path = |path: &str| ("file_path".to_owned(), absolute(path, directory).into());
         if !edits.is_empty() {
@@ -221,59 +223,6 @@ fn absolute(path: &str, directory: &str) -> String {
     }
     let joined: std::path::PathBuf = Path::new(directory).join(path).components().collect();
     joined.to_string_lossy().into_owned()
-}
-
-/// What a patch does to one file.
-#[derive(Debug, Default, PartialEq)]
-struct Edit {
-    kind: Kind,
-    path: String,
-    old: String,
-    new: String,
-}
-
-#[derive(Debug, Default, Clone, Copy, PartialEq)]
-enum Kind {
-    Add,
-    #[default]
-    Update,
-    Delete,
-}
-
-/// Reads a patch in the format of `apply_patch`; none when the text is something else.
-fn edits(text: &str) -> Vec<Edit> {
-    const HEADS: [(&str, Kind); 4] = [
-        ("*** Add File:", Kind::Add),
-        ("*** Update File:", Kind::Update),
-        ("*** Delete File:", Kind::Delete),
-        // The file that is moved is named before; where it goes, it is written.
-        ("*** Move to:", Kind::Add),
-    ];
-    let mut edits: Vec<Edit> = Vec::new();
-    for line in text.lines() {
-        let head =
-            HEADS.iter().find_map(|(head, kind)| Some((line.trim().strip_prefix(head)?, *kind)));
-        if let Some((path, kind)) = head {
-            edits.push(Edit { kind, path: path.trim().to_owned(), ..Edit::default() });
-            continue;
-        }
-        let Some(edit) = edits.last_mut() else { continue };
-        let mut add = |to_old: bool, to_new: bool, text: &str| {
-            for (wanted, side) in [(to_old, &mut edit.old), (to_new, &mut edit.new)] {
-                if wanted {
-                    side.push_str(text);
-                    side.push('\n');
-                }
-            }
-        };
-        match line.split_at_checked(1) {
-            Some(("+", text)) => add(false, true, text),
-            Some(("-", text)) => add(true, false, text),
-            Some((" ", text)) => add(true, true, text),
-            _ => {}
-        }
-    }
-    edits
 }
 
 #[cfg(test)]

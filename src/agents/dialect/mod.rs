@@ -6,6 +6,7 @@
 //! is a failure of the hook, never a payload without the part that a guard would have looked at.
 
 mod arguments;
+mod patch;
 mod payload;
 mod view;
 

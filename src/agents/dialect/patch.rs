@@ -1,0 +1,56 @@
+//! Patches in the format of `apply_patch`.
+
+/// What a patch does to one file.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Edit {
+    pub(super) kind: Kind,
+    pub(super) path: String,
+    /// The lines that were there, as far as the patch shows them.
+    pub(super) old: String,
+    /// The lines that are there then.
+    pub(super) new: String,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub(super) enum Kind {
+    Add,
+    #[default]
+    Update,
+    Delete,
+}
+
+/// Reads a patch in the format of `apply_patch`; none when the text is something else.
+pub(super) fn edits(text: &str) -> Vec<Edit> {
+    const HEADS: [(&str, Kind); 4] = [
+        ("*** Add File:", Kind::Add),
+        ("*** Update File:", Kind::Update),
+        ("*** Delete File:", Kind::Delete),
+        // The file that is moved is named before; where it goes, it is written.
+        ("*** Move to:", Kind::Add),
+    ];
+    let mut edits: Vec<Edit> = Vec::new();
+    for line in text.lines() {
+        let head =
+            HEADS.iter().find_map(|(head, kind)| Some((line.trim().strip_prefix(head)?, *kind)));
+        if let Some((path, kind)) = head {
+            edits.push(Edit { kind, path: path.trim().to_owned(), ..Edit::default() });
+            continue;
+        }
+        let Some(edit) = edits.last_mut() else { continue };
+        let mut add = |to_old: bool, to_new: bool, text: &str| {
+            for (wanted, side) in [(to_old, &mut edit.old), (to_new, &mut edit.new)] {
+                if wanted {
+                    side.push_str(text);
+                    side.push('\n');
+                }
+            }
+        };
+        match line.split_at_checked(1) {
+            Some(("+", text)) => add(false, true, text),
+            Some(("-", text)) => add(true, false, text),
+            Some((" ", text)) => add(true, true, text),
+            _ => {}
+        }
+    }
+    edits
+}
