@@ -35,7 +35,7 @@ docs:
 
 # The command as it is released for Linux: one file that needs no library (`rustup target add` gets musl)
 release target="x86_64-unknown-linux-musl":
-    RUSTFLAGS="-C link-arg=-Wl,-u,posix_spawn_file_actions_addchdir_np" cargo build --release --target {{target}}
+    RUSTFLAGS="-C relocation-model=static -C link-arg=-Wl,-u,posix_spawn_file_actions_addchdir_np" cargo build --release --target {{target}}
 
 # What the engine costs beside the programs that hooks run; compile time is long, measure on a quiet machine
 bench *words:

@@ -168,6 +168,7 @@ mod tests {
     fn the_definition_of_the_arguments_is_sound() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
+        Shortcut::command().debug_assert();
     }
 
     #[test]
