@@ -102,11 +102,9 @@ fn patterns_cannot_take_stack_or_memory() {
     let nested = "{a,".repeat(20_000) + &"}".repeat(20_000);
     let glob =
         format!("stop: {{ type: command, command: a, when: {{ field: a, glob: \"{nested}\" }} }}");
-    let entries: String = (0..400)
-        .map(|n| {
-            format!("- {{ matcher: '\\w{{20}}{n}', hooks: {{ type: command, command: a }} }}\n")
-        })
-        .collect();
+    let entry =
+        |n| format!("- {{ matcher: '\\w{{20}}{n}', hooks: {{ type: command, command: a }} }}\n");
+    let entries = (0..400).map(entry).collect::<Vec<String>>().concat();
     for (text, problem) in [
         (glob, "it opens more than 64 braces"),
         (format!("pre_tool_use:\n{entries}"), "the patterns are too large together"),
