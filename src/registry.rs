@@ -42,6 +42,13 @@ pub trait Handler: Send + Sync + 'static {
         let _ = tool;
         false
     }
+
+    /// Returns what counts in the place of an answer when the hook failed and the event would go
+    /// on.
+    fn on_failure(&self, event: Event) -> Option<Output> {
+        let _ = event;
+        None
+    }
 }
 
 /// One invocation of one hook.

@@ -15,6 +15,7 @@ pub(super) const ALLOW_TOOLS: Shipped = Shipped {
     example: "pre_tool_use:\n  - hooks:\n      - { type: builtin, command: allow_tools, args: [\"read|grep|glob\", \"mcp__docs__.*\"] }",
     suits: guards_tools,
     inline: true,
+    on_failure: |_| None,
     prepare: prepare_allow,
 };
 
@@ -22,10 +23,11 @@ pub(super) const DENY_TOOLS: Shipped = Shipped {
     name: "deny_tools",
     about: "Denies every tool that is listed",
     arguments: PATTERNS,
-    details: "A call that names no tool is denied, too.",
+    details: "A call whose tool has no name, blanks around it or control characters in it is denied, too.",
     example: "pre_tool_use:\n  - hooks:\n      - { type: builtin, command: deny_tools, args: [shell, \"mcp__.*__delete_.*\"] }",
     suits: guards_tools,
     inline: true,
+    on_failure: |_| None,
     prepare: prepare_deny,
 };
 
@@ -51,7 +53,8 @@ fn prepare_deny(_: &Surroundings, args: &[String]) -> Result<Prepared, String> {
     let listed = matchers(args)?;
     Ok(Box::new(move |input| {
         let tool = input.tool();
-        if tool.is_empty() {
+        // A host that trims a name would take `shell\n` for `shell`.
+        if tool.is_empty() || tool != tool.trim() || tool.contains(char::is_control) {
             return Ok(Some(Output::deny("the call names no tool")));
         }
         let names = || std::iter::once(tool).chain(input.tool_kinds.iter().map(String::as_str));

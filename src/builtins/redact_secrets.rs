@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::secrets::Redactor;
 use super::{Prepared, Shipped, Surroundings, arguments};
-use crate::event::Rewrite;
+use crate::event::{Event, Rewrite};
 use crate::wire::{Input, InputChange, JsonObject, Output};
 
 pub(super) const REDACT_SECRETS: Shipped = Shipped {
@@ -14,10 +14,12 @@ pub(super) const REDACT_SECRETS: Shipped = Shipped {
     details: "What it looks for and how well it finds it is said in docs/builtins.md. A tool \
               that needs the secret gets the marker: put it on `tool_input_transform` only where \
               that is meant. Give it `mutates: true`, so that it runs before the hooks that read \
-              what it rewrites.",
+              what it rewrites. What it can't look through, in time or at all, is withheld: a \
+              response is replaced by one line that says so, anything else is denied.",
     example: "tool_response_transform:\n  - hooks:\n      - { type: builtin, command: redact_secrets, mutates: true }",
     suits: |contract| contract.rewrite != Rewrite::None,
     inline: false,
+    on_failure: withheld,
     prepare,
 };
 
@@ -38,6 +40,19 @@ fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, Str
             Some(Rewrite::None) | None => None,
         })
     }))
+}
+
+/// What was not looked through may hold any secret.
+fn withheld(event: Event) -> Option<Output> {
+    const WITHHELD: &str = "[withheld: secrets could not be taken out of it]";
+    let contract = event.contract();
+    match contract.rewrite {
+        Rewrite::ToolResponse => Some(Output::tool_response(WITHHELD)),
+        Rewrite::Response => {
+            Some(Output { updated_response: Some(WITHHELD.into()), ..Output::default() })
+        }
+        _ => contract.may_block.then(|| Output::deny(WITHHELD)),
+    }
 }
 
 /// Patches the arguments that held a secret; a secret in a key needs the whole replaced.

@@ -180,6 +180,12 @@ impl Interpreter<'_> {
             FailureMode::Closed => OnError::Block,
         });
         let mut outcome = self.failed_as(on_error, cause, HookStatus::Failed);
+        if outcome.failed_open
+            && let Some(output) = self.bound.handler.on_failure(self.contract.event)
+        {
+            outcome.failed_open = false;
+            outcome.output = output;
+        }
         outcome.exit_code = Some(FAILED);
         outcome
     }

@@ -20,12 +20,15 @@ type PlainFunction = dyn Fn(&Input, &[String]) -> Answer + Send + Sync;
 type AsyncFunction = dyn Fn(Arc<Input>, Arc<[String]>) -> BoxFuture<'static, Answer> + Send + Sync;
 /// Checks a hook's arguments when it is loaded.
 type Check = dyn Fn(Event, &[String]) -> Result<(), String> + Send + Sync;
+/// Answers for a hook that failed.
+type OnFailure = fn(Event) -> Option<Output>;
 
 /// A function that hooks call by name, and what is known about it.
 #[derive(Clone)]
 pub struct Builtin {
     function: Function,
     check: Option<Arc<Check>>,
+    on_failure: OnFailure,
     about: &'static str,
 }
 
@@ -59,7 +62,7 @@ impl Builtin {
     }
 
     fn of(function: Function) -> Self {
-        Self { function, check: None, about: "" }
+        Self { function, check: None, on_failure: |_| None, about: "" }
     }
 
     /// Adds a check of a hook's event and arguments, made when the hook is loaded.
@@ -69,6 +72,14 @@ impl Builtin {
         check: impl Fn(Event, &[String]) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
         self.check = Some(Arc::new(check));
+        self
+    }
+
+    /// Adds what counts in the place of an answer when the function fails or is out of time and
+    /// the event would go on.
+    #[must_use]
+    pub fn with_on_failure(mut self, on_failure: fn(Event) -> Option<Output>) -> Self {
+        self.on_failure = on_failure;
         self
     }
 
@@ -170,6 +181,7 @@ impl HandlerFactory for BuiltinFactory {
         }
         Ok(Arc::new(BuiltinHandler {
             function: builtin.function.clone(),
+            on_failure: builtin.on_failure,
             args: hook.args.clone().into(),
         }))
     }
@@ -177,6 +189,7 @@ impl HandlerFactory for BuiltinFactory {
 
 struct BuiltinHandler {
     function: Function,
+    on_failure: OnFailure,
     args: Arc<[String]>,
 }
 
@@ -206,6 +219,10 @@ impl Handler for BuiltinHandler {
     /// A builtin is the host's own code, which may answer in its own tools' place.
     fn may_respond(&self, _tool: &str) -> bool {
         true
+    }
+
+    fn on_failure(&self, event: Event) -> Option<Output> {
+        (self.on_failure)(event)
     }
 }
 

@@ -58,6 +58,28 @@ fn a_builtin_that_fails_is_a_failed_hook() {
 }
 
 #[test]
+fn what_a_redactor_can_not_look_through_is_withheld() {
+    let withheld = json!("[withheld: secrets could not be taken out of it]");
+    let call = input(json!({
+        "tool_name": "shell", "tool_input": {}, "tool_response": "x", "response": "x", "messages": [],
+    }));
+    for event in shipped().find(|it| it.name == "redact_secrets").unwrap().events() {
+        let mut redactor = hook(event, "redact_secrets", &[]);
+        redactor.mutates = true;
+        redactor.timeout = std::time::Duration::ZERO;
+        let verdict = dispatch(vec![redactor], event, &call);
+        let replaced = match event {
+            Event::PostToolUse | Event::ToolResponseTransform => verdict.updated_tool_response,
+            Event::AfterLlmCall => verdict.updated_response,
+            _ => (verdict.decision == Some(Decision::Deny)).then(|| withheld.clone()),
+        };
+        assert_eq!(replaced.as_ref(), Some(&withheld), "{event}");
+        assert!(verdict.failed_open.is_empty(), "{event}");
+        assert!(verdict.hooks[0].error.as_ref().unwrap().contains("timed out"), "{event}");
+    }
+}
+
+#[test]
 fn what_can_not_work_is_found_when_the_configuration_is_built() {
     let problems = executor(vec![
         hook(Event::PreToolUse, "protect_paths", &[]),

@@ -35,7 +35,16 @@ fn allow_tools_denies_what_is_not_listed_and_approves_nothing() {
 #[test]
 fn deny_tools_denies_what_is_listed_and_a_call_without_a_name() {
     let list = ["shell|bash", ".*__delete_.*"];
-    for tool in ["shell", "mcp__x__delete_repo", ""] {
+    for tool in [
+        "shell",
+        "mcp__x__delete_repo",
+        "",
+        "shell\n",
+        " shell",
+        "a\u{9b}b",
+        "mcp__x\n__delete_repo",
+        "mcp__x__delete_repo\n",
+    ] {
         assert_eq!(decision(run("deny_tools", &list, &call(tool))), Some(Decision::Deny), "{tool}");
     }
     assert_eq!(run("deny_tools", &list, &call("shell2")), None);
