@@ -58,9 +58,9 @@ impl Pattern {
     pub(crate) fn whole(text: &str) -> Result<Self, String> {
         let whole = format!("^(?s:{text})$");
         if let Some(beginnings) = simple_beginnings(text) {
-            let (text, beginnings) = (whole.into(), Some(beginnings));
             // The most that a byte of it can take, half of a `.+`.
-            let states = (10 * text.len()).max(LEAST_STATES);
+            let states = (10 * whole.len()).max(LEAST_STATES);
+            let (text, beginnings) = (whole.into(), Some(beginnings));
             return Ok(Self { text, beginnings, states, compiled: Arc::default() });
         }
         // The pattern alone first: `a)|(b` must not become valid by the parentheses around it.
