@@ -38,7 +38,7 @@ pub struct AgentInputError {
 }
 
 /// Keys of a payload that hooks know from other engines and find at the top level there.
-const CARRIED: [&str; 7] = [
+pub(crate) const CARRIED: [&str; 7] = [
     "transcript_path",
     "permission_mode",
     "stop_hook_active",

@@ -93,12 +93,15 @@ impl Acceptance {
         };
     }
 
+    /// Returns whether the administrator lets files of this layer count.
+    pub(super) fn allows(&self, layer: Layer) -> bool {
+        layer == Layer::Managed
+            || self.allowed.as_ref().is_none_or(|allowed| allowed.contains(&layer))
+    }
+
     /// Returns whether the file at `path` is read at all; a problem says why not.
     pub(super) fn admit(&self, layer: Layer, path: &Path) -> Result<(), Diagnostic> {
-        if layer != Layer::Managed
-            && let Some(allowed) = &self.allowed
-            && !allowed.contains(&layer)
-        {
+        if !self.allows(layer) {
             let problem = Diagnostic::warning("the administrator does not allow hooks from here");
             return Err(problem.hint("this file is left out").at(whole_file(path)));
         }

@@ -122,6 +122,12 @@ impl Field {
         if path.iter().any(String::is_empty) {
             return Err("a part of the path is empty");
         }
+        let dotted = !written.starts_with('/');
+        if dotted
+            && written.contains(|letter: char| letter.is_whitespace() || "$[]".contains(letter))
+        {
+            return Err("a blank, `$` or a bracket in it");
+        }
         Ok(Self { written: written.into(), path: path.into() })
     }
 

@@ -243,6 +243,26 @@ impl<'a> Document<'a> {
 impl Reader {
     fn matcher(&mut self, node: &Node) -> Option<Matcher> {
         let pattern = self.text(node, "`matcher`")?;
+        if let Some((cause, hint)) = dead(&pattern) {
+            let problem = Diagnostic::error("`matcher` can't match the name of any tool");
+            self.report(node, problem.label(cause).hint(hint));
+            return None;
+        }
+        if let Some((tool, rest)) = pattern.split_once('(')
+            && rest.ends_with(')')
+            && !tool.is_empty()
+            && tool.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+            && !rest.contains('|')
+        {
+            let problem =
+                Diagnostic::warning(format!("`matcher: {pattern}` is not about `{tool}`"));
+            self.report(
+                node,
+                problem.label("a group of a regular expression").hint(
+                    "to look at a tool's arguments use `when: { field: tool_input.command, regex: ... }`",
+                ),
+            );
+        }
         match Matcher::new(&pattern) {
             Ok(matcher) => Some(matcher),
             Err(error) => {
@@ -262,4 +282,25 @@ impl Reader {
             }
         }
     }
+}
+
+/// Returns why a matcher is written so that no tool's name can meet it, and the way out: a guard
+/// that never runs looks exactly like one that allows.
+fn dead(pattern: &str) -> Option<(&'static str, &'static str)> {
+    let invisible = |letter: char| {
+        letter.is_control() || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
+    };
+    if pattern.contains(char::is_whitespace) {
+        return Some(("a blank or a line end", "join names with `|` and nothing else, in quotes"));
+    }
+    if pattern.contains(invisible) {
+        return Some(("an invisible character", "write it again by hand"));
+    }
+    if pattern.contains(',') && !pattern.contains('{') {
+        return Some(("a comma", "join names with `|`"));
+    }
+    if pattern.len() > 1 && pattern.starts_with('/') && pattern.ends_with('/') {
+        return Some(("slashes around it", "write the regular expression without them"));
+    }
+    None
 }

@@ -138,7 +138,17 @@ impl Loading {
         }
         files.extend(options.files.iter().map(|path| (Layer::CommandLine, path.clone())));
 
-        for (layer, path) in each_once(files) {
+        // The administrator's first, all of them: they say which of the others count.
+        let (managed, others): (Vec<_>, Vec<_>) =
+            files.into_iter().partition(|(layer, _)| *layer == Layer::Managed);
+        let mut seen = HashSet::new();
+        for (layer, path) in managed {
+            if seen.insert(identity(&path)) {
+                loading.file(layer, &path);
+            }
+        }
+        let may_name = loading.acceptance.allows(Layer::CommandLine);
+        for (layer, path) in each_once(others, seen, may_name) {
             loading.file(layer, &path);
         }
         loading.check_agent();
@@ -244,22 +254,30 @@ fn drop_ins(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Leaves each file in once. One that was named counts as named, also when it would have been
-/// found.
-fn each_once(files: Vec<(Layer, PathBuf)>) -> Vec<(Layer, PathBuf)> {
-    let identity = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+/// Leaves each file in once, and none that was `seen`. One that was named, where files may be named
+/// at all, counts as named, also when it would have been found.
+fn each_once(
+    files: Vec<(Layer, PathBuf)>,
+    mut seen: HashSet<PathBuf>,
+    may_name: bool,
+) -> Vec<(Layer, PathBuf)> {
     let named: HashSet<PathBuf> = files
         .iter()
-        .filter(|(layer, _)| *layer == Layer::CommandLine)
+        .filter(|(layer, _)| may_name && *layer == Layer::CommandLine)
         .map(|(_, path)| identity(path))
         .collect();
-    let mut seen = HashSet::new();
     files
         .into_iter()
         .filter(|(layer, path)| {
             let identity = identity(path);
             let named_later = *layer == Layer::Project && named.contains(&identity);
-            !named_later && seen.insert(identity)
+            let refused = *layer == Layer::CommandLine && !may_name;
+            !named_later && (refused || seen.insert(identity))
         })
         .collect()
+}
+
+/// Returns what tells a file from another, however it is named.
+fn identity(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

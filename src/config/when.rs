@@ -4,6 +4,7 @@ use super::condition::{Condition, Field, Leaf, Test};
 use super::diagnostic::Diagnostic;
 use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
+use crate::agents::CARRIED;
 use crate::pattern::Pattern;
 use crate::suggest;
 use crate::wire::Input;
@@ -107,11 +108,14 @@ impl Reader {
         match Field::parse(&written) {
             Ok(field) => {
                 let top = field.top();
-                if !Input::FIELDS.contains(&top)
-                    && let Some(meant) = suggest::closest(top, Input::FIELDS)
-                {
+                if !Input::FIELDS.contains(&top) && !CARRIED.contains(&top) {
                     let warning = format!("no input of ours has a field `{top}`");
-                    let hint = format!("did you mean `{meant}`?");
+                    let hint = match suggest::closest(top, Input::FIELDS) {
+                        Some(meant) => format!("did you mean `{meant}`?"),
+                        None => {
+                            format!("a tool's arguments are below `tool_input`: `tool_input.{top}`")
+                        }
+                    };
                     self.report(node, Diagnostic::warning(warning).hint(hint));
                 }
                 Some(field)

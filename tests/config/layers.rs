@@ -71,11 +71,11 @@ fn layers_add_up_in_order() {
         Machine::commands(&options),
         [
             "Managed managed",
+            "Managed managed-a",
+            "Managed managed-b",
             "User user",
             "Project project",
             "Project project-root",
-            "Managed managed-a",
-            "Managed managed-b",
             "User user-x",
             "Project project-y",
             "CommandLine two",
@@ -246,6 +246,18 @@ fn without_a_repository_only_the_working_directory_is_the_project() {
     assert_eq!(Machine::commands(&options), Vec::<String>::new());
     machine.hook("elsewhere/below/hooks.yaml", "own");
     assert_eq!(Machine::commands(&options), ["Project own"]);
+}
+
+#[test]
+fn naming_a_file_that_may_not_be_named_takes_nothing_away() {
+    let machine = Machine::new();
+    machine.file("etc/hooks.yaml", "layers: [user, project]\n");
+    machine.hook("home/code/repo/hooks.yaml", "guard");
+    let mut options = machine.options();
+    let found = Machine::commands(&options);
+    assert_eq!(found, ["Project guard"]);
+    options.files = vec![machine.path("home/code/repo/hooks.yaml")];
+    assert_eq!(Machine::commands(&options), found);
 }
 
 #[test]
