@@ -539,7 +539,7 @@ fn what_cannot_be_checked_is_a_failure_and_not_an_answer() {
     }
     let multiplied = format!("X={}; cat {}", many(64, 'X').replace(' ', "; X="), {
         let braces = format!("{{{}}}", many(60, 'v').replace(' ', ","));
-        (0..3000).map(|n| format!("w{n}{braces}$X ")).collect::<String>()
+        (0..3000).map(|n| format!("w{n}{braces}$X ")).collect::<Vec<_>>().concat()
     });
     for (command, error) in [
         (format!("ls {}", many(300, 'd')), "the call names more directories than can be checked"),

@@ -92,8 +92,8 @@ impl Check<'_> {
         let mut expander = Expander::default();
         for (text, dots) in targets.texts.iter() {
             let known = self.places(text, &bases).into_iter().map(|path| (path, targets.descends));
-            let guessed = guessed(text, &guesses).into_iter().map(|path| (path, false));
-            for (path, descends) in known.chain(guessed) {
+            let strays = guessed(text, &guesses).into_iter().map(|path| (path, false));
+            for (path, descends) in known.chain(strays) {
                 // A name may contain a `*` itself.
                 let mut meant = vec![PathBuf::from(&path)];
                 if has_wildcard(&path) {
