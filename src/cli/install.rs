@@ -1,5 +1,6 @@
 //! `hookexec install`: puts hookexec into a coding agent's own hook settings.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use hookexec::Event;
@@ -9,6 +10,8 @@ use super::config::ConfigArgs;
 use super::error::{CommandError, warn};
 use super::exit::Exit;
 use super::output;
+use super::settings::call::Call;
+use super::settings::live::Live;
 use super::settings::store::{self, Backup};
 use super::settings::{self, Entry, Scope, Settings};
 
@@ -26,12 +29,13 @@ pub(crate) struct Args {
     #[arg(long)]
     dry_run: bool,
 
-    /// How long the agents wait for an answer; hookexec answers in nine tenths of it
-    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT,
-        value_parser = clap::value_parser!(u64).range(2..=900))]
-    timeout: u64,
+    /// How long the agents wait for an answer; hookexec answers in nine tenths of it [default: as
+    /// installed, else 60]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(2..=900))]
+    timeout: Option<u64>,
 
-    /// A hooks file that counts under these agents, in addition to those that are found
+    /// A hooks file that counts under these agents, in addition to those that are found [default: as
+    /// installed]
     #[arg(long, value_name = "FILE")]
     config: Vec<PathBuf>,
 }
@@ -64,18 +68,41 @@ impl TargetArgs {
 impl Args {
     pub(crate) fn execute(self) -> Result<Exit, CommandError> {
         let program = program()?;
-        let configured = self.configured();
+        let program = utf8(&program)?;
         let configs = self.absolute_configs()?;
+        own_home()?;
         for settings in self.target.settings()? {
-            let entries = entries(settings.agent, &program, self.timeout, &configs, &configured);
-            self.install(&settings, &entries)?;
+            self.install(&settings, &program, &configs)?;
         }
         Ok(Exit::Success)
     }
 
-    fn install(&self, settings: &Settings, entries: &[Entry]) -> Result<(), CommandError> {
+    fn install(
+        &self,
+        settings: &Settings,
+        program: &str,
+        configs: &[String],
+    ) -> Result<(), CommandError> {
         let path = &settings.path;
         let current = store::read(path).map_err(|error| unreadable(path, &error))?;
+        let there = settings
+            .live(current.as_deref().unwrap_or_default())
+            .map_err(|error| uneditable(settings, &error))?;
+        let mut configs = configs.to_vec();
+        if configs.is_empty() {
+            configs = kept_configs(settings.agent, &there);
+        }
+        let timeout = self.timeout.unwrap_or_else(|| kept_timeout(settings.agent, &there));
+        let configured = configured(&configs);
+        let entries = &entries(settings.agent, program, timeout, &configs, &configured);
+        for live in there.iter().filter(|live| Call::of(settings.agent, &live.command).is_none()) {
+            warn(&format!(
+                "{}, {}: `{}` was changed by hand and stays as it is; take it out to have it written anew",
+                path.display(),
+                live.event,
+                live.command
+            ));
+        }
         let backup = Backup::of(path).ok_or_else(no_home)?;
         let before = before(settings, &backup, current.as_deref())?;
         let new = settings
@@ -92,7 +119,7 @@ impl Args {
         }
         backup
             .keep(path, before.as_deref(), &new)
-            .and_then(|()| store::write(path, &new))
+            .and_then(|()| store::write(path, current.as_deref(), &new))
             .map_err(|error| unwritable(path, &error))?;
         output::talk(&format!("{title}: installed in {}\n", path.display()));
         if before.is_some() {
@@ -102,27 +129,78 @@ impl Args {
         Ok(())
     }
 
-    /// Returns the events that hooks are configured for; a broken file is no reason not to install.
-    fn configured(&self) -> Vec<Event> {
-        match ConfigArgs::of_files(&self.config).load() {
-            Ok(config) => config.hooks.iter().map(|hook| hook.event).collect(),
-            Err(error) => {
-                warn(&format!(
-                    "the hooks can't be read, and nothing passes until they can: {error}"
-                ));
-                Vec::new()
-            }
-        }
-    }
-
-    fn absolute_configs(&self) -> Result<Vec<PathBuf>, CommandError> {
+    fn absolute_configs(&self) -> Result<Vec<String>, CommandError> {
         let absolute = |path: &PathBuf| {
-            path.canonicalize().map_err(|error| {
+            let absolute = path.canonicalize().map_err(|error| {
                 CommandError::usage(format!("can't find {}: {error}", path.display()))
-            })
+            })?;
+            utf8(&absolute)
         };
         self.config.iter().map(absolute).collect()
     }
+}
+
+/// Returns the events that hooks are configured for; a broken file is no reason not to install.
+fn configured(configs: &[String]) -> Vec<Event> {
+    let files: Vec<PathBuf> = configs.iter().map(PathBuf::from).collect();
+    match ConfigArgs::of_files(&files).load() {
+        Ok(config) => config.hooks.iter().map(|hook| hook.event).collect(),
+        Err(error) => {
+            warn(&format!("the hooks can't be read, and nothing passes until they can: {error}"));
+            Vec::new()
+        }
+    }
+}
+
+/// Returns the hooks files that the entries name which are there.
+fn kept_configs(agent: Agent, there: &[Live]) -> Vec<String> {
+    let mut configs = Vec::new();
+    for call in there.iter().filter_map(|live| Call::of(agent, &live.command)) {
+        for config in call.configs {
+            if !configs.contains(&config) {
+                configs.push(config);
+            }
+        }
+    }
+    configs
+}
+
+/// Returns how long the agent waits by now, in seconds.
+fn kept_timeout(agent: Agent, there: &[Live]) -> u64 {
+    let written = there.iter().filter_map(|live| live.timeout).fold(0.0, f64::max);
+    let written = std::time::Duration::try_from_secs_f64(written).unwrap_or_default().as_secs();
+    if (2..=900).contains(&written) {
+        return written;
+    }
+    // Where the agent takes none, what hookexec takes tells what was meant.
+    let calls = there.iter().filter_map(|live| Call::of(agent, &live.command));
+    let within = calls.map(|call| call.within).max();
+    (2..=900).rev().find(|timeout| Some(within_of(*timeout)) == within).unwrap_or(TIMEOUT)
+}
+
+/// Returns within which time an agent that waits for `timeout` gets its answer, in seconds.
+fn within_of(timeout: u64) -> u64 {
+    (timeout - (timeout / 10).max(1)).max(1)
+}
+
+/// Returns a path as text: settings are JSON, and another path would not be found again.
+fn utf8(path: &Path) -> Result<String, CommandError> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        let path = path.display();
+        CommandError::usage(format!("the path {path} is not UTF-8 and can't stand in settings"))
+    })
+}
+
+/// Refuses to work in somebody else's home, as under `sudo`: what is written there would be of no use to
+/// its owner.
+pub(crate) fn own_home() -> Result<(), CommandError> {
+    let home = hookexec::config::home_directory().ok_or_else(no_home)?;
+    let owner = home.metadata().map_err(|error| unreadable(&home, &error))?.uid();
+    if owner == rustix::process::geteuid().as_raw() {
+        return Ok(());
+    }
+    Err(CommandError::usage(format!("{} belongs to another user", home.display()))
+        .hint("do this as the user whose agent it is, without sudo"))
 }
 
 /// Returns the settings as the user had them: what an earlier installation left is not that.
@@ -149,28 +227,21 @@ pub(crate) fn limits(agent: Agent, native: &NativeEvent, timeout: u64) -> (u64, 
     // Codex gives the end of a session three seconds at most.
     let short = agent == Agent::Codex && native.event == Some(Event::SessionEnd);
     let timeout = if short { timeout.min(3) } else { timeout };
-    (timeout, (timeout - (timeout / 10).max(1)).max(1))
+    (timeout, within_of(timeout))
 }
 
 /// Returns the entries for `agent`.
 pub(crate) fn entries(
     agent: Agent,
-    program: &Path,
+    program: &str,
     timeout: u64,
-    configs: &[PathBuf],
+    configs: &[String],
     configured: &[Event],
 ) -> Vec<Entry> {
-    let program = quoted(&program.to_string_lossy());
-    let mut config = String::new();
-    for path in configs {
-        config.push_str(" --config ");
-        config.push_str(&quoted(&path.to_string_lossy()));
-    }
     let entry = |native: &'static NativeEvent| {
         let (timeout, within) = limits(agent, native, timeout);
-        let name = native.name;
-        let command =
-            format!("{program} run --from {agent} --event {name} --within {within}{config}");
+        let (program, configs) = (program.to_owned(), configs.to_vec());
+        let command = Call { program, agent, native, within, configs }.command();
         Entry { native, command, timeout }
     };
     settings::events(agent, configured).into_iter().map(entry).collect()
@@ -188,15 +259,6 @@ pub(crate) fn program() -> Result<PathBuf, CommandError> {
         .map(|directory| directory.join("hookexec"))
         .find(|path| path.canonicalize().is_ok_and(|real| real == this));
     Ok(known.unwrap_or(this))
-}
-
-/// Quotes a word for the shell, when it needs it.
-fn quoted(word: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+@%:,".contains(letter);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// Returns the change of a file as a unified diff.
@@ -228,23 +290,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_is_quoted_for_the_shell_when_it_must_be() {
-        for (word, expected) in [
-            ("/usr/bin/hookexec", "/usr/bin/hookexec"),
-            ("/home/a b/hookexec", "'/home/a b/hookexec'"),
-            ("it's", r"'it'\''s'"),
-            ("$HOME", "'$HOME'"),
-            ("", "''"),
-        ] {
-            assert_eq!(quoted(word), expected);
-        }
-    }
-
-    #[test]
     fn the_answer_comes_before_the_agent_gives_up() {
         for agent in Agent::all() {
             for timeout in [2, 3, 5, 60, 900] {
-                for entry in entries(agent, Path::new("/x"), timeout, &[], &[]) {
+                for entry in entries(agent, "/x", timeout, &[], &[]) {
                     let within: u64 = entry.command.rsplit(' ').next().unwrap().parse().unwrap();
                     assert!(within >= 1 && within < entry.timeout, "{}", entry.command);
                 }

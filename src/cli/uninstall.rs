@@ -1,8 +1,8 @@
 //! `hookexec uninstall`: takes hookexec out of a coding agent's settings again.
 
-use super::error::CommandError;
+use super::error::{CommandError, warn};
 use super::exit::Exit;
-use super::install::{TargetArgs, diff, no_home, uneditable, unreadable, unwritable};
+use super::install::{TargetArgs, diff, no_home, own_home, uneditable, unreadable, unwritable};
 use super::output;
 use super::settings::Settings;
 use super::settings::store::{self, Backup};
@@ -24,6 +24,7 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn execute(self) -> Result<Exit, CommandError> {
+        own_home()?;
         for settings in self.target.settings()? {
             self.uninstall(&settings)?;
         }
@@ -57,11 +58,19 @@ impl Args {
             return Ok(());
         }
         let written = match &new {
-            Some(text) => store::write(path, text),
-            None => std::fs::remove_file(path),
+            Some(text) => store::write(path, Some(&current), text),
+            None => store::remove(path, &current),
         };
         written.map_err(|error| unwritable(path, &error))?;
         backup.forget();
+        let left = new.as_deref().map(|text| settings.installed(text).unwrap_or_default());
+        for entry in left.into_iter().flatten() {
+            warn(&format!(
+                "{}: `{}` was changed by hand and still stands there; take it out by hand",
+                path.display(),
+                entry.command
+            ));
+        }
         output::talk(&format!("{title}: uninstalled from {}\n", path.display()));
         Ok(())
     }

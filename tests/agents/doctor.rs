@@ -129,6 +129,103 @@ fn settings(sandbox: &Sandbox, change: impl Fn(String) -> String) {
     fs::write(path, changed).unwrap();
 }
 
+/// Changes the entry for the event before a tool call.
+fn entry(sandbox: &Sandbox, from: &str, to: &str) {
+    settings(sandbox, |text| {
+        let at = text.find("\"PreToolUse\"").unwrap();
+        [&text[..at], &text[at..].replacen(from, to, 1)].concat()
+    });
+}
+
+/// Says what the doctor says as a problem.
+fn problems(sandbox: &Sandbox) -> String {
+    let said = hookexec(sandbox, &["doctor", "claude-code"]).exits(1).stdout;
+    let problems = said.lines().filter(|line| line.trim_start().starts_with("PROBLEM"));
+    problems.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn an_entry_that_would_not_be_called_or_not_be_heard_is_a_problem() {
+    const HOOKS: &str = "\"hooks\": [";
+    const END: &str = "--within 54\"";
+    const UNKNOWN: &str = "is not what `install` writes";
+    const STRICT: &str = "Claude Code reads no comments and no trailing commas";
+    for (from, to, expected) in [
+        ("[", "[ // mine", STRICT),
+        ("]\n  }", "],\n  }", STRICT),
+        ("]\n  }", "]\n  }, \"hooks\": {}", "`hooks` stands there twice"),
+        ("\"PreToolUse\": [", "\"PostToolBatch\": [", "pre_tool_use: not registered"),
+        ("\"PreToolUse\": [", "\"off\": [", "`off` is no event of Claude Code"),
+        (HOOKS, "\"hooks\": [], \"off\": [", "stand where Claude Code looks for no hooks"),
+        (HOOKS, "\"matcher\": \"Edit\", \"hooks\": [", "PreToolUse: `matcher: \"Edit\"` beside"),
+        ("\"command\",", "\"prompt\",", "PreToolUse: `type: \"prompt\"` beside"),
+        ("\"timeout\": 60", "\"timeout\": 60, \"async\": true", "PreToolUse: `async: true` beside"),
+        (END, "--within 54 || true\"", UNKNOWN),
+        (END, "--within 54 >/dev/null\"", UNKNOWN),
+        (END, "--within 54 --isolated\"", UNKNOWN),
+        (END, "--within 54 --cwd /tmp\"", UNKNOWN),
+        (END, "--within 54 --config /gone.yaml\"", "/gone.yaml does not exist"),
+        ("\"command\": \"", "\"command\": \"! ", UNKNOWN),
+        ("--event PreToolUse", "--event PostToolUse", "the command there is for `PostToolUse`"),
+    ] {
+        let sandbox = sandbox();
+        let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
+        entry(&sandbox, from, to);
+        let problems = problems(&sandbox);
+        assert!(problems.contains(expected), "{to}: {problems}");
+    }
+}
+
+#[test]
+fn another_program_is_not_hookexec() {
+    let sandbox = sandbox();
+    let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_hookexec")).canonicalize().unwrap();
+    settings(&sandbox, |text| text.replace(program.to_str().unwrap(), "/bin/true"));
+    let problems = problems(&sandbox);
+    assert!(problems.contains("/bin/true is not hookexec"), "{problems}");
+}
+
+#[test]
+fn a_switch_counts_in_whichever_file_it_stands() {
+    for file in [".claude/settings.json", ".claude/settings.local.json"] {
+        let sandbox = sandbox();
+        let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
+        sandbox.write(file, r#"{"disableAllHooks": true}"#);
+        let problems = problems(&sandbox);
+        assert!(problems.contains(&format!("{file}: `disableAllHooks: true`")), "{problems}");
+    }
+}
+
+#[test]
+fn what_may_well_be_live_is_only_mentioned() {
+    for (from, to, expected) in [
+        (
+            "\"command\": \"",
+            "\"command\": \"timeout 30 ",
+            "PreToolUse: changed by hand: `timeout 30 ",
+        ),
+        (
+            ",\n            \"onFailure\": \"block\"",
+            "",
+            "PreToolUse: Claude Code is not told to deny",
+        ),
+    ] {
+        let sandbox = sandbox();
+        let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
+        entry(&sandbox, from, to);
+        let done = hookexec(&sandbox, &["doctor", "claude-code"]).exits(0);
+        assert!(done.stdout.contains(&format!("warning  {expected}")), "{}", done.stdout);
+    }
+    for fine in ["\"matcher\": \"*\", ", "\"description\": \"x\", "] {
+        let sandbox = sandbox();
+        let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
+        entry(&sandbox, "\"hooks\": [", &format!("{fine}\"hooks\": ["));
+        let done = hookexec(&sandbox, &["doctor", "claude-code"]).exits(0);
+        assert!(!done.stdout.contains("beside"), "{}", done.stdout);
+    }
+}
+
 #[test]
 fn codex_is_not_live_before_its_own_approval() {
     let sandbox = sandbox();

@@ -167,6 +167,138 @@ fn a_file_that_cannot_be_understood_is_not_touched() {
 }
 
 #[test]
+fn a_file_of_which_the_agent_would_read_no_hook_is_not_touched() {
+    for agent in ["claude-code", "codex", "copilot"] {
+        for text in ["{\n  // mine\n  \"a\": 1\n}\n", "{\"a\": 1,}", "{\"a\": 1 /* one */}"] {
+            let home = Home::new();
+            let path = home.put(agent, text);
+            let done = home.run(&["install", agent]).exits(64);
+            assert!(done.stderr.contains("reads no comments"), "{}", done.stderr);
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+}
+
+#[test]
+fn installing_once_more_keeps_what_was_asked_for_the_first_time() {
+    for (agent, _) in USER {
+        let home = Home::new();
+        let config =
+            home.sandbox.write("it's a policy.yaml", "stop: { type: command, command: 'true' }");
+        let config = config.to_str().unwrap();
+        let _ = home.run(&["install", agent, "--config", config, "--timeout", "100"]).exits(0);
+        let first = fs::read_to_string(home.path(agent)).unwrap();
+        let again = home.run(&["install", agent]).exits(0);
+        assert!(again.stderr.contains("already installed"), "{agent}: {}", again.stderr);
+        let _ = home.run(&["install", agent, "--timeout", "79"]).exits(0);
+        let _ = home.run(&["install", agent, "--config", config]).exits(0);
+        let text = fs::read_to_string(home.path(agent)).unwrap();
+        assert!(text.contains("--within 72 --config "), "{agent}: {text}");
+        let _ = home.run(&["install", agent, "--timeout", "100"]).exits(0);
+        assert_eq!(fs::read_to_string(home.path(agent)).unwrap(), first, "{agent}");
+    }
+}
+
+#[test]
+fn an_entry_that_was_changed_by_hand_stays_and_is_named() {
+    for (agent, _) in USER {
+        let home = Home::new();
+        let path = home.put(agent, "{}");
+        let _ = home.run(&["install", agent]).exits(0);
+        let text = fs::read_to_string(&path).unwrap();
+        let mine = text.replacen("\"command\": \"/", "\"command\": \"timeout 30 /", 1);
+        fs::write(&path, &mine).unwrap();
+        let done = home.run(&["install", agent, "--timeout", "90"]).exits(0);
+        assert!(done.stderr.contains("changed by hand and stays"), "{agent}: {}", done.stderr);
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(text.matches("timeout 30 /").count(), 1, "{agent}: {text}");
+        let entries = |text: &str| commands(&serde_json::from_str(text).unwrap()).len();
+        assert_eq!(entries(&text), entries(&mine), "{agent}: nothing is called twice");
+        let done = home.run(&["uninstall", agent]).exits(0);
+        assert!(done.stderr.contains("changed by hand and still"), "{agent}: {}", done.stderr);
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(entries(&text), 1, "{agent}: {text}");
+    }
+}
+
+#[test]
+fn what_is_kept_of_the_settings_is_for_nobody_else() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    let path = home.put("claude-code", "{\"env\": {\"KEY\": \"secret\"}}");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    let backups = home.sandbox.home().join(".local/state/hookexec/backups");
+    for _ in 0..2 {
+        let _ = home.run(&["install", "claude-code"]).exits(0);
+        let kept = fs::read_dir(&backups).unwrap().next().unwrap().unwrap().path();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o7777;
+        assert_eq!(mode(&kept), 0o700);
+        for file in fs::read_dir(&kept).unwrap() {
+            let file = file.unwrap().path();
+            assert_eq!(mode(&file), 0o600, "{}", file.display());
+            // As an earlier version left them.
+            fs::set_permissions(file, fs::Permissions::from_mode(0o644)).unwrap();
+        }
+        fs::set_permissions(&kept, fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(mode(&path), 0o600);
+        fs::write(&path, "{\"env\": {\"KEY\": \"secret\"}}").unwrap();
+    }
+}
+
+#[test]
+fn a_pipe_in_the_place_of_settings_keeps_nobody_waiting() {
+    let home = Home::new();
+    for path in [home.path("claude-code"), home.sandbox.project().join(".claude/settings.json")] {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    }
+    for args in
+        [&["install", "claude-code"][..], &["uninstall", "claude-code"], &["status"], &["doctor"]]
+    {
+        let done = home.run(args);
+        let said = format!("{}{}", done.stdout, done.stderr);
+        assert!(said.contains("not a regular file"), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn a_program_that_settings_cannot_name_is_not_installed() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let home = Home::new();
+    // Beside the program itself: the same file system, where a hard link can be made.
+    let place =
+        tempfile::tempdir_in(Path::new(env!("CARGO_BIN_EXE_hookexec")).parent().unwrap()).unwrap();
+    let directory = place.path().join(std::ffi::OsStr::from_bytes(b"x\xffy"));
+    fs::create_dir(&directory).unwrap();
+    let program = directory.join("hookexec");
+    fs::hard_link(env!("CARGO_BIN_EXE_hookexec"), &program).unwrap();
+    let mut command = Command::new(&program);
+    let output =
+        home.sandbox.dress(&mut command).args(["install", "claude-code"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(64));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("is not UTF-8"), "{output:?}");
+    assert!(!home.path("claude-code").exists());
+}
+
+#[test]
+fn nothing_is_installed_in_somebody_elses_home() {
+    let home = Home::new();
+    let path = home.put("claude-code", "{}");
+    let mut theirs = home.sandbox.home();
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(&theirs, Some(65534), None).unwrap();
+    } else {
+        theirs = "/".into();
+    }
+    for command in ["install", "uninstall"] {
+        let run = home.sandbox.hookexec([command, "claude-code"]).env("HOME", &theirs);
+        let done = run.run().exits(64);
+        assert!(done.stderr.contains("belongs to another user"), "{}", done.stderr);
+    }
+    assert_eq!(fs::read_to_string(path).unwrap(), "{}");
+}
+
+#[test]
 fn droid_keeps_the_hooks_it_has_in_its_settings() {
     let home = Home::new();
     let settings = home.sandbox.home().join(".factory/settings.json");

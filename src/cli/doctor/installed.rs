@@ -10,16 +10,19 @@ use hookexec::executor::Check;
 use super::scripts::is_program;
 use super::{Finding, codex, guards};
 use crate::cli::from::firings;
-use crate::cli::settings::text::Installed;
+use crate::cli::settings::call::Call;
+use crate::cli::settings::live::Live;
 use crate::cli::settings::{Scope, Settings, store};
 
-/// One command in an agent's settings.
-struct Call {
+/// One entry in an agent's settings that calls hookexec.
+struct Registered {
     native: &'static NativeEvent,
     scope: Scope,
-    /// How long hookexec may take, in seconds.
-    within: f64,
-    entry: Installed,
+    call: Call,
+    /// Whether the program is called by another.
+    wrapped: bool,
+    /// How long the agent waits, in seconds.
+    timeout: Option<f64>,
 }
 
 /// Returns what is to be said of `agent`.
@@ -32,6 +35,7 @@ pub(super) fn findings(
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut calls = Vec::new();
+    let mut found = false;
     for (scope, settings) in all {
         let text = match store::read(&settings.path) {
             Ok(text) => text.unwrap_or_else(|| "{}".to_owned()),
@@ -46,25 +50,47 @@ pub(super) fn findings(
             }
             Ok(entries) if entries.is_empty() => {}
             Ok(entries) => {
+                found = true;
                 findings.push(Finding::fine(format!(
                     "installed for the {scope}: {} ({} events)",
                     settings.path.display(),
                     entries.len()
                 )));
-                let switch = switched_off(&text, settings);
-                if agent == Agent::Codex && switch.is_none() {
-                    findings.push(codex::approval(settings, project));
+                if agent == Agent::Codex {
+                    let switch = codex_switch(settings);
+                    if switch.is_none() {
+                        findings.push(codex::approval(settings, project));
+                    }
+                    findings.extend(switch);
                 }
-                findings.extend(switch);
-                calls.extend(entries.into_iter().filter_map(|entry| call(agent, *scope, entry)));
+                let live = match settings.live(&text) {
+                    Ok(live) => live,
+                    Err(error) => {
+                        let path = settings.path.display();
+                        findings.push(Finding::problem(format!("{path}: {error}")));
+                        continue;
+                    }
+                };
+                if live.len() < entries.len() {
+                    findings.push(Finding::problem(format!(
+                        "{}: {} of the entries stand where {} looks for no hooks",
+                        settings.path.display(),
+                        entries.len() - live.len(),
+                        agent.title()
+                    )));
+                }
+                for live in live {
+                    calls.extend(registered(agent, *scope, live, &mut findings));
+                }
             }
         }
     }
-    if calls.is_empty() {
+    if calls.is_empty() && !found {
         let text = format!("not installed: `hookexec install {agent}`");
         findings.push(if asked { Finding::problem(text) } else { Finding::warning(text) });
         return findings;
     }
+    findings.extend(switched_off(all));
     findings.extend(programs(&calls));
     findings.extend(twice(&calls));
     for event in configured(check) {
@@ -74,14 +100,67 @@ pub(super) fn findings(
     findings
 }
 
-fn call(agent: Agent, scope: Scope, entry: Installed) -> Option<Call> {
-    let value = |flag: &str| {
-        let (_, rest) = entry.command.split_once(flag)?;
-        rest.split_whitespace().next().map(str::to_owned)
+/// Returns what an entry calls, when the agent would call and hear it as `install` meant it; says what
+/// is different.
+fn registered(
+    agent: Agent,
+    scope: Scope,
+    live: Live,
+    findings: &mut Vec<Finding>,
+) -> Option<Registered> {
+    let Live { event, command, timeout, fails_closed, odd } = live;
+    let Some(native) = agent.events().iter().find(|row| row.name == event) else {
+        let title = agent.title();
+        findings.push(Finding::problem(format!("`{event}` is no event of {title}: never called")));
+        return None;
     };
-    let native = agent.native_event(&value(" --event ")?)?;
-    let within = value(" --within ").and_then(|text| text.parse().ok()).unwrap_or(25.0);
-    Some(Call { native, scope, within, entry })
+    let mut differs = |what: String| {
+        let text = format!("{event}: {what}");
+        let deciding = native.is_deciding();
+        findings.push(if deciding { Finding::problem(text) } else { Finding::warning(text) });
+    };
+    if !odd.is_empty() {
+        let odd = odd.join(", ");
+        differs(format!(
+            "{odd} beside the command: hookexec may not be called there, or not be heard"
+        ));
+        return None;
+    }
+    let (call, wrapped) = match (Call::of(agent, &command), unwrapped(agent, &command)) {
+        (Some(call), _) => (call, false),
+        (None, Some(call)) => (call, true),
+        (None, None) => {
+            differs(format!(
+                "`{command}` is not what `install` writes: nobody knows whether it denies"
+            ));
+            return None;
+        }
+    };
+    if call.native != native {
+        differs(format!("the command there is for `{}`", call.native.name));
+        return None;
+    }
+    for config in call.configs.iter().filter(|config| !Path::new(config).exists()) {
+        differs(format!("{config} does not exist: nothing passes there"));
+    }
+    if wrapped {
+        findings.push(Finding::warning(format!("{event}: changed by hand: `{command}`")));
+    }
+    if !fails_closed && native.is_deciding() {
+        findings.push(Finding::warning(format!(
+            "{event}: {} is not told to deny when hookexec is killed: `hookexec install {agent}` once more",
+            agent.title()
+        )));
+    }
+    Some(Registered { native, scope, call, wrapped, timeout })
+}
+
+/// Returns the call that another program makes, when its exit code and output are surely those of hookexec
+/// or its own.
+fn unwrapped(agent: Agent, command: &str) -> Option<Call> {
+    let (before, _) = command.split_once(" run --from ")?;
+    let call = Call::of(agent, &format!("hookexec{}", &command[before.len()..]))?;
+    (!before.contains(['|', '&', ';', '<', '>', '!', '\n', '(', '`'])).then_some(call)
 }
 
 /// Returns the events that enabled hooks are configured for, in order.
@@ -94,8 +173,8 @@ fn configured(check: &Check) -> Vec<Event> {
 }
 
 /// Says whether the hooks of `event` would run, and when they did last.
-fn event_finding(agent: Agent, event: Event, calls: &[Call]) -> Finding {
-    let firing: Vec<&Call> =
+fn event_finding(agent: Agent, event: Event, calls: &[Registered]) -> Finding {
+    let firing: Vec<&Registered> =
         calls.iter().filter(|call| call.native.fires(agent).contains(&event)).collect();
     if firing.is_empty() {
         let possible = agent.events().iter().any(|native| native.fires(agent).contains(&event));
@@ -130,34 +209,30 @@ fn ago(time: SystemTime) -> String {
     }
 }
 
-/// Says which of the programs that the agent is to start are not there.
-fn programs(calls: &[Call]) -> Vec<Finding> {
-    let mut programs: Vec<String> =
-        calls.iter().map(|call| first_word(&call.entry.command)).collect();
+/// Says which of the programs that the agent is to start are not there, or others.
+fn programs(calls: &[Registered]) -> Vec<Finding> {
+    let direct = calls.iter().filter(|registered| !registered.wrapped);
+    let mut programs: Vec<&str> =
+        direct.map(|registered| registered.call.program.as_str()).collect();
     programs.sort_unstable();
     programs.dedup();
-    programs
-        .iter()
-        .filter(|program| !is_program(Path::new(program)))
-        .map(|program| {
-            Finding::problem(format!("{program} is no program any more: install once more"))
-        })
-        .collect()
-}
-
-/// Returns the first word of a shell command, as `install` wrote it.
-fn first_word(command: &str) -> String {
-    match command.strip_prefix('\'') {
-        Some(rest) => {
-            let end = rest.find("' run ").unwrap_or(rest.len());
-            rest[..end].replace(r"'\''", "'")
+    let this = std::env::current_exe().ok();
+    let name = this.as_deref().and_then(Path::file_name);
+    let problem = |program: &&str| {
+        let path = Path::new(program);
+        if !is_program(path) {
+            Some(format!("{program} is no program any more: install once more"))
+        } else if path.file_name() != name {
+            Some(format!("{program} is not hookexec: install once more"))
+        } else {
+            None
         }
-        None => command.split(' ').next().unwrap_or_default().to_owned(),
-    }
+    };
+    programs.iter().filter_map(problem).map(Finding::problem).collect()
 }
 
 /// Says when both the user's and the project's settings call hookexec: each hook would run twice.
-fn twice(calls: &[Call]) -> Option<Finding> {
+fn twice(calls: &[Registered]) -> Option<Finding> {
     let in_scope = |scope| calls.iter().any(|call| call.scope == scope);
     (in_scope(Scope::User) && in_scope(Scope::Project)).then(|| {
         Finding::warning("installed for the user and for the project: every hook runs twice here")
@@ -165,12 +240,13 @@ fn twice(calls: &[Call]) -> Option<Finding> {
 }
 
 /// Says where time runs out: the agent's before hookexec's, or hookexec's before a hook's.
-fn patience(agent: Agent, calls: &[Call], check: &Check) -> Vec<Finding> {
+fn patience(agent: Agent, calls: &[Registered], check: &Check) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for call in calls {
-        let name = call.native.name;
-        if let Some(timeout) = call.entry.timeout
-            && call.within >= timeout
+    for Registered { native, call, timeout, .. } in calls {
+        let name = native.name;
+        let within = std::time::Duration::from_secs(call.within).as_secs_f64();
+        if let Some(timeout) = timeout
+            && within >= *timeout
         {
             findings.push(Finding::problem(format!(
                 "{name}: {} waits {timeout} s, hookexec takes up to {} s to answer, and no answer is permission",
@@ -178,9 +254,9 @@ fn patience(agent: Agent, calls: &[Call], check: &Check) -> Vec<Finding> {
                 call.within
             )));
         }
-        let fires = call.native.fires(agent);
+        let fires = native.fires(agent);
         for hook in check.configured().filter(|hook| hook.enabled && fires.contains(&hook.event)) {
-            let longer = hook.timeout.as_secs_f64() > call.within;
+            let longer = hook.timeout.as_secs_f64() > within;
             // The default timeout is longer than most agents wait; only a wish of the user's counts.
             if longer && hook.key_locations.contains_key("timeout") {
                 findings.push(Finding::warning(format!(
@@ -197,22 +273,36 @@ fn patience(agent: Agent, calls: &[Call], check: &Check) -> Vec<Finding> {
     findings
 }
 
-/// Says when a switch in the settings turns hooks off.
-fn switched_off(text: &str, settings: &Settings) -> Option<Finding> {
-    if settings.agent == Agent::Codex {
-        let beside = settings.path.parent().map(Path::to_owned);
-        let configs = [settings.user_directory(), beside].into_iter().flatten();
-        let mut configs = configs.map(|directory| directory.join("config.toml"));
-        let off = |path: &PathBuf| {
-            std::fs::read_to_string(path).is_ok_and(|text| codex::is_switched_off(&text))
-        };
-        return configs.find(off).map(|path| {
-            let path = path.display();
-            Finding::problem(format!("{path}: `features.hooks = false` turns every hook off"))
-        });
+/// Says when a switch turns hooks off, in whichever of the agent's files.
+fn switched_off(all: &[(Scope, Settings)]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (scope, settings) in all {
+        let mut paths = vec![settings.path.clone()];
+        if settings.agent == Agent::ClaudeCode && *scope == Scope::Project {
+            paths.push(settings.path.with_file_name("settings.local.json"));
+        }
+        for path in paths {
+            let text = store::read(&path).ok().flatten().unwrap_or_default();
+            if let Some(switch) = settings.switched_off(&text) {
+                let path = path.display();
+                findings.push(Finding::problem(format!("{path}: `{switch}` turns every hook off")));
+            }
+        }
     }
-    settings.switched_off(text).map(|switch| {
-        let path = settings.path.display();
-        Finding::problem(format!("{path}: `{switch}` turns every hook off"))
+    findings
+}
+
+/// Says when Codex has hooks turned off in its `config.toml`.
+fn codex_switch(settings: &Settings) -> Option<Finding> {
+    let beside = settings.path.parent().map(Path::to_owned);
+    let configs = [settings.user_directory(), beside].into_iter().flatten();
+    let mut configs = configs.map(|directory| directory.join("config.toml"));
+    let off = |path: &PathBuf| {
+        let text = store::read(path).ok().flatten();
+        text.is_some_and(|text| codex::is_switched_off(&text))
+    };
+    configs.find(off).map(|path| {
+        let path = path.display();
+        Finding::problem(format!("{path}: `features.hooks = false` turns every hook off"))
     })
 }

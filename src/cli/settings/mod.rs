@@ -1,5 +1,7 @@
 //! Where each coding agent keeps its hooks, and what stands there for hookexec.
 
+pub(crate) mod call;
+pub(crate) mod live;
 pub(crate) mod store;
 pub(crate) mod text;
 
@@ -8,6 +10,8 @@ use std::path::{Path, PathBuf};
 use hookexec::Event;
 use hookexec::agents::{Agent, NativeEvent};
 
+use call::Call;
+use live::Live;
 use text::{EditError, Installed, Json};
 
 /// Whose settings.
@@ -49,6 +53,8 @@ enum Member {
     Milliseconds,
     /// `"failClosed"` on events that decide.
     FailClosed,
+    /// `"onFailure": "block"` on events that decide.
+    OnFailure,
 }
 
 /// One agent's settings.
@@ -63,6 +69,9 @@ struct Layout {
     /// The way to the events.
     root: &'static [&'static str],
     shape: Shape,
+    /// Whether the agent was seen to read comments and trailing commas, or was never seen at all; the others
+    /// then read no hook of the file, and say nothing.
+    lenient: bool,
     /// What the file must say of itself.
     version: Option<Version>,
     /// What is left to do for whoever installs it.
@@ -76,7 +85,7 @@ enum Version {
 }
 
 static LAYOUTS: [Layout; 9] = {
-    use Member::{FailClosed, Milliseconds, Name, Seconds, Type};
+    use Member::{FailClosed, Milliseconds, Name, OnFailure, Seconds, Type};
     const CLAUDE: Shape = Shape::Groups(&[Type, Seconds]);
     [
         Layout {
@@ -85,7 +94,9 @@ static LAYOUTS: [Layout; 9] = {
             file: "settings.json",
             project: ".claude/settings.json",
             root: &["hooks"],
-            shape: CLAUDE,
+            // Versions before 2.1.295 read past `onFailure`.
+            shape: Shape::Groups(&[Type, Seconds, OnFailure]),
+            lenient: false,
             version: None,
             then: "Claude Code reads the change at once; `/hooks` shows it.",
         },
@@ -96,6 +107,7 @@ static LAYOUTS: [Layout; 9] = {
             project: ".codex/hooks.json",
             root: &["hooks"],
             shape: CLAUDE,
+            lenient: false,
             version: None,
             then: "NOT ACTIVE YET: start `codex` and approve the hooks in `/hooks`. Until then Codex skips \
                    them without a word, also in `codex exec`.",
@@ -107,6 +119,7 @@ static LAYOUTS: [Layout; 9] = {
             project: ".gemini/settings.json",
             root: &["hooks"],
             shape: Shape::Groups(&[Type, Name, Milliseconds]),
+            lenient: true,
             version: None,
             then: "Start Gemini CLI anew. In a project its hooks run only when the folder is trusted.",
         },
@@ -117,6 +130,7 @@ static LAYOUTS: [Layout; 9] = {
             project: ".qwen/settings.json",
             root: &["hooks"],
             shape: Shape::Groups(&[Type, Name, Seconds]),
+            lenient: true,
             version: None,
             then: "Start Qwen Code anew. The last hook of the settings wins there: keep hookexec last.",
         },
@@ -127,6 +141,7 @@ static LAYOUTS: [Layout; 9] = {
             project: ".github/hooks/hookexec.json",
             root: &["hooks"],
             shape: Shape::List(&[Type, Seconds]),
+            lenient: false,
             version: Some(Version::Number(1)),
             then: "Start Copilot CLI anew. In a project its hooks run only when the folder is trusted.",
         },
@@ -137,6 +152,7 @@ static LAYOUTS: [Layout; 9] = {
             project: ".cursor/hooks.json",
             root: &["hooks"],
             shape: Shape::List(&[Seconds, FailClosed]),
+            lenient: true,
             version: Some(Version::Number(1)),
             then: "Cursor reads the change at once. With `-p` it fires no prompt and no stop event.",
         },
@@ -147,6 +163,7 @@ static LAYOUTS: [Layout; 9] = {
             project: ".factory/hooks.json",
             root: &[],
             shape: CLAUDE,
+            lenient: true,
             version: None,
             then: "Start Droid anew and review the hooks in `/hooks`.",
         },
@@ -157,6 +174,7 @@ static LAYOUTS: [Layout; 9] = {
             project: ".windsurf/hooks.json",
             root: &["hooks"],
             shape: Shape::List(&[]),
+            lenient: true,
             version: None,
             then: "Start Windsurf anew.",
         },
@@ -167,6 +185,7 @@ static LAYOUTS: [Layout; 9] = {
             project: ".kiro/hooks/hookexec.json",
             root: &[],
             shape: Shape::Triggers,
+            lenient: true,
             version: Some(Version::Text("v1")),
             then: "Kiro reads the change at once. Agents with a file of their own have hooks of their own: \
                    add the same commands there.",
@@ -185,7 +204,7 @@ pub(crate) struct Settings {
 /// What stands in the settings for one event.
 pub(crate) struct Entry {
     pub(crate) native: &'static NativeEvent,
-    /// The program, as a shell is to find it, and its arguments.
+    /// The program and its arguments, for a shell.
     pub(crate) command: String,
     /// How long the agent waits, in seconds.
     pub(crate) timeout: u64,
@@ -223,10 +242,12 @@ impl Settings {
         self.layout.then
     }
 
-    /// Returns `text` with the entries in it, and without those of an earlier installation.
+    /// Returns `text` with the entries in it, and without those of an earlier installation. Where an entry
+    /// stands that somebody changed by hand, that one stays and nothing is put beside it.
     pub(crate) fn with(&self, text: Option<&str>, entries: &[Entry]) -> Result<String, EditError> {
-        let text = text.filter(|text| !text.trim().is_empty());
-        let mut text = self.without(text.unwrap_or("{}\n"), None)?;
+        let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
+        let by_hand = self.by_hand(text)?;
+        let mut text = self.without(text, None)?;
         match self.layout.version {
             Some(Version::Number(number)) => {
                 text = text::set_default(&text, "version", &Json::Number(number))?;
@@ -237,6 +258,9 @@ impl Settings {
             None => {}
         }
         for entry in entries {
+            if by_hand.iter().any(|live| live.event == entry.native.name) {
+                continue;
+            }
             let mut path = self.root.to_vec();
             path.push(match self.layout.shape {
                 Shape::Triggers => "hooks",
@@ -247,10 +271,35 @@ impl Settings {
         Ok(text)
     }
 
-    /// Returns `text` without the entries; what was empty `before` stays so.
+    /// Returns `text` without the entries; what was empty `before` stays so, and what somebody changed by
+    /// hand.
     pub(crate) fn without(&self, text: &str, before: Option<&str>) -> Result<String, EditError> {
         let kept = text::empty_members(before.unwrap_or_default());
-        text::remove(text, |command| self.is_ours(command), &kept)
+        text::remove(text, |command| Call::of(self.agent, command).is_some(), &kept)
+    }
+
+    /// Returns the entries that call hookexec where the agent looks for hooks.
+    ///
+    /// # Errors
+    /// When the agent can't read the text.
+    pub(crate) fn live(&self, text: &str) -> Result<Vec<Live>, EditError> {
+        let tree = text::parse_with(text, self.layout.lenient).map_err(|error| {
+            let strict = !self.layout.lenient && text::parse(text).is_ok();
+            let why = format!(
+                "{} reads no comments and no trailing commas, and then no hook of this file",
+                self.agent.title()
+            );
+            if strict { EditError(why) } else { error }
+        })?;
+        let Some(tree) = tree else { return Ok(Vec::new()) };
+        live::entries(self.layout, self.root, text, &tree, &|command| self.is_ours(command))
+    }
+
+    /// Returns the entries that call hookexec otherwise than `install` would write it.
+    pub(crate) fn by_hand(&self, text: &str) -> Result<Vec<Live>, EditError> {
+        let mut live = self.live(text)?;
+        live.retain(|live| Call::of(self.agent, &live.command).is_none());
+        Ok(live)
     }
 
     /// Returns the commands in `text` that are hookexec's, their timeouts in seconds.
@@ -291,7 +340,8 @@ impl Settings {
     }
 
     fn is_ours(&self, command: &str) -> bool {
-        command.contains(&format!(" run --from {} --event ", self.agent))
+        let words = [" run --from ", self.agent.name(), " --event "].concat();
+        command.contains(&words)
     }
 
     fn element(&self, entry: &Entry) -> Json {
@@ -310,6 +360,9 @@ impl Settings {
                     Member::Seconds => map.push(("timeout", Json::Number(entry.timeout))),
                     Member::Milliseconds => {
                         map.push(("timeout", Json::Number(entry.timeout * 1000)));
+                    }
+                    Member::OnFailure if entry.native.is_deciding() => {
+                        map.push(("onFailure", "block".into()));
                     }
                     Member::FailClosed if entry.native.is_deciding() => {
                         map.push(("failClosed", Json::Truth(true)));
@@ -376,6 +429,18 @@ mod tests {
             let settings = Settings::of(agent, Scope::Project, Path::new("/project")).unwrap();
             let text = settings.with(None, &entries(agent)).unwrap();
             assert_eq!(settings.installed(&text).unwrap().len(), entries(agent).len(), "{text}");
+            let live = settings.live(&text).unwrap();
+            assert_eq!(live.len(), entries(agent).len(), "{text}");
+            for live in live {
+                assert!(
+                    live.odd.is_empty()
+                        && live.timeout.is_none_or(|seconds| (seconds - 60.0).abs() < 0.1),
+                    "{live:?}"
+                );
+                let native = agent.native_event(&live.event).unwrap();
+                assert!(live.fails_closed || !native.is_deciding(), "{live:?}");
+                assert_eq!(Call::of(agent, &live.command).unwrap().native, native, "{live:?}");
+            }
             assert_eq!(settings.with(Some(&text), &entries(agent)).unwrap(), text);
             assert!(Settings::is_bare(&settings.without(&text, None).unwrap()), "{text}");
             insta::assert_snapshot!(agent.name(), text);

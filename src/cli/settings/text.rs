@@ -197,9 +197,14 @@ fn with_object(
 }
 
 pub(crate) fn parse(text: &str) -> Result<Option<Node<'_>>, EditError> {
+    parse_with(text, true)
+}
+
+/// Reads a text; where it is not `lenient`, comments and trailing commas are errors.
+pub(crate) fn parse_with(text: &str, lenient: bool) -> Result<Option<Node<'_>>, EditError> {
     let options = ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
+        allow_comments: lenient,
+        allow_trailing_commas: lenient,
         allow_loose_object_property_names: false,
         allow_missing_commas: false,
         allow_single_quoted_strings: false,
@@ -213,7 +218,10 @@ pub(crate) fn parse(text: &str) -> Result<Option<Node<'_>>, EditError> {
 }
 
 /// Returns the member `key`; twice is an error: nobody knows which of them the agent reads.
-fn member<'o, 'a>(object: &'o Object<'a>, key: &str) -> Result<Option<&'o Node<'a>>, EditError> {
+pub(super) fn member<'o, 'a>(
+    object: &'o Object<'a>,
+    key: &str,
+) -> Result<Option<&'o Node<'a>>, EditError> {
     let mut found = object.properties.iter().filter(|property| property.name.as_str() == key);
     match (found.next(), found.next()) {
         (Some(_), Some(_)) => Err(EditError(format!("`{key}` stands there twice"))),
