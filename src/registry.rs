@@ -61,6 +61,8 @@ pub struct Call<'a> {
     pub input: &'a Input,
     /// When the answer must be there.
     pub deadline: Instant,
+    /// The input that the event came with.
+    pub(crate) original: &'a Input,
     shared: &'a Shared,
 }
 
@@ -68,7 +70,13 @@ impl<'a> Call<'a> {
     /// Returns an invocation; `shared` belongs to all hooks that see the same input.
     #[must_use]
     pub fn new(event: Event, input: &'a Input, shared: &'a Shared, deadline: Instant) -> Self {
-        Self { event, input, deadline, shared }
+        Self { event, input, deadline, original: input, shared }
+    }
+
+    /// Sets the input that the event came with, before any rewrite.
+    pub(crate) fn after(mut self, original: &'a Input) -> Self {
+        self.original = original;
+        self
     }
 
     /// Returns the input as one JSON object: what a command hook reads on stdin.

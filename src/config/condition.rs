@@ -175,30 +175,17 @@ fn same(left: &Value, right: &Value) -> bool {
     same_json(left, right, same_number)
 }
 
+/// Returns whether numbers are equal to whoever reads them: a tool reads most as floats, to which
+/// `10.0000000000000000000000001` is `10`. Integers it reads digit by digit, for they may be names.
 fn same_number(left: &Number, right: &Number) -> bool {
-    let (left, right) = (left.to_string(), right.to_string());
-    left == right || decimal(&left).is_some_and(|left| Some(left) == decimal(&right))
-}
-
-/// Returns sign, digits and exponent of a JSON number, of which equal numbers have equal ones;
-/// nothing goes through a float.
-fn decimal(text: &str) -> Option<(bool, String, i64)> {
-    let (negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),
-        None => (text, 0),
-    };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = format!("{whole}{fraction}");
-    let significant = digits.trim_start_matches('0').trim_end_matches('0');
-    if significant.is_empty() {
-        return Some((false, String::new(), 0));
-    }
-    let dropped = digits.len() - digits.trim_end_matches('0').len();
-    let exponent = exponent
-        .checked_sub(i64::try_from(fraction.len()).ok()?)?
-        .checked_add(i64::try_from(dropped).ok()?)?;
-    Some((negative, significant.to_owned(), exponent))
+    /// Beyond it there are integers that a float can't tell apart.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let integer = |number: &Number| !number.to_string().contains(['.', 'e', 'E']);
+    let floats = left.as_f64().zip(right.as_f64());
+    #[expect(clippy::float_cmp, reason = "equal is what is asked")]
+    let equal = floats.is_some_and(|(left, right)| left == right);
+    let exact = floats.is_none_or(|(float, _)| float.abs() < EXACT);
+    left == right || equal && (exact || !(integer(left) && integer(right)))
 }
 
 impl fmt::Display for Leaf {

@@ -51,8 +51,7 @@ impl<'a> Document<'a> {
     /// Reads the file.
     pub(super) fn read(&mut self, root: &Node) {
         if matches!(root.value, Value::Null) {
-            let warning = Diagnostic::warning("the file is empty: it configures no hooks");
-            self.reader.report(root, warning);
+            self.nothing(root, "the file is empty", "`hooks: {}`");
             return;
         }
         let Some(fields) = self.reader.open_fields(root, "the file") else { return };
@@ -121,7 +120,7 @@ impl<'a> Document<'a> {
     /// Reads a hooks block: events and their hooks, or PicoClaw's shorthand.
     pub(super) fn hooks_block(&mut self, node: &Node, defaults: &Defaults) {
         if matches!(node.value, Value::Null) {
-            self.reader.report(node, Diagnostic::warning("`hooks` is empty"));
+            self.nothing(node, "`hooks` is empty", "`hooks: {}`");
             return;
         }
         let Some(fields) = self.reader.open_fields(node, "`hooks`") else { return };
@@ -131,6 +130,13 @@ impl<'a> Document<'a> {
             }
         }
         self.picoclaw(&fields, defaults);
+    }
+
+    /// Refuses what nobody wrote: it looks like a policy of nothing and is mostly a file that is just
+    /// being written, or the rest of one.
+    fn nothing(&mut self, node: &Node, what: &str, explicit: &str) {
+        let hint = format!("to configure no hooks, say so: {explicit}");
+        self.reader.error_with_hint(node, what, hint);
     }
 
     fn event(&mut self, name: &str, key: &Node, value: &Node, defaults: &Defaults) {
@@ -144,10 +150,11 @@ impl<'a> Document<'a> {
             self.reader.error_with_hint(key, format!("unknown event `{name}`"), hint);
             return;
         };
-        let items = match &value.value {
-            Value::Null => &[],
-            _ => value.one_or_many(),
-        };
+        if matches!(value.value, Value::Null) {
+            self.nothing(key, &format!("`{event}` is empty"), &format!("`{event}: []`"));
+            return;
+        }
+        let items = value.one_or_many();
         if items.is_empty() {
             let warning = Diagnostic::warning(format!("`{event}` has no hooks"));
             self.reader.report(key, warning);

@@ -190,7 +190,7 @@ mod tests {
     fn input() -> Input {
         let text = r#"{"session_id":"s1","cwd":"/p","hook_event_name":"pre_tool_use","tool_name":"shell",
             "tool_input":{"cmd":"rm -rf /","argv":["rm","-rf","/"],"path":"/home/u/.env.local","count":3,"ratio":3.0,
-            "big":12345678901234567890123,"small":1e2,"flag":true,"nothing":null,"a.b":"dotted","":1,"lines":"/p/\n/../.env","deep":{"x":[1,{"y":"z"}]}}}"#;
+            "big":12345678901234567890123,"small":1e2,"nearly":10.000000000000000000000000000001,"zero":-0,"flag":true,"nothing":null,"a.b":"dotted","":1,"lines":"/p/\n/../.env","deep":{"x":[1,{"y":"z"}]}}}"#;
         serde_json::from_str(text).unwrap()
     }
 
@@ -209,6 +209,10 @@ mod tests {
             ("{ field: tool_input.count, equals: -3 }", false),
             ("{ field: tool_input.big, equals: 12345678901234567890123 }", true),
             ("{ field: tool_input.big, equals: 12345678901234567890124 }", false),
+            ("{ field: tool_input.big, equals: 12345678901234567890123.0 }", true),
+            ("{ field: tool_input.nearly, equals: 10 }", true),
+            ("{ field: tool_input.nearly, equals: 11 }", false),
+            ("{ field: tool_input.zero, equals: 0 }", true),
             ("{ field: tool_input.flag, equals: true }", true),
             ("{ field: tool_input.flag, equals: 'true' }", false),
             ("{ field: tool_input.nothing, equals: null }", true),

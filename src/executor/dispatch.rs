@@ -401,7 +401,7 @@ impl Dispatch<'_> {
                 self.executor.background.lock().unwrap_or_else(PoisonError::into_inner);
             while background.try_join_next().is_some() {}
             background.spawn(async move {
-                let (result, _) = run(&bound, event, &input, &Shared::default(), None).await;
+                let (result, _) = run(&bound, event, &input, &input, &Shared::default(), None).await;
                 if let Err(error) = result {
                     tracing::warn!(hook = %bound.title(), %event, "background hook failed: {error}");
                 }
@@ -430,8 +430,9 @@ impl Dispatch<'_> {
         if let Some(observer) = self.observer {
             observer.started(&bound.hook);
         }
+        let (original, input) = (current.original(), current.input());
         let (result, duration) =
-            run(bound, self.event, current.input(), &current.shared, self.deadline).await;
+            run(bound, self.event, original, input, &current.shared, self.deadline).await;
         let outcome = self.interpreter(bound, current.input()).read(result);
         let mut outcome = outcome.under_mode_of(bound);
         outcome.duration = duration;

@@ -20,6 +20,10 @@ impl<'a> Current<'a> {
         Self { original, rewritten: None, shared: Shared::default(), generation: 0 }
     }
 
+    pub(super) fn original(&self) -> &Input {
+        &self.original
+    }
+
     pub(super) fn input(&self) -> &Input {
         self.rewritten.as_ref().unwrap_or(&self.original)
     }

@@ -10,10 +10,11 @@ use crate::event::Event;
 use crate::registry::{Call, Failure, HandlerError, HandlerResult, Shared};
 use crate::wire::Input;
 
-/// Runs `bound` on `input` and returns what it brought back, and how long it took.
+/// Runs `bound` on `input`, which is `original` as rewritten until now, and returns what it brought back, and how long it took.
 pub(super) async fn run(
     bound: &Bound,
     event: Event,
+    original: &Input,
     input: &Input,
     shared: &Shared,
     event_deadline: Option<Instant>,
@@ -24,7 +25,7 @@ pub(super) async fn run(
     if deadline <= started {
         return (Err(out_of_time(bound, event_deadline, started)), Duration::ZERO);
     }
-    let call = Call::new(event, input, shared, deadline);
+    let call = Call::new(event, input, shared, deadline).after(original);
     let work = AssertUnwindSafe(async { bound.handler.run(&call).await }).catch_unwind();
     let limit = tokio::time::Instant::from_std(deadline + bound.handler.grace());
     let result = match tokio::time::timeout_at(limit, work).await {

@@ -11,6 +11,8 @@ use crate::wire::Input;
 /// How many tool names an event remembers the matching hooks of. Tool names come from a model, so
 /// what is remembered must end somewhere.
 const REMEMBERED: usize = 1024;
+/// Up to how many bytes of a tool's name are remembered; nobody has a tool with a longer one.
+const LONGEST_NAME: usize = 256;
 
 /// A hook with the handler that was built for it.
 #[derive(Clone)]
@@ -51,11 +53,11 @@ impl Plan {
         if !self.contract.tool_matched {
             return Arc::clone(&self.all);
         }
+        let key = input.tool();
         // By name alone is what is remembered; kinds come from adapters, which live for one event.
-        if !input.tool_kinds.is_empty() {
+        if !input.tool_kinds.is_empty() || key.len() > LONGEST_NAME {
             return self.find(input);
         }
-        let key = input.tool();
         let known = self.by_tool.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
         if let Some(found) = known {
             return found;
@@ -108,4 +110,25 @@ impl Plan {
 fn first_of_each(indexes: Vec<usize>, hooks: &[Bound]) -> Arc<[usize]> {
     let mut seen = std::collections::HashSet::with_capacity(indexes.len());
     indexes.into_iter().filter(|index| seen.insert(hooks[*index].identity)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Event;
+
+    #[test]
+    fn what_is_remembered_of_tool_names_has_an_end() {
+        let plan = Plan::new(Event::PreToolUse.contract(), Vec::new());
+        let look = |name: String| {
+            let _ = plan.matching(&Input::for_tool(name, serde_json::Map::new()));
+            plan.by_tool.read().unwrap().len()
+        };
+        assert_eq!(look("t".repeat(LONGEST_NAME + 1)), 0);
+        assert_eq!(look("t".repeat(LONGEST_NAME)), 1);
+        for number in 0..=REMEMBERED {
+            assert!(look(number.to_string()) <= REMEMBERED);
+        }
+        assert_eq!(look("one more".to_owned()), REMEMBERED);
+    }
 }

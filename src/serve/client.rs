@@ -1,24 +1,29 @@
 //! The client: blocking, without a runtime, for a process that asks once and ends.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::net::sockopt::socket_peercred;
+use rustix::io::{FdFlags, fcntl_setfd, retry_on_intr};
+use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_peercred};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::geteuid;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::event::Event;
-use crate::wire::{Input, Verdict};
+use crate::wire::{Decision, Input, Verdict};
 
-/// How long a server that is alive may take to say anything.
+/// How long a server that is alive may take to let somebody in, and then to say anything.
 const FIRST_SIGN: Duration = Duration::from_secs(5);
 /// How long it may take after the timeout of a hook to say what came of it.
 const GRACE: Duration = Duration::from_secs(5);
+/// The longest that a server may ask for: no hook has a longer timeout.
+const LIMIT: Duration = Duration::from_hours(24);
 /// The longest line that is read, in bytes.
-const LONGEST: u64 = 64 << 20;
+const LONGEST: usize = 64 << 20;
 
 /// A connection to a server.
 #[derive(Debug)]
@@ -77,8 +82,11 @@ impl Client {
     /// When nobody listens there, or another user does.
     pub fn connect(path: impl Into<PathBuf>) -> Result<Self, ClientError> {
         let path = path.into();
-        let stream = match UnixStream::connect(&path) {
+        let stream = match open(&path) {
             Ok(stream) => stream,
+            Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => {
+                return Err(ClientError::Silent { path, cause: io::ErrorKind::TimedOut.into() });
+            }
             Err(cause) => return Err(ClientError::Connect { path, cause }),
         };
         // Who may decide for the user is the user: a socket planted by another would allow anything.
@@ -121,29 +129,76 @@ impl Client {
         let request = Request { jsonrpc: "2.0", id: 1, method: "dispatch", params };
         let mut line = serde_json::to_vec(&request).map_err(|error| self.not_understood(&error))?;
         line.push(b'\n');
-        let mut deadline = Instant::now() + FIRST_SIGN;
-        self.limit(deadline)?;
-        self.stream.get_mut().write_all(&line).map_err(|cause| self.silent(cause))?;
+        let started = Instant::now();
+        let mut deadline = started + FIRST_SIGN;
+        self.write(&line, deadline)?;
 
         loop {
-            self.limit(deadline)?;
-            match self.read()? {
-                Message::Verdict(verdict) => return Ok(*verdict),
+            match self.read(deadline)? {
+                Message::Verdict(verdict) => {
+                    self.doubt(event, &verdict)?;
+                    return Ok(*verdict);
+                }
                 Message::Started(timeout) => {
-                    deadline = deadline.max(Instant::now() + timeout + GRACE);
+                    let next = Instant::now() + timeout.min(LIMIT) + GRACE;
+                    deadline = deadline.max(next.min(started + LIMIT));
                 }
                 Message::Other => {}
             }
         }
     }
 
-    fn read(&mut self) -> Result<Message, ClientError> {
-        let mut line = Vec::new();
-        let reading = io::Read::take(&mut self.stream, LONGEST).read_until(b'\n', &mut line);
-        reading.map_err(|cause| self.silent(cause))?;
-        if line.last() != Some(&b'\n') {
-            return Err(self.silent(io::ErrorKind::UnexpectedEof.into()));
+    /// Refuses a verdict on another event, or one that says two things.
+    fn doubt(&self, event: Event, verdict: &Verdict) -> Result<(), ClientError> {
+        let allowed = verdict.decision.is_none_or(|decision| decision == Decision::Allow);
+        let problem = if verdict.event != event {
+            format!("its verdict is on `{}`, not on `{event}`", verdict.event)
+        } else if verdict.allowed != allowed {
+            "its verdict contradicts itself: `decision` and `allowed` disagree".to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(ClientError::NotUnderstood { path: self.path.clone(), problem })
+    }
+
+    /// Writes all of `line` before `deadline`, however slowly the server reads.
+    fn write(&mut self, mut line: &[u8], deadline: Instant) -> Result<(), ClientError> {
+        while !line.is_empty() {
+            self.limit(deadline)?;
+            match self.stream.get_mut().write(line) {
+                Ok(0) => return Err(self.silent(io::ErrorKind::WriteZero.into())),
+                Ok(written) => line = &line[written..],
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => return Err(self.silent(cause)),
+            }
         }
+        Ok(())
+    }
+
+    /// Reads a line that is whole before `deadline`, however slowly it comes.
+    fn line(&mut self, deadline: Instant) -> Result<Vec<u8>, ClientError> {
+        let mut line = Vec::new();
+        while line.last() != Some(&b'\n') {
+            self.limit(deadline)?;
+            let piece = match self.stream.fill_buf() {
+                Ok([]) => return Err(self.silent(io::ErrorKind::UnexpectedEof.into())),
+                Ok(piece) => piece,
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
+                Err(cause) => return Err(self.silent(cause)),
+            };
+            let length =
+                piece.iter().position(|byte| *byte == b'\n').map_or(piece.len(), |at| at + 1);
+            line.extend_from_slice(&piece[..length]);
+            self.stream.consume(length);
+            if line.len() > LONGEST {
+                return Err(self.silent(io::ErrorKind::FileTooLarge.into()));
+            }
+        }
+        Ok(line)
+    }
+
+    fn read(&mut self, deadline: Instant) -> Result<Message, ClientError> {
+        let line = self.line(deadline)?;
         let message: Incoming<'_> =
             serde_json::from_slice(&line).map_err(|error| self.not_understood(&error))?;
         match message {
@@ -151,7 +206,9 @@ impl Client {
                 Err(ClientError::Refused { path: self.path.clone(), code, message })
             }
             Incoming { result: Some(result), id: Some(1), .. } => {
-                serde_json::from_str(result.get())
+                // An answer without `decision` is none; the verdict's own type would take it for `null`.
+                serde_json::from_str::<Decided<'_>>(result.get())
+                    .and_then(|_| serde_json::from_str(result.get()))
                     .map(|verdict| Message::Verdict(Box::new(verdict)))
                     .map_err(|error| self.not_understood(&error))
             }
@@ -188,6 +245,17 @@ impl Client {
     }
 }
 
+/// Connects within [`FIRST_SIGN`]: a server that was stopped lets nobody in any more, once the
+/// queue before its door is full.
+fn open(path: &Path) -> io::Result<UnixStream> {
+    let socket: OwnedFd = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+    fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
+    set_socket_timeout(&socket, Timeout::Send, Some(FIRST_SIGN))?;
+    let address = SocketAddrUnix::new(path)?;
+    retry_on_intr(|| connect(&socket, &address))?;
+    Ok(socket.into())
+}
+
 enum Message {
     Verdict(Box<Verdict>),
     /// A hook started that may take so long.
@@ -204,6 +272,12 @@ struct Incoming<'a> {
     #[serde(borrow)]
     result: Option<&'a RawValue>,
     error: Option<Error>,
+}
+
+#[derive(Deserialize)]
+struct Decided<'a> {
+    #[serde(borrow, rename = "decision")]
+    _decision: &'a RawValue,
 }
 
 #[derive(Deserialize)]

@@ -109,6 +109,25 @@ fn a_broken_or_missing_configuration_exits_78_and_runs_nothing() {
 }
 
 #[test]
+fn a_file_without_a_word_of_hooks_is_no_policy_unless_it_says_so() {
+    let sandbox = Sandbox::new();
+    for (text, code) in [
+        ("", 78),
+        ("# text\n", 78),
+        ("hooks:\n", 78),
+        ("hooks: ~\n", 78),
+        ("hooks: { pre_tool_use: }\n", 78),
+        ("{}\n", 0),
+        ("hooks: {}\n", 0),
+        ("pre_tool_use: []\n", 0),
+    ] {
+        sandbox.write("hooks.yaml", text);
+        let done = run(&sandbox, "pre_tool_use", TOOL).exits(code);
+        assert_eq!(done.stderr.contains("to configure no hooks, say so"), code == 78, "{text:?}");
+    }
+}
+
+#[test]
 fn stdin_is_read_to_its_end_even_when_nothing_can_run() {
     let sandbox = Sandbox::new();
     sandbox.write("hooks.yaml", "nonsense");

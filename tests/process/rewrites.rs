@@ -228,3 +228,37 @@ serve(answer)
     assert!(error(&verdict).contains("neither provides nor brought along"), "{verdict:#?}");
     shutdown(&executor).await;
 }
+
+#[tokio::test]
+async fn a_tool_of_the_host_is_nobody_elses_because_a_hook_took_it_out_first() {
+    let project = Project::with(
+        "
+echo = {'type': 'function', 'function': {'name': 'echo'}}
+def answer(method, params):
+    if method == 'hook.before_llm':
+        tools = [] if sys.argv[1] == 'takes' else [echo]
+        return {'action': 'modify', 'request': {'tools': tools}}
+    return {'action': 'respond', 'result': {'for_llm': 'faked'}}
+serve(answer)
+",
+    );
+    let executor = project.executor(
+        "
+processes:
+  takes: { command: [python3, p.py, takes] }
+  gives: { command: [python3, p.py, gives] }
+hooks:
+  before_llm_call:
+    - { type: process, command: takes, mutates: true }
+    - { type: process, command: gives, mutates: true }
+  pre_tool_use:
+    - hooks: [{ type: process, command: gives }]
+",
+    );
+    let verdict = dispatch(&executor, Event::BeforeLlmCall, &request()).await;
+    assert!(verdict.updated_request.unwrap().tools.is_some());
+    let verdict = dispatch(&executor, Event::PreToolUse, &tool("echo", json!({}))).await;
+    assert_eq!(verdict.respond, None);
+    assert!(error(&verdict).contains("neither provides nor brought along"), "{verdict:#?}");
+    shutdown(&executor).await;
+}

@@ -1,7 +1,7 @@
 //! `hookexec run --connect`: the same answers from a server, and from none.
 
 use std::io::Write;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 
 use crate::process::{Serving, sandbox};
 use crate::support::{Done, Sandbox};
@@ -77,6 +77,13 @@ fn a_server_that_talks_nonsense_or_hangs_up_decides_nothing() {
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}\n",
         "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"event\":\"stop\",\"decision\":null,\"allowed\":true,\"hooks\":[]}}\n",
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"overloaded\"}}\n",
+        // On another event, contradicting itself either way, and without a decision.
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"event\":\"stop\",\"decision\":\"allow\",\"allowed\":true,\"hooks\":[]}}\n",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"event\":\"pre_tool_use\",\"decision\":\"deny\",\"allowed\":true,\"hooks\":[]}}\n",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"event\":\"pre_tool_use\",\"decision\":\"allow\",\"allowed\":false,\"hooks\":[]}}\n",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"event\":\"pre_tool_use\",\"allowed\":true,\"hooks\":[]}}\n",
+        // As long as can be said; then it goes away.
+        "{\"jsonrpc\":\"2.0\",\"method\":\"hook.started\",\"params\":{\"hook\":{\"timeout_ms\":18446744073709551615}}}\n",
     ] {
         let socket = sandbox.home().join("socket");
         let listener = UnixListener::bind(&socket).unwrap();
@@ -90,6 +97,31 @@ fn a_server_that_talks_nonsense_or_hangs_up_decides_nothing() {
         talker.join().unwrap();
         std::fs::remove_file(&socket).unwrap();
     }
+}
+
+#[test]
+fn a_server_that_drips_or_lets_nobody_in_is_not_waited_for() {
+    let sandbox = sandbox();
+    let socket = sandbox.home().join("drips");
+    let listener = UnixListener::bind(&socket).unwrap();
+    let dripping = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        // Each byte is a sign of life, and the line never ends.
+        while stream.write_all(b" ").is_ok() {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+    });
+    let done = run(&sandbox, &["--connect", socket.to_str().unwrap()], "rm x").exits(2);
+    assert!(done.stderr.contains("does not answer: timed out"), "{}", done.stderr);
+    dripping.join().unwrap();
+
+    let socket = sandbox.home().join("full");
+    let listener = UnixListener::bind(&socket).unwrap();
+    rustix::net::listen(&listener, 0).unwrap();
+    let _first_in_the_queue = UnixStream::connect(&socket).unwrap();
+    let done = run(&sandbox, &["--connect", socket.to_str().unwrap()], "rm x").exits(2);
+    assert!(done.stderr.contains("does not answer: timed out"), "{}", done.stderr);
+    assert_eq!(done.json_line()["message"], "no rm");
 }
 
 #[test]

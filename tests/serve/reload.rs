@@ -43,6 +43,25 @@ async fn the_next_event_sees_the_new_hooks() {
 }
 
 #[tokio::test]
+async fn a_file_that_is_emptied_keeps_the_old_hooks_until_it_says_that_there_are_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("hooks.yaml");
+    fs::write(&file, hooks("old")).unwrap();
+    let server = server(&file);
+    let mut client = Partner::new(&server);
+    // As an editor writes it: emptied first, and then piece by piece.
+    for text in ["", "# mine\n", "hooks:\n", "pre_tool_use:\n", "hooks: { pre_tool_use: }\n"] {
+        fs::write(&file, text).unwrap();
+        let answer = verdict(&mut client).await;
+        assert_eq!(answer["message"], "old", "{text:?}");
+        let said = answer["system_message"].as_str().unwrap();
+        assert!(said.contains("empty"), "{text:?}: {said}");
+    }
+    fs::write(&file, "hooks: {}\n").unwrap();
+    assert_eq!(verdict(&mut client).await["decision"], Value::Null);
+}
+
+#[tokio::test]
 async fn a_broken_file_keeps_the_old_hooks_and_says_so() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("hooks.yaml");

@@ -80,6 +80,10 @@ impl HandlerFactory for ProcessFactory {
     }
 }
 
+fn tools(request: &Input) -> &[serde_json::Value] {
+    request.tools.as_deref().unwrap_or_default()
+}
+
 fn unknown(name: &str, processes: &Processes) -> BuildError {
     let error = BuildError::new(format!("unknown process `{name}`")).at("command");
     let names: Vec<&str> = processes.names().collect();
@@ -119,7 +123,7 @@ impl Handler for ProcessHandler {
                     let output = stage
                         .read(&reply, call.input)
                         .map_err(|problem| self.misread(stage.method, &problem, reply))?;
-                    self.vet(stage, call.input, &output)?;
+                    self.vet(stage, call, &output)?;
                     output
                 }
                 Role::Event(method) => {
@@ -154,14 +158,16 @@ impl ProcessHandler {
     }
 
     /// Remembers the tools that the process added, and refuses an answer in a foreign tool's place.
-    fn vet(&self, stage: &Stage, input: &Input, output: &Output) -> Result<(), HandlerError> {
+    fn vet(&self, stage: &Stage, call: &Call<'_>, output: &Output) -> Result<(), HandlerError> {
+        let input = call.input;
         let name = &self.supervisor.process.name;
         let (injections, session) = (self.processes.injections(), &input.session_id);
         if stage.answer == Answer::Request {
-            let before = input.tools.as_deref().unwrap_or_default();
+            let before = tools(input);
             let change = output.updated_request.as_ref();
             let after = change.and_then(|change| change.tools.as_deref()).unwrap_or(before);
-            injections.note(name, session, before, after);
+            // What the host defined stays the host's, also when a hook before took it out.
+            injections.note(name, session, [tools(call.original), before], after);
         }
         let tool = input.tool();
         if output.respond.is_none() || self.provides(tool) || injections.owns(name, session, tool) {

@@ -32,14 +32,21 @@ struct Injection {
 }
 
 impl Injections {
-    /// Notes what `process` made of the tools of a model request.
-    pub(super) fn note(&self, process: &str, session: &str, before: &[Value], after: &[Value]) {
-        let added: Vec<(&str, &Value)> = named(after)
-            .filter(|(name, _)| named(before).all(|(known, _)| known != *name))
-            .collect();
+    /// Notes what `process` made of the tools of a model request: those that the host sent, and
+    /// those that the hooks before it left.
+    pub(super) fn note(
+        &self,
+        process: &str,
+        session: &str,
+        before: [&[Value]; 2],
+        after: &[Value],
+    ) {
+        let before = || before.into_iter().flat_map(named);
+        let added: Vec<(&str, &Value)> =
+            named(after).filter(|(name, _)| before().all(|(known, _)| known != *name)).collect();
         let mut sessions = self.lock();
         if let Some(tools) = sessions.tools.get_mut(session) {
-            for (name, definition) in named(before) {
+            for (name, definition) in before() {
                 // The same definition is what it added to an earlier request of a host that kept it.
                 if tools.get(name).is_some_and(|ours| !same(&ours.definition, definition)) {
                     tools.remove(name);
@@ -116,40 +123,54 @@ mod tests {
         let injections = Injections::default();
         let host = [tool("shell", "host")];
         let after = [tool("shell", "host"), tool("weather", "ours")];
-        injections.note("w", "s1", &host, &after);
+        injections.note("w", "s1", [&host, &host], &after);
         assert!(injections.owns("w", "s1", "weather"));
         assert!(!injections.owns("w", "s1", "shell"));
         assert!(!injections.owns("other", "s1", "weather"));
         assert!(!injections.owns("w", "s2", "weather"));
         assert!(injections.owns_somewhere("w", "weather"));
         // A host that keeps the tools hands them back with the next request.
-        injections.note("w", "s1", &after, &after);
+        injections.note("w", "s1", [&after, &after], &after);
         assert!(injections.owns("w", "s1", "weather"));
         let anthropic = [json!({ "name": "clock" })];
-        injections.note("w", "s1", &[], &anthropic);
+        injections.note("w", "s1", [&[], &[]], &anthropic);
         assert!(injections.owns("w", "s1", "clock"));
     }
 
     #[test]
     fn a_tool_that_somebody_else_defines_belongs_to_nobody_here() {
         let injections = Injections::default();
-        injections.note("w", "s", &[], &[tool("weather", "ours")]);
+        injections.note("w", "s", [&[], &[]], &[tool("weather", "ours")]);
         let theirs = [tool("weather", "theirs")];
-        injections.note("w", "s", &theirs, &theirs);
+        injections.note("w", "s", [&theirs, &theirs], &theirs);
         assert!(!injections.owns("w", "s", "weather"));
 
-        injections.note("a", "s", &[], &[tool("clock", "x")]);
-        injections.note("b", "s", &[], &[tool("clock", "x")]);
+        injections.note("a", "s", [&[], &[]], &[tool("clock", "x")]);
+        injections.note("b", "s", [&[], &[]], &[tool("clock", "x")]);
         assert!(!injections.owns("a", "s", "clock") && !injections.owns("b", "s", "clock"));
-        injections.note("a", "s", &[], &[tool("clock", "x")]);
+        injections.note("a", "s", [&[], &[]], &[tool("clock", "x")]);
         assert!(!injections.owns("a", "s", "clock"));
+    }
+
+    #[test]
+    fn a_tool_of_the_host_is_not_to_be_had_by_taking_it_out_first() {
+        let injections = Injections::default();
+        let host = [tool("shell", "host")];
+        injections.note("a", "s", [&host, &host], &[]);
+        injections.note("b", "s", [&host, &[]], &[tool("shell", "ours")]);
+        assert!(!injections.owns("b", "s", "shell"));
+        // Passing on what another process brought along makes it nobody else's.
+        let weather = [tool("weather", "a")];
+        injections.note("a", "s", [&[], &[]], &weather);
+        injections.note("b", "s", [&[], &weather], &weather);
+        assert!(injections.owns("a", "s", "weather") && !injections.owns("b", "s", "weather"));
     }
 
     #[test]
     fn the_oldest_sessions_are_forgotten() {
         let injections = Injections::default();
         for session in 0..=SESSIONS {
-            injections.note("w", &session.to_string(), &[], &[tool("weather", "ours")]);
+            injections.note("w", &session.to_string(), [&[], &[]], &[tool("weather", "ours")]);
         }
         assert!(!injections.owns("w", "0", "weather"));
         assert!(injections.owns("w", "1", "weather"));
