@@ -194,6 +194,8 @@ fn common(
         input.tool_use_id = text(&["tool_call_id", "tool_use_id", "toolCallId", "toolUseId"]);
     }
     match event {
+        // Who does not say how a session began has no other way to begin one.
+        Event::SessionStart if input.source.is_none() => input.source = Some("startup".to_owned()),
         Event::PostToolUse => {
             input.tool_response =
                 value(&["tool_response", "tool_result", "toolResult", "tool_output"])

@@ -283,3 +283,18 @@ fn a_dialect_stands_only_where_it_can_mean_something() {
         assert_eq!(done.code(), Some(78));
     }
 }
+
+#[test]
+fn one_script_under_two_matchers_sees_what_either_is_for() {
+    let sandbox = Sandbox::new();
+    let hook = json!({"type": "command", "dialect": "claude-code",
+        "command": "jq -r '.tool_name + \" \" + .tool_input.file_path' >> seen"});
+    let entries = ["Edit", "Write"].map(|matcher| json!({"matcher": matcher, "hooks": [hook]}));
+    sandbox.write("hooks.yaml", &json!({ "pre_tool_use": entries }).to_string());
+    let (agent, event, payload) = edits("b").swap_remove(1);
+    lets_pass(&run(&sandbox, agent, event, &payload), agent);
+    let seen = sandbox.read("seen");
+    let mut seen: Vec<&str> = seen.lines().collect();
+    seen.sort_unstable();
+    assert_eq!(seen, ["Edit /p/b", "Write /p/a.txt"]);
+}
