@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How much of git's output is read.
 const MOST: usize = 256 * 1024;
 
-/// Settings that keep a repository from naming programs to run, and output plain.
+/// Settings that keep a repository from naming programs to run, its index as it is, and output plain.
 const SETTINGS: &[(&str, &str)] = &[
     ("core.fsmonitor", "false"),
     ("core.hooksPath", "/dev/null"),
@@ -29,6 +29,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("core.sshCommand", "false"),
     ("core.alternateRefsCommand", "true"),
     ("color.ui", "false"),
+    ("diff.autoRefreshIndex", "false"),
     ("diff.external", ""),
     ("diff.submodule", "short"),
     ("gpg.program", "false"),

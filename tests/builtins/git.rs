@@ -262,7 +262,8 @@ fn a_repository_shows_no_files_outside_of_it() {
 fn asking_leaves_the_repository_as_it_was() {
     let repository = Repository::new();
     // A stale time stamp makes git want to refresh the index.
-    repository.write("kept.txt", "one\n");
+    let file = fs::File::options().write(true).open(repository.path().join("kept.txt")).unwrap();
+    file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_mins(1)).unwrap();
     let index = repository.path().join(".git/index");
     let before = fs::read(&index).unwrap();
     repository.context("add_git_status", &[]).unwrap();

@@ -237,7 +237,7 @@ fn paths_are_found_wherever_they_stand() {
         json!({ "path": "README.md", "old_string": ".env", "new_string": "~/.ssh/id_rsa" }),
         json!({ "prompt": "Explain what a .env file is." }),
         json!({ "pattern": "fn [a-z_]* .env" }),
-        json!({ "text": "one and / or another" }),
+        json!({ "text": "find this and / or rm that" }),
         json!({ "n": 1, "flag": true, "nothing": null }),
         json!({}),
     ] {
@@ -385,6 +385,7 @@ fn an_ordinary_command_is_left_alone() {
         "cp README.md /tmp/",
         "cd src && grep -rn foo . && rm -rf *.o",
         "rm -rf \"$X\"/*.o $X",
+        "cat <<'EOF' > src/x.py\ni = s.find('/') // 2  # x.tar\nj = i / 2\nEOF",
         "cat <<'EOF' > src/new.rs\nfn main() { println!(\"{}\", 1); }\nEOF",
         "curl https://example.com/a?b=c",
         "sed -i 's/a/b/' src/main.rs",

@@ -16,7 +16,7 @@ use crate::wire::{Input, JsonObject};
 const LONGEST: usize = 64 << 10;
 
 /// Keys whose text is written into a file or shown, and names none.
-const CONTENTS: [&str; 17] = [
+const CONTENTS: [&str; 22] = [
     "content",
     "contents",
     "file_text",
@@ -34,6 +34,11 @@ const CONTENTS: [&str; 17] = [
     "insert_text",
     "new_content",
     "old_content",
+    "code_edit",
+    "codeedit",
+    "replacement",
+    "markdown",
+    "html",
 ];
 /// Keys whose text is run.
 const COMMANDS: [&str; 13] = [
@@ -53,40 +58,30 @@ const COMMANDS: [&str; 13] = [
 ];
 /// Keys whose text may be a path as a whole, but is never run: it is searched for, or read by
 /// people and models.
-const SENTENCES: [&str; 9] =
-    ["pattern", "regex", "query", "prompt", "description", "message", "title", "patch", "diff"];
-/// Programs and functions that go through a directory and all below it, beside all `...tar` and
-/// `7z...`.
-const DESCENDING: [&str; 28] = [
-    "find",
-    "fd",
-    "fdfind",
-    "rg",
-    "ag",
-    "ack",
-    "tree",
-    "zip",
-    "pax",
-    "ditto",
-    "rsync",
-    "scp",
-    "rm",
-    "rmdir",
-    "mv",
-    "shred",
-    "cpio",
-    "rclone",
-    "restic",
-    "du",
-    "docker",
-    "podman",
-    "mount",
-    "copytree",
-    "rmtree",
-    "make_archive",
-    "tarfile",
-    "zipfile",
+const SENTENCES: [&str; 14] = [
+    "pattern",
+    "regex",
+    "query",
+    "prompt",
+    "description",
+    "message",
+    "title",
+    "comment",
+    "question",
+    "explanation",
+    "instructions",
+    "thought",
+    "patch",
+    "diff",
 ];
+/// Programs that go through a directory and all below it, beside all `...tar` and `7z...`.
+const DESCENDING: [&str; 23] = [
+    "find", "fd", "fdfind", "rg", "ag", "ack", "tree", "zip", "pax", "ditto", "rsync", "scp", "rm",
+    "rmdir", "mv", "shred", "cpio", "rclone", "restic", "du", "docker", "podman", "mount",
+];
+/// Functions that do.
+const DESCENDING_FUNCTIONS: [&str; 5] =
+    ["copytree", "rmtree", "make_archive", "tarfile", "zipfile"];
 /// Parts of a tool's name that say that it goes through a directory and all below it.
 const DESCENDING_TOOLS: [&str; 9] =
     ["grep", "search", "delete", "remove", "move", "rename", "copy", "archive", "zip"];
@@ -113,6 +108,7 @@ impl Targets {
             words: Texts::default(),
             lines: Texts::default(),
             length: 0,
+            command: false,
             shell: tool::runs_commands(input),
             patch: input.tool().contains("patch"),
             variables: Variables { set: BTreeMap::new(), environment },
@@ -120,7 +116,7 @@ impl Targets {
         if let Some(arguments) = &input.tool_input {
             collector.object(arguments)?;
         }
-        let Collector { words, lines, .. } = collector;
+        let Collector { words, lines, command, .. } = collector;
         let tool = input.tool().to_lowercase();
         let dotglob = words.iter().any(|(word, _)| word.contains("glob"));
         let mut texts = Texts::default();
@@ -129,7 +125,8 @@ impl Targets {
         }
         let strays = texts.iter().any(|(text, _)| strays(text));
         Ok(Self {
-            descends: descends(&words) || DESCENDING_TOOLS.iter().any(|part| tool.contains(part)),
+            descends: command && descends(&words)
+                || DESCENDING_TOOLS.iter().any(|part| tool.contains(part)),
             strays,
             access: access(input),
             texts,
@@ -141,6 +138,8 @@ struct Collector<'v> {
     words: Texts,
     lines: Texts,
     length: usize,
+    /// Whether something of it is surely run.
+    command: bool,
     shell: bool,
     patch: bool,
     variables: Variables<'v>,
@@ -180,6 +179,7 @@ impl Collector<'_> {
             return Err(format!("`{key}` is too long to be checked ({limit} KiB)").into());
         }
         if self.shell || COMMANDS.contains(&key) {
+            self.command = true;
             return Ok(words::words(text, self.variables.environment, &mut self.words)?);
         }
         if text.trim_start().starts_with(['{', '['])
@@ -232,12 +232,14 @@ fn strays(text: &str) -> bool {
 fn descends(words: &Texts) -> bool {
     let copies = words.iter().any(|(word, _)| word == "cp");
     words.iter().any(|(word, _)| {
-        let program = word.rsplit(['/', '.']).next().unwrap_or(word);
+        let last = |separator: char| word.rsplit(separator).next().unwrap_or(word);
+        let program = last('/');
         let cluster = word.strip_prefix('-').filter(|letters| {
             letters.len() <= 8 && letters.chars().all(|letter| letter.is_ascii_alphabetic())
         });
         DESCENDING.contains(&program)
-            || program.ends_with("tar")
+            || DESCENDING_FUNCTIONS.contains(&last('.'))
+            || program.strip_suffix("tar").is_some_and(|kind| !kind.contains('.'))
             || program.starts_with("7z")
             || cluster.is_some_and(|letters| letters.contains(['r', 'R']))
             || copies && cluster.is_some_and(|letters| letters.contains('a'))
