@@ -47,7 +47,7 @@ bench-pure *arguments:
 
 # A hundred thousand dispatches, with hooks killed at random; HOOKEXEC_SEED=n repeats a run
 soak dispatches="100000":
-    HOOKEXEC_SOAK={{dispatches}} cargo test --release --test soak -- --nocapture
+    HOOKEXEC_SOAK={{dispatches}} cargo test --test soak -- --nocapture
 
 # Licences, advisories, sources and banned crates (needs cargo-deny)
 deny:
