@@ -13,7 +13,8 @@ use sha2::{Digest as _, Sha256};
 use super::record::Record;
 use super::writer::AuditSettings;
 use crate::config::{Config, Location, SourceFile};
-use crate::trust::bundle::{hexadecimal, name_of, scripts};
+use crate::trust::bundle::hexadecimal;
+use crate::trust::named::{Places, scripts};
 
 /// The longest script whose bytes are looked at, in bytes: that is done at every event.
 const MAX_SCRIPT: u64 = 1 << 20;
@@ -62,10 +63,7 @@ impl Sources {
         let of_file = |other: &Location| Arc::ptr_eq(other.file(), location.file());
         let hooks = config.hooks.iter().filter(|hook| of_file(&hook.location));
         let processes = config.processes.values().filter(|process| of_file(&process.location));
-        let directory = location.directory();
-        let named = scripts(hooks, processes, directory, project);
-        self.scripts
-            .extend(named.into_iter().map(|path| (name_of(&path, directory, project), path)));
+        self.scripts.extend(scripts(hooks, processes, &Places::new(location.path(), project)));
     }
 
     /// Writes into a record what it rests on.

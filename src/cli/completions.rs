@@ -22,7 +22,7 @@ impl Args {
     pub(crate) fn execute(self) -> Result<Exit, CommandError> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "hookexec", &mut script);
-        output::print(&String::from_utf8_lossy(&script))?;
+        output::print_data(&String::from_utf8_lossy(&script))?;
         Ok(Exit::Success)
     }
 }

@@ -146,7 +146,7 @@ impl Args {
             LogLine::Record(record) => {
                 rows.push_str(&self.row(&record));
                 if rows.len() > 1 << 16 && printed.is_ok() {
-                    printed = output::print(&std::mem::take(&mut rows));
+                    printed = self.print(&std::mem::take(&mut rows));
                 }
             }
             _ => numbers.unreadable += 1,
@@ -169,13 +169,20 @@ impl Args {
                 (None, Format::Text) => output::print(&decisions_text::numbers(&numbers))?,
             }
         } else {
-            output::print(&rows)?;
+            self.print(&rows)?;
         }
         if numbers.unreadable > 0 {
             let lines = counted(numbers.unreadable, "line");
             warn(&format!("{lines} of the log can't be read: a record was cut, or is no record"));
         }
         Ok(Exit::Success)
+    }
+
+    fn print(&self, rows: &str) -> Result<(), CommandError> {
+        match self.format {
+            Format::Json => output::print_data(rows),
+            Format::Text => output::print(rows),
+        }
     }
 
     fn follow(&self, path: &Path) -> Result<Exit, CommandError> {
@@ -186,7 +193,7 @@ impl Args {
                 for line in tail.poll().map_err(|error| unreadable(path, &error))? {
                     match line {
                         LogLine::Record(record) if filter.wants(&record) => {
-                            output::print(&self.row(&record))?;
+                            self.print(&self.row(&record))?;
                         }
                         LogLine::Record(_) => {}
                         _ => warn("a line of the log can't be read"),

@@ -7,6 +7,7 @@ use hookexec::wire::HookStatus;
 use hookexec::{Decision, Event};
 
 use super::decisions::{Numbers, shown};
+use super::plain;
 use super::report::{BAD, DIM, DOUBTFUL, GOOD, PLAIN, counted};
 use super::table::Table;
 
@@ -22,7 +23,7 @@ pub(super) fn record(record: &Record) -> String {
             let _ = writeln!(
                 text,
                 "    {BAD}failed{BAD:#} {} ({}): {}",
-                hook.name,
+                one_line(&hook.name),
                 shown(&hook.source),
                 one_line(error)
             );
@@ -41,7 +42,7 @@ pub(super) fn shadow(record: &Record) -> String {
             text,
             "{}  {DOUBTFUL}would {would}{DOUBTFUL:#}: {} ({}) {reason}",
             head(record),
-            hook.name,
+            one_line(&hook.name),
             shown(&hook.source)
         );
     }
@@ -55,7 +56,7 @@ fn head(record: &Record) -> String {
         Some(Decision::Allow) => (GOOD, "allow"),
         None => (PLAIN, "none"),
     };
-    let tool = record.tool.as_deref().unwrap_or_default();
+    let tool = one_line(record.tool.as_deref().unwrap_or_default());
     let rewritten = if record.rewritten.is_empty() { "" } else { " (rewritten)" };
     let line = format!(
         "{DIM}{}{DIM:#} {style}{word:5}{style:#} {} {tool}{rewritten}",
@@ -65,7 +66,7 @@ fn head(record: &Record) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    text.trim().replace('\n', " / ")
+    plain::line(&text.trim().replace('\n', " / "))
 }
 
 /// Returns the numbers of a log as tables.
@@ -108,11 +109,16 @@ pub(super) fn numbers(numbers: &Numbers) -> String {
     }
     for hook in numbers.hooks.iter().filter(|hook| hook.would_change > 0) {
         let (name, source, verdicts) =
-            (&hook.name, &hook.source, counted(hook.would_change, "verdict"));
+            (one_line(&hook.name), &hook.source, counted(hook.would_change, "verdict"));
         let _ = writeln!(text, "{name} ({source}) would have changed {verdicts}");
     }
     for hook in &numbers.never_ran {
-        let _ = writeln!(text, "{DOUBTFUL}never ran{DOUBTFUL:#}: {} ({})", hook.name, hook.source);
+        let _ = writeln!(
+            text,
+            "{DOUBTFUL}never ran{DOUBTFUL:#}: {} ({})",
+            one_line(&hook.name),
+            hook.source
+        );
     }
     text
 }

@@ -8,13 +8,14 @@ use hookexec::{Event, Input, Verdict};
 
 use super::exit::Exit;
 use super::explain::{Effect, Explained, ExplainedHook};
+use super::plain;
 use super::report::{BAD, DIM, DOUBTFUL, GOOD, PLAIN, counted, decision, extras};
 
 /// Returns the tree of an event.
 pub(super) fn event(explained: &Explained) -> String {
     let mut text = explained.event.to_string();
     if let Some(tool) = &explained.tool {
-        let _ = write!(text, ", tool `{tool}`");
+        let _ = write!(text, ", tool `{}`", plain::line(tool));
     }
     text.push('\n');
     let ran = explained.verdict.is_some();
@@ -46,7 +47,7 @@ pub(super) fn event(explained: &Explained) -> String {
 pub(super) fn why_not(hooks: &[&Explanation], event: Event, input: &Input) -> String {
     let mut text = String::new();
     for hook in hooks {
-        let _ = writeln!(text, "{} ({})", hook.name, hook.source);
+        let _ = writeln!(text, "{} ({})", plain::line(&hook.name), plain::line(&hook.source));
         for line in selection_lines(hook, event, input.tool_name.as_deref()) {
             let _ = writeln!(text, "  {line}");
         }
@@ -66,7 +67,11 @@ fn branch(text: &mut String, last: bool, lines: &[String]) {
 fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<String> {
     let Explanation { name, kind, source, selection, .. } = &hook.explanation;
     let title = |style: anstyle::Style, word: &str| {
-        format!("{style}{word:10}{style:#} {name} {DIM}{kind}, {source}{DIM:#}")
+        format!(
+            "{style}{word:10}{style:#} {} {DIM}{kind}, {}{DIM:#}",
+            plain::line(name),
+            plain::line(source)
+        )
     };
     let Some(report) = &hook.report else {
         let mut lines = match selection {
@@ -143,6 +148,7 @@ fn selection_lines(hook: &Explanation, event: Event, tool: Option<&str>) -> Vec<
         Selection::NotMatched => {
             let (matcher, tool) =
                 (hook.matcher.as_deref().unwrap_or_default(), tool.unwrap_or_default());
+            let (matcher, tool) = (plain::line(matcher), plain::line(tool));
             vec![format!("its matcher `{matcher}` does not match the tool `{tool}`")]
         }
         Selection::ConditionFails => {
@@ -176,7 +182,7 @@ fn verdict_lines(verdict: &Verdict, hooks: &[ExplainedHook]) -> String {
     let deciding: Vec<String> = hooks
         .iter()
         .filter(|hook| hook.effect == Some(Effect::Decides))
-        .map(|hook| format!("`{}`", hook.explanation.name))
+        .map(|hook| format!("`{}`", plain::line(&hook.explanation.name)))
         .collect();
     let overruled = hooks.iter().filter(|hook| hook.effect == Some(Effect::Overruled)).count();
     if !deciding.is_empty() {

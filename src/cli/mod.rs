@@ -28,6 +28,7 @@ mod list;
 mod log;
 mod output;
 mod page;
+mod plain;
 mod replay;
 mod report;
 mod run;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::error::CommandError;
+use super::plain::coloured;
 
 /// How the tables of the documentation are shown.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -19,10 +20,15 @@ pub(crate) enum Format {
     Markdown,
 }
 
-/// Writes `text` to stdout.
+/// Writes `text`, which is for people, to stdout: without what a terminal would obey.
+pub(crate) fn print(text: &str) -> Result<(), CommandError> {
+    print_data(&coloured(text))
+}
+
+/// Writes `text` to stdout as it is.
 ///
 /// A closed pipe is not an error: whoever reads has seen enough, and the exit code says the rest.
-pub(crate) fn print(text: &str) -> Result<(), CommandError> {
+pub(crate) fn print_data(text: &str) -> Result<(), CommandError> {
     let mut stdout = anstream::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -51,13 +57,13 @@ pub(crate) fn answer(text: &str) -> io::Result<()> {
 /// Writes `value` to stdout as JSON for people and programs.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), CommandError> {
     let text = serde_json::to_string_pretty(value).map_err(|error| not_json(&error))?;
-    print(&(text + "\n"))
+    print_data(&(text + "\n"))
 }
 
 /// Writes `value` to stdout as one line of JSON.
 pub(crate) fn print_json_line(value: &impl serde::Serialize) -> Result<(), CommandError> {
     let text = serde_json::to_string(value).map_err(|error| not_json(&error))?;
-    print(&(text + "\n"))
+    print_data(&(text + "\n"))
 }
 
 /// How long a reader of stderr is waited for: [`FOREVER`], [`A_MOMENT`] or, after that, [`NEVER`].
@@ -71,10 +77,11 @@ pub(crate) fn hold_up_nobody() {
     PATIENCE.store(A_MOMENT, Ordering::Relaxed);
 }
 
-/// Writes `text` to stderr, coloured where the terminal wants it.
+/// Writes `text` to stderr, coloured where the terminal wants it, without what else it would obey.
 ///
 /// There is nowhere left to report a failure to.
 pub(crate) fn talk(text: &str) {
+    let text = &*coloured(text);
     if PATIENCE.load(Ordering::Relaxed) != FOREVER {
         let plain = anstream::adapter::strip_str(text).to_string();
         if hurried(plain.as_bytes()).is_err() {
@@ -82,6 +89,12 @@ pub(crate) fn talk(text: &str) {
         }
         return;
     }
+    let mut stderr = anstream::stderr().lock();
+    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+}
+
+/// Writes `text`, which moves the cursor and is our own, to stderr.
+pub(crate) fn draw(text: &str) {
     let mut stderr = anstream::stderr().lock();
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }

@@ -239,13 +239,13 @@ impl Progress {
         let done = read.min(self.size) * WIDTH / self.size.max(1);
         let bar: String = (0..WIDTH).map(|at| if at < done { '#' } else { '.' }).collect();
         let percent = read.min(self.size) * 100 / self.size.max(1);
-        output::talk(&format!("\r[{bar}] {percent:3} %"));
+        output::draw(&format!("\r[{bar}] {percent:3} %"));
         self.last = Some(Instant::now());
     }
 
     fn done(&self) {
         if self.last.is_some() {
-            output::talk("\r\u{1b}[K");
+            output::draw("\r\u{1b}[K");
         }
     }
 }

@@ -7,6 +7,8 @@ use hookexec::executor::{Explanation, Selection};
 use hookexec::wire::{HookReport, HookStatus, Mode};
 use hookexec::{Decision, Verdict};
 
+use super::plain::{self, plain};
+
 pub(super) const GOOD: Style = AnsiColor::Green.on_default().bold();
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 pub(super) const DOUBTFUL: Style = AnsiColor::Yellow.on_default().bold();
@@ -58,7 +60,9 @@ pub(crate) fn not_run(explanations: &[Explanation]) -> String {
         let _ = writeln!(
             text,
             "  {DIM}{:10}{DIM:#} {} ({}): {why}",
-            "not run", explanation.name, explanation.source
+            "not run",
+            plain::line(&explanation.name),
+            plain::line(&explanation.source)
         );
     }
     text
@@ -102,7 +106,9 @@ fn line(report: &HookReport, message: &str) -> String {
     };
     let mut text = format!(
         "  {style}{word:10}{style:#} {} ({}) {DIM}{:.1} ms{DIM:#}",
-        report.name, report.source, report.duration_ms
+        plain::line(&report.name),
+        plain::line(&report.source),
+        report.duration_ms
     );
     if let Some(decision) = report.decision {
         let _ = write!(text, ", {decision}");
@@ -132,10 +138,4 @@ fn line(report: &HookReport, message: &str) -> String {
         }
     }
     text + "\n"
-}
-
-/// Returns a text without what a terminal would obey: hooks repeat what a model said.
-fn plain(text: &str) -> String {
-    let obeyed = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
-    text.replace(obeyed, "\u{fffd}")
 }

@@ -1,5 +1,7 @@
 //! Plain tables: aligned columns for people, Markdown for documents.
 
+use super::plain;
+
 /// A table with a heading per column.
 pub(crate) struct Table<const COLUMNS: usize> {
     rows: Vec<[String; COLUMNS]>,
@@ -13,7 +15,7 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
 
     /// Adds a row.
     pub(crate) fn row(&mut self, cells: [String; COLUMNS]) {
-        self.rows.push(cells);
+        self.rows.push(cells.map(|cell| plain::line(&cell)));
     }
 
     /// Returns whether it has no rows.

@@ -102,8 +102,8 @@ impl Args {
         match self.format {
             Format::Text => output::print(&test_report::text(&results))?,
             Format::Json => output::print_json(&results)?,
-            Format::Junit => output::print(&test_report::junit(&results))?,
-            Format::Github => output::print(&test_report::github(&results))?,
+            Format::Junit => output::print_data(&test_report::junit(&results))?,
+            Format::Github => output::print_data(&test_report::github(&results))?,
         }
         let passed = results.failed == 0 && results.enough_coverage;
         Ok(if passed { Exit::Success } else { Exit::Negative })

@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::error::{CommandError, warn};
 use super::exit::Exit;
 use super::output;
+use super::plain;
 
 /// Shows, approves or forgets the hooks files that a project brings along
 ///
@@ -77,6 +78,8 @@ struct Row {
     status: &'static str,
     digest: String,
     files: Vec<String>,
+    /// What it calls that the approval does not cover.
+    uncovered: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
 }
@@ -94,7 +97,15 @@ impl Args {
 }
 
 fn show(target: &Target) -> Result<Exit, CommandError> {
-    let rows: Vec<Row> = target.files()?.into_iter().map(Row::of).collect();
+    let store = store()?;
+    let mut rows = Vec::new();
+    for file in target.files()? {
+        if let Trust::Unsafe(problem) = &file.trust {
+            warn(&format!("the approvals don't count: {problem}; {}", problem.hint));
+        }
+        let diff = matches!(file.trust, Trust::Changed { .. }).then(|| store.diff(&file.bundle));
+        rows.push(Row::of(file, diff));
+    }
     let all = rows.iter().all(|row| row.status == "approved");
     match target.format {
         Format::Json => output::print_json(&rows)?,
@@ -111,8 +122,8 @@ fn add(target: &Target) -> Result<Exit, CommandError> {
     let store = store()?;
     for file in target.files()? {
         store.add(&file.bundle).map_err(|error| not_written(&error))?;
-        let mut row = Row::of(file);
-        (row.status, row.diff) = ("approved", None);
+        let mut row = Row::of(file, None);
+        row.status = "approved";
         output::print(&row.text())?;
     }
     Ok(Exit::Success)
@@ -120,15 +131,28 @@ fn add(target: &Target) -> Result<Exit, CommandError> {
 
 fn remove(target: &Target) -> Result<Exit, CommandError> {
     let store = store()?;
-    // A file that is gone or broken by now can be forgotten, too.
-    let paths = match &target.file {
-        Some(file) => vec![file.clone()],
-        None => target.files()?.into_iter().map(|file| file.bundle.path).collect(),
+    let said = |path: &Path, removed: bool| {
+        let what = if removed { "is no longer approved" } else { "was not approved" };
+        output::print(&format!("{}: {what}\n", plain::line(&path.to_string_lossy())))
     };
-    for path in paths {
-        let removed = store.remove(&path).map_err(|error| not_written(&error))?;
-        let what = if removed == 0 { "was not approved" } else { "is no longer approved" };
-        output::print(&format!("{}: {what}\n", path.display()))?;
+    let files = match (target.files(), &target.file) {
+        (Ok(files), _) => files,
+        // A file that is gone or broken by now can be forgotten, too.
+        (Err(_), Some(path)) => {
+            let removed = store.remove(path).map_err(|error| not_written(&error))?;
+            said(path, removed > 0)?;
+            return Ok(Exit::Success);
+        }
+        (Err(error), None) => return Err(error),
+    };
+    for file in files {
+        // What was approved here, and what is here now, wherever it was approved.
+        let here = store.remove(&file.bundle.path).map_err(|error| not_written(&error))?;
+        let same = store.remove_bundle(&file.bundle).map_err(|error| not_written(&error))?;
+        said(&file.bundle.path, here > 0 || same)?;
+        if store.status(&file.bundle) == Trust::Approved {
+            return Err(CommandError::internal("it is still approved"));
+        }
     }
     Ok(Exit::Success)
 }
@@ -140,7 +164,10 @@ fn list(format: Format) -> Result<Exit, CommandError> {
         Format::Text => {
             for approval in approvals {
                 let digest = approval.digest.get(..12).unwrap_or(&approval.digest);
-                output::print(&format!("{digest}  {}\n", approval.path.display()))?;
+                output::print(&format!(
+                    "{digest}  {}\n",
+                    plain::line(&approval.path.to_string_lossy())
+                ))?;
             }
         }
     }
@@ -153,7 +180,7 @@ impl Target {
         let mut options = LoadOptions::default();
         let directory = match (&self.cwd, &self.file) {
             (Some(directory), _) => directory.clone(),
-            (None, Some(file)) => file.parent().unwrap_or(Path::new("")).join("."),
+            (None, Some(file)) => self.working_dir(file),
             (None, None) => PathBuf::from("."),
         };
         let directory = directory.canonicalize().map_err(|error| {
@@ -181,16 +208,37 @@ impl Target {
     }
 }
 
+impl Target {
+    /// Returns where the hooks of `file` are taken to run: here, when here is in its project; else in the
+    /// directory that it is for.
+    fn working_dir(&self, file: &Path) -> PathBuf {
+        let own = file.parent().unwrap_or(Path::new("")).join(".");
+        let Ok(own) = own.canonicalize() else { return own };
+        let own = own
+            .ancestors()
+            .take(2)
+            .find(|place| place.ends_with(".hookexec"))
+            .and_then(Path::parent)
+            .unwrap_or(&own)
+            .to_owned();
+        match Path::new(".").canonicalize() {
+            Ok(here) if here.starts_with(&own) => here,
+            _ => own,
+        }
+    }
+}
+
 impl Row {
-    fn of(file: ProjectFile) -> Self {
-        let (status, diff) = match file.trust {
-            Trust::Approved => ("approved", None),
-            Trust::Changed { diff, .. } => ("changed", Some(diff)),
-            _ => ("not approved", None),
+    fn of(file: ProjectFile, diff: Option<String>) -> Self {
+        let status = match file.trust {
+            Trust::Approved => "approved",
+            Trust::Changed { .. } => "changed",
+            _ => "not approved",
         };
         Self {
             status,
-            digest: file.bundle.digest(),
+            digest: file.bundle.digest().to_owned(),
+            uncovered: file.bundle.uncovered,
             files: file.bundle.files.into_iter().map(|part| part.name).collect(),
             path: file.bundle.path,
             diff,
@@ -200,22 +248,26 @@ impl Row {
     fn text(&self) -> String {
         let here = std::env::current_dir().unwrap_or_default();
         let path = self.path.strip_prefix(&here).unwrap_or(&self.path);
-        let mut text = format!("{}: {}\n", path.display(), self.status);
+        let path = plain::line(&path.to_string_lossy());
+        let mut text = format!("{path}: {}\n", self.status);
         for script in self.files.iter().skip(1) {
-            let _ = writeln!(text, "  with {script}");
+            let _ = writeln!(text, "  with {}", plain::line(script));
+        }
+        if !self.uncovered.is_empty() {
+            let names: Vec<String> = self.uncovered.iter().map(|name| plain::line(name)).collect();
+            let names = names.join(", ");
+            let _ = writeln!(text, "  not covered, nor what they read of the project: {names}");
         }
         text + self.diff.as_deref().unwrap_or_default()
     }
 }
 
-/// Says loudly which hooks files were found and do not run, and what changed in them.
+/// Says loudly which hooks files were found and do not run. What changed in them `trust show` says: a
+/// guard has no time for it.
 pub(crate) fn warn_of_unapproved(config: &Config) {
     for file in &config.project_files {
         let Some(problem) = file.problem() else { continue };
         warn(&format!("{problem}: its hooks fail; {}", file.way_out()));
-        if let Trust::Changed { diff, .. } = &file.trust {
-            output::talk(diff);
-        }
     }
 }
 

@@ -9,6 +9,7 @@ use super::file::whole_file;
 use super::layers::{Layer, LoadOptions};
 use super::model::Config;
 use super::source::SourceFile;
+use crate::trust::named::project_of;
 use crate::trust::{Bundle, Trust, TrustStore, check_permissions};
 
 /// What decides about files, for one loading.
@@ -16,6 +17,8 @@ use crate::trust::{Bundle, Trust, TrustStore, check_permissions};
 pub(super) struct Acceptance {
     /// The directory of the project whose file is read.
     pub(super) project: Option<PathBuf>,
+    /// Where its hooks run.
+    pub(super) working_dir: Option<PathBuf>,
     /// Where approvals are kept; without it nothing of a project is approved.
     store: Option<TrustStore>,
     /// Whether the program itself vouches for the project's files.
@@ -55,13 +58,29 @@ impl ProjectFile {
                 _ => format!("{path} has changed since it was approved"),
             }),
             Trust::Unknown => Some(format!("{path} was never approved")),
+            Trust::Unsafe(problem) => Some(format!("{path} can't count as approved: {problem}")),
         }
     }
 
     /// Returns the way out.
     #[must_use]
     pub fn way_out(&self) -> String {
-        format!("review it, then run `hookexec trust add {}`", self.bundle.path.display())
+        if let Trust::Unsafe(problem) = &self.trust {
+            return problem.hint.clone();
+        }
+        // Elsewhere the words of its commands may lead elsewhere.
+        let directory =
+            self.bundle.path.parent().map(project_of).and_then(|dir| dir.canonicalize().ok());
+        let working_dir = match directory {
+            Some(directory) if directory != self.bundle.working_dir => {
+                format!("--cwd {} ", quoted(&self.bundle.working_dir))
+            }
+            _ => String::new(),
+        };
+        format!(
+            "review it, then run `hookexec trust add {working_dir}{}`",
+            quoted(&self.bundle.path)
+        )
     }
 
     /// Returns what to say of a file that is not approved.
@@ -70,6 +89,16 @@ impl ProjectFile {
         let problem = Diagnostic::warning(format!("{}: its hooks fail", self.problem()?));
         Some(problem.hint(self.way_out()).at(whole_file(&self.bundle.path)))
     }
+}
+
+/// Returns a path as a shell reads it, in quotes when it needs them.
+fn quoted(path: &Path) -> String {
+    let word = path.to_string_lossy();
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+@%:,".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.into_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 impl Acceptance {
@@ -121,9 +150,9 @@ impl Acceptance {
         if file.layer != Layer::Project || self.vouched {
             return Ok(());
         }
-        let nowhere = PathBuf::from(".");
-        let project = self.project.as_ref().unwrap_or(&nowhere);
-        let bundle = Bundle::read(file, part, project).map_err(|error| {
+        let here = Path::new(".");
+        let working_dir = self.working_dir.as_deref().unwrap_or(here);
+        let bundle = Bundle::read(file, part, working_dir).map_err(|error| {
             let message = format!("can't read a script that it names: {error}");
             Diagnostic::error(message).at(whole_file(&file.path))
         })?;

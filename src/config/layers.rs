@@ -111,7 +111,7 @@ impl Loading {
                     Diagnostic::warning(
                         "there is no home directory: the user's hooks are not read",
                     )
-                    .hint("set HOME"),
+                    .hint("set HOME to a whole path"),
                 ),
             }
         }
@@ -120,6 +120,7 @@ impl Loading {
         }
         let projects = if options.isolated { Vec::new() } else { project_directories(options) };
         loading.acceptance.project = projects.first().cloned();
+        loading.acceptance.working_dir = search_path(options).into_iter().next();
         for project in projects {
             let directory = project.join(PROJECT_DIRECTORY);
             let found = [directory.join(FILE), project.join(FILE)].into_iter().filter_map(present);
@@ -169,7 +170,9 @@ pub(super) fn user_directory(options: &LoadOptions) -> Option<PathBuf> {
     }
     // The same place on every system, so that one page of documentation is true everywhere.
     let strategy = etcetera::base_strategy::Xdg::new().ok()?;
-    Some(strategy.config_dir().join("hookexec"))
+    let directory = strategy.config_dir().join("hookexec");
+    // A relative one would be wherever the command runs: the project would speak for the user.
+    directory.is_absolute().then_some(directory)
 }
 
 /// Returns the directories that hold configuration of the project, the outermost first.
@@ -202,7 +205,8 @@ fn project_directories(options: &LoadOptions) -> Vec<PathBuf> {
 pub(super) fn search_path(options: &LoadOptions) -> Vec<PathBuf> {
     let working_dir = options.working_dir.clone().or_else(|| std::env::current_dir().ok());
     let Some(start) = working_dir else { return Vec::new() };
-    let start = std::path::absolute(&start).unwrap_or(start);
+    // As the system follows it: the home directory and the root of a repository are met on that way.
+    let start = start.canonicalize().or_else(|_| std::path::absolute(&start)).unwrap_or(start);
     let mut path = Vec::new();
     for directory in start.ancestors() {
         path.push(directory.to_owned());
@@ -216,6 +220,7 @@ pub(super) fn search_path(options: &LoadOptions) -> Vec<PathBuf> {
 /// Returns whether a project can't reach beyond `directory`.
 fn ends_search(directory: &Path, options: &LoadOptions) -> bool {
     let home = options.home.clone().or_else(super::home::home_directory);
+    let home = home.map(|home| home.canonicalize().unwrap_or(home));
     directory.join(".git").exists() || home.as_deref() == Some(directory)
 }
 

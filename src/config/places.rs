@@ -1,6 +1,6 @@
 //! Where a change would make a difference to what was loaded.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::layers::{
     DROP_INS, FILE, LoadOptions, PROJECT_DIRECTORY, managed_directory, search_path, user_directory,
@@ -28,13 +28,7 @@ impl LoadOptions {
             let approvals = self.trust_dir.clone().map(TrustStore::at).or_else(TrustStore::of_user);
             places.extend(approvals.map(|store| store.directory().to_owned()));
             for file in &config.project_files {
-                let own = file.bundle.path.parent().unwrap_or(Path::new(""));
-                for script in &file.bundle.files {
-                    match script.name.strip_prefix("project:") {
-                        Some(name) => places.extend(project.iter().map(|root| root.join(name))),
-                        None => places.push(own.join(&script.name)),
-                    }
-                }
+                places.extend(file.bundle.places.iter().cloned());
             }
         }
         places.extend(directories.iter().flat_map(|directory| {

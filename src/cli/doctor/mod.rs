@@ -18,6 +18,7 @@ use super::config::ConfigArgs;
 use super::error::CommandError;
 use super::exit::Exit;
 use super::output;
+use super::plain;
 use super::report::counted;
 use super::settings::{Scope, Settings};
 
@@ -153,7 +154,7 @@ fn report(sections: &[Section]) -> Result<Exit, CommandError> {
                 Grade::Warning => (WARNING, "warning"),
                 Grade::Problem => (PROBLEM, "PROBLEM"),
             };
-            let _ = writeln!(text, "  {style}{word:<8}{style:#} {}", finding.text);
+            let _ = writeln!(text, "  {style}{word:<8}{style:#} {}", plain::line(&finding.text));
         }
     }
     let count = |grade| {

@@ -69,7 +69,7 @@ impl Args {
             CommandError::internal(format!("the result does not load: {problems}"))
         })?;
         match &self.output {
-            None => output::print(&written)?,
+            None => output::print_data(&written)?,
             Some(path) => {
                 create(path, &written)?;
                 output::talk(&next_steps(path, &self.file));

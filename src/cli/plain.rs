@@ -1,0 +1,74 @@
+//! Text of anybody, made safe to be shown.
+//!
+//! Hooks repeat what a model said, and names and scripts of a project that nobody approved are shown
+//! so that somebody can decide about them: nothing in them may move, colour, hide or turn around what
+//! stands on the screen.
+
+use std::borrow::Cow;
+
+/// The parameters of colours that we use ourselves, of which none hides.
+const COLOURS: [&str; 15] =
+    ["", "0", "1", "2", "4", "31", "32", "33", "34", "35", "36", "91", "92", "94", "96"];
+
+/// Returns `text`, of several lines, without what a terminal obeys or an eye is misled by.
+pub(crate) fn plain(text: &str) -> String {
+    text.replace(|letter| misleads(letter) && !matches!(letter, '\n' | '\t'), "\u{fffd}")
+}
+
+/// Returns `text` on one line, without what a terminal obeys or an eye is misled by.
+pub(crate) fn line(text: &str) -> String {
+    text.replace(misleads, "\u{fffd}")
+}
+
+/// Returns `text` as [`plain`] does, with our own colours left in: all that is shown passes here.
+pub(crate) fn coloured(text: &str) -> Cow<'_, str> {
+    if !text.contains(|letter| misleads(letter) && !matches!(letter, '\n' | '\t')) {
+        return text.into();
+    }
+    let mut parts = text.split('\u{1b}');
+    let mut shown = plain(parts.next().unwrap_or_default());
+    for part in parts {
+        match part.strip_prefix('[').and_then(|rest| rest.split_once('m')) {
+            Some((colours, rest)) if colours.split(';').all(|one| COLOURS.contains(&one)) => {
+                shown += "\u{1b}[";
+                shown += colours;
+                shown.push('m');
+                shown += &plain(rest);
+            }
+            _ => {
+                shown.push('\u{fffd}');
+                shown += &plain(part);
+            }
+        }
+    }
+    shown.into()
+}
+
+/// Returns whether a letter does more than be shown: it is a control character, turns the direction
+/// of writing, or has no width.
+fn misleads(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_colours_reach_a_terminal() {
+        for (text, shown) in [
+            ("\u{1b}[1m\u{1b}[31mdeny\u{1b}[0m: no", "\u{1b}[1m\u{1b}[31mdeny\u{1b}[0m: no"),
+            ("a\u{1b}[2K\u{1b}[1Ab\r", "a\u{fffd}[2K\u{fffd}[1Ab\u{fffd}"),
+            ("\u{1b}[8mhidden\u{1b}[38;5;0mm", "\u{fffd}[8mhidden\u{fffd}[38;5;0mm"),
+            ("\u{1b}]0;owned\u{7}\u{9b}2J", "\u{fffd}]0;owned\u{fffd}\u{fffd}2J"),
+            ("x\u{202e}y\u{200b}\n\tz", "x\u{fffd}y\u{fffd}\n\tz"),
+        ] {
+            assert_eq!(coloured(text), shown, "{text:?}");
+        }
+        assert_eq!(line("a\nb"), "a\u{fffd}b");
+    }
+}
