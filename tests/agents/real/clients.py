@@ -9,6 +9,10 @@ CLIENTS = Path(os.environ.get("HOOKEXEC_CLIENTS", Path.home() / ".cache/hookexec
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples/agents"
 
 
+#: Of clients that can't be told what to do about a hook that was killed.
+KILLED = {"killed": "it takes a hook that was killed for permission"}
+
+
 class Client:
     """One client. `agent` is its name for `hookexec install`; a client without one has a plugin."""
 
@@ -81,6 +85,7 @@ class Codex(Client):
     agent = "codex"
     package = "@openai/codex@0.169.0"
     binary = "codex"
+    cannot = {**Client.cannot, **KILLED}
 
     def variables(self, port):
         return {"CODEX_HOME": str(self.home / ".codex"), "MOCK_KEY": "dummy"}
@@ -108,6 +113,7 @@ class Gemini(Client):
     agent = "gemini"
     package = "@google/gemini-cli@0.61.0"
     binary = "gemini"
+    cannot = {**Client.cannot, **KILLED}
 
     def variables(self, port):
         return {
@@ -133,6 +139,7 @@ class Qwen(Client):
     package = "@qwen-code/qwen-code@0.24.4"
     binary = "qwen"
     cannot = {
+        **KILLED,
         "rewrite": "it takes no changed arguments; see `advice`",
         "redact": "it has no way to change a response",
     }
@@ -157,6 +164,7 @@ class Copilot(Client):
     agent = "copilot"
     package = "@github/copilot@1.0.102"
     binary = "copilot"
+    cannot = {**Client.cannot, **KILLED}
 
     def variables(self, port):
         # It unpacks itself into the cache: once for all runs.

@@ -107,6 +107,10 @@ def crash(turn):
     turn.expect(not turn.ran, "the command ran although its guard was killed")
 
 
+def killed(turn):
+    turn.expect(not turn.ran, "the command ran although hookexec was killed")
+
+
 def ask(turn):
     turn.expect(not turn.ran, "the command ran although a hook asked and nobody could answer")
 
@@ -164,6 +168,8 @@ SCENARIOS = {
     "broken": (broken, "pre_tool_usee: []"),
     "slow": (slow, guard("sleep 600")),
     "crash": (crash, guard("kill -9 $$")),
+    "killed": (killed, guard("kill -9 $PPID")),
+    "long": (deny, guard("echo touching is forbidden >&2; head -c 900000 /dev/zero | tr \\\\0 x >&2; exit 2")),
     "ask": (ask, guard('echo "{\\"decision\\": \\"ask\\", \\"reason\\": \\"really?\\"}"')),
     "imported": (deny, lambda: imported(CLAUDE_SETTINGS)),
     "goes_on": (goes_on, lambda: imported(CLAUDE_STOP)),
