@@ -180,7 +180,7 @@ impl Target {
         let mut options = LoadOptions::default();
         let directory = match (&self.cwd, &self.file) {
             (Some(directory), _) => directory.clone(),
-            (None, Some(file)) => self.working_dir(file),
+            (None, Some(file)) => working_dir_of(file),
             (None, None) => PathBuf::from("."),
         };
         let directory = directory.canonicalize().map_err(|error| {
@@ -208,23 +208,16 @@ impl Target {
     }
 }
 
-impl Target {
-    /// Returns where the hooks of `file` are taken to run: here, when here is in its project; else in the
-    /// directory that it is for.
-    fn working_dir(&self, file: &Path) -> PathBuf {
-        let own = file.parent().unwrap_or(Path::new("")).join(".");
-        let Ok(own) = own.canonicalize() else { return own };
-        let own = own
-            .ancestors()
-            .take(2)
-            .find(|place| place.ends_with(".hookexec"))
-            .and_then(Path::parent)
-            .unwrap_or(&own)
-            .to_owned();
-        match Path::new(".").canonicalize() {
-            Ok(here) if here.starts_with(&own) => here,
-            _ => own,
-        }
+/// Returns where the hooks of `file` are taken to run: here, when here is in its project; else in the
+/// directory that it is for.
+fn working_dir_of(file: &Path) -> PathBuf {
+    let own = file.parent().unwrap_or(Path::new("")).join(".");
+    let Ok(own) = own.canonicalize() else { return own };
+    let hidden = own.ancestors().take(2).find(|place| place.ends_with(".hookexec"));
+    let project = hidden.and_then(Path::parent).unwrap_or(&own);
+    match Path::new(".").canonicalize() {
+        Ok(here) if here.starts_with(project) => here,
+        _ => project.to_owned(),
     }
 }
 

@@ -124,7 +124,7 @@ impl TrustStore {
                         diff += "... and more\n";
                     }
                 }
-                _ => diff += &format!("{name} has changed, in more than is shown here\n"),
+                _ => diff.extend([name, " has changed, in more than is shown here\n"]),
             }
         }
         diff
@@ -385,8 +385,8 @@ mod tests {
         let (directory, path) = project();
         let store = TrustStore::at(directory.path().join("state"));
         let script = |letter: &str| {
-            let lines: String = (0..60_000).map(|n| format!("{letter}{}\n", n * 7919)).collect();
-            fs::write(path.with_file_name("check.sh"), lines).unwrap();
+            let lines: Vec<String> = (0..60_000).map(|n| format!("{letter}{}", n * 7919)).collect();
+            fs::write(path.with_file_name("check.sh"), lines.join("\n")).unwrap();
             bundle(&path)
         };
         store.add(&script("a")).unwrap();
