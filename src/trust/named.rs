@@ -23,6 +23,12 @@ const ENTRIES: [&str; 3] = ["__main__.py", "index.js", "package.json"];
 const SEPARATORS: &str = ";|&()<>`";
 /// What may stand around a path inside a word.
 const INNER: &str = "\"'=:,@{}";
+/// What a shell does by itself.
+const OF_THE_SHELL: [&str; 24] = [
+    "case", "cd", "do", "done", "echo", "elif", "else", "esac", "exit", "export", "false", "fi",
+    "for", "printf", "read", "return", "set", "shift", "test", "then", "trap", "true", "unset",
+    "wait",
+];
 /// What only a shell can tell.
 const EXPANSIONS: [char; 5] = ['$', '`', '*', '?', '['];
 
@@ -376,12 +382,14 @@ fn programs(text: &str, found: &mut BTreeSet<String>) {
         let words = part.split_whitespace();
         let mut words = words.skip_while(|word| {
             word.contains('=')
-                || ["if", "then", "else", "do", "while", "{", "!", "exec", "env"].contains(word)
+                || ["if", "elif", "then", "else", "do", "while", "until", "{", "!", "exec", "env"]
+                    .contains(word)
         });
         let name = |letter: char| letter.is_ascii_alphanumeric() || "._-+".contains(letter);
         if let Some(word) = words.next()
             && word.chars().all(name)
             && word.starts_with(|letter: char| letter.is_ascii_alphabetic())
+            && !OF_THE_SHELL.contains(&word)
         {
             found.insert(word.to_owned());
         }
@@ -489,7 +497,7 @@ mod tests {
 
     #[test]
     fn what_only_a_shell_can_tell_is_said() {
-        let text = "stop: { type: command, command: 'make -s guard && ./$X/y | sort' }";
+        let text = "stop: { type: command, command: 'if make -s guard; then echo x; fi && ./$X/y | sort' }";
         let config = Config::from_yaml(text, "hooks.yaml").unwrap();
         let places = Places::new(Path::new("/none/hooks.yaml"), Path::new("/none"));
         let found = named(&config.hooks, config.processes.values(), &places).unwrap();
