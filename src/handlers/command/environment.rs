@@ -89,9 +89,17 @@ impl Environment {
     /// Returns the value that the child sees.
     pub(crate) fn get(&self, name: &str) -> Option<&OsStr> {
         let own = self.own.iter().find(|(own, _)| own == name).map(|(_, value)| value);
-        own.map(OsString::as_os_str).or_else(|| {
-            self.inherited().find(|(inherited, _)| *inherited == name).map(|(_, value)| value)
-        })
+        let inherits = match &self.inherit {
+            InheritEnv::All => true,
+            InheritEnv::None => false,
+            InheritEnv::Only(names) => names.iter().any(|known| known == name),
+        };
+        let name = OsStr::new(name);
+        let inherited = || {
+            let value = self.variables.get(name).filter(|_| inherits)?;
+            (is_inheritable(name) && fits(name, value)).then_some(value)
+        };
+        own.or_else(inherited).map(OsString::as_os_str)
     }
 
     /// Makes this the environment of `command`, and nothing else.
