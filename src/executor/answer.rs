@@ -15,14 +15,14 @@ const MAX_BROKEN: usize = 32;
 pub(super) enum Within {
     /// An answer stricter than nothing, or one that was probably meant to be; the last one.
     Stricter(Box<Output>),
-    /// Something that begins like an answer and can't be read: why.
-    Unreadable(String),
+    /// Something that begins like an answer and can't be read: why, and the denial in it.
+    Unreadable(String, Option<Output>),
     Nothing,
 }
 
 /// Looks for JSON answers in `text`: objects at the beginning of a line, or behind its first words.
 pub(super) fn answer_within(text: &str) -> Within {
-    let (mut stricter, mut unreadable) = (None, None);
+    let (mut stricter, mut denial, mut unreadable) = (None, None, None);
     let (mut at, mut broken) = (0, 0);
     while let Some(beginning) = next_beginning(text, at) {
         let rest = &text[beginning.at..];
@@ -40,7 +40,7 @@ pub(super) fn answer_within(text: &str) -> Within {
                     continue;
                 }
                 Err(error) => {
-                    stricter = denial_within(object).or(stricter);
+                    denial = denial_within(object).or(denial);
                     error.to_string()
                 }
             }
@@ -54,16 +54,16 @@ pub(super) fn answer_within(text: &str) -> Within {
                 unreadable = Some("its output is full of broken JSON".to_owned());
                 break;
             }
-            stricter = denial_within(rest).or(stricter);
+            denial = denial_within(rest).or(denial);
             "a line of its output begins like a JSON answer and is none".to_owned()
         };
-        if beginning.of_line {
+        if beginning.of_line || denial.is_some() {
             unreadable = Some(format!("{problem}; print nothing but the JSON to stdout"));
         }
     }
     match (stricter, unreadable) {
         (Some(output), _) => Within::Stricter(Box::new(output)),
-        (None, Some(problem)) => Within::Unreadable(problem),
+        (None, Some(problem)) => Within::Unreadable(problem, denial),
         (None, None) => Within::Nothing,
     }
 }
@@ -123,8 +123,12 @@ mod tests {
                 .to_owned(),
         ];
         for text in texts {
-            let Within::Stricter(output) = answer_within(&text) else { panic!("{text}") };
-            assert_eq!(output.decision, Some(Decision::Deny), "{text}");
+            let decision = match answer_within(&text) {
+                Within::Stricter(output) => output.decision,
+                Within::Unreadable(_, denial) => denial.and_then(|output| output.decision),
+                Within::Nothing => None,
+            };
+            assert_eq!(decision, Some(Decision::Deny), "{text}");
         }
     }
 
@@ -132,7 +136,7 @@ mod tests {
     fn what_begins_like_an_answer_and_is_none_is_said() {
         let flood = "{\"a\":\n".repeat(100);
         for text in ["log\n{\"decision\":\"maybe\"}", "log\n{decision: no}", "log\n{", &flood] {
-            assert!(matches!(answer_within(text), Within::Unreadable(_)), "{text}");
+            assert!(matches!(answer_within(text), Within::Unreadable(_, None)), "{text}");
         }
     }
 

@@ -410,15 +410,18 @@ impl Stdout {
                 Err(_) => "its JSON output is not valid UTF-8".to_owned(),
             };
             return match answer_within(&text) {
-                Within::Stricter(output) => Self::Malformed(problem, Some(*output)),
-                Within::Unreadable(_) | Within::Nothing => Self::Malformed(problem, None),
+                Within::Stricter(output) => Self::Noisy(*output),
+                Within::Unreadable(_, denial) => Self::Malformed(problem, denial),
+                Within::Nothing => Self::Malformed(problem, None),
             };
         }
         // A log line before the JSON is the commonest way for a denial to get lost.
         let guarded = contract.failure != FailureMode::Open;
         match answer_within(&text) {
             Within::Stricter(output) if may_block => Self::Noisy(*output),
-            Within::Unreadable(problem) if guarded => Self::Malformed(problem, None),
+            Within::Unreadable(problem, denial) if guarded || (may_block && denial.is_some()) => {
+                Self::Malformed(problem, denial)
+            }
             _ if guarded && bytes.contains(&0) => {
                 let problem = "its output holds zero bytes; write UTF-8, not UTF-16";
                 Self::Malformed(problem.to_owned(), None)
