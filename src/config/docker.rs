@@ -1,6 +1,7 @@
 //! Whole docker-agent files: the hooks of one of their agents.
 
 use super::defaults::Defaults;
+use super::diagnostic::Diagnostic;
 use super::document::Document;
 use super::model::{Command, Hook};
 use super::node::{Node, Value};
@@ -28,7 +29,7 @@ impl Document<'_> {
             return;
         };
         for (name, key, _) in fields.iter() {
-            if name == "hooks" || Event::from_name(name).is_some() {
+            if super::document::is_own_key(name) {
                 let message = format!("`{name}` beside `agents` belongs to no agent");
                 let hint = "move it below `agents.<name>.hooks`, or into a file of its own";
                 self.reader.error_with_hint(key, message, hint);
@@ -46,7 +47,7 @@ impl Document<'_> {
             return;
         };
         if let Some((_, _, agent)) = agents.iter().find(|(name, ..)| *name == wanted) {
-            self.agent(agent);
+            self.agent(agent, wanted);
             return;
         }
         let hint = match suggest::closest(wanted, names.iter().copied()) {
@@ -56,8 +57,9 @@ impl Document<'_> {
         self.reader.error_with_hint(agents_key, format!("there is no agent `{wanted}`"), hint);
     }
 
-    fn agent(&mut self, node: &Node) {
+    fn agent(&mut self, node: &Node, name: &str) {
         let Some(fields) = self.reader.open_fields(node, "an agent") else { return };
+        self.misspelt_hooks(&fields);
         if let Some(hooks) = fields.get("hooks") {
             self.hooks_block(hooks, &Defaults::default());
         }
@@ -76,6 +78,20 @@ impl Document<'_> {
             && !files.is_empty()
         {
             self.builtin(value, Event::TurnStart, PROMPT_FILES, files);
+        }
+        if self.config.hooks.is_empty() && self.chain.is_empty() && self.reader.errors() == 0 {
+            let warning = Diagnostic::warning(format!("agent `{name}` has no hooks"));
+            self.reader.report(node, warning);
+        }
+    }
+
+    /// Refuses what nearly says `hooks`: of an agent's other keys nobody here knows which exist.
+    fn misspelt_hooks(&mut self, fields: &Fields<'_>) {
+        for (name, key, _) in fields.iter() {
+            if name != "hooks" && suggest::closest(name, ["hooks"]).is_some() {
+                let message = format!("unknown key `{name}` in an agent");
+                self.reader.error_with_hint(key, message, "did you mean `hooks`?");
+            }
         }
     }
 

@@ -19,6 +19,12 @@ pub(super) const KEYS: [&str; 6] = ["$schema", "defaults", "layers", "audit", "p
 /// The keys of a matcher entry.
 pub(super) const ENTRY_KEYS: [&str; 4] = ["matcher", "hooks", "when", "preempt_yolo"];
 
+/// Returns whether a key at the top of a file is one of ours. Of a file that is another program's all
+/// else is passed over, but a guard that somebody wrote there must not vanish.
+pub(super) fn is_own_key(name: &str) -> bool {
+    (name != "$schema" && KEYS.contains(&name)) || Event::from_name(name).is_some()
+}
+
 const ENTRY_HINT: &str = "write `- matcher: \"shell\"` with the hook below `hooks:`";
 
 /// One file on its way in.
@@ -55,10 +61,11 @@ impl<'a> Document<'a> {
             return;
         }
         let Some(fields) = self.reader.open_fields(root, "the file") else { return };
-        if super::picoclaw::is_whole_config(&fields) {
-            if let Some(hooks) = fields.get("hooks") {
-                self.hooks_block(hooks, &Defaults::default());
-            }
+        if self.reader.layer() == Layer::Managed {
+            // An administrator's file is never taken for another program's, of which most is passed over.
+            self.own(&fields);
+        } else if super::picoclaw::is_whole_config(&fields) {
+            self.whole_picoclaw(&fields);
         } else if fields.get("agents").is_some() {
             self.agents(&fields);
         } else {

@@ -117,6 +117,19 @@ pub(super) fn is_whole_config(fields: &Fields<'_>) -> bool {
 }
 
 impl Document<'_> {
+    /// Reads the `hooks` of PicoClaw's whole configuration; everything else in it is not ours to judge.
+    pub(super) fn whole_picoclaw(&mut self, fields: &Fields<'_>) {
+        for (name, key, value) in fields.iter() {
+            if name == "hooks" {
+                self.hooks_block(value, &Defaults::default());
+            } else if super::document::is_own_key(name) {
+                let message = format!("`{name}` in what looks like PicoClaw's configuration");
+                let hint = "move it into a hooks file of its own, without PicoClaw's keys";
+                self.reader.error_with_hint(key, message, hint);
+            }
+        }
+    }
+
     /// Reads what PicoClaw has in its `hooks` block.
     pub(super) fn picoclaw(&mut self, fields: &Fields<'_>, defaults: &Defaults) {
         let enabled = fields.get("enabled").map(|node| self.reader.boolean(node, "`enabled`"));
