@@ -10,7 +10,7 @@ use std::fmt;
 use std::ops::Range;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-use serde_saphyr::options::{AliasLimits, NonFiniteFloatPolicy};
+use serde_saphyr::options::{AliasLimits, MergeKeyPolicy, NonFiniteFloatPolicy};
 use serde_saphyr::{DuplicateKeyPolicy, Error, Spanned};
 
 use super::node::{Node, Value};
@@ -39,12 +39,51 @@ pub(super) fn parse(text: &str) -> Result<Node<'_>, SyntaxError> {
 
 /// Parses with all that the library knows.
 fn long(text: &str) -> Result<Node<'_>, SyntaxError> {
+    // Of two merges into one mapping the library drops what both have from one of them, unseen.
+    let unmerged = read(text, MergeKeyPolicy::AsOrdinary)?;
+    match merges_once(&unmerged) {
+        Ok(false) => Ok(unmerged),
+        Ok(true) => read(text, MergeKeyPolicy::Merge),
+        Err(second) => Err(SyntaxError {
+            message: "a second `<<` in one mapping".to_owned(),
+            range: second.span.clone(),
+            hint: Some("merge several with one: `<<: [*a, *b]`, of which the first counts"),
+        }),
+    }
+}
+
+/// Returns whether there is a `<<` anywhere; fails with the second of one mapping.
+fn merges_once<'n>(node: &'n Node<'n>) -> Result<bool, &'n Node<'n>> {
+    let mut found = false;
+    match &node.value {
+        Value::List(items) => {
+            for item in items {
+                found |= merges_once(item)?;
+            }
+        }
+        Value::Map(entries) => {
+            let mut merges = entries.iter().filter(|(key, _)| key.as_text() == Some("<<"));
+            found |= merges.next().is_some();
+            if let Some((second, _)) = merges.next() {
+                return Err(second);
+            }
+            for (key, value) in entries {
+                found |= merges_once(key)? | merges_once(value)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(found)
+}
+
+fn read(text: &str, merge_keys: MergeKeyPolicy) -> Result<Node<'_>, SyntaxError> {
     let mut alias_limits = AliasLimits::default();
     alias_limits.max_total_replayed_events = MAX_NODES;
     let options = serde_saphyr::options! {
         strict_booleans: true,
         reject_unsupported_tags: true,
         duplicate_keys: DuplicateKeyPolicy::LastWins,
+        merge_keys: merge_keys,
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
         with_snippet: false,
         alias_limits: alias_limits,

@@ -35,7 +35,8 @@ fn every_valid_file_is_valid_by_the_schema() {
 }
 
 /// What no schema of this kind can say.
-const NOT_BY_SCHEMA: [&str; 3] = ["agents-without-a-choice", "dead-matchers", "unknown-tag"];
+const NOT_BY_SCHEMA: [&str; 4] =
+    ["agents-without-a-choice", "dead-matchers", "two-merges", "unknown-tag"];
 
 #[test]
 fn invalid_files_are_invalid_by_the_schema_where_it_can_tell() {
