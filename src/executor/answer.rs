@@ -16,7 +16,7 @@ pub(super) enum Within {
     /// An answer stricter than nothing, or one that was probably meant to be; the last one.
     Stricter(Box<Output>),
     /// Something that begins like an answer and can't be read: why, and the denial in it.
-    Unreadable(String, Option<Output>),
+    Unreadable(String, Option<Box<Output>>),
     Nothing,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn answer_within(text: &str) -> Within {
     }
     match (stricter, unreadable) {
         (Some(output), _) => Within::Stricter(Box::new(output)),
-        (None, Some(problem)) => Within::Unreadable(problem, denial),
+        (None, Some(problem)) => Within::Unreadable(problem, denial.map(Box::new)),
         (None, None) => Within::Nothing,
     }
 }

@@ -41,7 +41,7 @@ impl Interpreter<'_> {
                     Stdout::Answer(output) | Stdout::Noisy(output)
                         if error.failure == Failure::Protocol =>
                     {
-                        self.misread(&error.message, Some(output))
+                        self.misread(&error.message, Some(Box::new(output)))
                     }
                     // It denied, and failed only afterwards.
                     Stdout::Answer(output) | Stdout::Noisy(output)
@@ -122,10 +122,10 @@ impl Interpreter<'_> {
     }
 
     /// An answer that can't be read: a failure; but a denial in it counts, whatever else is wrong.
-    fn misread(&self, problem: &str, denial: Option<Output>) -> Outcome {
+    fn misread(&self, problem: &str, denial: Option<Box<Output>>) -> Outcome {
         let failed = self.failed(problem);
         let Some(denial) = denial.filter(|_| self.may_block()) else { return failed };
-        let mut outcome = self.answered(verdict_only(denial));
+        let mut outcome = self.answered(verdict_only(*denial));
         if outcome.output.decision.is_none() || outcome.output.decision < failed.output.decision {
             return failed;
         }
@@ -391,7 +391,7 @@ enum Stdout {
     /// Text, and a JSON answer at its end that is stricter than nothing.
     Noisy(Output),
     /// Something that starts like JSON and is none: why, and the denial in it.
-    Malformed(String, Option<Output>),
+    Malformed(String, Option<Box<Output>>),
     /// Plain text, trimmed.
     Text(String),
 }
