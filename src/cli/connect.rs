@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use hookexec::config::LoadOptions;
 use hookexec::serve::{Client, ClientError};
 use hookexec::{Event, Input, Verdict};
 
@@ -12,7 +13,7 @@ use super::error::{CommandError, warn};
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ConnectArgs {
     /// Asks the `hookexec serve` that listens here, when it has the hooks of this project; without
-    /// an answer the hooks run in this process, and a warning says so [default: the variable `HOOKEXEC_SOCKET`]
+    /// an answer, or beside managed hooks, the hooks run in this process, and a warning says so [default: the variable `HOOKEXEC_SOCKET`]
     #[arg(long, value_name = "PATH", conflicts_with_all = ["config", "agent", "isolated"])]
     connect: Option<PathBuf>,
 }
@@ -28,11 +29,22 @@ impl ConnectArgs {
         event: Event,
         input: &Input,
     ) -> Result<Option<Verdict>, CommandError> {
-        let Some(path) = self.path(config) else { return Ok(None) };
+        let Some(path) = self.server(config, &config.options()?) else { return Ok(None) };
         let project = config.project()?;
         let asked =
             Client::connect(path).and_then(|mut server| server.dispatch(event, input, &project));
         Ok(asked.inspect_err(say).ok())
+    }
+
+    /// Returns the server to ask. None is where the administrator has hooks: who names a socket may
+    /// have put a server of its own there, which knows nothing of them.
+    fn server(&self, config: &ConfigArgs, options: &LoadOptions) -> Option<PathBuf> {
+        let path = self.path(config)?;
+        if options.has_managed_files() {
+            warn("this machine has managed hooks: no server is asked, all hooks run here");
+            return None;
+        }
+        Some(path)
     }
 
     fn path(&self, config: &ConfigArgs) -> Option<PathBuf> {
@@ -47,4 +59,21 @@ impl ConnectArgs {
 
 fn say(error: &ClientError) {
     warn(&format!("{error}; the hooks run without it"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_server_is_asked_where_the_administrator_has_hooks() {
+        let managed = tempfile::tempdir().unwrap();
+        let arguments = ConnectArgs { connect: Some("/somewhere.sock".into()) };
+        let mut options = LoadOptions::default();
+        options.managed_dir = Some(managed.path().into());
+        let config = ConfigArgs::of_files(&[]);
+        assert!(arguments.server(&config, &options).is_some());
+        std::fs::create_dir(managed.path().join("hooks.d")).unwrap();
+        assert_eq!(arguments.server(&config, &options), None);
+    }
 }

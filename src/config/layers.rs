@@ -87,6 +87,18 @@ pub struct LoadOptions {
     pub trust_projects: bool,
 }
 
+impl LoadOptions {
+    /// Returns whether the administrator has hooks here.
+    ///
+    /// Whoever is not sure to heed them, such as a server at a path that somebody named, must not
+    /// answer then.
+    #[must_use]
+    pub fn has_managed_files(&self) -> bool {
+        let directory = managed_directory(self);
+        [FILE, DROP_INS].into_iter().any(|name| present(directory.join(name)).is_some())
+    }
+}
+
 impl Config {
     /// Reads the files of all layers: managed, user, project, the `hooks.d` directories of these
     /// three, and the files named. They add up, in this order.
