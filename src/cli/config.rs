@@ -56,18 +56,17 @@ impl ConfigArgs {
         self
     }
 
-    /// Loads the configuration and builds its executor; warns when there is no file to load.
+    /// Loads the configuration and builds its executor; warns of guards that are not there.
     pub(crate) fn executor(&self) -> Result<Executor, CommandError> {
-        self.executor_or(|| warn(&format!("{NO_FILES}: nothing guards this event")))
+        self.executor_telling(warn)
     }
 
-    /// Loads the configuration and builds its executor; calls `missing` when there is no file.
-    pub(crate) fn executor_or(&self, missing: impl FnOnce()) -> Result<Executor, CommandError> {
+    /// Loads the configuration and builds its executor; tells when there is no file to load, and
+    /// which files are left out.
+    pub(crate) fn executor_telling(&self, tell: impl Fn(&str)) -> Result<Executor, CommandError> {
         let options = self.options()?;
         let built = Config::load(&options).and_then(|config| {
-            if config.files.is_empty() {
-                missing();
-            }
+            absences(&config).for_each(|absence| tell(&absence));
             build(config, &options)
         });
         // Each step ends at its own errors; whoever mends the file wants to see all of them.
@@ -83,6 +82,7 @@ impl ConfigArgs {
         let options = self.options()?;
         let load = move || {
             let config = Config::load(&options)?;
+            left_out(&config).for_each(|file| warn(&file));
             let (files, places) = (config.files.clone(), options.places(&config));
             Ok(Loaded::new(build(config, &options)?).with_files(files, places))
         };
@@ -123,6 +123,20 @@ pub(crate) fn project(named: Option<&Path>) -> Result<PathBuf, CommandError> {
     });
     absolute.map_err(|error| {
         CommandError::usage(format!("can't work in {}: {error}", directory.display()))
+    })
+}
+
+/// Returns which guards are not there, though somebody may count on them.
+fn absences(config: &Config) -> impl Iterator<Item = String> {
+    let nothing = config.files.is_empty().then(|| format!("{NO_FILES}: nothing is guarded"));
+    nothing.into_iter().chain(left_out(config))
+}
+
+/// Returns which files are not read, and what to do about it.
+fn left_out(config: &Config) -> impl Iterator<Item = String> {
+    config.left_out.iter().map(|problem| match &problem.hint {
+        Some(hint) => format!("{problem}; {hint}"),
+        None => problem.to_string(),
     })
 }
 

@@ -18,7 +18,6 @@ use hookexec::agents::{self, Agent, Answer};
 use hookexec::{Event, Executor, Input, Verdict};
 
 use super::config::ConfigArgs;
-use super::error::NO_FILES;
 use super::exit::Exit;
 use super::runtime::Runtime;
 use super::{input, output};
@@ -139,16 +138,18 @@ impl FromCall {
         let Some(event) = call.event else {
             return Ok((agents::answer(&call, &Verdict::no_opinion(Event::Notification)), None));
         };
-        let missing = Cell::new(false);
+        let absences = RefCell::new(Vec::new());
         let config = config.clone().in_project(&call.project);
         let executor = config
-            .executor_or(|| missing.set(true))
+            .executor_telling(|absence| absences.borrow_mut().push(format!("hookexec: {absence}")))
             .map_err(|error| error.to_string())?
             .handing_over_background();
         let mut verdict = agents::dispatch(&executor, &call).await;
-        if missing.get() && event == Event::SessionStart {
+        let mut absences = absences.into_inner();
+        if !absences.is_empty() && event == Event::SessionStart {
             // Once a session, not at each of its events.
-            verdict.system_message = Some(format!("hookexec: {NO_FILES}: nothing is guarded"));
+            absences.extend(verdict.system_message.take());
+            verdict.system_message = Some(absences.join("\n"));
         }
         Ok((agents::answer(&call, &verdict), Some((executor, config))))
     }

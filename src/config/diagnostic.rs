@@ -163,16 +163,23 @@ impl IntoIterator for Diagnostics {
     }
 }
 
+/// The place and what is wrong, in one line.
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(location) = &self.location {
+            write!(formatter, "{location}: ")?;
+        }
+        formatter.write_str(&self.message)
+    }
+}
+
 impl fmt::Display for Diagnostics {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, diagnostic) in self.0.iter().enumerate() {
             if index > 0 {
                 writeln!(formatter)?;
             }
-            if let Some(location) = &diagnostic.location {
-                write!(formatter, "{location}: ")?;
-            }
-            write!(formatter, "{}", diagnostic.message)?;
+            write!(formatter, "{diagnostic}")?;
         }
         Ok(())
     }

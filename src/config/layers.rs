@@ -14,6 +14,8 @@ use super::model::Config;
 
 /// The name of a configuration file in each of the directories.
 pub(super) const FILE: &str = "hooks.yaml";
+/// Names that are nearly that, and are not read.
+const NEARLY: [&str; 3] = ["hooks.yml", "Hooks.yaml", "Hooks.yml"];
 /// The directory beside it, each file of which adds to it.
 pub(super) const DROP_INS: &str = "hooks.d";
 /// The directory of a project's configuration.
@@ -129,8 +131,15 @@ impl Loading {
         }
         for (layer, directory) in &directories {
             files.extend(present(directory.join(FILE)).map(|path| (*layer, path)));
+            loading.nearly_named(*layer, directory);
         }
         let projects = if options.isolated { Vec::new() } else { project_directories(options) };
+        if !options.isolated {
+            for directory in project_search(options) {
+                loading.nearly_named(Layer::Project, &directory);
+                loading.nearly_named(Layer::Project, &directory.join(PROJECT_DIRECTORY));
+            }
+        }
         loading.acceptance.project = projects.first().cloned();
         loading.acceptance.working_dir = search_path(options).into_iter().next();
         for project in projects {
@@ -142,7 +151,13 @@ impl Loading {
         for (layer, directory) in &directories {
             let directory = directory.join(DROP_INS);
             match drop_ins(&directory) {
-                Ok(paths) => files.extend(paths.into_iter().map(|path| (*layer, path))),
+                Ok((paths, others)) => {
+                    files.extend(paths.into_iter().map(|path| (*layer, path)));
+                    for path in others {
+                        let hint = "let its name end in `.yaml`, or begin with a dot";
+                        loading.misnamed(*layer, &path, hint);
+                    }
+                }
                 Err(error) => loading.problems.push(
                     Diagnostic::error(format!("can't read the directory: {error}"))
                         .at(file::whole_file(&directory)),
@@ -166,6 +181,26 @@ impl Loading {
         }
         loading.check_agent();
         loading
+    }
+}
+
+impl Loading {
+    /// Reports a file that is named nearly as the one that is missing in `directory`.
+    fn nearly_named(&mut self, layer: Layer, directory: &Path) {
+        if present(directory.join(FILE)).is_none()
+            && let Some(path) = NEARLY.iter().find_map(|name| present(directory.join(name)))
+        {
+            self.misnamed(layer, &path, "rename it to `hooks.yaml`");
+        }
+    }
+
+    /// Reports a file that is not read for its name: in silence its guards would seem to be there.
+    fn misnamed(&mut self, layer: Layer, path: &Path, hint: &str) {
+        let problem = match layer {
+            Layer::Managed => Diagnostic::error("a file of this name is not read"),
+            _ => Diagnostic::warning("a file of this name is not read"),
+        };
+        self.leave_out(problem.hint(hint).at(file::whole_file(path)));
     }
 }
 
@@ -194,23 +229,26 @@ pub(super) fn user_directory(options: &LoadOptions) -> Option<PathBuf> {
 /// to hide the guards of the one above.
 fn project_directories(options: &LoadOptions) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
-    let directories = search_path(options);
-    let start = directories.first().cloned();
-    let bounded = directories.last().is_some_and(|last| ends_search(last, options));
-    for directory in directories {
+    for directory in project_search(options) {
         let own = directory.join(PROJECT_DIRECTORY);
         let candidates = [own.join(FILE), own.join(DROP_INS), directory.join(FILE)];
         if candidates.into_iter().any(|path| present(path).is_some()) {
             found.push(directory);
         }
     }
-    if !bounded {
-        // No repository and not at home: nothing says where the project ends, and above it may lie
-        // what anybody put there, as in /tmp.
-        found.retain(|directory| Some(directory) == start.as_ref());
-    }
     found.reverse();
     found
+}
+
+/// Returns the directories that may hold configuration of the project, the innermost first.
+fn project_search(options: &LoadOptions) -> Vec<PathBuf> {
+    let mut directories = search_path(options);
+    if !directories.last().is_some_and(|last| ends_search(last, options)) {
+        // No repository and not at home: nothing says where the project ends, and above it may lie
+        // what anybody put there, as in /tmp.
+        directories.truncate(1);
+    }
+    directories
 }
 
 /// Returns the directories in which a project's configuration is looked for, the innermost first.
@@ -249,26 +287,37 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Returns the YAML files of a `hooks.d`, in the order of their names; hidden ones, as editors
-/// leave them behind, are not among them.
-fn drop_ins(directory: &Path) -> io::Result<Vec<PathBuf>> {
+/// Returns the YAML files of a `hooks.d`, in the order of their names, and what may be meant to be
+/// one; hidden files and backups, as editors leave them behind, are in neither.
+fn drop_ins(directory: &Path) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let (mut paths, mut others) = (Vec::new(), Vec::new());
     let entries = match directory.read_dir() {
         Ok(entries) => entries,
-        Err(error) if is_absent(&error) => return Ok(Vec::new()),
+        Err(error) if is_absent(&error) => return Ok((paths, others)),
         Err(error) => return Err(error),
     };
-    let mut paths = Vec::new();
     for entry in entries {
         let path = entry?.path();
-        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        let yaml =
-            path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
-        if yaml && !hidden {
-            paths.push(path);
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        if name.starts_with(b".") {
+            continue;
+        }
+        let backup = name.ends_with(b"~") || name == b"README";
+        match path.extension() {
+            Some(extension) if extension == "yaml" || extension == "yml" => paths.push(path),
+            Some(extension) => {
+                let nearly = ["yaml", "yml", "json"];
+                if nearly.iter().any(|name| extension.eq_ignore_ascii_case(name)) {
+                    others.push(path);
+                }
+            }
+            None if !backup => others.push(path),
+            None => {}
         }
     }
     paths.sort();
-    Ok(paths)
+    others.sort();
+    Ok((paths, others))
 }
 
 /// Leaves each file in once, and none that was `seen`. One that was named, where files may be named

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::acceptance::Acceptance;
-use super::diagnostic::{Diagnostic, Diagnostics};
+use super::diagnostic::{Diagnostic, Diagnostics, Severity};
 use super::document::Document;
 use super::file;
 use super::layers::{Layer, LoadOptions};
@@ -107,7 +107,7 @@ impl Loading {
     /// one is used at all.
     pub(super) fn file(&mut self, layer: Layer, path: &Path) {
         if let Err(problem) = self.acceptance.admit(layer, path) {
-            self.problems.push(problem);
+            self.leave_out(problem);
             return;
         }
         let origin = match layer {
@@ -121,6 +121,14 @@ impl Loading {
                 self.problems.push(problem);
             }
         }
+    }
+
+    /// Reports a file that is not read.
+    pub(super) fn leave_out(&mut self, problem: Diagnostic) {
+        if problem.severity == Severity::Warning {
+            self.config.left_out.push(problem.clone());
+        }
+        self.problems.push(problem);
     }
 
     /// Reports a choice of agent that no file could use.

@@ -37,6 +37,9 @@ pub struct Config {
     pub project_files: Vec<super::acceptance::ProjectFile>,
     /// The layers that an administrator's file allows below itself.
     pub(crate) layers: Option<Vec<super::layers::Layer>>,
+    /// The files that are not read, although somebody may count on them: those of layers that the
+    /// administrator leaves out, and names that are nearly right. They are among the warnings, too.
+    pub left_out: Diagnostics,
     /// What is allowed and probably not meant, such as a guard whose crash lets the tool run.
     pub warnings: Diagnostics,
 }

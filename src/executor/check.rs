@@ -18,6 +18,8 @@ pub struct Check {
     pub hooks: usize,
     /// All errors and warnings, in the order of the files.
     pub problems: Diagnostics,
+    /// The problems among them that are files that are not read, although somebody may count on them.
+    pub left_out: Diagnostics,
     /// How long the hooks of each event may take.
     pub worst_cases: Vec<WorstCase>,
     configured: Vec<Arc<Hook>>,
@@ -47,6 +49,7 @@ impl Executor {
         let loading = Loading::layers(options).complete();
         let (config, mut problems) = (loading.config, loading.problems);
         let (files, hooks) = (config.files.clone(), config.hooks.len());
+        let left_out = config.left_out.clone();
         if !problems.has_errors() {
             problems.extend(config.project_files.iter().filter_map(ProjectFile::warning));
         }
@@ -61,6 +64,7 @@ impl Executor {
         problems.extend(worst_cases.iter().filter_map(WorstCase::beyond_deadline));
         problems.sort(&files);
         let configured = executor.configured.clone();
-        Check { files, hooks: hooks.saturating_sub(broken), problems, worst_cases, configured }
+        let hooks = hooks.saturating_sub(broken);
+        Check { files, hooks, problems, left_out, worst_cases, configured }
     }
 }

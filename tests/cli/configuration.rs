@@ -185,3 +185,24 @@ agents:
     let done = run("rooot").exits(78);
     assert!(done.stderr.contains("rooot"), "{}", done.stderr);
 }
+
+#[test]
+fn a_file_that_is_left_out_is_told_by_all_who_might_count_on_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yml", HOOKS);
+    let said = "hooks.yml: a file of this name is not read";
+    let run = sandbox.hookexec(["run", "stop"]).stdin("{}").run().exits(0);
+    assert!(run.stderr.contains(said) && run.stderr.contains("rename it"), "{}", run.stderr);
+    let from = |event: &str| {
+        let payload = json!({"hook_event_name": event, "session_id": "s", "cwd": "."});
+        let run = sandbox.hookexec(["run", "--from", "claude-code"]).stdin(payload.to_string());
+        run.run().exits(0).stdout
+    };
+    let message: Value = serde_json::from_str(&from("SessionStart")).unwrap();
+    assert!(message["systemMessage"].as_str().unwrap().contains(said), "{message}");
+    assert!(!from("Stop").contains(said));
+    let doctor = sandbox.hookexec(["doctor"]).run().exits(1);
+    assert!(doctor.stdout.contains("PROBLEM") && doctor.stdout.contains(said), "{doctor:?}");
+    let check = sandbox.hookexec(["check"]).run().exits(0);
+    assert!(check.stderr.contains("a file of this name is not read"), "{check:?}");
+}

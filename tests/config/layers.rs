@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookexec::Config;
 use hookexec::config::{Layer, LoadOptions};
+use hookexec::{Config, Executor, Registry};
 
 /// A machine of its own: a managed directory, a home, a repository in it.
 struct Machine {
@@ -273,8 +273,12 @@ fn an_administrator_may_forbid_the_layers_below() {
     machine.hook("one.yaml", "named");
     options.files = vec![machine.path("one.yaml")];
     assert_eq!(Machine::commands(&options), ["Managed managed", "User user"]);
-    let warnings = Config::load(&options).unwrap().warnings.to_string();
-    assert!(warnings.contains("repo/hooks.yaml") && warnings.contains("one.yaml"), "{warnings}");
+    let config = Config::load(&options).unwrap();
+    let check = Executor::check(&options, Registry::new());
+    for told in [config.warnings, config.left_out, check.left_out] {
+        let told = told.to_string();
+        assert!(told.contains("repo/hooks.yaml") && told.contains("one.yaml"), "{told}");
+    }
 
     // Nobody else says which layers count.
     machine.file("home/.config/hookexec/hooks.yaml", "layers: []\n");
@@ -333,4 +337,47 @@ fn keys_of_ours_in_another_programs_file_are_refused() {
     machine.file("other.yaml", docker.trim_start_matches("processes: {}\n"));
     let problems = Config::load(&options).unwrap_err().to_string();
     assert!(problems.contains("other.yaml:1: unknown key `hook` in an agent"), "{problems}");
+}
+
+#[test]
+fn a_name_that_is_nearly_right_is_told() {
+    let machine = Machine::new();
+    machine.hook("home/code/repo/hooks.yml", "project");
+    machine.hook("home/code/repo/src/.hookexec/Hooks.yaml", "project");
+    machine.hook("home/.config/hookexec/hooks.yml", "user");
+    let drop_ins = "home/.config/hookexec/hooks.d";
+    for name in ["a.YAML", "b.json", "c", "d/e.yaml"] {
+        machine.hook(&format!("{drop_ins}/{name}"), "user");
+    }
+    for name in ["f~", "g.yaml.bak", ".h", "README", "README.md"] {
+        machine.hook(&format!("{drop_ins}/{name}"), "no");
+    }
+    let config = Config::load(&machine.options()).unwrap();
+    assert!(config.hooks.is_empty());
+    let mut told: Vec<PathBuf> = config
+        .left_out
+        .iter()
+        .map(|problem| problem.location.as_ref().unwrap().path().to_owned())
+        .collect();
+    told.sort();
+    let root = machine.path("").canonicalize().unwrap();
+    let mut expected: Vec<PathBuf> = ["hooks.yml", "src/.hookexec/Hooks.yaml"]
+        .iter()
+        .map(|name| root.join("home/code/repo").join(name))
+        .collect();
+    expected.extend(["a.YAML", "b.json", "c", "d"].map(|name| machine.path(drop_ins).join(name)));
+    expected.push(machine.path("home/.config/hookexec/hooks.yml"));
+    expected.sort();
+    assert_eq!(told, expected);
+
+    // Beside the right one it is somebody else's file; at the administrator's it is never a warning.
+    machine.hook("home/code/repo/hooks.yaml", "project");
+    let told = Config::load(&machine.options()).unwrap().left_out.to_string();
+    assert!(!told.contains("repo/hooks.yml"), "{told}");
+    for name in ["hooks.yml", "hooks.d/a.json"] {
+        machine.hook(&format!("etc/{name}"), "managed");
+        let problems = Config::load(&machine.options()).unwrap_err().to_string();
+        assert!(problems.contains(&format!("etc/{name}: a file of this name is not read")));
+        fs::remove_file(machine.path("etc").join(name)).unwrap();
+    }
 }

@@ -125,6 +125,9 @@ fn hooks(check: &Check, project: &Path) -> Section {
     if check.files.is_empty() && errors == 0 {
         findings.push(Finding::problem("there is no hooks file: nothing is guarded"));
     }
+    for problem in check.left_out.iter() {
+        findings.push(Finding::problem(problem.to_string()));
+    }
     for file in &check.files {
         findings.push(Finding::fine(file.display().to_string()));
     }
