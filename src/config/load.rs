@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 use std::collections::btree_map::Entry;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::acceptance::Acceptance;
 use super::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -70,6 +71,8 @@ pub(crate) struct Loading {
     bytes: usize,
     /// About how many states the patterns of all files have so far.
     states: usize,
+    /// What projects' files say of the whole event, in order.
+    project_limits: Vec<(PathBuf, Option<usize>, Option<Duration>)>,
     agent: Option<String>,
     agent_found: bool,
     broken_processes: HashSet<String>,
@@ -88,6 +91,7 @@ impl Loading {
         let broken = std::mem::take(&mut self.broken_processes);
         let calls_broken = |hook: &Hook| hook.process().is_some_and(|name| broken.contains(name));
         self.config.hooks.retain(|hook| !calls_broken(hook));
+        self.limit_by_projects();
         check::whole(&mut self.config, &mut self.problems);
         self.problems.sort(&self.config.files);
         self
@@ -171,6 +175,9 @@ impl Loading {
                 if let Err(problem) = self.acceptance.judge(&file, &mut part) {
                     self.problems.push(problem);
                 }
+                if file.layer == Layer::Project {
+                    self.keep_limits(&file.path, &mut part);
+                }
                 self.add(part);
             }
             Err(error) => {
@@ -181,12 +188,37 @@ impl Loading {
         }
     }
 
+    /// Takes a project's limits out of `part` until it is known whose hooks they would be for.
+    fn keep_limits(&mut self, path: &Path, part: &mut Config) {
+        let (max_parallel, deadline) = (part.max_parallel.take(), part.deadline.take());
+        if max_parallel.is_some() || deadline.is_some() {
+            self.project_limits.push((path.to_owned(), max_parallel, deadline));
+        }
+    }
+
+    /// Lets a project's limits count where all hooks are a project's: a guard or a redaction of
+    /// somebody else's that is cut off would be open, or deny everything.
+    fn limit_by_projects(&mut self) {
+        let alone = self.config.hooks.iter().all(|hook| hook.layer() == Layer::Project);
+        for (path, max_parallel, deadline) in std::mem::take(&mut self.project_limits) {
+            if alone {
+                self.config.max_parallel = self.config.max_parallel.or(max_parallel);
+                self.config.deadline = self.config.deadline.or(deadline);
+            } else {
+                let message = "the limits of a project do not count beside the hooks of others";
+                let hint = "say `max_parallel` and `deadline` in a file of the user's";
+                let problem = Diagnostic::warning(message).hint(hint);
+                self.problems.push(problem.at(file::whole_file(&path)));
+            }
+        }
+    }
+
     /// Adds what a file configures to what the files before it did.
     fn add(&mut self, part: Config) {
         self.config.hooks.extend(part.hooks);
         self.config.project_files.extend(part.project_files);
         self.config.audit.extend(part.audit);
-        // The first file that says it wins: a project does not shorten what a user allows.
+        // The first file that says it wins; of a project's, see `limit_by_projects`.
         self.config.max_parallel = self.config.max_parallel.or(part.max_parallel);
         self.config.deadline = self.config.deadline.or(part.deadline);
         for (name, process) in part.processes {
@@ -224,8 +256,6 @@ fn states(part: &Config) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::Event;
     use crate::config::{Command, OnError};

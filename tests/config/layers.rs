@@ -220,7 +220,32 @@ fn defaults_stay_in_their_file_and_the_first_limit_wins() {
         (config.hooks[0].shell.as_deref(), config.hooks[1].shell.as_deref()),
         (None, Some("zsh"))
     );
-    assert_eq!((config.max_parallel, config.deadline.unwrap().as_secs()), (Some(4), 9));
+    assert_eq!((config.max_parallel, config.deadline), (Some(4), None));
+}
+
+#[test]
+fn a_project_limits_no_hooks_but_its_own() {
+    let machine = Machine::new();
+    let limited =
+        "defaults: { max_parallel: 1, deadline: 1ms }\nstop: { type: command, command: a }\n";
+    machine.file("home/code/repo/hooks.yaml", limited);
+    let mut options = machine.options();
+    let config = Config::load(&options).unwrap();
+    assert_eq!((config.max_parallel, config.deadline.unwrap().as_millis()), (Some(1), 1));
+    assert!(config.warnings.is_empty(), "{}", config.warnings);
+
+    machine.hook("one.yaml", "named");
+    for path in ["home/.config/hookexec/hooks.yaml", "etc/hooks.yaml"] {
+        machine.hook(path, "other");
+        let config = Config::load(&options).unwrap();
+        assert_eq!((config.max_parallel, config.deadline), (None, None), "{path}");
+        let warnings = config.warnings.to_string();
+        assert!(warnings.contains("repo/hooks.yaml: the limits of a project"), "{warnings}");
+        fs::remove_file(machine.path(path)).unwrap();
+    }
+    // A file that is named is read after the project's.
+    options.files = vec![machine.path("one.yaml")];
+    assert_eq!(Config::load(&options).unwrap().deadline, None);
 }
 
 #[test]
