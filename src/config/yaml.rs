@@ -6,14 +6,16 @@
 
 mod plain;
 
-use std::fmt;
+use std::collections::HashSet;
 use std::ops::Range;
+use std::{fmt, iter};
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::options::{AliasLimits, MergeKeyPolicy, NonFiniteFloatPolicy};
 use serde_saphyr::{DuplicateKeyPolicy, Error, Spanned};
 
 use super::node::{Node, Value};
+use crate::event::Event;
 
 /// How deep a file may nest. A hook with a plain condition needs ten levels; reading a level takes
 /// some 40 KiB of stack in a debug build, and threads have 2 MiB.
@@ -39,41 +41,61 @@ pub(super) fn parse(text: &str) -> Result<Node<'_>, SyntaxError> {
 
 /// Parses with all that the library knows.
 fn long(text: &str) -> Result<Node<'_>, SyntaxError> {
-    // Of two merges into one mapping the library drops what both have from one of them, unseen.
+    // What a merge hides the library drops unseen; a guard may be in it.
     let unmerged = read(text, MergeKeyPolicy::AsOrdinary)?;
-    match merges_once(&unmerged) {
-        Ok(false) => Ok(unmerged),
-        Ok(true) => read(text, MergeKeyPolicy::Merge),
-        Err(second) => Err(SyntaxError {
-            message: "a second `<<` in one mapping".to_owned(),
-            range: second.span.clone(),
-            hint: Some("merge several with one: `<<: [*a, *b]`, of which the first counts"),
-        }),
-    }
+    if merges(&unmerged)? { read(text, MergeKeyPolicy::Merge) } else { Ok(unmerged) }
 }
 
-/// Returns whether there is a `<<` anywhere; fails with the second of one mapping.
-fn merges_once<'n>(node: &'n Node<'n>) -> Result<bool, &'n Node<'n>> {
+/// Returns whether there is a `<<` anywhere. A second one in the same mapping is an error, and so is
+/// one that hides an event or is hidden by one.
+fn merges(node: &Node<'_>) -> Result<bool, SyntaxError> {
     let mut found = false;
     match &node.value {
         Value::List(items) => {
             for item in items {
-                found |= merges_once(item)?;
+                found |= merges(item)?;
             }
         }
         Value::Map(entries) => {
-            let mut merges = entries.iter().filter(|(key, _)| key.as_text() == Some("<<"));
-            found |= merges.next().is_some();
-            if let Some((second, _)) = merges.next() {
-                return Err(second);
+            let mut own = entries.iter().map(|(key, _)| key).filter(|key| is_merge(key));
+            if let Some(first) = own.next() {
+                found = true;
+                if let Some(second) = own.next() {
+                    let hint = "merge several with one: `<<: [*a, *b]`";
+                    return Err(merge_error("a second `<<` in one mapping", second, hint));
+                }
+                let mut events = HashSet::new();
+                if let Some(name) = merged_events(node).find(|name| !events.insert(*name)) {
+                    let message = format!("`{name}` is there twice, by this merge");
+                    let hint = "only one of the two would count: write their hooks into one list";
+                    return Err(merge_error(message, first, hint));
+                }
             }
             for (key, value) in entries {
-                found |= merges_once(key)? | merges_once(value)?;
+                found |= merges(key)? | merges(value)?;
             }
         }
         _ => {}
     }
     Ok(found)
+}
+
+fn is_merge(key: &Node<'_>) -> bool {
+    key.as_text() == Some("<<")
+}
+
+/// Returns the events among the keys of a mapping, or of several, and of what they merge.
+fn merged_events<'n>(node: &'n Node<'n>) -> Box<dyn Iterator<Item = &'n str> + 'n> {
+    let keys = node.one_or_many().iter().filter_map(Node::as_map).flatten();
+    Box::new(keys.flat_map(|(key, value)| {
+        let merged = if is_merge(key) { merged_events(value) } else { Box::new(iter::empty()) };
+        let name = key.as_text().filter(|name| Event::from_name(name).is_some());
+        merged.chain(name)
+    }))
+}
+
+fn merge_error(message: impl Into<String>, key: &Node<'_>, hint: &'static str) -> SyntaxError {
+    SyntaxError { message: message.into(), range: key.span.clone(), hint: Some(hint) }
 }
 
 fn read(text: &str, merge_keys: MergeKeyPolicy) -> Result<Node<'_>, SyntaxError> {

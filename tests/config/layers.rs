@@ -406,3 +406,23 @@ fn a_name_that_is_nearly_right_is_told() {
         fs::remove_file(machine.path("etc").join(name)).unwrap();
     }
 }
+
+#[test]
+fn no_merge_hides_an_event() {
+    let hook = |name: &str| format!("{{ stop: {{ type: command, command: {name} }} }}");
+    let (one, two) = (hook("one"), hook("two"));
+    for merges in [
+        format!("{{ <<: {two}, stop: {{ type: command, command: one }} }}"),
+        format!("{{ stop: {{ type: command, command: one }}, <<: {two} }}"),
+        format!("{{ <<: [{one}, {two}] }}"),
+        format!("{{ <<: [{one}, {{ <<: {two} }}] }}"),
+        format!("{{ <<: {one}, <<: {two} }}"),
+    ] {
+        let text = format!("hooks: {merges}\n");
+        let problems = Config::from_yaml(&text, "x.yaml").expect_err(&text).to_string();
+        assert!(problems.contains("there twice") || problems.contains("a second `<<`"), "{text}");
+    }
+    let text = "hooks: { <<: { stop: { <<: { type: command, command: a }, command: b } }, turn_end: [] }\n";
+    let config = Config::from_yaml(text, "x.yaml").unwrap();
+    assert_eq!(config.hooks[0].label(), "b");
+}
