@@ -1,7 +1,7 @@
 //! `hookexec log`: reads the log of decisions.
 
 use std::fs::OpenOptions;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::config::ConfigArgs;
 use super::error::{CommandError, warn};
 use super::exit::Exit;
-use super::page::Page;
+use super::page::{self, Page};
 use super::report::counted;
 use super::run::EventParser;
 use super::runtime::Runtime;
@@ -306,17 +306,30 @@ pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> CommandError {
     CommandError::usage(format!("can't read the log {}: {error}", path.display()))
 }
 
-/// Writes the page for its owner alone: it may hold inputs.
+/// Writes the page for its owner alone: it may hold inputs. A file that is no such page is left alone,
+/// the log and the hooks file above all.
 fn write_page(file: &Path, page: &str) -> Result<(), CommandError> {
+    let failed =
+        |error: io::Error| CommandError::usage(format!("can't write {}: {error}", file.display()));
+    if file.is_file() {
+        let old = std::fs::read(file).map_err(failed)?;
+        let ours = String::from_utf8_lossy(&old[..old.len().min(1024)]).contains(page::TITLE);
+        if !ours && !old.is_empty() {
+            let problem = format!("{} is there already and is no page of ours", file.display());
+            return Err(
+                CommandError::usage(problem).hint("name another file: `--html report.html`")
+            );
+        }
+        std::fs::remove_file(file).map_err(failed)?;
+    }
     let mut options = OpenOptions::new();
     options
         .write(true)
         .create(true)
-        .truncate(true)
         .mode(0o600)
         .open(file)
         .and_then(|mut opened| opened.write_all(page.as_bytes()))
-        .map_err(|error| CommandError::usage(format!("can't write {}: {error}", file.display())))
+        .map_err(failed)
 }
 
 fn since(text: &str) -> Result<Timestamp, String> {

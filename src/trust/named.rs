@@ -19,6 +19,8 @@ const MAX_LOOKUPS: usize = 100_000;
 const MAX_DIRECTORIES: usize = 32;
 /// What interpreters run of a directory that is their program.
 const ENTRIES: [&str; 3] = ["__main__.py", "index.js", "package.json"];
+/// What the names of programs begin with that run a directory.
+const INTERPRETERS: [&str; 6] = ["python", "pypy", "node", "nodejs", "bun", "deno"];
 /// What separates words whatever is quoted.
 const SEPARATORS: &str = ";|&()<>`";
 /// What may stand around a path inside a word.
@@ -154,6 +156,11 @@ pub(crate) fn named<'c>(
     Ok(Found { files, places, uncovered })
 }
 
+fn runs_directories(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or(word);
+    INTERPRETERS.iter().any(|known| name.starts_with(known))
+}
+
 struct Search<'p> {
     places: &'p Places,
     variables: expand::Variables,
@@ -172,7 +179,11 @@ impl Search<'_> {
         working_dir: Option<&str>,
         uncovered: &mut BTreeSet<String>,
     ) -> io::Result<()> {
-        let words: BTreeSet<String> = texts.iter().flat_map(|text| readings(text)).collect();
+        let mut words: BTreeSet<String> = texts.iter().flat_map(|text| readings(text)).collect();
+        // A full stop in a sentence is no program, unless there is one that runs directories.
+        if !words.iter().any(|word| runs_directories(word)) {
+            words.retain(|word| !matches!(word.as_str(), "." | ".."));
+        }
         let Places { root, directory, working_dir: here } = self.places;
         let from = working_dir.and_then(|dir| expand::path(dir, &self.variables));
         let from = from.map_or_else(|| here.clone(), |dir| here.join(dir));
@@ -467,6 +478,7 @@ mod tests {
             ("command: 'cd hooks && ./own.sh'", "hooks/own.sh"),
             ("command: own.sh, working_dir: hooks", "hooks/own.sh"),
             ("command: python3 ./guard", "guard/__main__.py"),
+            ("command: python3 ., working_dir: guard", "guard/__main__.py"),
             ("command: 'true', env: { BASH_ENV: ./check.sh }", "check.sh"),
             ("command: tool, env: { PATH: './bin:/usr/bin' }", "bin/tool"),
             ("command: x, shell: ./check.sh", "check.sh"),
@@ -484,11 +496,12 @@ mod tests {
     }
 
     #[test]
-    fn a_test_or_an_expression_is_about_no_file() {
+    fn a_test_an_expression_or_a_full_stop_is_about_no_file() {
         let project = tempfile::tempdir().unwrap();
         fs::write(project.path().join("check.sh"), "").unwrap();
+        fs::write(project.path().join("package.json"), "").unwrap();
         let path = project.path().join("hooks.yaml");
-        let text = "stop: { type: command, command: \"[ -n x ] && grep '.*' | sed 's/.*//' | jq '1 * 2'\" }";
+        let text = "stop: { type: command, command: \"[ -n x ] && grep '.*' | sed 's/.*//' | jq '1 * 2'; echo say 'npm test'.\" }";
         let config = Config::from_yaml(text, &path).unwrap();
         let places = Places::new(&path, project.path());
         let found = named(&config.hooks, config.processes.values(), &places).unwrap();

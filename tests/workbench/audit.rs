@@ -55,6 +55,23 @@ fn log(sandbox: &Sandbox, arguments: &[&str]) -> Done {
 }
 
 #[test]
+fn the_page_replaces_nothing_but_a_page() {
+    let sandbox = recorded();
+    for file in ["logs/audit.jsonl", "hooks.yaml"] {
+        let before = sandbox.read(file);
+        let refused = log(&sandbox, &["--html", file]).exits(64);
+        assert!(refused.stderr.contains("is there already"), "{}", refused.stderr);
+        assert_eq!(sandbox.read(file), before);
+    }
+    let page = sandbox.project().join("report.html");
+    for _ in 0..2 {
+        let _ = log(&sandbox, &["--html", "report.html"]).exits(0);
+        let mode = std::os::unix::fs::PermissionsExt::mode(&page.metadata().unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}
+
+#[test]
 fn every_event_is_recorded_with_what_each_hook_did() {
     let sandbox = recorded();
     let records = records(&sandbox);

@@ -41,6 +41,9 @@ struct Reason {
     hooks: BTreeSet<String>,
 }
 
+/// By this a page is known again.
+pub(super) const TITLE: &str = "<title>hookexec: decisions</title>";
+
 impl Page {
     /// Takes a record in.
     pub(super) fn add(&mut self, record: Record) {
@@ -72,7 +75,7 @@ impl Page {
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <title>hookexec: decisions</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
+             {TITLE}\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
         );
         self.head(&mut page, numbers, filters);
         tiles(&mut page, numbers);
