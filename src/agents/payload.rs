@@ -83,7 +83,7 @@ pub(super) fn spoken(value: &Value) -> Cow<'_, str> {
 }
 
 /// Replaces each `\uD800`-`\uDFFF` escape that is not half of a pair by `\uFFFD`, in place.
-fn repair_lone_surrogates(bytes: &mut [u8]) {
+pub(crate) fn repair_lone_surrogates(bytes: &mut [u8]) {
     let mut at = 0;
     while let Some(offset) = bytes.get(at..).and_then(|rest| rest.iter().position(|&b| b == b'\\'))
     {

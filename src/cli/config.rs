@@ -64,9 +64,23 @@ impl ConfigArgs {
     /// Loads the configuration and builds its executor; tells when there is no file to load, and
     /// which files are left out.
     pub(crate) fn executor_telling(&self, tell: impl Fn(&str)) -> Result<Executor, CommandError> {
+        self.executor_of(tell, |_| {})
+    }
+
+    /// Loads like [`executor`](Self::executor) for who only wants to see: nothing is recorded.
+    pub(crate) fn executor_unrecorded(&self) -> Result<Executor, CommandError> {
+        self.executor_of(warn, |config| config.audit.clear())
+    }
+
+    fn executor_of(
+        &self,
+        tell: impl Fn(&str),
+        adjust: impl FnOnce(&mut Config),
+    ) -> Result<Executor, CommandError> {
         let options = self.options()?;
-        let built = Config::load(&options).and_then(|config| {
+        let built = Config::load(&options).and_then(|mut config| {
             absences(&config).for_each(|absence| tell(&absence));
+            adjust(&mut config);
             build(config, &options)
         });
         // Each step ends at its own errors; whoever mends the file wants to see all of them.

@@ -96,7 +96,7 @@ pub(super) enum Effect {
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         let stdin = input::read_stdin()?;
-        let executor = self.config.executor()?;
+        let executor = self.config.executor_unrecorded()?;
         let input = input::parse("explain", self.event, &stdin)?;
         if let Some(wanted) = &self.why_not {
             return self.explain_one(&executor, &input, wanted);

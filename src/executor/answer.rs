@@ -11,91 +11,153 @@ use crate::wire::{Decision, Output, UnknownKey, denial_within};
 /// How many broken objects are looked at: each costs the length of all that follows.
 const MAX_BROKEN: usize = 32;
 
+/// How many objects are read at all.
+const MAX_OBJECTS: usize = 10_000;
+
 /// What was found in a text.
 pub(super) enum Within {
-    /// An answer stricter than nothing, or one that was probably meant to be; the last one.
+    /// An answer stricter than nothing, or one that was probably meant to be; the strictest.
     Stricter(Box<Output>),
     /// Something that begins like an answer and can't be read: why, and the denial in it.
     Unreadable(String, Option<Box<Output>>),
     Nothing,
 }
 
-/// Looks for JSON answers in `text`: objects at the beginning of a line, or behind its first words.
+/// Looks for JSON answers in `text`: objects anywhere, but for those inside of others.
 pub(super) fn answer_within(text: &str) -> Within {
-    let (mut stricter, mut denial, mut unreadable) = (None, None, None);
-    let (mut at, mut broken) = (0, 0);
-    while let Some(beginning) = next_beginning(text, at) {
-        let rest = &text[beginning.at..];
+    if text.starts_with('"')
+        && let Ok(inner) = serde_json::from_str::<String>(text)
+    {
+        return answer_within(&inner);
+    }
+    let mut found = Found::default();
+    let (mut braces, mut objects) = (Braces { text, at: 0, line: 0 }, 0);
+    while let Some(brace) = braces.next() {
+        objects += 1;
+        if found.broken == MAX_BROKEN || objects > MAX_OBJECTS {
+            found.give_up(text);
+            break;
+        }
+        let rest = &text[brace.at..];
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
-        let problem = if let Some(Ok(object)) = values.next() {
-            let object = object.get();
+        if let Some(Ok(object)) = values.next() {
             // What stands inside of it is its own affair.
-            at = beginning.at + object.len();
-            match Output::parse(object) {
-                Ok(output) => {
-                    let misspelt = output.unknown_keys.iter().any(UnknownKey::may_be_a_decision);
-                    if output.decision > Some(Decision::Allow) || misspelt {
-                        stricter = Some(output);
-                    }
-                    continue;
-                }
-                Err(error) => {
-                    denial = denial_within(object).or(denial);
-                    error.to_string()
-                }
-            }
+            braces.at = brace.at + object.get().len();
+            found.whole(object.get());
         } else {
-            broken += 1;
-            at = beginning.at + 1;
-            if broken == MAX_BROKEN {
-                // The last line is the likeliest of what is left.
-                at = at.max(text.rfind(['\n', '\r']).unwrap_or(0));
-            } else if broken > MAX_BROKEN {
-                unreadable = Some("its output is full of broken JSON".to_owned());
-                break;
-            }
-            denial = denial_within(rest).or(denial);
-            "a line of its output begins like a JSON answer and is none".to_owned()
-        };
-        if beginning.of_line || denial.is_some() {
-            unreadable = Some(format!("{problem}; print nothing but the JSON to stdout"));
+            found.broken(rest, brace.begins_line);
         }
     }
-    match (stricter, unreadable) {
-        (Some(output), _) => Within::Stricter(Box::new(output)),
-        (None, Some(problem)) => Within::Unreadable(problem, denial.map(Box::new)),
-        (None, None) => Within::Nothing,
+    found.sum_up()
+}
+
+#[derive(Default)]
+struct Found {
+    /// The strictest of the answers that can be read.
+    answer: Option<Output>,
+    /// A denial in something that can't.
+    denial: Option<Output>,
+    /// Why something can't be read.
+    problem: Option<String>,
+    broken: usize,
+}
+
+impl Found {
+    /// Takes an object that is JSON.
+    fn whole(&mut self, object: &str) {
+        match Output::parse(object) {
+            Ok(output) => {
+                let misspelt = output.unknown_keys.iter().any(UnknownKey::may_be_a_decision);
+                let strict = output.decision > Some(Decision::Allow);
+                let best = self.answer.as_ref().map(|answer| answer.decision);
+                if (strict || misspelt) && best.is_none_or(|best| output.decision > best) {
+                    self.answer = Some(output);
+                }
+            }
+            Err(error) => {
+                self.denial = self.denial.take().or_else(|| denial_within(object));
+                self.problem = Some(error.to_string());
+            }
+        }
     }
+
+    /// Takes an object that is none.
+    fn broken(&mut self, rest: &str, begins_line: bool) {
+        self.broken += 1;
+        self.denial = self.denial.take().or_else(|| denial_within(rest));
+        if begins_line || self.denial.is_some() {
+            self.problem =
+                Some("its output has what begins like a JSON answer and is none".to_owned());
+        }
+    }
+
+    /// There is more than can be looked at; the end is the likeliest place of an answer.
+    fn give_up(&mut self, text: &str) {
+        self.problem = Some("its output is full of JSON that is no answer".to_owned());
+        let last = || text.rmatch_indices('{').take(MAX_BROKEN);
+        self.denial =
+            self.denial.take().or_else(|| last().find_map(|(at, _)| denial_within(&text[at..])));
+    }
+
+    fn sum_up(self) -> Within {
+        let Self { answer, denial, problem, .. } = self;
+        let denied = |output: &Output| output.decision == Some(Decision::Deny);
+        match (answer, problem) {
+            (Some(answer), _) if denied(&answer) || denial.is_none() => {
+                Within::Stricter(Box::new(answer))
+            }
+            (_, Some(problem)) => {
+                let problem = format!("{problem}; print nothing but the JSON to stdout");
+                Within::Unreadable(problem, denial.map(Box::new))
+            }
+            (answer, None) => answer.map_or(Within::Nothing, |it| Within::Stricter(Box::new(it))),
+        }
+    }
+}
+
+/// The braces of a text at which an answer may begin.
+struct Braces<'t> {
+    text: &'t str,
+    /// From where on it is looked for.
+    at: usize,
+    /// Where the line begins that is being looked at.
+    line: usize,
 }
 
 /// Where an answer may begin.
-struct Beginning {
-    /// The place of its brace.
+struct Brace {
     at: usize,
     /// Whether nothing that means anything stands before it on its line.
-    of_line: bool,
+    begins_line: bool,
 }
 
-/// Returns the first brace of each line that may begin an answer, from `from` on.
-fn next_beginning(text: &str, from: usize) -> Option<Beginning> {
-    let mut line_start = from;
-    for line in text[from..].split_inclusive(['\n', '\r']) {
-        if let Some(brace) = line.find('{') {
-            let before = &line[..brace];
+impl Braces<'_> {
+    /// Returns the next brace that begins a line, or what looks like a JSON object with a key.
+    fn next(&mut self) -> Option<Brace> {
+        loop {
+            let text = self.text;
+            let at = self.at + text[self.at..].find('{')?;
+            if let Some(end) = text[self.at..at].rfind(['\n', '\r']) {
+                self.line = self.at + end + 1;
+            }
+            self.at = at + 1;
             let blank = |letter: char| {
                 letter.is_whitespace() || letter.is_control() || matches!(letter, '\u{feff}' | '[')
             };
             // An escape sequence, such as one that resets the colour, begins nothing either.
-            let of_line = before.contains('\x1b') || before.trim_matches(blank).is_empty();
-            let of_json = line[brace + 1..].trim_start().starts_with(['"', '}'])
-                || line[brace + 1..].trim().is_empty();
-            if of_line || of_json {
-                return Some(Beginning { at: line_start + brace, of_line });
+            let before = text[self.line.min(at)..at].get(..64.min(at - self.line.min(at)));
+            let begins_line = at - self.line.min(at) < 64
+                && before.is_some_and(|before| {
+                    before.contains('\x1b') || before.trim_matches(blank).is_empty()
+                });
+            let after = text[at + 1..].trim_start_matches([' ', '\t', '\r', '\n']);
+            // An empty object says nothing.
+            let empty = after.starts_with('}');
+            if !empty && (begins_line || after.starts_with('"')) {
+                return Some(Brace { at, begins_line });
             }
         }
-        line_start += line.len();
     }
-    None
 }
 
 #[cfg(test)]
@@ -117,6 +179,14 @@ mod tests {
             format!("INFO {DENIAL}"),
             format!("log\n{DENIAL}\n{logs}"),
             format!("{logs}{DENIAL} done"),
+            format!("checked {{name}}: {DENIAL}"),
+            format!("rule ${{HOME}} {DENIAL}"),
+            format!("log\n{DENIAL}\n{{\"decision\":\"ask\"}}"),
+            format!("log\n{DENIAL}\n{{\"decison\":\"none\"}}"),
+            "{\"decision\":\"deny\",}\n{\"contineu\":true}".to_owned(),
+            format!("# {}{{\n \"decision\": \"deny\"\n}}\n", "x {\"\n".repeat(33)),
+            "{\"reason\":\"\\ud83d\",\"decision\":\"deny\"}".to_owned(),
+            "\"{\\\"decision\\\":\\\"deny\\\"}\"".to_owned(),
             format!("{{ not json\n{DENIAL}"),
             "log\n{\"decision\":\"deny\"".to_owned(),
             "log\n{\n  \"hookSpecificOutput\": {\n    \"permissionDecision\": \"deny\",\n  }\n}"

@@ -588,11 +588,14 @@ mod tests {
     #[test]
     fn a_flood_of_lines_is_read_in_no_time() {
         // Each of these took minutes once, in which no timeout and no signal was heard.
-        for filling in ["\n", " \n", "\u{a0}", "{\n", " {\"a\":\n", "{\"a\":"] {
+        for filling in
+            ["\n", " \n", "\u{a0}", "{\n", " {\"a\":\n", "{\"a\":", "{}", "{ ", "{\"a\":1}"]
+        {
             let text = format!("x{}x", filling.repeat((1 << 20) / filling.len()));
             let started = std::time::Instant::now();
             // What begins like an answer and is none is a failure.
-            let decision = filling.contains('{').then_some(Decision::Deny);
+            let begins = filling.contains('{') && !matches!(filling, "{}" | "{ ");
+            let decision = begins.then_some(Decision::Deny);
             assert_eq!(read(Event::PreToolUse, 0, &text, "").output.decision, decision);
             assert!(started.elapsed().as_secs() < 60, "{filling:?}: {:?}", started.elapsed());
             let denied = format!("{text}\n{{\"decision\":\"deny\"}}");

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::output_reader::{SPECIFIC_KEYS, TOP_KEYS};
 use super::{Decision, Output};
+use crate::agents::repair_lone_surrogates;
 use crate::suggest;
 
 /// Keys that carry a decision in other dialects.
@@ -51,7 +52,7 @@ pub(super) fn denies(key: &str, value: &Value) -> bool {
         (
             "decision" | "permission_decision" | "permission" | "verdict" | "action" | "behavior",
             Value::String(word),
-        ) => WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)),
+        ) => WORDS.iter().any(|known| known.eq_ignore_ascii_case(word.trim())),
         ("continue" | "approved" | "allow" | "allowed", value) => truth(value) == Some(false),
         ("deny" | "denied" | "block" | "blocked", value) => truth(value) == Some(true),
         _ => false,
@@ -61,8 +62,11 @@ pub(super) fn denies(key: &str, value: &Value) -> bool {
 /// Returns the denial in a text that is, or once began as, one JSON object.
 pub(crate) fn denial_within(text: &str) -> Option<Output> {
     let mut entries = Vec::new();
+    // JavaScript writes half a letter where it cut a text.
+    let mut bytes = text.as_bytes().to_vec();
+    repair_lone_surrogates(&mut bytes);
     // What stood before a mistake counts.
-    let _ = Entries(&mut entries).deserialize(&mut serde_json::Deserializer::from_str(text));
+    let _ = Entries(&mut entries).deserialize(&mut serde_json::Deserializer::from_slice(&bytes));
     if !entries.iter().any(|(key, value)| denies(key, value)) {
         return None;
     }

@@ -55,6 +55,16 @@ fn log(sandbox: &Sandbox, arguments: &[&str]) -> Done {
 }
 
 #[test]
+fn what_is_only_explained_is_not_recorded() {
+    let sandbox = recorded();
+    let before = records(&sandbox).len();
+    let input = json!({ "tool_name": "shell", "tool_input": { "cmd": "ls" } }).to_string();
+    let explain = sandbox.hookexec(["explain", "pre_tool_use", "--config", "hooks.yaml"]);
+    let _ = explain.stdin(input).run().exits(0);
+    assert_eq!(records(&sandbox).len(), before);
+}
+
+#[test]
 fn the_page_replaces_nothing_but_a_page() {
     let sandbox = recorded();
     for file in ["logs/audit.jsonl", "hooks.yaml"] {

@@ -139,6 +139,8 @@ struct Envelope {
     method: Option<String>,
     result: Option<String>,
     error: Option<String>,
+    /// A key that no message has.
+    unknown: Option<String>,
     /// Whether it looked like an answer before it broke off.
     answers: bool,
     twice: Option<&'static str>,
@@ -169,10 +171,17 @@ impl Envelope {
                 _ => Incoming::Notification { method },
             },
             // Without `jsonrpc` it must at least look like an answer: a log line may have an `id`.
-            Self { jsonrpc, result, error, .. }
+            Self { jsonrpc, result, error, unknown, .. }
                 if jsonrpc || result.is_some() || error.is_some() =>
             {
+                let empty = |text: &str| matches!(text, "null" | "{}");
                 match (id, result) {
+                    (Some(id), Some(text)) if empty(&text) && unknown.is_some() => {
+                        let key = unknown.unwrap_or_default();
+                        let problem =
+                            format!("its `result` is empty, and beside it stands `{key}`");
+                        Incoming::Unreadable { id, problem }
+                    }
                     (Some(id), Some(text)) => Incoming::Result { id, text },
                     // Whatever it wanted to say stands in the wrong place, and must not be silence.
                     (Some(id), None) => Incoming::Unreadable {
@@ -252,6 +261,7 @@ impl<'de> Visitor<'de> for Fill<'_> {
                 }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
+                    envelope.unknown = Some(key);
                     continue;
                 }
             };
@@ -303,7 +313,13 @@ mod tests {
 
     #[test]
     fn a_reply_without_a_result_is_no_silence() {
-        for rest in [r#""action":"deny_tool""#, r#""reslut":{}"#, r#""error":null"#] {
+        for rest in [
+            r#""action":"deny_tool""#,
+            r#""reslut":{}"#,
+            r#""error":null"#,
+            r#""result":null,"action":"deny_tool""#,
+            r#""result":{},"err":"denied""#,
+        ] {
             let reply = read(&format!(r#"{{"jsonrpc":"2.0","id":2,{rest}}}"#));
             assert!(matches!(reply, Incoming::Unreadable { id: 2, .. }), "{reply:?}");
         }
