@@ -52,6 +52,23 @@ fn what_cannot_be_imported_is_named_by_its_line_and_nothing_is_written() {
 }
 
 #[test]
+fn a_matcher_that_claude_code_ignores_drops_no_hook() {
+    for event in ["UserPromptSubmit", "Stop"] {
+        for matcher in ["Bash|x", "^a.*", "(?!Bash).*"] {
+            let sandbox = Sandbox::new();
+            let hooks = json!([{"type": "command", "command": "./guard.sh"}]);
+            let settings = json!({"hooks": {event: [{"matcher": matcher, "hooks": hooks}]}});
+            sandbox.write(".claude/settings.json", &settings.to_string());
+            let done = import(&sandbox, &[]).exits(0);
+            assert!(done.stdout.contains("command: ./guard.sh"), "{event} {matcher}: {done:#?}");
+            for limit in ["matcher:", "when:"] {
+                assert!(!done.stdout.contains(limit), "{event} {matcher}: {done:#?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_file_without_hooks_is_no_empty_policy() {
     let sandbox = Sandbox::new();
     for (text, problem) in [

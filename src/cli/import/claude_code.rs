@@ -118,8 +118,11 @@ impl Reader {
         event: Event,
         group: &mut Group,
     ) -> Option<()> {
+        let field = matched_field(event);
         let alternatives = match Alternatives::of(matcher) {
             Alternatives::Everything => return Some(()),
+            // There is nothing that it could be about; Claude Code ignores it.
+            _ if field.is_none() && !event.contract().tool_matched => return Some(()),
             other => other,
         };
         let pattern = match &alternatives {
@@ -130,12 +133,10 @@ impl Reader {
             self.error(node, error.to_string(), "say it without what only JavaScript has");
             return None;
         }
-        if event.contract().tool_matched {
+        let Some(field) = field else {
             group.matcher = Some(pattern);
             return Some(());
-        }
-        // These have nothing that a matcher could be about; Claude Code ignores it.
-        let field = matched_field(event)?.to_owned();
+        };
         let condition = match alternatives {
             Alternatives::Names(names) => {
                 let names: Vec<String> = names.iter().map(|name| yaml::inline(name)).collect();
