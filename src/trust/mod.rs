@@ -11,6 +11,7 @@ pub(crate) mod bundle;
 pub(crate) mod named;
 mod permissions;
 mod store;
+mod written;
 
 pub use bundle::{Bundle, BundleFile};
 pub use permissions::{UnsafeFile, check_permissions};
