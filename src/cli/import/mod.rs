@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use hookexec::Config;
-use hookexec::config::SourceFile;
+use hookexec::config::{Diagnostics, Severity, SourceFile};
 
 use super::error::CommandError;
 use super::exit::Exit;
@@ -62,7 +62,7 @@ impl Args {
             return Err(CommandError::config(import.problems)
                 .hint("`--partial` imports the rest, and says in a comment what is left out"));
         }
-        output::talk(&import.problems.render(true));
+        output::talk(&as_warnings(&import.problems).render(true));
         let written = yaml::write(&self.file, &import);
         // What is written here must load here.
         Config::from_yaml(&written, "hooks.yaml").map_err(|problems| {
@@ -77,6 +77,16 @@ impl Args {
         }
         Ok(Exit::Success)
     }
+}
+
+/// Returns the problems as what they are where the rest is imported.
+fn as_warnings(problems: &Diagnostics) -> Diagnostics {
+    let mut warnings = Diagnostics::default();
+    warnings.extend(problems.iter().cloned().map(|mut problem| {
+        problem.severity = Severity::Warning;
+        problem
+    }));
+    warnings
 }
 
 fn next_steps(written: &Path, source: &Path) -> String {
