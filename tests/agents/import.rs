@@ -50,7 +50,8 @@ fn what_cannot_be_imported_is_named_by_its_line_and_nothing_is_written() {
     assert!(!done.stderr.contains("error: "), "{}", done.stderr);
     insta::assert_snapshot!("partial", sandbox.read("hooks.yaml"));
     let again = import(&sandbox, &["--partial", "--output", "hooks.yaml"]).exits(64);
-    assert!(again.stderr.contains("can't write hooks.yaml"), "{}", again.stderr);
+    let said = "can't write hooks.yaml: there is one already\n\nhint: give `--output` another name";
+    assert!(again.stderr.contains(said), "{}", again.stderr);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod claude_code;
 mod yaml;
 
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use hookexec::Config;
@@ -108,5 +108,13 @@ fn create(path: &Path, text: &str) -> Result<(), CommandError> {
         .create_new(true)
         .open(path)
         .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|error| CommandError::usage(format!("can't write {}: {error}", path.display())))
+        .map_err(|error| {
+            let file = path.display();
+            if error.kind() == ErrorKind::AlreadyExists {
+                let hint = "give `--output` another name, or move that file away";
+                return CommandError::usage(format!("can't write {file}: there is one already"))
+                    .hint(hint);
+            }
+            CommandError::usage(format!("can't write {file}: {error}"))
+        })
 }
