@@ -211,7 +211,7 @@ fn every_form_of_an_answer_counts_as_in_claude_code() {
         (r#"echo '{"continue":false,"stopReason":"R"}'"#, "R"),
         ("echo R >&2; exit 2", "R"),
         // There a timeout and a program that is not found let the tool run.
-        ("sleep 1000", "1s"),
+        ("sleep 1000", "without an answer"),
         ("./none.sh", "none.sh"),
     ] {
         let timeout = if command.starts_with("sleep") { 1 } else { 100 };
