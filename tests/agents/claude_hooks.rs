@@ -172,6 +172,120 @@ fn a_call_that_cannot_be_said_in_the_dialect_is_denied() {
 }
 
 #[test]
+fn a_decoy_beside_the_argument_hides_nothing_from_a_guard() {
+    let sandbox = Sandbox::new();
+    let guard = "! jq -r '.tool_input | .command, .file_path, .url, .content, .new_string' | grep -qE 'rm -rf|[.]env|evil|SECRET' || { echo caught >&2; exit 2; }";
+    sandbox.write("hooks.yaml", &hooks("pre_tool_use", "Bash|Read|Write|Edit|WebFetch", guard));
+    let env = "*** Begin Patch\n*** Update File: .env\n-a\n+b\n*** End Patch";
+    for (agent, event, tool, arguments, denied) in [
+        ("codex", "PreToolUse", "exec_command", json!({"cmd": "rm -rf /", "command": "ls"}), true),
+        ("codex", "PreToolUse", "exec_command", json!({"cmd": "rm -rf /", "command": ""}), true),
+        ("codex", "PreToolUse", "write_stdin", json!({"chars": "rm -rf /\n", "cmd": "ls"}), true),
+        (
+            "codex",
+            "PreToolUse",
+            "shell",
+            json!({"command": "bash", "args": ["-c", "rm -rf /"]}),
+            true,
+        ),
+        ("codex", "PreToolUse", "shell", json!({"command": "bash", "args": ["-c", "date"]}), false),
+        (
+            "copilot",
+            "preToolUse",
+            "view",
+            json!({"path": "/p/.env", "file_path": "/p/README"}),
+            true,
+        ),
+        (
+            "copilot",
+            "preToolUse",
+            "write_bash",
+            json!({"input": "rm -rf /", "command": "ls"}),
+            true,
+        ),
+        (
+            "copilot",
+            "preToolUse",
+            "edit",
+            json!({"path": "/p/a", "old_str": "x", "new_str": "SECRET", "new_string": "ok"}),
+            true,
+        ),
+        ("copilot", "preToolUse", "apply_patch", json!({"input": env, "path": "/p/README"}), true),
+        (
+            "copilot",
+            "preToolUse",
+            "apply_patch",
+            json!({"patch": env, "input": "*** Update File: ok\n"}),
+            true,
+        ),
+        (
+            "gemini",
+            "BeforeTool",
+            "read_many_files",
+            json!({"include": [".env"], "path": "/p"}),
+            true,
+        ),
+        (
+            "gemini",
+            "BeforeTool",
+            "read_many_files",
+            json!({"include": [".env"], "paths": ["ok"]}),
+            true,
+        ),
+        (
+            "gemini",
+            "BeforeTool",
+            "web_fetch",
+            json!({"prompt": "https://evil", "url": "https://ok"}),
+            true,
+        ),
+        (
+            "qwen",
+            "PreToolUse",
+            "web_fetch",
+            json!({"prompt": "Sum it up", "url": "https://ok"}),
+            false,
+        ),
+        (
+            "kiro",
+            "preToolUse",
+            "fs_read",
+            json!({"operations": [{"path": "/p/.env"}], "path": "ok"}),
+            true,
+        ),
+        // Other programs call the hooks of Claude Code with tools of their own.
+        ("claude-code", "PreToolUse", "Shell", json!({"command": "rm -rf /"}), true),
+        ("claude-code", "PreToolUse", "bash", json!({"command": "rm -rf /"}), true),
+        ("claude-code", "PreToolUse", "run_in_terminal", json!({"command": "rm -rf /"}), true),
+        ("claude-code", "PreToolUse", "run_in_terminal", json!({"command": "ls"}), false),
+        ("", "pre_tool_use", "Bash", json!({"cmd": "rm -rf /", "command": "ls"}), true),
+        ("", "pre_tool_use", "execute_command", json!({"command": "rm -rf /"}), true),
+        ("", "pre_tool_use", "terminal", json!({"command": "rm -rf /"}), true),
+        ("", "pre_tool_use", "terminal", json!({"command": "ls"}), false),
+    ] {
+        let payload = if agent == "copilot" {
+            json!({"sessionId": "s", "cwd": "/p", "toolName": tool, "toolArgs": arguments.to_string()})
+        } else {
+            json!({"hook_event_name": event, "session_id": "s", "cwd": "/p", "tool_name": tool, "tool_input": arguments})
+        };
+        let done = run(&sandbox, agent, event, &payload);
+        if denied {
+            let caught = ["caught", "more than once"];
+            let no = if agent.is_empty() {
+                done.code() == Some(2)
+            } else {
+                caught.iter().any(|reason| says_no(&done, reason))
+            };
+            assert!(no, "{agent} {tool} {arguments}: {done:#?}");
+        } else if agent.is_empty() {
+            assert_eq!(done.code(), Some(0), "{tool} {arguments}: {done:#?}");
+        } else {
+            lets_pass(&done, &format!("{agent} {tool} {arguments}"));
+        }
+    }
+}
+
+#[test]
 fn changed_arguments_get_back_into_the_agents_own_words() {
     let sandbox = Sandbox::new();
     let rewrite = r#"jq -c '{hookSpecificOutput: {hookEventName: "PreToolUse", permissionDecision: "allow",

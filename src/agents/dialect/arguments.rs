@@ -1,5 +1,6 @@
 //! The arguments of a tool in the words of Claude Code, and back.
 
+use std::fmt;
 use std::path::Path;
 
 use serde_json::Value;
@@ -7,26 +8,51 @@ use serde_json::Value;
 use super::patch::{self, Edit, Kind};
 use crate::wire::{InputChange, JsonObject};
 
-/// What other agents call an argument, each by Claude Code's name for it.
-const COMMAND: (&str, &[&str]) =
+/// Claude Code's name of an argument, and what other agents call it.
+type Group = (&'static str, &'static [&'static str]);
+
+const COMMAND: Group =
     ("command", &["cmd", "command_line", "commandLine", "script", "chars", "input", "text"]);
-const FILE_PATH: (&str, &[&str]) = (
+const ARGS: Group = ("args", &["arguments", "argv"]);
+const FILE_PATH: Group = (
     "file_path",
     &["path", "filePath", "absolute_path", "file", "filename", "target_file", "notebook_path"],
 );
-const URL: (&str, &[&str]) = ("url", &["urls", "uri", "prompt"]);
-const OPTIONAL: [(&str, &[&str]); 6] = [
-    ("content", &["contents", "file_text", "fileText", "text"]),
+const URL: Group = ("url", &["urls", "uri"]);
+const OPTIONAL: [Group; 6] = [
+    ("content", &["contents", "file_text", "fileText", "text", "code"]),
     ("old_string", &["old_str", "oldString", "oldText", "old_text"]),
     ("new_string", &["new_str", "newString", "newText", "new_text"]),
-    ("pattern", &["regex", "glob"]),
+    ("pattern", &["regex"]),
     ("path", &["dir_path", "directory", "target_directory"]),
     ("query", &["search_query", "q"]),
 ];
 /// Where a patch may stand.
 const PATCH: [&str; 5] = ["input", "patch", "command", "content", "diff"];
 /// Where several files may stand: as paths, or as objects that each have one.
-const FILES: [&str; 6] = ["paths", "file_paths", "include", "files", "operations", "edits"];
+const FILES: [&str; 7] =
+    ["paths", "file_paths", "include", "files", "operations", "replacements", "edits"];
+
+/// Why a call can't be said: a guard would be shown nothing, or not what the tool acts on.
+#[derive(Debug, PartialEq)]
+pub(super) enum Trouble {
+    /// The argument is nowhere.
+    Missing(&'static str),
+    /// The argument is there under several names or in several places, each time another one.
+    Several(&'static str),
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(name) => write!(formatter, "no `{name}` was found in its arguments"),
+            Self::Several(name) => write!(
+                formatter,
+                "its arguments say `{name}` more than once, and not the same; say it once"
+            ),
+        }
+    }
+}
 
 /// One call in the words of Claude Code.
 #[derive(Debug, PartialEq)]
@@ -42,7 +68,7 @@ pub(super) struct Call {
 pub(super) struct Back {
     /// The arguments as they came.
     original: JsonObject,
-    /// Claude Code's name of an argument, and the one it came under.
+    /// Claude Code's name of an argument, and each one it came under.
     renamed: Vec<(&'static str, String)>,
     /// Arguments that were put together from others: what changes in them has no place to go.
     made: Vec<&'static str>,
@@ -53,38 +79,41 @@ pub(super) struct Back {
 /// Returns the calls that `arguments` of a tool of certain kinds stand for.
 ///
 /// # Errors
-/// With the name of what is missing, when a guard would look in vain for what the tool acts on.
+/// When a guard would look in vain for what the tool acts on, or see one of two things it may act on.
 pub(super) fn translate(
     arguments: &JsonObject,
     is: impl Fn(&str) -> bool,
     directory: &str,
-) -> Result<Vec<Call>, &'static str> {
+) -> Result<Vec<Call>, Trouble> {
     let mut call = Call {
         tools: None,
         arguments: arguments.clone(),
         back: Back { original: arguments.clone(), ..Back::default() },
     };
     if is("shell") {
-        call.rename(COMMAND);
+        call.rename(COMMAND)?;
         call.join("command", " ");
+        call.add_args()?;
         return call.with("command");
     }
     if is("write") || is("edit") || is("read") {
-        call.rename(FILE_PATH);
+        call.rename(FILE_PATH)?;
         if !call.has("file_path") {
             return call.each_file(directory);
         }
-        call.join_edits();
-        call.make_absolute(directory);
+        // A file that is written may hold a patch as its text; what changes files may apply it.
+        if is("edit") || (is("write") && !call.has("content")) {
+            call.without_patch()?;
+        }
+        call.one_file(directory)?;
     }
     if is("fetch") {
-        call.rename(URL);
+        call.rename(URL)?;
         call.join("url", " ");
+        call.add_prompt()?;
         return call.with("url");
     }
-    for names in OPTIONAL {
-        call.rename(names);
-    }
+    call.rename_optional()?;
     Ok(vec![call])
 }
 
@@ -93,31 +122,43 @@ impl Call {
         self.arguments.get(key).is_some_and(|value| !value.is_null())
     }
 
-    fn with(self, key: &'static str) -> Result<Vec<Self>, &'static str> {
+    fn with(self, key: &'static str) -> Result<Vec<Self>, Trouble> {
         let said = self.arguments.get(key).is_some_and(Value::is_string);
-        if said { Ok(vec![self]) } else { Err(key) }
+        if said { Ok(vec![self]) } else { Err(Trouble::Missing(key)) }
     }
 
-    fn rename(&mut self, (name, others): (&'static str, &[&str])) {
-        if self.has(name) {
-            return;
-        }
-        if let Some(other) = others.iter().find(|other| self.has(other))
-            && let Some(value) = self.arguments.remove(*other)
+    /// Gives an argument Claude Code's name; under several names it has to be the same.
+    fn rename(&mut self, (name, others): Group) -> Result<(), Trouble> {
+        let names = std::iter::once(name).chain(others.iter().copied());
+        let present: Vec<&str> = names.filter(|name| self.has(name)).collect();
+        if present.iter().any(|other| self.arguments.get(*other) != self.arguments.get(present[0]))
         {
-            self.arguments.insert(name.to_owned(), value);
-            self.back.renamed.push((name, (*other).to_owned()));
+            return Err(Trouble::Several(name));
         }
+        if present == [name] {
+            return Ok(());
+        }
+        for other in present {
+            if let Some(value) = self.arguments.remove(other) {
+                self.arguments.insert(name.to_owned(), value);
+                self.back.renamed.push((name, other.to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    fn rename_optional(&mut self) -> Result<(), Trouble> {
+        for names in OPTIONAL {
+            self.rename(names)?;
+        }
+        // Beside a pattern it says which files to look at, to Claude Code as well.
+        if self.has("pattern") { Ok(()) } else { self.rename(("pattern", &["glob"])) }
     }
 
     /// Makes one text of a list of texts: a command as an argument vector, several addresses.
     fn join(&mut self, key: &'static str, glue: &str) {
-        if let Some(Value::Array(items)) = self.arguments.get(key) {
-            let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
-            if words.len() == items.len() && !words.is_empty() {
-                let joined = words.join(glue);
-                self.make(key, joined);
-            }
+        if let Some(joined) = self.arguments.get(key).and_then(|value| joined(value, glue)) {
+            self.make(key, joined);
         }
     }
 
@@ -126,36 +167,138 @@ impl Call {
         self.back.made.push(key);
     }
 
-    /// Puts several edits of one file together, so that a guard finds every word of them.
-    fn join_edits(&mut self) {
-        let Some(Value::Array(edits)) = self.arguments.get("edits") else { return };
-        let edits = edits.clone();
-        for (key, others) in [OPTIONAL[1], OPTIONAL[2]] {
-            let names = || std::iter::once(&key).chain(others);
-            let texts =
-                edits.iter().filter_map(|edit| names().find_map(|name| edit.get(name)?.as_str()));
-            let texts: Vec<&str> = texts.collect();
-            if !texts.is_empty() && !self.has(key) {
-                self.make(key, texts.join("\n"));
-            }
+    /// Puts the arguments of a command behind it.
+    fn add_args(&mut self) -> Result<(), Trouble> {
+        self.rename(ARGS)?;
+        let args = match self.arguments.get("args") {
+            None | Some(Value::Null) => return Ok(()),
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Array(items)) if items.is_empty() => return Ok(()),
+            Some(value) => joined(value, " ").ok_or(Trouble::Several("command"))?,
+        };
+        if let Some(Value::String(command)) = self.arguments.get("command") {
+            let command = format!("{command} {args}");
+            self.make("command", command);
         }
+        Ok(())
     }
 
-    /// Makes the path absolute, as Claude Code's always are.
-    fn make_absolute(&mut self, directory: &str) {
+    /// Takes the prompt for the address where there is no other; beside one it may name no more.
+    fn add_prompt(&mut self) -> Result<(), Trouble> {
+        let Some(url) = self.arguments.get("url").filter(|url| !url.is_null()) else {
+            return self.rename(("url", &["prompt"]));
+        };
+        let known = url.as_str().unwrap_or_default();
+        let prompt = self.arguments.get("prompt").map(text).unwrap_or_default();
+        let more = prompt.split_whitespace().filter(|word| word.contains("://")).any(|word| {
+            let word = word.trim_matches(['(', ')', '<', '>', '"', '\'', '.', ',', '?']);
+            !known.split_whitespace().any(|known| known == word)
+        });
+        if more { Err(Trouble::Several("url")) } else { Ok(()) }
+    }
+
+    /// Brings what is said of one file to where Claude Code has it.
+    fn one_file(&mut self, directory: &str) -> Result<(), Trouble> {
+        if FILES.iter().any(|key| *key != "edits" && self.lists(key)) {
+            return Err(Trouble::Several("file_path"));
+        }
+        self.join_edits()?;
+        self.rename_optional()?;
+        // Claude Code's paths are always absolute.
         if let Some(Value::String(path)) = self.arguments.get_mut("file_path") {
             *path = absolute(path, directory);
         }
+        Ok(())
+    }
+
+    /// Returns whether something stands at `key`, be it one thing or a list of some.
+    fn lists(&self, key: &str) -> bool {
+        self.has(key)
+            && self.arguments.get(key).and_then(Value::as_array).is_none_or(|list| !list.is_empty())
+    }
+
+    /// Puts several edits of one file together, so that a guard finds every word of them.
+    fn join_edits(&mut self) -> Result<(), Trouble> {
+        let Some(Value::Array(edits)) = self.arguments.get("edits") else { return Ok(()) };
+        let mut edits: Vec<Self> =
+            edits.iter().filter_map(Value::as_object).map(Self::part).collect();
+        for edit in &mut edits {
+            edit.rename(FILE_PATH)?;
+            if edit.has("file_path")
+                && edit.arguments.get("file_path") != self.arguments.get("file_path")
+            {
+                return Err(Trouble::Several("file_path"));
+            }
+            edit.rename_optional()?;
+        }
+        for names in [OPTIONAL[1], OPTIONAL[2]] {
+            let key = names.0;
+            let texts = edits.iter().filter_map(|edit| edit.arguments.get(key)?.as_str());
+            let texts: Vec<&str> = texts.collect();
+            if texts.is_empty() {
+                continue;
+            }
+            let text = texts.join("\n");
+            self.rename(names)?;
+            if !self.has(key) {
+                self.make(key, text);
+            } else if self.arguments.get(key).and_then(Value::as_str) != Some(&text) {
+                return Err(Trouble::Several(key));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns a part of a call about several files.
+    fn part(arguments: &JsonObject) -> Self {
+        let back = Back { partial: true, ..Back::default() };
+        Self { tools: None, arguments: arguments.clone(), back }
+    }
+
+    /// Returns the patch among the arguments, as it stands there.
+    fn patch(&self) -> Result<Option<&str>, Trouble> {
+        let mut found = None;
+        for value in PATCH.iter().filter_map(|key| self.arguments.get(*key)) {
+            match value {
+                Value::String(text) if !patch::edits(text).is_empty() => {
+                    if found.is_some_and(|found| found != text) {
+                        return Err(Trouble::Several("file_path"));
+                    }
+                    found = Some(text);
+                }
+                Value::Array(_) | Value::Object(_) if value.to_string().contains("*** ") => {
+                    return Err(Trouble::Several("file_path"));
+                }
+                _ => {}
+            }
+        }
+        Ok(found.map(String::as_str))
+    }
+
+    fn without_patch(&self) -> Result<(), Trouble> {
+        if self.patch()?.is_some() { Err(Trouble::Several("file_path")) } else { Ok(()) }
     }
 
     /// Returns one call for each file of a call about several.
-    fn each_file(self, directory: &str) -> Result<Vec<Self>, &'static str> {
-        let text = PATCH.iter().filter_map(|key| self.arguments.get(*key)?.as_str());
-        let edits: Vec<Edit> =
-            text.map(patch::edits).find(|edits| !edits.is_empty()).unwrap_or_default();
-        let back = || Back { partial: true, ..Back::default() };
-        let path = |path: &str| ("file_path".to_owned(), absolute(path, directory).into());
-        if !edits.is_empty() {
+    fn each_file(self, directory: &str) -> Result<Vec<Self>, Trouble> {
+        let patch = self.patch()?;
+        let mut lists = FILES.iter().filter(|key| self.lists(key)).map(|key| &self.arguments[*key]);
+        let files = lists.next();
+        if lists.any(|other| Some(other) != files) || (files.is_some() && patch.is_some()) {
+            return Err(Trouble::Several("file_path"));
+        }
+        if files.is_none() && patch.is_none() {
+            return Err(Trouble::Missing("file_path"));
+        }
+        // A text that belongs to none of the files would be shown to nobody.
+        for (name, others) in &OPTIONAL[..3] {
+            let mut names = std::iter::once(name).chain(*others).filter(|name| self.has(name));
+            if names.any(|name| self.arguments[*name].as_str() != patch || patch.is_none()) {
+                return Err(Trouble::Several(name));
+            }
+        }
+        let file = |path: &str| ("file_path".to_owned(), absolute(path, directory).into());
+        if let Some(patch) = patch {
             let call = |edit: Edit| {
                 let (tools, texts): (_, Vec<(&str, String)>) = match edit.kind {
                     Kind::Add => (["Write"].as_slice(), vec![("content", edit.new)]),
@@ -166,33 +309,26 @@ impl Call {
                     Kind::Delete => (&["Write", "Edit"], vec![("content", String::new())]),
                 };
                 let texts = texts.into_iter().map(|(key, text)| (key.to_owned(), text.into()));
-                let arguments = std::iter::once(path(&edit.path)).chain(texts).collect();
-                Self { tools: Some(tools), arguments, back: back() }
+                let arguments = std::iter::once(file(&edit.path)).chain(texts).collect();
+                Self { tools: Some(tools), ..Self::part(&arguments) }
             };
-            return Ok(edits.into_iter().map(call).collect());
+            return Ok(patch::edits(patch).into_iter().map(call).collect());
         }
-        let items = FILES.iter().find_map(|key| self.arguments.get(*key)?.as_array());
+        let missing = || Trouble::Missing("file_path");
         let named = |item: &Value| match item {
-            Value::String(text) => Some(std::iter::once(path(text)).collect()),
+            Value::String(text) => Ok(Self::part(&std::iter::once(file(text)).collect())),
             Value::Object(object) => {
-                let mut call = Self { tools: None, arguments: object.clone(), back: back() };
-                call.rename(FILE_PATH);
-                for names in OPTIONAL {
-                    call.rename(names);
+                let mut call = Self::part(object);
+                call.rename(FILE_PATH)?;
+                if !call.has("file_path") {
+                    return Err(missing());
                 }
-                call.make_absolute(directory);
-                call.has("file_path").then_some(call.arguments)
+                call.one_file(directory)?;
+                Ok(call)
             }
-            _ => None,
+            _ => Err(missing()),
         };
-        let calls: Option<Vec<Self>> = items
-            .filter(|items| !items.is_empty())
-            .and_then(|items| items.iter().map(named).collect::<Option<Vec<JsonObject>>>())
-            .map(|calls| {
-                let call = |arguments| Self { tools: None, arguments, back: back() };
-                calls.into_iter().map(call).collect()
-            });
-        calls.ok_or("file_path")
+        files.and_then(Value::as_array).ok_or_else(missing)?.iter().map(named).collect()
     }
 
     /// Returns the arguments that a changed copy of this call stands for.
@@ -210,11 +346,28 @@ impl Call {
                     "it changed `{key}`, which was put together from what the call says and can't be carried over"
                 ));
             }
-            let renamed = self.back.renamed.iter().find(|(name, _)| *name == key);
-            result.insert(renamed.map_or(key, |(_, other)| other.clone()), value);
+            let renamed = self.back.renamed.iter().filter(|(name, _)| *name == key);
+            let mut names: Vec<&String> = renamed.map(|(_, other)| other).collect();
+            if names.is_empty() {
+                names.push(&key);
+            }
+            for name in names {
+                result.insert(name.clone(), value.clone());
+            }
         }
         Ok(result)
     }
+}
+
+/// Returns a list of texts as one text.
+fn joined(value: &Value, glue: &str) -> Option<String> {
+    let items = value.as_array().filter(|items| !items.is_empty())?;
+    let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+    Some(words?.join(glue))
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn absolute(path: &str, directory: &str) -> String {
@@ -226,111 +379,4 @@ fn absolute(path: &str, directory: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn object(value: Value) -> JsonObject {
-        serde_json::from_value(value).unwrap()
-    }
-
-    fn translated(kinds: &str, arguments: Value) -> Result<Value, &'static str> {
-        let is = |kind: &str| kinds.split(' ').any(|known| known == kind);
-        let calls = translate(&object(arguments), is, "/p")?;
-        Ok(calls.into_iter().map(|call| Value::Object(call.arguments)).collect())
-    }
-
-    #[test]
-    fn what_a_tool_acts_on_stands_where_claude_code_has_it() {
-        for (kinds, arguments, expected) in [
-            ("shell", json!({"cmd": "ls", "cwd": "/"}), json!([{"command": "ls", "cwd": "/"}])),
-            ("shell", json!({"command": ["sh", "-c", "ls"]}), json!([{"command": "sh -c ls"}])),
-            (
-                "edit",
-                json!({"path": "./a", "oldText": "x"}),
-                json!([{"file_path": "/p/a", "old_string": "x"}]),
-            ),
-            (
-                "edit",
-                json!({"path": "/a", "edits": [{"oldText": "x", "newText": "y"}, {"newText": "z"}]}),
-                json!([{"file_path": "/a", "old_string": "x", "new_string": "y\nz",
-                    "edits": [{"oldText": "x", "newText": "y"}, {"newText": "z"}]}]),
-            ),
-            (
-                "write edit",
-                json!({"command": "create", "path": "a", "file_text": "t"}),
-                json!([{"command": "create", "file_path": "/p/a", "content": "t"}]),
-            ),
-            (
-                "read",
-                json!({"paths": ["a", "/b"]}),
-                json!([{"file_path": "/p/a"}, {"file_path": "/b"}]),
-            ),
-            (
-                "read list grep",
-                json!({"operations": [{"mode": "Line", "path": "/b"}]}),
-                json!([{"mode": "Line", "file_path": "/b"}]),
-            ),
-            ("fetch", json!({"prompt": "read https://x"}), json!([{"url": "read https://x"}])),
-            ("grep", json!({"regex": "x"}), json!([{"pattern": "x"}])),
-            ("subagent", json!({"prompt": "x"}), json!([{"prompt": "x"}])),
-        ] {
-            assert_eq!(
-                translated(kinds, arguments.clone()).unwrap(),
-                expected,
-                "{kinds} {arguments}"
-            );
-        }
-    }
-
-    #[test]
-    fn what_a_guard_would_look_for_in_vain_is_an_error() {
-        for (kinds, arguments, missing) in [
-            ("shell", json!({}), "command"),
-            ("shell", json!({"command": {"a": 1}}), "command"),
-            ("write", json!({"content": "x"}), "file_path"),
-            ("read", json!({"paths": []}), "file_path"),
-            ("read", json!({"paths": ["a", 1]}), "file_path"),
-            ("edit write", json!({"command": "*** Begin Patch\n*** End Patch"}), "file_path"),
-            ("fetch", json!({}), "url"),
-        ] {
-            assert_eq!(translated(kinds, arguments.clone()), Err(missing), "{kinds} {arguments}");
-        }
-    }
-
-    #[test]
-    fn a_patch_is_one_call_for_each_file() {
-        let patch = "*** Begin Patch\n*** Add File: a.txt\n+one\n+two\n*** Update File: src/b\n*** Move to: c\n@@ f\n same\n-old\n+new\n*** Delete File: /d\n*** End Patch";
-        let calls =
-            translate(&object(json!({"command": patch})), |kind| kind == "edit", "/p").unwrap();
-        let shown: Vec<Value> =
-            calls.iter().map(|call| json!([call.tools, call.arguments])).collect();
-        assert_eq!(
-            json!(shown),
-            json!([
-                [["Write"], {"file_path": "/p/a.txt", "content": "one\ntwo\n"}],
-                [["Edit"], {"file_path": "/p/src/b", "old_string": "", "new_string": ""}],
-                [["Write"], {"file_path": "/p/c", "content": "same\nnew\n"}],
-                [["Write", "Edit"], {"file_path": "/d", "content": ""}],
-            ])
-        );
-    }
-
-    #[test]
-    fn a_change_goes_where_the_argument_came_from() {
-        let call = |arguments: Value| {
-            translate(&object(arguments), |kind| kind == "shell", "/p").unwrap().remove(0)
-        };
-        let replaced = |arguments: Value, change: Value| {
-            call(arguments).take_back(InputChange::Replace(object(change)))
-        };
-        let changed =
-            replaced(json!({"cmd": "ls", "cwd": "/"}), json!({"command": "date"})).unwrap();
-        assert_eq!(changed, object(json!({"cmd": "date", "cwd": "/"})));
-        let argv = json!({"command": ["ls", "-l"]});
-        let same = replaced(argv.clone(), json!({"command": "ls -l", "timeout": 5})).unwrap();
-        assert_eq!(same, object(json!({"command": ["ls", "-l"], "timeout": 5})));
-        assert!(replaced(argv, json!({"command": "date"})).is_err());
-    }
-}
+mod tests;

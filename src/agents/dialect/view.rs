@@ -1,8 +1,9 @@
 //! A tool call as another agent would see it: under its names of tools and arguments.
 
 use super::arguments::{self, Call};
-use crate::agents::{ADAPTERS, Agent};
-use crate::wire::Input;
+use crate::agents::Agent;
+use crate::agents::tools::{self, Mcp};
+use crate::wire::{Input, JsonObject};
 
 /// What Claude Code calls the tools of a kind.
 ///
@@ -21,8 +22,13 @@ const NAMES: [(&str, &[&str]); 10] = [
 ];
 
 /// Tools of hosts that call hookexec themselves, where nobody says what kinds they are of.
-const OTHER_TOOLS: [(&str, &str); 9] = [
+const OTHER_TOOLS: [(&str, &str); 14] = [
     ("exec", "shell"),
+    ("execute_command", "shell"),
+    ("terminal", "shell"),
+    ("run_terminal_cmd", "shell"),
+    ("sh", "shell"),
+    ("zsh", "shell"),
     ("edit_file", "edit"),
     ("append_file", "write"),
     ("create_file", "write"),
@@ -68,12 +74,8 @@ pub(super) fn views(agent: Agent, input: &Input) -> Result<Vec<View>, String> {
         return Ok(vec![View { names, call: None }]);
     }
     let arguments = input.tool_input.clone().unwrap_or_default();
-    let calls = arguments::translate(&arguments, is, &input.cwd).map_err(|missing| {
-        format!(
-            "`{}` can't be said in the words of {}: no `{missing}` was found in its arguments",
-            input.tool(),
-            agent.title(),
-        )
+    let calls = arguments::translate(&arguments, is, &input.cwd).map_err(|trouble| {
+        format!("`{}` can't be said in the words of {}: {trouble}", input.tool(), agent.title())
     })?;
     let view = |call: Call| {
         let names = match call.tools {
@@ -85,28 +87,36 @@ pub(super) fn views(agent: Agent, input: &Input) -> Result<Vec<View>, String> {
     Ok(calls.into_iter().map(view).collect())
 }
 
-/// Returns whether the input came from the agent itself.
+/// Returns whether the input is the agent's own, in its own words.
+///
+/// Other programs call the hooks of an agent as well, with names of tools that its hooks don't know.
 pub(super) fn is_own(agent: Agent, input: &Input) -> bool {
-    input.native.is_some() && input.agent_name.as_deref() == Some(agent.name())
+    let listed = || agent.tools().iter().any(|(name, _)| *name == input.tool());
+    let foreign = || {
+        let kinds = kinds_of_any(input);
+        NAMES.iter().any(|(kind, _)| kinds.iter().any(|is| is == kind))
+    };
+    input.native.is_some()
+        && input.agent_name.as_deref() == Some(agent.name())
+        && (listed() || !foreign())
 }
 
 /// Returns the kinds of a tool that has to be translated; none of the agent's own.
+fn kinds(agent: Agent, input: &Input) -> Vec<String> {
+    if is_own(agent, input) { Vec::new() } else { kinds_of_any(input) }
+}
+
+/// Returns the kinds of the tool, and its name, which may be one.
 ///
 /// Where no adapter told them, they are those that any agent has for a tool of that name.
-fn kinds(agent: Agent, input: &Input) -> Vec<String> {
-    if is_own(agent, input) {
-        return Vec::new();
-    }
-    if !input.tool_kinds.is_empty() {
-        return std::iter::once(input.tool().to_owned()).chain(input.tool_kinds.clone()).collect();
-    }
+fn kinds_of_any(input: &Input) -> Vec<String> {
     let tool = input.tool();
-    let of_agents = ADAPTERS.iter().flat_map(|adapter| adapter.tools);
-    let found = of_agents.filter(|(name, _)| *name == tool).flat_map(|(_, kinds)| kinds.iter());
-    let other = OTHER_TOOLS.iter().filter(|(name, _)| *name == tool).map(|(_, kind)| kind);
-    let mut kinds: Vec<String> = found.chain(other).map(|kind| (*kind).to_owned()).collect();
+    let mut kinds = input.tool_kinds.clone();
+    if kinds.is_empty() {
+        kinds = tools::kinds(&[], Mcp::Plain, tool, &JsonObject::new());
+        let other = OTHER_TOOLS.iter().filter(|(name, _)| *name == tool);
+        kinds.extend(other.map(|(_, kind)| (*kind).to_owned()));
+    }
     kinds.push(tool.to_owned());
-    kinds.sort_unstable();
-    kinds.dedup();
     kinds
 }

@@ -1,0 +1,193 @@
+//! Calls of all agents in the words of Claude Code.
+
+use serde_json::json;
+
+use super::*;
+
+fn object(value: Value) -> JsonObject {
+    serde_json::from_value(value).unwrap()
+}
+
+fn translated(kinds: &str, arguments: Value) -> Result<Value, Trouble> {
+    let is = |kind: &str| kinds.split(' ').any(|known| known == kind);
+    let calls = translate(&object(arguments), is, "/p")?;
+    Ok(calls.into_iter().map(|call| Value::Object(call.arguments)).collect())
+}
+
+#[test]
+fn what_a_tool_acts_on_stands_where_claude_code_has_it() {
+    for (kinds, arguments, expected) in [
+        ("shell", json!({"cmd": "ls", "cwd": "/"}), json!([{"command": "ls", "cwd": "/"}])),
+        ("shell", json!({"command": ["sh", "-c", "ls"]}), json!([{"command": "sh -c ls"}])),
+        (
+            "edit",
+            json!({"path": "./a", "oldText": "x"}),
+            json!([{"file_path": "/p/a", "old_string": "x"}]),
+        ),
+        (
+            "edit",
+            json!({"path": "/a", "edits": [{"oldText": "x", "newText": "y"}, {"newText": "z"}]}),
+            json!([{"file_path": "/a", "old_string": "x", "new_string": "y\nz",
+                "edits": [{"oldText": "x", "newText": "y"}, {"newText": "z"}]}]),
+        ),
+        (
+            "write edit",
+            json!({"command": "create", "path": "a", "file_text": "t"}),
+            json!([{"command": "create", "file_path": "/p/a", "content": "t"}]),
+        ),
+        (
+            "read",
+            json!({"paths": ["a", "/b"]}),
+            json!([{"file_path": "/p/a"}, {"file_path": "/b"}]),
+        ),
+        (
+            "read list grep",
+            json!({"operations": [{"mode": "Line", "path": "/b"}]}),
+            json!([{"mode": "Line", "file_path": "/b"}]),
+        ),
+        ("fetch", json!({"prompt": "read https://x"}), json!([{"url": "read https://x"}])),
+        ("grep", json!({"regex": "x"}), json!([{"pattern": "x"}])),
+        ("subagent", json!({"prompt": "x"}), json!([{"prompt": "x"}])),
+    ] {
+        assert_eq!(translated(kinds, arguments.clone()).unwrap(), expected, "{kinds} {arguments}");
+    }
+}
+
+#[test]
+fn what_a_guard_would_look_for_in_vain_is_an_error() {
+    for (kinds, arguments, missing) in [
+        ("shell", json!({}), "command"),
+        ("shell", json!({"command": {"a": 1}}), "command"),
+        ("write", json!({"content": "x"}), "file_path"),
+        ("read", json!({"paths": []}), "file_path"),
+        ("read", json!({"paths": ["a", 1]}), "file_path"),
+        ("edit write", json!({"command": "*** Begin Patch\n*** End Patch"}), "file_path"),
+        ("fetch", json!({}), "url"),
+    ] {
+        assert_eq!(
+            translated(kinds, arguments.clone()),
+            Err(Trouble::Missing(missing)),
+            "{kinds} {arguments}"
+        );
+    }
+}
+
+#[test]
+fn what_is_said_twice_and_not_the_same_is_an_error() {
+    let env = "*** Begin Patch\n*** Update File: .env\n-a\n+b\n*** End Patch";
+    let other = "*** Update File: ok\n";
+    for (kinds, arguments, name) in [
+        ("shell", json!({"cmd": "rm -rf /", "command": "ls"}), "command"),
+        ("shell", json!({"cmd": "rm -rf /", "command": ""}), "command"),
+        ("shell", json!({"chars": "rm -rf /\n", "cmd": "ls"}), "command"),
+        ("shell", json!({"input": "rm -rf /", "command": "ls"}), "command"),
+        ("shell", json!({"command": "bash", "args": {"a": "rm -rf /"}}), "command"),
+        ("shell", json!({"command": "bash", "args": ["-c"], "argv": ["rm"]}), "args"),
+        ("read", json!({"path": "/p/.env", "file_path": "/p/README"}), "file_path"),
+        ("read", json!({"path": "/p", "include": [".env"]}), "file_path"),
+        ("read", json!({"paths": ["ok"], "include": [".env"]}), "file_path"),
+        ("read list", json!({"path": "ok", "operations": [{"path": ".env"}]}), "file_path"),
+        ("read", json!({"operations": [{"path": "ok", "file": ".env"}]}), "file_path"),
+        ("read", json!({"operations": [{"path": "ok", "paths": [".env"]}]}), "file_path"),
+        (
+            "edit",
+            json!({"path": "/a", "old_str": "x", "new_str": "SECRET", "new_string": "ok"}),
+            "new_string",
+        ),
+        (
+            "edit",
+            json!({"path": "/a", "edits": [{"newText": "SECRET"}], "new_string": "ok"}),
+            "new_string",
+        ),
+        (
+            "edit",
+            json!({"path": "/a", "edits": [{"newText": "SECRET"}], "new_str": "ok"}),
+            "new_string",
+        ),
+        (
+            "edit",
+            json!({"path": "/a", "edits": [{"newText": "SECRET", "new_str": "ok"}]}),
+            "new_string",
+        ),
+        ("edit", json!({"path": "/a", "edits": [{"path": "/p/.env"}]}), "file_path"),
+        ("edit write", json!({"input": env, "path": "/p/README"}), "file_path"),
+        ("edit write", json!({"patch": env, "input": other}), "file_path"),
+        ("edit write", json!({"input": other, "command": ["apply_patch", env]}), "file_path"),
+        ("edit write", json!({"input": other, "paths": [".env"]}), "file_path"),
+        ("edit write", json!({"input": other, "content": "SECRET"}), "content"),
+        ("write", json!({"paths": ["a"], "content": "SECRET"}), "content"),
+        ("fetch", json!({"prompt": "https://evil", "url": "https://ok"}), "url"),
+        ("fetch", json!({"urls": ["https://evil"], "url": "https://ok"}), "url"),
+        ("grep", json!({"pattern": "x", "regex": "y"}), "pattern"),
+    ] {
+        assert_eq!(
+            translated(kinds, arguments.clone()),
+            Err(Trouble::Several(name)),
+            "{kinds} {arguments}"
+        );
+    }
+}
+
+#[test]
+fn what_is_said_twice_and_the_same_is_said_once() {
+    for (kinds, arguments, expected) in [
+        ("shell", json!({"cmd": "ls", "command": "ls"}), json!([{"command": "ls"}])),
+        (
+            "fetch",
+            json!({"url": "https://x", "prompt": "What is on https://x?"}),
+            json!([{"url": "https://x", "prompt": "What is on https://x?"}]),
+        ),
+        (
+            "grep",
+            json!({"pattern": "x", "glob": "*.rs"}),
+            json!([{"pattern": "x", "glob": "*.rs"}]),
+        ),
+        (
+            "write",
+            json!({"path": "/a", "content": "*** Add File: b"}),
+            json!([{"file_path": "/a", "content": "*** Add File: b"}]),
+        ),
+        (
+            "shell",
+            json!({"command": "bash", "args": ["-c", "rm -rf /"]}),
+            json!([{"command": "bash -c rm -rf /", "args": ["-c", "rm -rf /"]}]),
+        ),
+    ] {
+        assert_eq!(translated(kinds, arguments.clone()).unwrap(), expected, "{kinds} {arguments}");
+    }
+}
+
+#[test]
+fn a_patch_is_one_call_for_each_file() {
+    let patch = "*** Begin Patch\n*** Add File: a.txt\n+one\n+two\n*** Update File: src/b\n*** Move to: c\n@@ f\n same\n-old\n+new\n*** Delete File: /d\n*** End Patch";
+    let calls = translate(&object(json!({"command": patch})), |kind| kind == "edit", "/p").unwrap();
+    let shown: Vec<Value> = calls.iter().map(|call| json!([call.tools, call.arguments])).collect();
+    assert_eq!(
+        json!(shown),
+        json!([
+            [["Write"], {"file_path": "/p/a.txt", "content": "one\ntwo\n"}],
+            [["Edit"], {"file_path": "/p/src/b", "old_string": "", "new_string": ""}],
+            [["Write"], {"file_path": "/p/c", "content": "same\nnew\n"}],
+            [["Write", "Edit"], {"file_path": "/d", "content": ""}],
+        ])
+    );
+}
+
+#[test]
+fn a_change_goes_where_the_argument_came_from() {
+    let call = |arguments: Value| {
+        translate(&object(arguments), |kind| kind == "shell", "/p").unwrap().remove(0)
+    };
+    let replaced = |arguments: Value, change: Value| {
+        call(arguments).take_back(InputChange::Replace(object(change)))
+    };
+    let changed = replaced(json!({"cmd": "ls", "cwd": "/"}), json!({"command": "date"})).unwrap();
+    assert_eq!(changed, object(json!({"cmd": "date", "cwd": "/"})));
+    let twice = json!({"cmd": "ls", "command": "ls"});
+    let changed = replaced(twice, json!({"command": "date"})).unwrap();
+    assert_eq!(changed, object(json!({"cmd": "date", "command": "date"})));
+    let argv = json!({"command": ["ls", "-l"]});
+    let same = replaced(argv.clone(), json!({"command": "ls -l", "timeout": 5})).unwrap();
+    assert_eq!(same, object(json!({"command": ["ls", "-l"], "timeout": 5})));
+    assert!(replaced(argv, json!({"command": "date"})).is_err());
+}
