@@ -171,6 +171,33 @@ fn a_call_that_cannot_be_said_in_the_dialect_is_denied() {
     }
 }
 
+fn check_decoy(
+    sandbox: &Sandbox,
+    (agent, event, tool): (&str, &str, &str),
+    arguments: &Value,
+    denied: bool,
+) {
+    let payload = if agent == "copilot" {
+        json!({"sessionId": "s", "cwd": "/p", "toolName": tool, "toolArgs": arguments.to_string()})
+    } else {
+        json!({"hook_event_name": event, "session_id": "s", "cwd": "/p", "tool_name": tool, "tool_input": arguments})
+    };
+    let done = run(sandbox, agent, event, &payload);
+    if denied {
+        let caught = ["caught", "more than once"];
+        let no = if agent.is_empty() {
+            done.code() == Some(2)
+        } else {
+            caught.iter().any(|reason| says_no(&done, reason))
+        };
+        assert!(no, "{agent} {tool} {arguments}: {done:#?}");
+    } else if agent.is_empty() {
+        assert_eq!(done.code(), Some(0), "{tool} {arguments}: {done:#?}");
+    } else {
+        lets_pass(&done, &format!("{agent} {tool} {arguments}"));
+    }
+}
+
 #[test]
 fn a_decoy_beside_the_argument_hides_nothing_from_a_guard() {
     let sandbox = Sandbox::new();
@@ -263,25 +290,7 @@ fn a_decoy_beside_the_argument_hides_nothing_from_a_guard() {
         ("", "pre_tool_use", "terminal", json!({"command": "rm -rf /"}), true),
         ("", "pre_tool_use", "terminal", json!({"command": "ls"}), false),
     ] {
-        let payload = if agent == "copilot" {
-            json!({"sessionId": "s", "cwd": "/p", "toolName": tool, "toolArgs": arguments.to_string()})
-        } else {
-            json!({"hook_event_name": event, "session_id": "s", "cwd": "/p", "tool_name": tool, "tool_input": arguments})
-        };
-        let done = run(&sandbox, agent, event, &payload);
-        if denied {
-            let caught = ["caught", "more than once"];
-            let no = if agent.is_empty() {
-                done.code() == Some(2)
-            } else {
-                caught.iter().any(|reason| says_no(&done, reason))
-            };
-            assert!(no, "{agent} {tool} {arguments}: {done:#?}");
-        } else if agent.is_empty() {
-            assert_eq!(done.code(), Some(0), "{tool} {arguments}: {done:#?}");
-        } else {
-            lets_pass(&done, &format!("{agent} {tool} {arguments}"));
-        }
+        check_decoy(&sandbox, (agent, event, tool), &arguments, denied);
     }
 }
 
