@@ -133,15 +133,17 @@ impl Loading {
             files.extend(present(directory.join(FILE)).map(|path| (*layer, path)));
             loading.nearly_named(*layer, directory);
         }
-        let projects = if options.isolated { Vec::new() } else { project_directories(options) };
-        if !options.isolated {
-            for directory in project_search(options) {
-                loading.nearly_named(Layer::Project, &directory);
-                loading.nearly_named(Layer::Project, &directory.join(PROJECT_DIRECTORY));
-            }
+        let mut search = project_search(options);
+        loading.acceptance.working_dir = search.first().cloned();
+        if options.isolated {
+            search.clear();
         }
+        for directory in &search {
+            loading.nearly_named(Layer::Project, directory);
+            loading.nearly_named(Layer::Project, &directory.join(PROJECT_DIRECTORY));
+        }
+        let projects = project_directories(search);
         loading.acceptance.project = projects.first().cloned();
-        loading.acceptance.working_dir = search_path(options).into_iter().next();
         for project in projects {
             let directory = project.join(PROJECT_DIRECTORY);
             let found = [directory.join(FILE), project.join(FILE)].into_iter().filter_map(present);
@@ -222,28 +224,25 @@ pub(super) fn user_directory(options: &LoadOptions) -> Option<PathBuf> {
     directory.is_absolute().then_some(directory)
 }
 
-/// Returns the directories that hold configuration of the project, the outermost first.
+/// Returns those of the directories searched that hold configuration of the project, the outermost
+/// first.
 ///
 /// The search goes from the working directory up to the root of the repository, or to the home
 /// directory. All that is found counts: a `hooks.yaml` put into a directory below must not be able
 /// to hide the guards of the one above.
-fn project_directories(options: &LoadOptions) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = Vec::new();
-    for directory in project_search(options) {
+fn project_directories(search: Vec<PathBuf>) -> Vec<PathBuf> {
+    let holds_any = |directory: &PathBuf| {
         let own = directory.join(PROJECT_DIRECTORY);
         let candidates = [own.join(FILE), own.join(DROP_INS), directory.join(FILE)];
-        if candidates.into_iter().any(|path| present(path).is_some()) {
-            found.push(directory);
-        }
-    }
-    found.reverse();
-    found
+        candidates.into_iter().any(|path| present(path).is_some())
+    };
+    search.into_iter().rev().filter(holds_any).collect()
 }
 
 /// Returns the directories that may hold configuration of the project, the innermost first.
 fn project_search(options: &LoadOptions) -> Vec<PathBuf> {
-    let mut directories = search_path(options);
-    if !directories.last().is_some_and(|last| ends_search(last, options)) {
+    let (mut directories, bounded) = upwards(options);
+    if !bounded {
         // No repository and not at home: nothing says where the project ends, and above it may lie
         // what anybody put there, as in /tmp.
         directories.truncate(1);
@@ -253,25 +252,26 @@ fn project_search(options: &LoadOptions) -> Vec<PathBuf> {
 
 /// Returns the directories in which a project's configuration is looked for, the innermost first.
 pub(super) fn search_path(options: &LoadOptions) -> Vec<PathBuf> {
+    upwards(options).0
+}
+
+/// Returns the working directory and those above it, as far as a project can reach, and whether
+/// something says where that is.
+fn upwards(options: &LoadOptions) -> (Vec<PathBuf>, bool) {
     let working_dir = options.working_dir.clone().or_else(|| std::env::current_dir().ok());
-    let Some(start) = working_dir else { return Vec::new() };
+    let Some(start) = working_dir else { return (Vec::new(), false) };
     // As the system follows it: the home directory and the root of a repository are met on that way.
     let start = start.canonicalize().or_else(|_| std::path::absolute(&start)).unwrap_or(start);
+    let home = options.home.clone().or_else(super::home::home_directory);
+    let home = home.map(|home| home.canonicalize().unwrap_or(home));
     let mut path = Vec::new();
     for directory in start.ancestors() {
         path.push(directory.to_owned());
-        if ends_search(directory, options) {
-            break;
+        if directory.join(".git").exists() || home.as_deref() == Some(directory) {
+            return (path, true);
         }
     }
-    path
-}
-
-/// Returns whether a project can't reach beyond `directory`.
-fn ends_search(directory: &Path, options: &LoadOptions) -> bool {
-    let home = options.home.clone().or_else(super::home::home_directory);
-    let home = home.map(|home| home.canonicalize().unwrap_or(home));
-    directory.join(".git").exists() || home.as_deref() == Some(directory)
+    (path, false)
 }
 
 /// Returns the path when something is there, be it a dangling link: a configuration that can't be
