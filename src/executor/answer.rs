@@ -145,11 +145,9 @@ impl Braces<'_> {
                 letter.is_whitespace() || letter.is_control() || matches!(letter, '\u{feff}' | '[')
             };
             // An escape sequence, such as one that resets the colour, begins nothing either.
-            let before = text[self.line.min(at)..at].get(..64.min(at - self.line.min(at)));
-            let begins_line = at - self.line.min(at) < 64
-                && before.is_some_and(|before| {
-                    before.contains('\x1b') || before.trim_matches(blank).is_empty()
-                });
+            let before = &text[self.line..at];
+            let begins_line = before.len() < 64
+                && (before.contains('\x1b') || before.trim_matches(blank).is_empty());
             let after = text[at + 1..].trim_start_matches([' ', '\t', '\r', '\n']);
             // An empty object says nothing.
             let empty = after.starts_with('}');
