@@ -89,15 +89,9 @@ impl Environment {
     /// Returns the value that the child sees.
     pub(crate) fn get(&self, name: &str) -> Option<&OsStr> {
         let own = self.own.iter().find(|(own, _)| own == name).map(|(_, value)| value);
-        let inherits = match &self.inherit {
-            InheritEnv::All => true,
-            InheritEnv::None => false,
-            InheritEnv::Only(names) => names.iter().any(|known| known == name),
-        };
-        let name = OsStr::new(name);
         let inherited = || {
-            let value = self.variables.get(name).filter(|_| inherits)?;
-            (is_inheritable(name) && fits(name, value)).then_some(value)
+            let (name, value) = self.variables.get_key_value(OsStr::new(name))?;
+            self.inherits(name, value).then_some(value)
         };
         own.or_else(inherited).map(OsString::as_os_str)
     }
@@ -109,18 +103,17 @@ impl Environment {
         command.envs(self.own.iter().map(|(name, value)| (name, value)));
     }
 
-    fn inherited(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
-        let (all, named) = match &self.inherit {
-            InheritEnv::All => (Some(&*self.variables), [].as_slice()),
-            InheritEnv::None => (None, [].as_slice()),
-            InheritEnv::Only(names) => (None, names.as_slice()),
+    fn inherited(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
+        self.variables.iter().filter(|(name, value)| self.inherits(name, value))
+    }
+
+    fn inherits(&self, name: &OsStr, value: &OsStr) -> bool {
+        let wanted = match &self.inherit {
+            InheritEnv::All => true,
+            InheritEnv::None => false,
+            InheritEnv::Only(names) => names.iter().any(|known| name == known.as_str()),
         };
-        let named = named.iter().filter_map(|name| self.variables.get_key_value(OsStr::new(name)));
-        all.into_iter()
-            .flatten()
-            .chain(named)
-            .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
-            .filter(|(name, value)| is_inheritable(name) && fits(name, value))
+        wanted && is_inheritable(name) && fits(name, value)
     }
 }
 
