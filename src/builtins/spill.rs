@@ -8,6 +8,8 @@ use std::time::{Duration, SystemTime};
 
 use sha2::{Digest as _, Sha256};
 
+use crate::trust::bundle::hexadecimal;
+
 /// How much one session may keep, in bytes.
 const MOST: u64 = 256 << 20;
 /// How long forgotten files stay.
@@ -111,10 +113,5 @@ fn size(directory: &Path) -> io::Result<u64> {
 }
 
 fn short_hash(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    let hash = Sha256::digest(bytes);
-    hash.iter().take(8).fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hexadecimal(&Sha256::digest(bytes)[..8])
 }
