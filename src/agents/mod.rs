@@ -31,7 +31,6 @@ pub use answer::{Answer, answer, failure};
 pub use dialect::Dialect;
 pub use dispatch::dispatch;
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
-pub(crate) use payload::repair_lone_surrogates;
 pub(crate) use read::CARRIED;
 pub use read::{AgentInputError, NativeCall, read};
 pub use tools::TOOL_KINDS;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::wire::{JsonObject, parse_strict};
+use crate::wire::{JsonObject, parse_strict, repair_lone_surrogates};
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
@@ -82,69 +82,11 @@ pub(super) fn spoken(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// Replaces each `\uD800`-`\uDFFF` escape that is not half of a pair by `\uFFFD`, in place.
-pub(crate) fn repair_lone_surrogates(bytes: &mut [u8]) {
-    let mut at = 0;
-    while let Some(offset) = bytes.get(at..).and_then(|rest| rest.iter().position(|&b| b == b'\\'))
-    {
-        at += offset;
-        match surrogate(bytes, at) {
-            None => at += 2,
-            Some(Half::High) if surrogate(bytes, at + 6) == Some(Half::Low) => at += 12,
-            Some(_) => {
-                bytes[at + 2..at + 6].copy_from_slice(b"FFFD");
-                at += 6;
-            }
-        }
-    }
-}
-
-#[derive(PartialEq)]
-enum Half {
-    High,
-    Low,
-}
-
-/// Returns which half of a surrogate pair the escape at `at` is, if it is one.
-fn surrogate(bytes: &[u8], at: usize) -> Option<Half> {
-    let escape = bytes.get(at..at + 6)?;
-    let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
-    match u16::from_str_radix(digits, 16).ok()? {
-        0xD800..=0xDBFF => Some(Half::High),
-        0xDC00..=0xDFFF => Some(Half::Low),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
-
-    fn repaired(text: &str) -> String {
-        let mut bytes = text.as_bytes().to_vec();
-        repair_lone_surrogates(&mut bytes);
-        String::from_utf8(bytes).unwrap()
-    }
-
-    #[test]
-    fn only_lone_surrogates_are_repaired() {
-        for (text, expected) in [
-            (r#""a\ud800b""#, r#""a\uFFFDb""#),
-            (r#""\udc00""#, r#""\uFFFD""#),
-            (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
-            (r#""\ud83d\ud83d\ude00""#, r#""\uFFFD\ud83d\ude00""#),
-            (r#""\\ud800""#, r#""\\ud800""#),
-            (r#""\\\ud800""#, r#""\\\uFFFD""#),
-            (r#""\ud8""#, r#""\ud8""#),
-            (r#""\ud800\n""#, r#""\uFFFD\n""#),
-            ("\"\\", "\"\\"),
-            (r#""\u00e9""#, r#""\u00e9""#),
-        ] {
-            assert_eq!(repaired(text), expected, "{text}");
-        }
-    }
 
     #[test]
     fn a_payload_is_read_as_it_really_comes() {

@@ -9,8 +9,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::output_reader::{SPECIFIC_KEYS, TOP_KEYS};
-use super::{Decision, Output};
-use crate::agents::repair_lone_surrogates;
+use super::{Decision, Output, repair_lone_surrogates};
 use crate::suggest;
 
 /// Keys that carry a decision in other dialects.

@@ -8,6 +8,7 @@ mod output_reader;
 mod output_schema;
 mod same;
 mod strict;
+mod surrogates;
 mod tool_result;
 mod verdict;
 
@@ -19,6 +20,7 @@ pub use output_reader::OutputError;
 pub(crate) use output_schema::OutputJson;
 pub(crate) use same::same_json;
 pub use strict::{StrictJsonError, parse_strict};
+pub(crate) use surrogates::repair_lone_surrogates;
 pub use tool_result::ToolResult;
 pub use verdict::{HookReport, HookStatus, Mode, Verdict};
 
