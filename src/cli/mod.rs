@@ -26,6 +26,7 @@ mod input;
 mod install;
 mod list;
 mod log;
+mod markup;
 mod output;
 mod page;
 mod plain;

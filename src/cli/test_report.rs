@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use hookexec::testing::{CaseReport, Gap, GapKind};
 
+use super::markup::escaped;
 use super::report::{BAD, DIM, DOUBTFUL, GOOD};
 use super::test::{ConfigCoverage, Results};
 
@@ -91,7 +92,7 @@ pub(super) fn junit(results: &Results) -> String {
         results.failed
     );
     for file in &results.files {
-        let name = xml(&file.path.to_string_lossy());
+        let name = escaped(&file.path.to_string_lossy());
         let failed = file.cases.iter().filter(|case| !case.passed).count();
         let seconds: f64 = file.cases.iter().map(|case| case.duration_ms / 1e3).sum();
         let _ = writeln!(
@@ -103,7 +104,7 @@ pub(super) fn junit(results: &Results) -> String {
             let _ = write!(
                 text,
                 "    <testcase name=\"{}\" classname=\"{name}\" time=\"{:.3}\"",
-                xml(&case.name),
+                escaped(&case.name),
                 case.duration_ms / 1e3
             );
             if case.passed {
@@ -114,33 +115,15 @@ pub(super) fn junit(results: &Results) -> String {
                 let _ = writeln!(
                     text,
                     ">\n      <failure message=\"{} not as expected\">{}\n{}</failure>\n    </testcase>",
-                    xml(&what.join(", ")),
-                    xml(&case.source),
-                    xml(&differences(case))
+                    escaped(&what.join(", ")),
+                    escaped(&case.source),
+                    escaped(&differences(case))
                 );
             }
         }
         text.push_str("  </testsuite>\n");
     }
     text + "</testsuites>\n"
-}
-
-/// Escapes a text for XML; characters that XML can't hold become U+FFFD.
-fn xml(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' | '\t' => escaped.push(letter),
-            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            _ if letter.is_control() => escaped.push('\u{fffd}'),
-            _ => escaped.push(letter),
-        }
-    }
-    escaped
 }
 
 /// Returns the results as workflow commands: errors for failed cases, warnings (errors when too
@@ -193,7 +176,6 @@ mod tests {
 
     #[test]
     fn what_would_break_a_format_is_escaped() {
-        assert_eq!(xml("a<b & \"c\"\u{1b}[0m\n"), "a&lt;b &amp; &quot;c&quot;\u{fffd}[0m\n");
         assert_eq!(message("50 %\nand: more"), "50 %25%0Aand: more");
         assert_eq!(property("a: b, c"), "a%3A b%2C c");
     }

@@ -6,7 +6,7 @@ use hookexec::audit::HookStatistics;
 use hookexec::wire::Mode;
 
 use super::super::decisions::Numbers;
-use super::escaped;
+use super::super::markup::escaped;
 
 /// The columns of counts: what they are called, and why.
 const COUNTS: [(&str, &str); 7] = [

@@ -13,6 +13,7 @@ use hookexec::wire::Mode;
 use jiff::Timestamp;
 
 use super::decisions::Numbers;
+use super::markup::escaped;
 use super::report::counted;
 
 /// How many records can be opened; the newest.
@@ -208,24 +209,4 @@ fn rank(decision: Option<Decision>) -> usize {
         Some(Decision::Allow) => 2,
         None => 3,
     }
-}
-
-/// Returns a text that is nothing but text on a page: what is logged was written by models.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            // No page may hold these, and nobody could see them.
-            letter if letter.is_control() && !matches!(letter, '\n' | '\t') => {
-                escaped.push('\u{fffd}');
-            }
-            _ => escaped.push(letter),
-        }
-    }
-    escaped
 }

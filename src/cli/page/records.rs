@@ -8,8 +8,9 @@ use hookexec::wire::{HookReport, HookStatus};
 use serde_json::Value;
 
 use super::super::decisions::shown;
+use super::super::markup::escaped;
 use super::hooks::milliseconds;
-use super::{DECISIONS, Reason, escaped, rank, section_of_shares};
+use super::{DECISIONS, Reason, rank, section_of_shares};
 
 /// How many reasons are shown, the most frequent first.
 const REASONS: usize = 15;
