@@ -132,7 +132,12 @@ impl ConfigArgs {
 /// Returns the project's directory, absolute; the current one unless another is named.
 pub(crate) fn project(named: Option<&Path>) -> Result<PathBuf, CommandError> {
     let directory = named.unwrap_or_else(|| Path::new("."));
-    let absolute = directory.canonicalize().and_then(|path| {
+    let absolute = match named {
+        // As the system knows it, which is without links.
+        None => std::env::current_dir(),
+        Some(directory) => directory.canonicalize(),
+    };
+    let absolute = absolute.and_then(|path| {
         if path.is_dir() { Ok(path) } else { Err(std::io::ErrorKind::NotADirectory.into()) }
     });
     absolute.map_err(|error| {

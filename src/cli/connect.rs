@@ -29,24 +29,19 @@ impl ConnectArgs {
         event: Event,
         input: &Input,
     ) -> Result<Option<Verdict>, CommandError> {
-        let Some(path) = self.server(config, &config.options()?) else { return Ok(None) };
-        let project = config.project()?;
+        // Who asks no server shall not wait until the project is found once more.
+        let Some(path) = self.path(config) else { return Ok(None) };
+        let options = config.options()?;
+        if overruled(&options) {
+            return Ok(None);
+        }
+        let project = options.working_dir.unwrap_or_default();
         let asked =
             Client::connect(path).and_then(|mut server| server.dispatch(event, input, &project));
         Ok(asked.inspect_err(say).ok())
     }
 
-    /// Returns the server to ask. None is where the administrator has hooks: who names a socket may
-    /// have put a server of its own there, which knows nothing of them.
-    fn server(&self, config: &ConfigArgs, options: &LoadOptions) -> Option<PathBuf> {
-        let path = self.path(config)?;
-        if options.has_managed_files() {
-            warn("this machine has managed hooks: no server is asked, all hooks run here");
-            return None;
-        }
-        Some(path)
-    }
-
+    /// Returns the server that is named.
     fn path(&self, config: &ConfigArgs) -> Option<PathBuf> {
         if let Some(path) = &self.connect {
             return Some(path.clone());
@@ -55,6 +50,16 @@ impl ConnectArgs {
         let path = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
         path.filter(|_| config.is_default()).map(PathBuf::from)
     }
+}
+
+/// Returns whether no server counts, and says so, because the administrator has hooks: who names a
+/// socket may have put a server of its own there, which knows nothing of them.
+fn overruled(options: &LoadOptions) -> bool {
+    let overruled = options.has_managed_files();
+    if overruled {
+        warn("this machine has managed hooks: no server is asked, all hooks run here");
+    }
+    overruled
 }
 
 fn say(error: &ClientError) {
@@ -68,12 +73,10 @@ mod tests {
     #[test]
     fn no_server_is_asked_where_the_administrator_has_hooks() {
         let managed = tempfile::tempdir().unwrap();
-        let arguments = ConnectArgs { connect: Some("/somewhere.sock".into()) };
         let mut options = LoadOptions::default();
         options.managed_dir = Some(managed.path().into());
-        let config = ConfigArgs::of_files(&[]);
-        assert!(arguments.server(&config, &options).is_some());
+        assert!(!overruled(&options));
         std::fs::create_dir(managed.path().join("hooks.d")).unwrap();
-        assert_eq!(arguments.server(&config, &options), None);
+        assert!(overruled(&options));
     }
 }

@@ -1,5 +1,6 @@
 //! Where configuration files are looked for, and in which order they add up.
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -189,7 +190,8 @@ impl Loading {
 impl Loading {
     /// Reports a file that is named nearly as the one that is missing in `directory`.
     fn nearly_named(&mut self, layer: Layer, directory: &Path) {
-        if present(directory.join(FILE)).is_none()
+        if directory.is_dir()
+            && present(directory.join(FILE)).is_none()
             && let Some(path) = NEARLY.iter().find_map(|name| present(directory.join(name)))
         {
             self.misnamed(layer, &path, "rename it to `hooks.yaml`");
@@ -262,8 +264,10 @@ fn upwards(options: &LoadOptions) -> (Vec<PathBuf>, bool) {
     let Some(start) = working_dir else { return (Vec::new(), false) };
     // As the system follows it: the home directory and the root of a repository are met on that way.
     let start = start.canonicalize().or_else(|_| std::path::absolute(&start)).unwrap_or(start);
-    let home = options.home.clone().or_else(super::home::home_directory);
-    let home = home.map(|home| home.canonicalize().unwrap_or(home));
+    let home = LazyCell::new(|| {
+        let home = options.home.clone().or_else(super::home::home_directory)?;
+        Some(home.canonicalize().unwrap_or(home))
+    });
     let mut path = Vec::new();
     for directory in start.ancestors() {
         path.push(directory.to_owned());
@@ -327,20 +331,20 @@ fn each_once(
     mut seen: HashSet<PathBuf>,
     may_name: bool,
 ) -> Vec<(Layer, PathBuf)> {
-    let named: HashSet<PathBuf> = files
-        .iter()
-        .filter(|(layer, _)| may_name && *layer == Layer::CommandLine)
-        .map(|(_, path)| identity(path))
-        .collect();
-    files
-        .into_iter()
-        .filter(|(layer, path)| {
-            let identity = identity(path);
-            let named_later = *layer == Layer::Project && named.contains(&identity);
-            let refused = *layer == Layer::CommandLine && !may_name;
-            !named_later && (refused || seen.insert(identity))
-        })
-        .collect()
+    let identities: Vec<PathBuf> = files.iter().map(|(_, path)| identity(path)).collect();
+    let is_named = |layer: Layer| may_name && layer == Layer::CommandLine;
+    let each = files.iter().zip(&identities);
+    let named = each.filter(|((layer, _), _)| is_named(*layer)).map(|(_, identity)| identity);
+    let named: HashSet<PathBuf> = named.cloned().collect();
+    let mut once = Vec::new();
+    for ((layer, path), identity) in files.into_iter().zip(identities) {
+        let named_later = layer == Layer::Project && named.contains(&identity);
+        let refused = layer == Layer::CommandLine && !may_name;
+        if !named_later && (refused || seen.insert(identity)) {
+            once.push((layer, path));
+        }
+    }
+    once
 }
 
 /// Returns what tells a file from another, however it is named.
