@@ -1,7 +1,13 @@
 //! What is logged, to stderr.
 
+use std::sync::OnceLock;
+
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::fmt::{SubscriberBuilder, format};
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// How much is said on stderr.
 #[derive(Debug, clap::Args)]
@@ -22,17 +28,70 @@ impl LogArgs {
         self.verbose > 0
     }
 
-    /// Starts the log. Without a wish it holds warnings only, and costs next to nothing.
+    /// Starts the log. Without a wish it holds warnings only, and costs nothing until there is one.
     pub(crate) fn start(&self) {
-        let log = tracing_subscriber::fmt()
-            .with_writer(anstream::stderr)
-            .without_time()
-            .with_target(false);
-        let level = if self.verbose > 1 { LevelFilter::DEBUG } else { LevelFilter::WARN };
         // An earlier log would do as well.
         let _ = match &self.log {
-            Some(filter) => log.with_env_filter(EnvFilter::new(filter)).try_init(),
-            None => log.with_max_level(level).try_init(),
+            Some(filter) => log().with_env_filter(EnvFilter::new(filter)).finish().try_init(),
+            None if self.verbose > 1 => log().with_max_level(Level::DEBUG).finish().try_init(),
+            None => Warnings::default().try_init(),
         };
+    }
+}
+
+type Log = SubscriberBuilder<
+    format::DefaultFields,
+    format::Format<format::Full, ()>,
+    LevelFilter,
+    fn() -> anstream::Stderr,
+>;
+
+fn log() -> Log {
+    let writer: fn() -> anstream::Stderr = anstream::stderr;
+    tracing_subscriber::fmt().with_writer(writer).without_time().with_target(false)
+}
+
+/// The log of warnings, set up at the first of them: its memory would be a good part of what the
+/// start of this program takes.
+#[derive(Default)]
+struct Warnings(OnceLock<Dispatch>);
+
+impl Warnings {
+    fn log(&self) -> &Dispatch {
+        self.0.get_or_init(|| log().with_max_level(Level::WARN).finish().into())
+    }
+}
+
+impl Subscriber for Warnings {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() <= Level::WARN
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(LevelFilter::WARN)
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        self.log().event(event);
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        self.log().new_span(span)
+    }
+
+    fn record(&self, span: &Id, values: &Record<'_>) {
+        self.log().record(span, values);
+    }
+
+    fn record_follows_from(&self, span: &Id, follows: &Id) {
+        self.log().record_follows_from(span, follows);
+    }
+
+    fn enter(&self, span: &Id) {
+        self.log().enter(span);
+    }
+
+    fn exit(&self, span: &Id) {
+        self.log().exit(span);
     }
 }
