@@ -1,6 +1,5 @@
 //! One hook: its keys, and what they mean for the event it is configured for.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::condition::Condition;
@@ -8,6 +7,7 @@ use super::defaults::Defaults;
 use super::model::{Command, Hook, InheritEnv, OnError, SideEffects};
 use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
+use super::source::KeyLocations;
 use crate::agents::Dialect;
 use crate::event::{Contract, Event, FailureMode};
 use crate::executor::Matcher;
@@ -263,7 +263,7 @@ impl Reader {
         Some(wanted)
     }
 
-    fn key_locations(&self, fields: &Fields<'_>) -> BTreeMap<&'static str, super::Location> {
+    fn key_locations(&self, fields: &Fields<'_>) -> KeyLocations {
         let known = |name: &str| KEYS.iter().copied().find(|key| *key == name);
         fields
             .iter()

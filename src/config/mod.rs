@@ -44,5 +44,5 @@ pub(crate) use load::Loading;
 pub use model::{Command, Config, EventMethod, Hook, InheritEnv, OnError, Process, SideEffects};
 #[cfg(feature = "schema")]
 pub use schema::config_schema;
-pub use source::{Location, SourceFile};
+pub use source::{KeyLocations, Location, SourceFile};
 pub use summary::HookSummary;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::condition::Condition;
 use super::diagnostic::Diagnostics;
 use super::layers::Layer;
-use super::source::Location;
+use super::source::{KeyLocations, Location};
 use crate::agents::Dialect;
 use crate::event::Event;
 use crate::executor::Matcher;
@@ -99,7 +99,7 @@ pub struct Hook {
     /// Where it stands.
     pub location: Location,
     /// Where its keys stand, for messages about one of them.
-    pub key_locations: BTreeMap<&'static str, Location>,
+    pub key_locations: KeyLocations,
 }
 
 /// What a hook runs.
@@ -236,7 +236,7 @@ impl Hook {
             with: None,
             untrusted: None,
             location: Location::default(),
-            key_locations: BTreeMap::new(),
+            key_locations: KeyLocations::default(),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::layers::Layer;
 
@@ -18,8 +18,8 @@ pub struct SourceFile {
     /// Who brought it in.
     pub layer: Layer,
     directory: PathBuf,
-    /// Where each line begins, in bytes.
-    line_starts: Vec<usize>,
+    /// Where each line begins, in bytes; counted when somebody asks, which for most files is never.
+    line_starts: OnceLock<Vec<usize>>,
 }
 
 impl SourceFile {
@@ -29,12 +29,10 @@ impl SourceFile {
         let path = path.into();
         let absolute = std::path::absolute(&path);
         let directory = absolute.ok().and_then(|path| path.parent().map(Path::to_owned));
-        let text = text.into();
-        let newlines = text.match_indices('\n').map(|(at, _)| at + 1);
         Self {
             path,
-            line_starts: std::iter::once(0).chain(newlines).collect(),
-            text,
+            text: text.into(),
+            line_starts: OnceLock::new(),
             layer: Layer::default(),
             directory: directory.unwrap_or_else(|| PathBuf::from("/")),
         }
@@ -44,6 +42,13 @@ impl SourceFile {
     #[must_use]
     pub fn in_layer(self, layer: Layer) -> Self {
         Self { layer, ..self }
+    }
+
+    fn line_starts(&self) -> &[usize] {
+        self.line_starts.get_or_init(|| {
+            let newlines = self.text.match_indices('\n').map(|(at, _)| at + 1);
+            std::iter::once(0).chain(newlines).collect()
+        })
     }
 }
 
@@ -117,11 +122,42 @@ impl Location {
     }
 
     fn position(&self, at: usize) -> (usize, usize) {
-        let line = self.file.line_starts.partition_point(|start| *start <= at);
-        let start = self.file.line_starts.get(line.wrapping_sub(1)).copied().unwrap_or_default();
+        let line_starts = self.file.line_starts();
+        let line = line_starts.partition_point(|start| *start <= at);
+        let start = line_starts.get(line.wrapping_sub(1)).copied().unwrap_or_default();
         // A place inside of a character is the character's.
         let end = (start..=at).rev().find(|end| self.file.text.is_char_boundary(*end));
         (line, self.file.text[start..end.unwrap_or(start)].chars().count() + 1)
+    }
+}
+
+/// Where the keys of one hook stand.
+#[derive(Clone, Default)]
+pub struct KeyLocations(Box<[(&'static str, Location)]>);
+
+impl KeyLocations {
+    /// Returns where `key` stands, when it is written.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Location> {
+        self.0.iter().find(|(known, _)| *known == key).map(|(_, location)| location)
+    }
+
+    /// Returns whether `key` is written.
+    #[must_use]
+    pub fn contains_key(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+}
+
+impl fmt::Debug for KeyLocations {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_map().entries(self.0.iter().map(|(key, location)| (key, location))).finish()
+    }
+}
+
+impl FromIterator<(&'static str, Location)> for KeyLocations {
+    fn from_iter<I: IntoIterator<Item = (&'static str, Location)>>(keys: I) -> Self {
+        Self(keys.into_iter().collect())
     }
 }
 
