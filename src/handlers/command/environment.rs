@@ -73,7 +73,8 @@ impl Environment {
     }
 
     /// Adds the directories that are known of a hook, both absolute.
-    pub(crate) fn with_directories(self, config: &Path, project: &Path) -> Self {
+    pub(crate) fn with_directories(mut self, config: &Path, project: &Path) -> Self {
+        self.own.reserve_exact(2);
         self.with_directory(CONFIG_DIR, config).with_directory(PROJECT_DIR, project)
     }
 

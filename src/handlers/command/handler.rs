@@ -59,7 +59,11 @@ impl HandlerFactory for CommandFactory {
             Some(Command::Text(text)) if !text.trim().is_empty() => {
                 let name = hook.shell.as_deref().unwrap_or(SHELL);
                 let shell = Program::new(name, path, &directory);
-                let file = shell_file(&shell, name)?;
+                // The usual one is not asked for, hook by hook: without it no start would succeed.
+                let file = match &hook.shell {
+                    Some(name) => shell_file(&shell, name)?,
+                    None => SHELL.to_owned(),
+                };
                 let mut arguments = vec!["-c".to_owned(), text.clone()];
                 if !hook.args.is_empty() {
                     // The shell's `$0`; the arguments are counted from `$1`.

@@ -18,6 +18,7 @@ const DEFAULT_PATH: &str = "/bin:/usr/bin";
 #[derive(Debug)]
 pub(crate) struct Program {
     name: String,
+    /// Empty when the name is a path.
     path: OsString,
     directory: PathBuf,
     file: OnceLock<PathBuf>,
@@ -39,9 +40,10 @@ impl Program {
     /// absolute are passed over: where an agent may write, nobody shall be able to put a guard's
     /// program in the way of the real one.
     pub(crate) fn new(name: &str, path: Option<&OsStr>, directory: &Path) -> Self {
+        let path = path.unwrap_or(OsStr::new(DEFAULT_PATH));
         let program = Self {
             name: name.to_owned(),
-            path: path.unwrap_or(OsStr::new(DEFAULT_PATH)).to_owned(),
+            path: if name.contains('/') { OsString::new() } else { path.to_owned() },
             directory: directory.to_owned(),
             file: OnceLock::new(),
         };
