@@ -19,6 +19,7 @@ pub use output_reader::OutputError;
 #[cfg(feature = "schema")]
 pub(crate) use output_schema::OutputJson;
 pub(crate) use same::same_json;
+pub(crate) use strict::Key;
 pub use strict::{StrictJsonError, parse_strict};
 pub(crate) use surrogates::repair_lone_surrogates;
 pub use tool_result::ToolResult;

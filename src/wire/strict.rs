@@ -99,8 +99,9 @@ impl<'de> serde::Deserialize<'de> for Entries<'de> {
     }
 }
 
+/// A key of an object, copied only when something in it is escaped.
 #[derive(serde::Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+pub(crate) struct Key<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
 #[cfg(test)]
 mod tests {

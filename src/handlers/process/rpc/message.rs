@@ -10,6 +10,8 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::wire::Key;
+
 /// A message from a child.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Incoming {
@@ -91,7 +93,10 @@ fn finish(mut line: Vec<u8>, method: &str, params: &[u8]) -> Vec<u8> {
 /// Appends JSON with U+2028 and U+2029 escaped: JavaScript's readers take them for line ends. They
 /// can stand in strings only.
 fn extend_escaped(line: &mut Vec<u8>, mut json: &[u8]) {
-    while let Some(at) = json.iter().position(|byte| *byte == 0xE2) {
+    // The usual case is found out by the library's search, which takes many bytes at once.
+    while json.contains(&0xE2)
+        && let Some(at) = json.iter().position(|byte| *byte == 0xE2)
+    {
         let (before, rest) = json.split_at(at);
         line.extend_from_slice(before);
         let (escape, length): (&[u8], _) = match rest {
@@ -124,21 +129,22 @@ impl Incoming {
 
     /// Reads the beginning of a line that was longer than `max`.
     pub(crate) fn oversized(start: &[u8], max: usize) -> Self {
+        let start = String::from_utf8_lossy(start);
         let mut envelope = Envelope::default();
         // It ends in the middle of things, so this always fails; what stood before the id counts.
-        let _ = envelope.fill(&String::from_utf8_lossy(start));
+        let _ = envelope.fill(&start);
         envelope.broken(format!("it is longer than {max} bytes (`max_line`)"))
     }
 }
 
 /// The keys of a message as far as they were read.
 #[derive(Default)]
-struct Envelope {
+struct Envelope<'t> {
     jsonrpc: bool,
-    id: Option<String>,
+    id: Option<&'t str>,
     method: Option<String>,
-    result: Option<String>,
-    error: Option<String>,
+    result: Option<&'t str>,
+    error: Option<&'t str>,
     /// A key that no message has.
     unknown: Option<String>,
     /// Whether it looked like an answer before it broke off.
@@ -146,8 +152,8 @@ struct Envelope {
     twice: Option<&'static str>,
 }
 
-impl Envelope {
-    fn fill(&mut self, text: &str) -> Result<(), String> {
+impl<'t> Envelope<'t> {
+    fn fill(&mut self, text: &'t str) -> Result<(), String> {
         let mut deserializer = serde_json::Deserializer::from_str(text);
         Fill(self).deserialize(&mut deserializer).map_err(|error| error.to_string())?;
         deserializer.end().map_err(|error| error.to_string())
@@ -157,32 +163,31 @@ impl Envelope {
         if let Some(key) = self.twice {
             return self.broken(format!("its key `{key}` stands twice"));
         }
-        let id = self.id.as_deref().and_then(number);
+        let id = self.id.and_then(number);
         match self {
             Self { error: Some(error), .. } if error != "null" => {
-                let error = RpcError::read(&error);
+                let error = RpcError::read(error);
                 match id {
                     Some(id) => Incoming::Error { id, error },
                     None => Incoming::Noise { problem: format!("{error}, to no call") },
                 }
             }
             Self { result: None, error: None, method: Some(method), id: raw, .. } => match raw {
-                Some(id) if id != "null" => Incoming::Request { id, method },
+                Some(id) if id != "null" => Incoming::Request { id: id.to_owned(), method },
                 _ => Incoming::Notification { method },
             },
             // Without `jsonrpc` it must at least look like an answer: a log line may have an `id`.
             Self { jsonrpc, result, error, unknown, .. }
                 if jsonrpc || result.is_some() || error.is_some() =>
             {
-                let empty = |text: &str| matches!(text, "null" | "{}");
                 match (id, result) {
-                    (Some(id), Some(text)) if empty(&text) && unknown.is_some() => {
+                    (Some(id), Some("null" | "{}")) if unknown.is_some() => {
                         let key = unknown.unwrap_or_default();
                         let problem =
                             format!("its `result` is empty, and beside it stands `{key}`");
                         Incoming::Unreadable { id, problem }
                     }
-                    (Some(id), Some(text)) => Incoming::Result { id, text },
+                    (Some(id), Some(text)) => Incoming::Result { id, text: text.to_owned() },
                     // Whatever it wanted to say stands in the wrong place, and must not be silence.
                     (Some(id), None) => Incoming::Unreadable {
                         id,
@@ -196,7 +201,7 @@ impl Envelope {
     }
 
     fn broken(self, problem: String) -> Incoming {
-        match self.id.as_deref().and_then(number) {
+        match self.id.and_then(number) {
             Some(id) if self.answers && self.twice != Some("id") => {
                 Incoming::Unreadable { id, problem }
             }
@@ -214,10 +219,12 @@ fn number(id: &str) -> Option<u64> {
     })
 }
 
-/// Fills an envelope key by key; on an error the keys before it are kept.
-struct Fill<'e>(&'e mut Envelope);
+const KEYS: [&str; 5] = ["jsonrpc", "id", "result", "error", "method"];
 
-impl<'de> DeserializeSeed<'de> for Fill<'_> {
+/// Fills an envelope key by key; on an error the keys before it are kept.
+struct Fill<'e, 't>(&'e mut Envelope<'t>);
+
+impl<'de> DeserializeSeed<'de> for Fill<'_, 'de> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -225,7 +232,7 @@ impl<'de> DeserializeSeed<'de> for Fill<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Fill<'_> {
+impl<'de> Visitor<'de> for Fill<'_, 'de> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -234,19 +241,20 @@ impl<'de> Visitor<'de> for Fill<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let Self(envelope) = self;
-        while let Some(key) = map.next_key::<String>()? {
+        while let Some(Key(key)) = map.next_key::<Key<'de>>()? {
             // Children of hosts written in Go got away with any case.
-            let (name, slot) = match key.to_ascii_lowercase().as_str() {
-                "id" => ("id", &mut envelope.id),
-                "result" => {
+            let known = KEYS.into_iter().find(|known| key.eq_ignore_ascii_case(known));
+            let (name, slot) = match known {
+                Some(name @ "id") => (name, &mut envelope.id),
+                Some(name @ "result") => {
                     envelope.answers = true;
-                    ("result", &mut envelope.result)
+                    (name, &mut envelope.result)
                 }
-                "error" => {
+                Some(name @ "error") => {
                     envelope.answers = true;
-                    ("error", &mut envelope.error)
+                    (name, &mut envelope.error)
                 }
-                "method" => {
+                Some("method") => {
                     let value = map.next_value::<Value>()?;
                     envelope.method = Some(match value {
                         Value::String(method) => method,
@@ -254,18 +262,18 @@ impl<'de> Visitor<'de> for Fill<'_> {
                     });
                     continue;
                 }
-                "jsonrpc" => {
+                Some(_) => {
                     envelope.jsonrpc = true;
                     map.next_value::<IgnoredAny>()?;
                     continue;
                 }
-                _ => {
+                None => {
                     map.next_value::<IgnoredAny>()?;
-                    envelope.unknown = Some(key);
+                    envelope.unknown = Some(key.into_owned());
                     continue;
                 }
             };
-            let text = map.next_value::<&'de RawValue>()?.get().to_owned();
+            let text = map.next_value::<&'de RawValue>()?.get();
             if slot.replace(text).is_some() {
                 envelope.twice = Some(name);
             }
