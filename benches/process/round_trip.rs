@@ -5,7 +5,9 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use hookexec::Event;
+use hookexec::{Event, Executor, Input};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use tokio::runtime::Runtime;
 
 use crate::measure::{Finding, ratio};
 use crate::{Options, engine, support};
@@ -13,18 +15,30 @@ use crate::{Options, engine, support};
 /// How many round trips make one sample.
 const TRIPS: u32 = 100;
 
-/// A hook that has no opinion: it reads a line as JSON and answers with its id.
-const CHILD: &str = "import sys, json
+/// A hook that has no opinion: it reads a line as JSON and answers with its id. With an argument, it
+/// writes what it is called with into that file.
+const CHILD: &str = r#"import sys, json
+record = open(sys.argv[1], "w") if sys.argv[1:] else None
 for line in sys.stdin:
     request = json.loads(line)
-    if 'id' in request:
-        sys.stdout.write('{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"ok\":true}}\\n' % request['id'] if request['method'] == 'hook.hello' else '{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{}}\\n' % request['id'])
+    if "id" in request:
+        hello = request["method"] == "hook.hello"
+        if record and not hello:
+            record.write(line)
+            record.flush()
+        result = '{"ok":true}' if hello else "{}"
+        sys.stdout.write('{"jsonrpc":"2.0","id":%d,"result":%s}\n' % (request["id"], result))
         sys.stdout.flush()
-";
+"#;
 
 pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
     let work = "process hook round trip / bare pipe ping-pong";
     options.add(findings, work, |samples| {
+        let anywhere = pin();
+        let input = support::input(100);
+        let runtime = engine::runtime();
+        // The very bytes of a call go to and fro: how much there is to read is not the engine's affair.
+        let line = recorded(&runtime, &input);
         let mut child = Command::new("python3")
             .args(["-c", CHILD])
             .stdin(Stdio::piped())
@@ -33,12 +47,6 @@ pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
             .expect("python3 is there");
         let mut stdin = child.stdin.take().expect("a pipe");
         let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
-        let input = support::input(100);
-        let request = serde_json::json!({
-            "jsonrpc": "2.0", "id": 1, "method": "hook.before_tool",
-            "params": { "tool": input.tool(), "arguments": input.tool_input },
-        });
-        let line = format!("{request}\n");
         let mut answer = String::new();
         let baseline = || {
             let started = Instant::now();
@@ -51,11 +59,7 @@ pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
             started.elapsed() / TRIPS
         };
 
-        let command = serde_json::json!(["python3", "-c", CHILD]);
-        let executor = engine::executor(&format!(
-            "processes: {{ echo: {{ command: {command} }} }}\nhooks: {{ pre_tool_use: {{ matcher: '*', hooks: {{ type: process, command: echo }} }} }}\n"
-        ));
-        let runtime = engine::runtime();
+        let executor = executor(&["python3", "-c", CHILD]);
         let subject = || {
             runtime.block_on(async {
                 let started = Instant::now();
@@ -70,6 +74,36 @@ pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
         runtime.block_on(executor.shutdown(Duration::from_secs(5)));
         let _ = child.kill();
         let _ = child.wait();
+        let _ = sched_setaffinity(None, &anywhere);
         finding
     });
+}
+
+/// Keeps this thread and what it starts to one processor, and returns where it could run before: on
+/// which processor the scheduler puts a child costs more than all that is measured here.
+fn pin() -> CpuSet {
+    let anywhere = sched_getaffinity(None).expect("the system tells");
+    let mut one = CpuSet::new();
+    one.set((0..CpuSet::MAX_CPU).find(|cpu| anywhere.is_set(*cpu)).expect("there is a processor"));
+    sched_setaffinity(None, &one).expect("a processor that may be used can be chosen");
+    anywhere
+}
+
+/// Returns the line that a process is called with for `input`.
+fn recorded(runtime: &Runtime, input: &Input) -> String {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let executor = executor(&["python3", "-c", CHILD, &file.path().to_string_lossy()]);
+    let verdict = runtime.block_on(executor.dispatch(Event::PreToolUse, input));
+    assert!(verdict.allowed, "{verdict:?}");
+    runtime.block_on(executor.shutdown(Duration::from_secs(5)));
+    let line = std::fs::read_to_string(file.path()).expect("the child wrote it");
+    assert!(line.contains("hook.before_tool"), "{line}");
+    line
+}
+
+fn executor(command: &[&str]) -> Executor {
+    let command = serde_json::json!(command);
+    engine::executor(&format!(
+        "processes: {{ echo: {{ command: {command} }} }}\nhooks: {{ pre_tool_use: {{ matcher: '*', hooks: {{ type: process, command: echo }} }} }}\n"
+    ))
 }
