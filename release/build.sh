@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Builds the command as it is released for Linux: one file that needs no library, laid out by what it
+# does. Takes two builds: the first counts what runs when agents call it, the second puts that together
+# and everything else apart. Needs musl (`rustup target add`) and `rustup component add llvm-tools`.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+target=${1:-x86_64-unknown-linux-musl}
+host=$(rustc -vV | sed -n 's/^host: //p')
+tools=$(rustc --print sysroot)/lib/rustlib/$host/bin
+if [ ! -x "$tools/llvm-profdata" ]; then
+    echo "llvm-profdata is not there: run \`rustup component add llvm-tools\`" >&2
+    exit 1
+fi
+learnt=$PWD/target/learnt
+rm -rf "$learnt" && mkdir -p "$learnt"
+
+# Without relocation nothing is left to do at the start. The symbol is one that the standard library
+# looks for at run time: without it, it would fork where it could spawn.
+flags="-C relocation-model=static -C link-arg=-Wl,-u,posix_spawn_file_actions_addchdir_np"
+
+echo "== a build that counts"
+RUSTFLAGS="$flags -C profile-generate=$learnt/counts" \
+    cargo build --release --target "$target" --target-dir target/counting
+
+echo "== what agents do"
+bash release/practise.sh "target/counting/$target/release/hookexec"
+"$tools/llvm-profdata" merge -o "$learnt/profile" "$learnt/counts"
+# Each function that ran at all. The system reads a program in pieces as it is run: what runs lies side
+# by side, and the parts of it that never ran lie elsewhere.
+"$tools/llvm-profdata" show --all-functions --counts "$learnt/profile" | awk '
+    /^  [^ ].*:$/ { name = $1; sub(/:$/, "", name); sub(/.*;/, "", name) }
+    /Block counts: \[.*[1-9]/ { print name }' > "$learnt/order"
+echo "$(wc -l < "$learnt/order") functions ran"
+
+echo "== the build itself"
+layout="-C link-arg=-fuse-ld=lld -C link-arg=-B$tools/gcc-ld"
+layout="$layout -C link-arg=-Wl,--symbol-ordering-file=$learnt/order,--no-warn-symbol-ordering"
+layout="$layout -C llvm-args=-split-machine-functions"
+RUSTFLAGS="$flags -C profile-use=$learnt/profile $layout" cargo build --release --target "$target"
+ls -l "target/$target/release/hookexec"

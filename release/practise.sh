@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Does with a hookexec (`$1`) what agents wait for: events that nothing is for, hooks of each type,
+# an agent's own payload, and a server's answer.
+set -euo pipefail
+hookexec=$(realpath "$1")
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+export HOME=$place
+cd "$place"
+mkdir .git .hookexec
+
+{
+    echo "hooks:"
+    echo "  pre_tool_use:"
+    for number in $(seq 100); do
+        case $((number % 2)) in
+            0) matcher="edit_$number|write_$number" ;;
+            1) matcher="mcp__server${number}__.*write.*" ;;
+        esac
+        echo "    - matcher: \"$matcher\""
+        echo "      hooks:"
+        echo "        - type: command"
+        echo "          command: ./check-$number.sh --strict"
+        echo "          timeout: 5"
+    done
+} > many.yaml
+cat > guards.yaml <<'YAML'
+pre_tool_use:
+  - matcher: shell|Bash
+    hooks:
+      - { type: command, name: quiet, command: "cat >/dev/null" }
+      - { type: command, name: argv, command: [cat], timeout: 5 }
+      - type: command
+        name: no force
+        command: 'grep -q -- --force && { echo "no force" >&2; exit 2; } || true'
+  - matcher: edit|Edit|Write
+    hooks:
+      - { type: builtin, command: protect_paths, args: [.git/**, .env] }
+post_tool_use:
+  - hooks: [{ type: command, command: "echo '{\"additionalContext\": \"seen\"}'" }]
+YAML
+cp guards.yaml .hookexec/hooks.yaml
+
+shell='{"session_id": "s1", "tool_name": "shell", "tool_input": {"cmd": "git push --force"}}'
+edit='{"session_id": "s1", "tool_name": "edit", "tool_input": {"path": ".git/config"}}'
+payload='{"session_id": "s1", "cwd": "'$place'", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}'
+# Denials are among the answers.
+ask() { local input=$1; shift; printf '%s' "$input" | "$hookexec" run "$@" >/dev/null 2>&1 || true; }
+
+"$hookexec" trust add .hookexec/hooks.yaml >/dev/null 2>&1
+"$hookexec" serve --socket "$place/socket" 2>/dev/null &
+server=$!
+until [ -S "$place/socket" ]; do sleep 0.1; done
+for _ in 1 2 3 4 5; do
+    ask "$shell" pre_tool_use --isolated --config many.yaml
+    ask "$shell" pre_tool_use
+    ask "$edit" pre_tool_use --isolated --config guards.yaml
+    ask "$shell" post_tool_use --isolated --config guards.yaml
+    ask "$payload" --from claude-code --isolated --config guards.yaml
+    ask "$edit" pre_tool_use --connect "$place/socket"
+done
+kill "$server"
+wait "$server" || true
