@@ -43,7 +43,7 @@ pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
 }
 
 /// Returns the program that is measured: `BENCH_HOOKEXEC`, or the one that cargo built along with this.
-fn hookexec() -> PathBuf {
+pub(crate) fn hookexec() -> PathBuf {
     let named = std::env::var_os("BENCH_HOOKEXEC").map(PathBuf::from);
     named.unwrap_or_else(|| env!("CARGO_BIN_EXE_hookexec").into())
 }

@@ -14,6 +14,7 @@ mod measure;
 mod programs;
 mod raw;
 mod round_trip;
+mod server;
 
 use measure::Finding;
 
@@ -51,5 +52,6 @@ fn main() {
     command::measure(&options, &mut findings);
     round_trip::measure(&options, &mut findings);
     cli::measure(&options, &mut findings);
+    server::measure(&options, &mut findings);
     measure::print(&findings);
 }

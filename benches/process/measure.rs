@@ -103,7 +103,8 @@ fn median(times: impl Iterator<Item = Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-fn readable(time: Duration) -> String {
+/// Returns a time as people read it.
+pub(crate) fn readable(time: Duration) -> String {
     let micros = time.as_secs_f64() * 1e6;
     match micros {
         ..1.0 => format!("{:.0} ns", micros * 1e3),

@@ -1,0 +1,152 @@
+//! A server that runs already: one decision asked of it, and sixteen clients at once for a minute.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::cli::hookexec;
+use crate::measure::{Finding, ratio, readable, timed};
+use crate::programs::{Linking, compile};
+use crate::{Options, raw, support};
+
+/// How many clients a load has, and for how long.
+const CLIENTS: usize = 16;
+const LOAD: Duration = Duration::from_mins(1);
+
+pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
+    let work = "decision through the socket, one builtin / an empty Rust program";
+    options.add(findings, work, |samples| {
+        let server = Server::start(
+            "pre_tool_use:\n  - hooks: [{ type: builtin, command: allow_tools, args: [shell] }]\n",
+        );
+        let json = serde_json::to_vec(&support::input(2_000)).unwrap();
+        let empty = compile(server.home.path(), "empty", Linking::Dynamic);
+        server.check(&json);
+        let nothing = || timed(|| raw::run(vec![Command::new(&empty)], &json));
+        ratio(work, Some(1.3), samples, nothing, || timed(|| raw::run(vec![server.ask()], &json)))
+    });
+
+    let work = "load on a server";
+    if options.words.iter().any(|word| work.contains(word.as_str())) {
+        findings.push(load(work, if options.samples < 100 { LOAD / 60 } else { LOAD }));
+    }
+}
+
+/// Sixteen clients, each of which asks again as soon as it is answered; every tenth event starts a
+/// shell and `grep`, the others match no hook.
+fn load(work: &str, length: Duration) -> Finding {
+    let server = Server::start(
+        "pre_tool_use:\n  - { matcher: shell, hooks: [{ type: command, command: 'grep -q rm && exit 2 || exit 0' }] }\n",
+    );
+    let end = Instant::now() + length;
+    let answers: Vec<(Duration, bool)> = std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(|| server.load(end))).collect();
+        clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
+    });
+    let wrong = answers.iter().filter(|(_, right)| !right).count();
+    let mut times: Vec<Duration> = answers.into_iter().map(|(time, _)| time).collect();
+    times.sort();
+    let at = |hundredths: usize| readable(times[times.len() * hundredths / 100]);
+    Finding {
+        work: format!("{work}: {CLIENTS} clients for {} s", length.as_secs()),
+        measured: format!(
+            "{} events, {wrong} wrong or errors, p50 {}, p99 {}",
+            times.len(),
+            at(50),
+            at(99)
+        ),
+        spread: String::new(),
+        target: "0 errors".to_owned(),
+        reached: Some(wrong == 0),
+    }
+}
+
+/// A server of hooks that the user has, in a project without any.
+struct Server {
+    child: Child,
+    home: TempDir,
+    socket: PathBuf,
+}
+
+impl Server {
+    fn start(hooks: &str) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let directory = home.path().join(".config/hookexec");
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("hooks.yaml"), hooks).unwrap();
+        fs::create_dir_all(home.path().join("project/.git")).unwrap();
+        let socket = home.path().join("socket");
+        let mut command = at_home(home.path());
+        command.args(["serve", "--socket"]).arg(&socket);
+        let child = command.stderr(Stdio::null()).spawn().unwrap();
+        let server = Self { child, home, socket };
+        let started = Instant::now();
+        while UnixStream::connect(&server.socket).is_err() {
+            assert!(started.elapsed() < Duration::from_secs(30), "the server listens");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        server
+    }
+
+    /// Returns a command that asks the server.
+    fn ask(&self) -> Command {
+        let mut command = at_home(self.home.path());
+        command.args(["run", "pre_tool_use", "--connect"]).arg(&self.socket);
+        command
+    }
+
+    /// Makes sure that the server answers, and not the hooks in the command's own process.
+    fn check(&self, input: &[u8]) {
+        let mut command = self.ask();
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        let verdict: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(verdict["hooks"].as_array().map(Vec::len), Some(1), "{verdict}");
+    }
+
+    /// Asks until `end`, and returns how long each answer took and whether it was right.
+    fn load(&self, end: Instant) -> Vec<(Duration, bool)> {
+        let mut stream = BufReader::new(UnixStream::connect(&self.socket).unwrap());
+        let mut answers = Vec::new();
+        while Instant::now() < end {
+            let id = answers.len();
+            let tool = if id.is_multiple_of(10) { "shell" } else { "read_file" };
+            let command = if id.is_multiple_of(20) { "rm x" } else { "ls" };
+            let input = json!({ "tool_name": tool, "tool_input": { "cmd": command } });
+            let params = json!({ "event": "pre_tool_use", "input": input });
+            let request =
+                json!({ "jsonrpc": "2.0", "id": id, "method": "dispatch", "params": params });
+            let started = Instant::now();
+            stream.get_mut().write_all(format!("{request}\n").as_bytes()).unwrap();
+            let mut line = String::new();
+            stream.read_line(&mut line).unwrap();
+            let time = started.elapsed();
+            let answer: Value = serde_json::from_str(&line).unwrap();
+            let right = answer["result"]["allowed"] == !id.is_multiple_of(20);
+            answers.push((time, right && answer["id"] == id));
+        }
+        answers
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn at_home(home: &Path) -> Command {
+    let mut command = Command::new(hookexec());
+    command.env("HOME", home).env_remove("XDG_CONFIG_HOME").current_dir(home.join("project"));
+    command
+}
