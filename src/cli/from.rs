@@ -6,7 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -62,6 +62,7 @@ impl FromArgs {
             caller: Caller { agent: Some(agent), hint },
             agent,
             within: self.within.unwrap_or(WITHIN),
+            as_installed: self.native.is_some() && self.within.is_some(),
         })
     }
 }
@@ -71,6 +72,8 @@ pub(crate) struct FromCall {
     caller: Caller,
     agent: Agent,
     within: Duration,
+    /// Whether the command line says what every entry that `install` writes says.
+    as_installed: bool,
 }
 
 impl FromCall {
@@ -90,7 +93,7 @@ impl FromCall {
             tokio::time::timeout(self.within, decide).await
         });
         let noted = |exit| {
-            if let Some(firing) = firing.take() {
+            if let Some(firing) = firing.take().filter(|_| self.is_from_settings()) {
                 note_firing(self.agent, &firing);
             }
             exit
@@ -117,6 +120,12 @@ impl FromCall {
             Some(native) => give(&agents::failure(self.agent, Some(native), &failure)),
             None => self.caller.fail(&failure),
         })
+    }
+
+    /// Returns whether the agent seems to call, and not a person who tries it out: an agent calls as
+    /// its settings say, and reads what is answered.
+    fn is_from_settings(&self) -> bool {
+        self.as_installed && !std::io::stdout().is_terminal()
     }
 
     async fn decide(

@@ -172,7 +172,7 @@ fn an_agent_that_called_is_noted_also_when_it_was_denied_for_a_broken_file() {
     let sandbox = Sandbox::new();
     sandbox.write("hooks.yaml", "pre_tool_usee: []");
     let (agent, event, payload) = callers("date").swap_remove(0);
-    let done = run(&sandbox, agent, event, &payload, &[]);
+    let done = run(&sandbox, agent, event, &payload, &["--within", "54"]);
     assert!(says_no(&done, "pre_tool_use"), "{done:#?}");
     let notes = sandbox.home().join(".local/state/hookexec/agents").join(Agent::ClaudeCode.name());
     assert!(fs::exists(notes.join("PreToolUse")).unwrap());

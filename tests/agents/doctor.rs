@@ -1,6 +1,7 @@
 //! `hookexec doctor`: what it finds, and what that does to its exit code.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -30,7 +31,7 @@ fn hookexec(sandbox: &Sandbox, args: &[&str]) -> Done {
 }
 
 fn fire(sandbox: &Sandbox, agent: &str, event: &str, payload: &str) {
-    let args = ["run", "--from", agent, "--event", event];
+    let args = ["run", "--from", agent, "--event", event, "--within", "54"];
     let _ = sandbox.hookexec(args).stdin(payload).run().exits(0);
 }
 
@@ -46,6 +47,26 @@ fn a_guard_that_is_installed_and_seen_firing_is_live() {
     let after = hookexec(&sandbox, &["doctor", "claude-code"]).exits(0).stdout;
     assert!(after.contains("ok       pre_tool_use: PreToolUse, last seen "), "{after}");
     assert!(after.contains("0 problems, 1 warning"), "{after}");
+}
+
+#[test]
+fn a_call_by_hand_is_no_call_of_the_agent() {
+    let sandbox = sandbox();
+    let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
+    let payload = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#;
+    let by_hand = ["run", "--from", "claude-code", "--event", "PreToolUse"];
+    let _ = sandbox.hookexec(by_hand).stdin(payload).run().exits(0);
+    // The very command of the settings, its answer to a terminal.
+    let in_terminal = "import os, subprocess, sys
+master, terminal = os.openpty()
+sys.exit(subprocess.run(sys.argv[2:], input=sys.argv[1].encode(), stdout=terminal).returncode)";
+    let mut command = Command::new("python3");
+    let program = env!("CARGO_BIN_EXE_hookexec");
+    let _ = command.args(["-c", in_terminal, payload, program]).args(by_hand);
+    let status = sandbox.dress(command.args(["--within", "54"])).status().unwrap();
+    assert!(status.success(), "{status}");
+    let said = hookexec(&sandbox, &["doctor", "claude-code"]).exits(0).stdout;
+    assert!(said.contains("pre_tool_use: PreToolUse, never seen firing yet"), "{said}");
 }
 
 #[test]
