@@ -1,10 +1,11 @@
 //! `hookexec check`: all that is wrong with the hooks files.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use hookexec::agents::{Agent, NativeEvent};
-use hookexec::config::{Diagnostic, Severity};
+use hookexec::config::{Diagnostic, Hook, Severity};
 use hookexec::executor::{Check, WorstCase};
 use hookexec::handlers::process::ProcessCheck;
 use hookexec::lifecycle::DeclaredEvents;
@@ -16,6 +17,7 @@ use super::error::CommandError;
 use super::exit::Exit;
 use super::report::counted;
 use super::runtime::{PATIENCE, Runtime};
+use super::scripts::{Missing, missing};
 use super::{from, install, output};
 
 /// Checks the hooks files: every problem of every file at once
@@ -57,7 +59,8 @@ enum Format {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        let mut check = Executor::check(&self.config.options()?, Registry::with_shipped_builtins());
+        let options = self.config.options()?;
+        let mut check = Executor::check(&options, Registry::with_shipped_builtins());
         if check.files.is_empty() && check.problems.is_empty() {
             return Err(CommandError::no_files());
         }
@@ -65,6 +68,8 @@ impl Args {
             let unfired = host.unfired(check.configured());
             check.add(unfired.into_iter().map(Diagnostic::from));
         }
+        let absent = absent(&check, &options.working_dir.unwrap_or_default());
+        check.add(absent);
         check.add(late(&self.moments(&check.worst_cases)));
         let mut processes = Vec::new();
         if self.start && !check.problems.has_errors() {
@@ -130,6 +135,19 @@ impl Args {
             checks
         })
     }
+}
+
+/// Returns warnings of programs that are not there: they may be when the hook runs.
+fn absent(check: &Check, project: &Path) -> Vec<Diagnostic> {
+    let of_hook = |hook: &Hook| {
+        let place = hook.key_locations.get("command").unwrap_or(&hook.location).clone();
+        let missing = missing(hook, project).into_iter();
+        let warning = move |missing: Missing| {
+            Diagnostic::warning(missing.what).hint(missing.hint).at(place.clone())
+        };
+        missing.map(warning)
+    };
+    check.configured().flat_map(of_hook).collect()
 }
 
 /// What somebody waits for.

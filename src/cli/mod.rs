@@ -35,6 +35,7 @@ mod report;
 mod run;
 mod runtime;
 mod schema;
+mod scripts;
 mod serve;
 mod settings;
 mod starter;

@@ -25,6 +25,9 @@ session_start: { type: comand, command: ./b.sh }
 #[test]
 fn a_sound_configuration_is_counted() {
     let sandbox = Sandbox::new();
+    for script in ["guard.sh", "add-flag.sh", "tidy.sh"] {
+        sandbox.script(script, "");
+    }
     sandbox.write("hooks.yaml", HOOKS);
     sandbox.trust();
     let done = sandbox.hookexec(["check"]).run().exits(0);
@@ -32,6 +35,58 @@ fn a_sound_configuration_is_counted() {
         done.whole(),
         "exit 0\n-- stdout\n4 hooks in 1 file: 0 errors, 0 warnings\n-- stderr\n"
     );
+}
+
+#[test]
+fn a_program_that_is_not_there_is_warned_of() {
+    let sandbox = Sandbox::new();
+    sandbox.script("there.sh", "");
+    sandbox.write("plain.txt", "");
+    sandbox.write("sub/inner.py", "");
+    let check = |hook: &str| {
+        sandbox.write("hooks.yaml", &format!("stop:\n- {{ type: command, {hook} }}\n"));
+        sandbox.hookexec(["check", "--isolated", "--config", "hooks.yaml"]).run().exits(0)
+    };
+    for (hook, what, hint) in [
+        ("command: ./gone.sh", "project/gone.sh does not exist", "begins at [SANDBOX]/project"),
+        ("command: 'A=1 \"./gone.sh\" -x | jq'", "project/gone.sh does not exist", "begins at"),
+        ("command: [/gone/guard]", "/gone/guard does not exist", "the hook fails\n"),
+        ("command: ['~/gone.sh']", "~/gone.sh does not exist", "begins at [SANDBOX]/project"),
+        ("command: [no-such-guard]", "no program `no-such-guard` on the search path", "install it"),
+        ("command: python3 ./gone.py", "the script ./gone.py does not exist", "begins at"),
+        ("command: [python3], args: [sub/gone.py]", "the script sub/gone.py does not", "begins at"),
+        ("command: there.sh/, working_dir: sub", "sub/there.sh/ does not", "project/sub"),
+        ("command: ./plain.txt", "project/plain.txt is not executable", "chmod +x [SANDBOX]"),
+        ("command: ./sub", "project/sub is a directory", "name the program in it"),
+    ] {
+        let done = check(hook);
+        assert!(done.stdout.ends_with("0 errors, 1 warning\n"), "{hook}: {done:?}");
+        assert!(done.stderr.contains(what) && done.stderr.contains(hint), "{hook}: {done:?}");
+        assert!(done.stderr.contains(" --> hooks.yaml:2:29\n"), "{hook}: {done:?}");
+    }
+    for hook in [
+        "command: ./there.sh && ./gone.sh",
+        "command: cd sub && ./gone.sh",
+        "command: 'test -x ./gone.sh && ./gone.sh'",
+        "command: '[ -x ./gone.sh ] && ./gone.sh'",
+        "command: '\"./my hooks/gone.sh\"'",
+        "command: '\"$DIR\"/gone.sh'",
+        "command: '${DIR:-.}/gone.sh'",
+        "command: \"#!/gone\\ntrue\"",
+        "command: no-such-guard",
+        "command: './*.sh'",
+        "command: [no-such-guard], env: { PATH: /opt/bin }",
+        "command: ./gone.sh, enabled: false",
+        "command: ./gone.sh, working_dir: $DIR",
+        "command: [sh, -c, './gone.sh -x']",
+        "command: [python3, -c, 'print(1/2)']",
+        "command: python3 sub/inner.py",
+        "command: [./inner.py], working_dir: sub, enabled: false",
+        "command: 'import a/b', shell: python3",
+    ] {
+        let done = check(hook);
+        assert!(done.stdout.ends_with("0 errors, 0 warnings\n"), "{hook}: {done:?}");
+    }
 }
 
 #[test]

@@ -12,6 +12,8 @@ after_compaction: { type: command, name: note, command: ./note.sh, enabled: fals
 #[test]
 fn a_hook_that_a_host_never_calls_is_warned_about() {
     let sandbox = Sandbox::new();
+    sandbox.script("guard.sh", "");
+    sandbox.script("redact.sh", "");
     sandbox.write("hooks.yaml", HOOKS);
     sandbox.trust();
     let done = sandbox.hookexec(["check", "--host", "claude-code"]).run().exits(0);

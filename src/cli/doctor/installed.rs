@@ -7,9 +7,9 @@ use hookexec::Event;
 use hookexec::agents::{Agent, NativeEvent};
 use hookexec::executor::Check;
 
-use super::scripts::is_program;
 use super::{Finding, codex, guards};
 use crate::cli::from::firings;
+use crate::cli::scripts::is_program;
 use crate::cli::settings::call::Call;
 use crate::cli::settings::live::Live;
 use crate::cli::settings::{Scope, Settings, store};

@@ -2,7 +2,6 @@
 
 mod codex;
 mod installed;
-mod scripts;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -20,6 +19,7 @@ use super::exit::Exit;
 use super::output;
 use super::plain;
 use super::report::counted;
+use super::scripts::missing;
 use super::settings::{Scope, Settings};
 
 /// Finds out whether the hooks are live: sound, approved, installed and seen firing
@@ -139,7 +139,11 @@ fn hooks(check: &Check, project: &Path) -> Section {
             hook.location
         )));
     }
-    findings.extend(enabled().flat_map(|hook| scripts::findings(hook, project)));
+    for hook in enabled() {
+        let about = |what| format!("`{}` ({}): {what}", hook.label(), hook.location);
+        let missing = missing(hook, project).into_iter();
+        findings.extend(missing.map(|missing| Finding::problem(about(missing.what))));
+    }
     Section { title: "Hooks".to_owned(), findings }
 }
 

@@ -1,0 +1,170 @@
+//! Whether the programs that command hooks name are there.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use hookexec::config::{Command, Hook, InheritEnv};
+
+/// Programs that are given their script as an argument.
+const INTERPRETERS: [&str; 9] =
+    ["sh", "bash", "zsh", "python", "python3", "node", "deno", "ruby", "perl"];
+
+/// A file that a hook names and that can't be run.
+pub(crate) struct Missing {
+    /// What is wrong.
+    pub(crate) what: String,
+    /// The way out.
+    pub(crate) hint: String,
+}
+
+/// Returns what is wrong with the program of a command hook that is enabled. What only a shell can
+/// tell is left to the shell.
+pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Missing> {
+    if hook.kind != "command" || !hook.enabled {
+        return Vec::new();
+    }
+    let directory = match hook.working_dir.as_deref() {
+        None => project.to_owned(),
+        Some(place) if place.contains('$') => return Vec::new(),
+        Some(place) => project.join(expanded(place)),
+    };
+    let words: Vec<PathBuf> = match &hook.command {
+        Some(Command::Argv(words)) => words.iter().chain(&hook.args).map(PathBuf::from).collect(),
+        Some(Command::Text(text)) if hook.shell.as_deref().is_none_or(is_shell) => {
+            plain_words(text).into_iter().map(expanded).collect()
+        }
+        _ => return Vec::new(),
+    };
+    let Some((program, arguments)) = words.split_first() else { return Vec::new() };
+    let mut found: Vec<Missing> = unusable(program, &directory, hook).into_iter().collect();
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    // Behind an option may stand what is no script.
+    if INTERPRETERS.contains(&name.as_ref())
+        && let Some(script) = arguments.first()
+        && is_path(script)
+        && !script.to_string_lossy().starts_with('-')
+        && !script.to_string_lossy().contains("://")
+        && !script.to_string_lossy().contains(char::is_whitespace)
+        && !directory.join(script).exists()
+    {
+        found.push(absent(&format!("the script {}", script.display()), script, &directory));
+    }
+    found
+}
+
+/// Returns whether `path` leads to a file that can be executed.
+pub(crate) fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+}
+
+fn unusable(program: &Path, directory: &Path, hook: &Hook) -> Option<Missing> {
+    if is_path(program) {
+        let path = directory.join(program.strip_prefix(".").unwrap_or(program));
+        let shown = path.display();
+        return match path.metadata() {
+            Err(_) => Some(absent(&shown.to_string(), program, directory)),
+            Ok(file) if file.is_dir() => Some(Missing {
+                what: format!("{shown} is a directory"),
+                hint: "name the program in it".to_owned(),
+            }),
+            Ok(file) if file.permissions().mode() & 0o111 == 0 => Some(Missing {
+                what: format!("{shown} is not executable"),
+                hint: format!("chmod +x {shown}"),
+            }),
+            Ok(_) => None,
+        };
+    }
+    // In a shell's text the first word may be anything the shell knows; with a search path of its own
+    // a hook finds other programs.
+    let searched = matches!(hook.command, Some(Command::Argv(_)))
+        && hook.inherit_env == InheritEnv::All
+        && !hook.env.contains_key("PATH");
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&paths)
+        .any(|directory| directory.is_absolute() && directory.join(program).is_file());
+    (searched && !found).then(|| Missing {
+        what: format!("there is no program `{}` on the search path", program.display()),
+        hint: "install it, or give its absolute path; until then the hook fails".to_owned(),
+    })
+}
+
+fn absent(what: &str, written: &Path, directory: &Path) -> Missing {
+    let from = if written.is_absolute() {
+        String::new()
+    } else {
+        format!("; a relative path begins at {}", directory.display())
+    };
+    let hint = format!("until it is there the hook fails{from}");
+    Missing { what: format!("{what} does not exist"), hint }
+}
+
+fn is_path(word: &Path) -> bool {
+    word.to_string_lossy().contains('/')
+}
+
+fn is_shell(shell: &str) -> bool {
+    let name = Path::new(shell).file_name().unwrap_or_default().to_string_lossy();
+    ["sh", "bash", "dash", "zsh", "ksh", "ash"].contains(&name.as_ref())
+}
+
+fn expanded(path: &str) -> PathBuf {
+    match (path.strip_prefix("~/"), etcetera::home_dir()) {
+        (Some(rest), Ok(home)) => home.join(rest),
+        _ => path.into(),
+    }
+}
+
+/// Returns the words of a command as far as no shell is needed to tell what they are.
+fn plain_words(text: &str) -> Vec<&str> {
+    let words = text.lines().next().unwrap_or_default().split_whitespace();
+    let mut words = words.map_while(plain).peekable();
+    while words.next_if(|word| is_assignment(word)).is_some() {}
+    words.collect()
+}
+
+/// Returns what a shell makes of a word by itself; `None` when that depends on what stands around it,
+/// or on more than the word.
+fn plain(word: &str) -> Option<&str> {
+    const ACTIVE: &str = "$`*?[(){};&|<>\\#!";
+    if word.contains(|letter| ACTIVE.contains(letter)) {
+        return None;
+    }
+    let unquoted = ['"', '\'']
+        .into_iter()
+        .find_map(|quote| word.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)));
+    let inner = unquoted.unwrap_or(word);
+    let elsewhere = inner.starts_with('~') && (unquoted.is_some() || !inner.starts_with("~/"));
+    (!inner.contains(['"', '\'']) && !elsewhere).then_some(inner)
+}
+
+fn is_assignment(word: &str) -> bool {
+    let part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && name.chars().all(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_a_shell_can_tell_is_left_to_it() {
+        for (text, words) in [
+            ("./check.sh --fast", &["./check.sh", "--fast"][..]),
+            ("\"./check.sh\" 'x'", &["./check.sh", "x"]),
+            ("A=1 B=x/y ./check.sh | jq", &["./check.sh"]),
+            ("python3 ./check.py \"$X/y\" z", &["python3", "./check.py"]),
+            ("./check.sh\n./other.sh", &["./check.sh"]),
+            ("\"./my hooks/check.sh\"", &[]),
+            ("A=\"b c/d\" ./check.sh", &[]),
+            ("./my\\ hooks/check.sh", &[]),
+            ("#!/bin/nothing\n./check.sh", &[]),
+            ("$DIR/check.sh", &[]),
+            ("./ch*.sh", &[]),
+            ("~other/check.sh", &[]),
+            ("(./check.sh)", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(plain_words(text), words, "{text}");
+        }
+    }
+}
