@@ -345,6 +345,22 @@ fn an_agent_that_is_found_and_not_installed_is_only_mentioned() {
 }
 
 #[test]
+fn a_file_is_sound_when_nothing_in_it_is_a_problem() {
+    let sandbox = sandbox();
+    let sound = "ok       [SANDBOX]/home/.config/hookexec/hooks.yaml\n";
+    let doctor = || hookexec(&sandbox, &["doctor"]).stdout;
+    assert!(doctor().contains(sound), "{}", doctor());
+    fs::remove_file(sandbox.project().join("guard.sh")).unwrap();
+    let said = doctor();
+    assert!(said.contains("hooks.yaml:2): [SANDBOX]/project/guard.sh does not exist"), "{said}");
+    assert!(!said.contains("  ok "), "{said}");
+    config(&sandbox, "stop: { type: command, command: 'true', tiemout: 3 }");
+    let said = doctor();
+    assert!(said.contains("PROBLEM  1 error in the hooks files"), "{said}");
+    assert!(!said.contains("  ok "), "{said}");
+}
+
+#[test]
 fn a_projects_hooks_must_be_approved() {
     let sandbox = Sandbox::new();
     sandbox.write(

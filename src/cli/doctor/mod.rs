@@ -115,35 +115,38 @@ fn guards(event: Event) -> bool {
 
 fn hooks(check: &Check, project: &Path) -> Section {
     let mut findings = Vec::new();
-    let errors =
-        check.problems.iter().filter(|problem| problem.severity == Severity::Error).count();
-    if errors > 0 {
+    let errors = || check.problems.iter().filter(|problem| problem.severity == Severity::Error);
+    if errors().next().is_some() {
         findings.push(Finding::problem(format!(
-            "{errors} errors in the hooks files: nothing that is guarded passes; `hookexec check` shows them"
+            "{} in the hooks files: nothing that is guarded passes; `hookexec check` shows them",
+            counted(errors().count(), "error")
         )));
     }
-    if check.files.is_empty() && errors == 0 {
+    if check.files.is_empty() && errors().next().is_none() {
         findings.push(Finding::problem("there is no hooks file: nothing is guarded"));
     }
     for problem in check.left_out.iter() {
         findings.push(Finding::problem(problem.to_string()));
     }
-    for file in &check.files {
-        findings.push(Finding::fine(file.display().to_string()));
+    let mut troubled: Vec<&Path> =
+        errors().filter_map(|problem| Some(problem.location.as_ref()?.path())).collect();
+    let mut of_hooks = Vec::new();
+    for hook in check.configured().filter(|hook| hook.enabled) {
+        let title = format!("`{}` ({})", hook.label(), hook.location);
+        let unapproved = hook
+            .untrusted
+            .is_some()
+            .then(|| format!("{title} is not approved and fails: see `hookexec trust`"));
+        let missing = missing(hook, project).into_iter().map(|it| format!("{title}: {}", it.what));
+        let said = of_hooks.len();
+        of_hooks.extend(unapproved.into_iter().chain(missing).map(Finding::problem));
+        if of_hooks.len() > said {
+            troubled.push(hook.location.path());
+        }
     }
-    let enabled = || check.configured().filter(|hook| hook.enabled);
-    for hook in enabled().filter(|hook| hook.untrusted.is_some()) {
-        findings.push(Finding::problem(format!(
-            "`{}` ({}) is not approved and fails: see `hookexec trust`",
-            hook.label(),
-            hook.location
-        )));
-    }
-    for hook in enabled() {
-        let about = |what| format!("`{}` ({}): {what}", hook.label(), hook.location);
-        let missing = missing(hook, project).into_iter();
-        findings.extend(missing.map(|missing| Finding::problem(about(missing.what))));
-    }
+    let sound = check.files.iter().filter(|file| !troubled.contains(&file.as_path()));
+    findings.extend(sound.map(|file| Finding::fine(file.display().to_string())));
+    findings.extend(of_hooks);
     Section { title: "Hooks".to_owned(), findings }
 }
 
