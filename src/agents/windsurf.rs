@@ -65,9 +65,10 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
         Some(Event::Stop) => input.stop_response = text(info, &["response"]),
         Some(_) => {
             let mut arguments = info.clone();
-            // The word every other agent has for it.
-            if let Some(command) = arguments.remove("command_line") {
-                arguments.insert("command".to_owned(), command);
+            if let Err(cause) = rename_command(&mut arguments)
+                && native.is_deciding()
+            {
+                return Wanted::Unusable(cause);
             }
             if native.event == Some(Event::PostToolUse) {
                 input.tool_response = input.tool_response.take().or_else(|| {
@@ -90,6 +91,21 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
         None => {}
     }
     Wanted::Yes
+}
+
+/// Gives the command line the word that every other agent has for it.
+///
+/// # Errors
+/// When another command stands there under that word: nobody knows which one is run.
+fn rename_command(arguments: &mut JsonObject) -> Result<(), String> {
+    let line = arguments.get("command_line");
+    if arguments.get("command").is_some_and(|command| line.is_some_and(|line| line != command)) {
+        return Err("its `tool_info` says `command` and `command_line`, and not the same".into());
+    }
+    if let Some(command) = arguments.remove("command_line") {
+        arguments.insert("command".to_owned(), command);
+    }
+    Ok(())
 }
 
 fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {

@@ -152,6 +152,24 @@ fn arguments_that_cannot_be_read_are_a_denial_and_not_another_argument() {
 }
 
 #[test]
+fn a_command_that_stands_there_twice_and_differently_is_a_denial() {
+    let info = |command: &str| {
+        let info = json!({"tool_info": {"command_line": "rm -rf /", "command": command}});
+        info.to_string().into_bytes()
+    };
+    let before = |command| read(Agent::Windsurf, Some("pre_run_command"), &info(command), nothing);
+    let error = before("ls").unwrap_err();
+    assert_eq!(error.native, Some("pre_run_command"));
+    assert!(error.cause.contains("`command` and `command_line`, and not the same"), "{error}");
+    let same = before("rm -rf /").unwrap().input.tool_input.unwrap();
+    assert_eq!(serde_json::Value::Object(same), json!({"command": "rm -rf /"}));
+    // Who only hears of it hears both.
+    let after = read(Agent::Windsurf, Some("post_run_command"), &info("ls"), nothing).unwrap();
+    let heard = serde_json::Value::Object(after.input.tool_input.unwrap());
+    assert_eq!(heard, json!({"command_line": "rm -rf /", "command": "ls"}));
+}
+
+#[test]
 fn arguments_with_half_of_a_letter_are_read_as_they_are_meant() {
     for (agent, event, payload) in calls(&json!("{\"command\":\"rm -rf / # \\ud800\"}")) {
         let call = read(agent, Some(event), payload.to_string().as_bytes(), nothing).unwrap();
