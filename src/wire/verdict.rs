@@ -65,7 +65,8 @@ pub struct Verdict {
     /// Whether a hook wants its output kept from the transcript.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub suppress_output: bool,
-    /// The exit code of the hook that decided; -1 when it failed.
+    /// The exit code of the hook that decided; -1 when it could not give an answer: no program
+    /// returned that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// The standard error of the hook that decided.
@@ -178,7 +179,8 @@ pub struct HookReport {
     /// Whether it rewrote something, also when that does not count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rewrote: bool,
-    /// Its exit code, when it is a program that exited.
+    /// Its exit code, when it is a program that exited; -1 when it could not give an answer:
+    /// no program returned that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// How long it took, in milliseconds.
