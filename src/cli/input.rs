@@ -36,14 +36,17 @@ pub(crate) fn read_stdin() -> Result<Vec<u8>, CommandError> {
 /// Reads the input of `event` from `bytes`, for the subcommand `command`.
 pub(crate) fn parse(command: &str, event: Event, bytes: &[u8]) -> Result<Input, CommandError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes)
-        .map_err(|error| CommandError::data(format!("the input on stdin is not UTF-8: {error}")))?;
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        CommandError::data(format!("the input on stdin is not UTF-8: {error}"))
+            .hint(example(command, event))
+    })?;
     if text.trim().is_empty() {
         return Err(CommandError::data("stdin is empty, and the event's input is wanted there")
             .hint(example(command, event)));
     }
     let value = parse_strict(text).map_err(|error| {
         CommandError::data(format!("the input on stdin is not valid JSON: {error}"))
+            .hint(example(command, event))
     })?;
     if !value.is_object() {
         return Err(CommandError::data("the input on stdin is not a JSON object")

@@ -57,11 +57,12 @@ fn an_event_without_hooks_may_go_on() {
 #[test]
 fn an_input_that_is_none_exits_65_and_says_nothing_on_stdout() {
     let sandbox = with_hook("true");
-    let cases: [(&str, &[u8], &str); 10] = [
+    let cases: [(&str, &[u8], &str); 11] = [
         ("stop", b"", "stdin is empty"),
         ("stop", b" \n\t", "stdin is empty"),
         ("stop", b"[]", "not a JSON object"),
         ("stop", b"{} {}", "not valid JSON"),
+        ("pre_tool_use", b"{", "for example: echo '{\"tool_name\": \"shell\""),
         ("stop", b"{\"a\":1,\"a\":2}", "key `a` stands twice"),
         ("stop", b"{\"x\":\"\xff\"}", "not UTF-8"),
         ("pre_tool_use", b"{\"tool_name\":\"\"}", "no `tool_name`"),
@@ -73,6 +74,7 @@ fn an_input_that_is_none_exits_65_and_says_nothing_on_stdout() {
         let done = run(&sandbox, event, input).exits(65);
         assert_eq!(done.stdout, "");
         assert!(done.stderr.starts_with("error: ") && done.stderr.contains(message), "{done:#?}");
+        assert!(done.stderr.contains("\nhint: "), "{done:#?}");
     }
 }
 
