@@ -1,16 +1,15 @@
-//! What a hook said, read by the event's contract and the hook's `on_error`.
+//! What a hook said, read from its exit code and its output.
 //!
 //! The rules are the table "what a command hook says" of the documentation. Their common sense: a
 //! broken hook can only be stricter than it meant to be. A denial or an ask in valid JSON counts at
 //! any exit code; an allow, a rewrite or a context only at exit 0.
 
-use super::answer::{Within, answer_within};
 use super::outcome::Outcome;
 use super::select::Bound;
-use crate::config::{Hook, OnError};
-use crate::event::{ContextMode, Contract, FailureMode, Permission, Rewrite};
+use super::stdout::Stdout;
+use crate::event::{ContextMode, Contract};
 use crate::registry::{Failure, HandlerError, HandlerResult};
-use crate::wire::{Decision, HookStatus, Input, Output, StopScope};
+use crate::wire::{Decision, Input, Output};
 
 /// Exit code of a hook that blocks.
 const BLOCK: i32 = 2;
@@ -18,8 +17,6 @@ const BLOCK: i32 = 2;
 const NOT_RUN: [i32; 2] = [126, 127];
 /// Exit codes by which a shell says that a signal ended the program it ran.
 const SIGNALLED: std::ops::RangeInclusive<i32> = 129..=192;
-/// The exit code shown for a hook that could not give an answer; docker-agent's.
-const FAILED: i32 = -1;
 
 /// What is said of a hook that printed more than its answer.
 const NOISE: &str = "it printed text before its JSON answer, of which only the denial was read; \
@@ -110,7 +107,7 @@ impl Interpreter<'_> {
     }
 
     /// Returns whether the hook may block the event; some can in the words of an agent alone.
-    fn may_block(&self) -> bool {
+    pub(super) fn may_block(&self) -> bool {
         self.contract.may_block
             || self.bound.hook.dialect.is_some_and(|it| it.may_block(self.contract.event))
     }
@@ -157,218 +154,6 @@ impl Interpreter<'_> {
         outcome.exit_code = Some(BLOCK);
         outcome
     }
-
-    /// Any other exit code: the hook's own error, which by convention blocks nothing.
-    fn erred(&self, code: i32, stderr: &str) -> Outcome {
-        let cause = match last_line(stderr) {
-            "" => format!("exit code {code}"),
-            line => format!("exit code {code}: {line}"),
-        };
-        let mut outcome = match self.bound.hook.on_error {
-            Some(on_error) => self.failed_as(on_error, &cause, HookStatus::Error),
-            None => self.failed_as(OnError::Warn, &cause, HookStatus::Error),
-        };
-        outcome.exit_code = Some(code);
-        outcome
-    }
-
-    /// The hook could not give an answer.
-    pub(super) fn failed(&self, cause: &str) -> Outcome {
-        let on_error = self.bound.hook.on_error.unwrap_or(match self.contract.failure {
-            FailureMode::Open => OnError::Warn,
-            FailureMode::Ask => OnError::Ask,
-            FailureMode::Closed => OnError::Block,
-        });
-        let mut outcome = self.failed_as(on_error, cause, HookStatus::Failed);
-        if outcome.failed_open
-            && let Some(output) = self.bound.handler.on_failure(self.contract.event)
-        {
-            outcome.failed_open = false;
-            outcome.output = output;
-        }
-        outcome.exit_code = Some(FAILED);
-        outcome
-    }
-
-    fn failed_as(&self, on_error: OnError, cause: &str, status: HookStatus) -> Outcome {
-        let text = format!("hook {} failed: {cause}", self.bound.title());
-        let mut outcome =
-            Outcome { status, error: Some(cause.to_owned()), ..Outcome::none(self.bound.index) };
-        let decision = match on_error {
-            OnError::Block => Some(Decision::Deny),
-            OnError::Ask if self.contract.permission == Permission::None => Some(Decision::Deny),
-            OnError::Ask => Some(Decision::Ask),
-            OnError::Warn | OnError::Ignore => None,
-        };
-        if let Some(decision) = decision.filter(|_| self.contract.may_block) {
-            outcome.output.decision = Some(decision);
-            outcome.output.reason = Some(text);
-            return outcome;
-        }
-        outcome.failed_open = true;
-        if on_error != OnError::Ignore {
-            outcome.notices.push(text);
-        }
-        outcome
-    }
-
-    /// The hook gave an answer: keeps what the event has a use for, and says what it dropped.
-    fn answered(&self, mut output: Output) -> Outcome {
-        let mut dropped: Vec<String> = Vec::new();
-        let contract = self.contract;
-        let event = contract.event;
-
-        let Hook { matcher, dialect, .. } = &*self.bound.hook;
-        if let Some(dialect) = dialect
-            && let Err(cause) = dialect.take_back(matcher, self.input, &mut output)
-        {
-            if let Some(failed) = self.failed_unless_stricter(&output, &cause) {
-                return failed;
-            }
-            dropped.push(cause);
-        }
-        if output.respond.is_some() {
-            if !contract.may_respond {
-                output.respond = None;
-                dropped.push(format!("nothing can answer in a tool's place at `{event}`"));
-            } else if !self.bound.handler.may_respond(self.input.tool()) {
-                output.respond = None;
-                let cause = format!(
-                    "it answered in the place of tool `{}`, which it does not provide; list the tool in `provides:` of its process",
-                    self.input.tool()
-                );
-                if let Some(failed) = self.failed_unless_stricter(&output, &cause) {
-                    return failed;
-                }
-                dropped.push(cause);
-            }
-        }
-        if let Some(name) = &output.hook_event_name
-            && !same_event(name, event.name())
-        {
-            dropped.push(format!("its answer says it is for `{name}`, not for `{event}`"));
-        }
-        self.keep_decision(&mut output, &mut dropped);
-        let before = dropped.len();
-        self.keep_rewrites(&mut output, &mut dropped);
-        if dropped.len() > before && output.decision == Some(Decision::Allow) {
-            // What it allowed is the input it wanted, and that is not the one at hand.
-            output.decision = None;
-        }
-        if output.additional_context.is_some() && contract.context == ContextMode::None {
-            output.additional_context = None;
-            dropped.push(format!("`{event}` takes no context"));
-        }
-        if output.summary.is_some() && !contract.summary {
-            output.summary = None;
-            dropped.push(format!("`{event}` takes no summary"));
-        }
-        if !output.metadata.is_empty() && !contract.metadata {
-            output.metadata.clear();
-            dropped.push(format!("`{event}` takes no metadata"));
-        }
-
-        // A guard whose denial is misspelt must not be taken for one that has no opinion.
-        if contract.failure != FailureMode::Open
-            && let Some(misspelt) = output.unknown_keys.iter().find(|key| key.may_be_a_decision())
-            && let Some(failed) = self.failed_unless_stricter(&output, &misspelt.to_string())
-        {
-            return failed;
-        }
-        if self.bound.hook.strict_output {
-            let unknown = output.unknown_keys.iter().map(ToString::to_string);
-            let problem = unknown.chain(dropped.iter().cloned()).next();
-            let cause = problem.map(|problem| format!("{problem} (`strict_output`)"));
-            if let Some(failed) = cause.and_then(|it| self.failed_unless_stricter(&output, &it)) {
-                return failed;
-            }
-        }
-        let status = match output.decision {
-            Some(Decision::Deny) => HookStatus::Blocked,
-            _ => HookStatus::Ok,
-        };
-        let notices = dropped
-            .into_iter()
-            .map(|problem| format!("hook {}: {problem}; ignored", self.bound.title()))
-            .collect();
-        Outcome { status, output, notices, ..Outcome::none(self.bound.index) }
-    }
-
-    /// Returns the failure that a fault of the answer is; `None` when the answer itself is stricter,
-    /// which then counts, whatever else is wrong with it.
-    pub(super) fn failed_unless_stricter(&self, output: &Output, cause: &str) -> Option<Outcome> {
-        let failed = self.failed(cause);
-        let stricter =
-            output.decision > Some(Decision::Allow) && output.decision > failed.output.decision;
-        (!stricter).then_some(failed)
-    }
-
-    fn keep_decision(&self, output: &mut Output, dropped: &mut Vec<String>) {
-        let contract = self.contract;
-        let event = contract.event;
-        if let Some(stop) = &output.stop {
-            if contract.may_stop() {
-                // A stop is a denial, also where the hook said nothing else.
-                let reason = stop.reason.clone();
-                output.decision = Some(Decision::Deny);
-                output.reason = output.reason.take().or((!reason.is_empty()).then_some(reason));
-                return;
-            }
-            if self.may_block() {
-                // What it wants to end ends by itself.
-                (output.stop, output.decision) = (None, None);
-                return;
-            }
-            let what = match stop.scope {
-                StopScope::Turn => "turn",
-                StopScope::Session => "session",
-            };
-            output.stop = None;
-            output.decision = None;
-            dropped.push(format!("`{event}` can't end the {what}"));
-            return;
-        }
-        match output.decision {
-            Some(Decision::Deny) if !self.may_block() => {
-                output.decision = None;
-                dropped.push(format!("`{event}` can't be blocked"));
-            }
-            Some(Decision::Ask) if contract.permission == Permission::None => {
-                if self.may_block() {
-                    output.decision = Some(Decision::Deny);
-                } else {
-                    output.decision = None;
-                    dropped.push(format!("`{event}` can't ask"));
-                }
-            }
-            Some(Decision::Allow) if !contract.may_block => output.decision = None,
-            _ => {}
-        }
-    }
-
-    fn keep_rewrites(&self, output: &mut Output, dropped: &mut Vec<String>) {
-        let event = self.contract.event;
-        let rewrite = self.contract.rewrite;
-        let mut drop = |present: bool, key: &str| {
-            if present {
-                dropped.push(format!("`{key}` can't be used at `{event}`"));
-            }
-        };
-        if rewrite != Rewrite::ToolInput {
-            drop(output.updated_input.take().is_some(), "updated_input");
-            drop(output.updated_tool_name.take().is_some(), "updated_tool_name");
-        }
-        if rewrite != Rewrite::Request {
-            drop(output.updated_messages.take().is_some(), "updated_messages");
-            drop(output.updated_request.take().is_some(), "updated_request");
-        }
-        if rewrite != Rewrite::Response {
-            drop(output.updated_response.take().is_some(), "updated_response");
-        }
-        if rewrite != Rewrite::ToolResponse {
-            drop(output.updated_tool_response.take().is_some(), "updated_tool_response");
-        }
-    }
 }
 
 /// Returns whether a program that ended so has denied, asked or failed.
@@ -381,54 +166,6 @@ pub(crate) fn is_strict(code: i32, stdout: &[u8], contract: &Contract) -> bool {
             Stdout::Noisy(_) | Stdout::Malformed(..) => true,
             Stdout::Empty | Stdout::Text(_) => false,
         }
-}
-
-/// What a program wrote to stdout.
-enum Stdout {
-    Empty,
-    /// One JSON object.
-    Answer(Output),
-    /// Text, and a JSON answer at its end that is stricter than nothing.
-    Noisy(Output),
-    /// Something that starts like JSON and is none: why, and the denial in it.
-    Malformed(String, Option<Box<Output>>),
-    /// Plain text, trimmed.
-    Text(String),
-}
-
-impl Stdout {
-    fn read(bytes: &[u8], may_block: bool, contract: &Contract) -> Self {
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii();
-        if bytes.is_empty() {
-            return Self::Empty;
-        }
-        let text = String::from_utf8_lossy(bytes);
-        if bytes.first() == Some(&b'{') {
-            let problem = match std::str::from_utf8(bytes).map(Output::parse) {
-                Ok(Ok(output)) => return Self::Answer(output),
-                Ok(Err(error)) => error.to_string(),
-                Err(_) => "its JSON output is not valid UTF-8".to_owned(),
-            };
-            return match answer_within(&text) {
-                Within::Stricter(output) => Self::Noisy(*output),
-                Within::Unreadable(_, denial) => Self::Malformed(problem, denial),
-                Within::Nothing => Self::Malformed(problem, None),
-            };
-        }
-        // A log line before the JSON is the commonest way for a denial to get lost.
-        let guarded = contract.failure != FailureMode::Open;
-        match answer_within(&text) {
-            Within::Stricter(output) if may_block => Self::Noisy(*output),
-            Within::Unreadable(problem, denial) if guarded || (may_block && denial.is_some()) => {
-                Self::Malformed(problem, denial)
-            }
-            _ if guarded && bytes.contains(&0) => {
-                let problem = "its output holds zero bytes; write UTF-8, not UTF-16";
-                Self::Malformed(problem.to_owned(), None)
-            }
-            _ => Self::Text(text.trim().to_owned()),
-        }
-    }
 }
 
 /// Keeps the part of an answer that also counts when the rest can't be trusted.
@@ -444,13 +181,7 @@ fn verdict_only(output: Output) -> Output {
     }
 }
 
-/// Returns whether a name that a hook gave is the event's, in any agent's spelling.
-fn same_event(name: &str, event: &str) -> bool {
-    let plain = |text: &str| text.replace('_', "").to_ascii_lowercase();
-    plain(name) == plain(event)
-}
-
-fn last_line(text: &str) -> &str {
+pub(super) fn last_line(text: &str) -> &str {
     text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
 }
 
@@ -463,10 +194,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::config::Command;
+    use crate::config::{Command, Hook};
     use crate::event::Event;
     use crate::registry::{BoxFuture, Call, Failure, Handler};
-    use crate::wire::JsonObject;
+    use crate::wire::{HookStatus, JsonObject};
 
     struct Never;
 

@@ -5,13 +5,16 @@ mod build;
 mod check;
 mod dispatch;
 mod explain;
+mod failure;
 mod fold;
 mod interpret;
+mod keep;
 mod matcher;
 mod outcome;
 mod rewrite;
 mod run;
 mod select;
+mod stdout;
 #[cfg(test)]
 mod tests;
 mod worst;

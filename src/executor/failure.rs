@@ -1,0 +1,73 @@
+//! What the failure of a hook means: its `on_error` decides, or else the event's contract.
+
+use super::interpret::{Interpreter, last_line};
+use super::outcome::Outcome;
+use crate::config::OnError;
+use crate::event::{FailureMode, Permission};
+use crate::wire::{Decision, HookStatus, Output};
+
+/// The exit code shown for a hook that could not give an answer; docker-agent's.
+const FAILED: i32 = -1;
+
+impl Interpreter<'_> {
+    /// The hook could not give an answer.
+    pub(super) fn failed(&self, cause: &str) -> Outcome {
+        let on_error = self.bound.hook.on_error.unwrap_or(match self.contract.failure {
+            FailureMode::Open => OnError::Warn,
+            FailureMode::Ask => OnError::Ask,
+            FailureMode::Closed => OnError::Block,
+        });
+        let mut outcome = self.failed_as(on_error, cause, HookStatus::Failed);
+        if outcome.failed_open
+            && let Some(output) = self.bound.handler.on_failure(self.contract.event)
+        {
+            outcome.failed_open = false;
+            outcome.output = output;
+        }
+        outcome.exit_code = Some(FAILED);
+        outcome
+    }
+
+    /// An exit code without a meaning: the hook's own error, which by convention blocks nothing.
+    pub(super) fn erred(&self, code: i32, stderr: &str) -> Outcome {
+        let cause = match last_line(stderr) {
+            "" => format!("exit code {code}"),
+            line => format!("exit code {code}: {line}"),
+        };
+        let on_error = self.bound.hook.on_error.unwrap_or(OnError::Warn);
+        let mut outcome = self.failed_as(on_error, &cause, HookStatus::Error);
+        outcome.exit_code = Some(code);
+        outcome
+    }
+
+    /// Returns the failure that a fault of the answer is; `None` when the answer itself is stricter,
+    /// which then counts, whatever else is wrong with it.
+    pub(super) fn failed_unless_stricter(&self, output: &Output, cause: &str) -> Option<Outcome> {
+        let failed = self.failed(cause);
+        let stricter =
+            output.decision > Some(Decision::Allow) && output.decision > failed.output.decision;
+        (!stricter).then_some(failed)
+    }
+
+    fn failed_as(&self, on_error: OnError, cause: &str, status: HookStatus) -> Outcome {
+        let text = format!("hook {} failed: {cause}", self.bound.title());
+        let mut outcome =
+            Outcome { status, error: Some(cause.to_owned()), ..Outcome::none(self.bound.index) };
+        let decision = match on_error {
+            OnError::Block => Some(Decision::Deny),
+            OnError::Ask if self.contract.permission == Permission::None => Some(Decision::Deny),
+            OnError::Ask => Some(Decision::Ask),
+            OnError::Warn | OnError::Ignore => None,
+        };
+        if let Some(decision) = decision.filter(|_| self.contract.may_block) {
+            outcome.output.decision = Some(decision);
+            outcome.output.reason = Some(text);
+            return outcome;
+        }
+        outcome.failed_open = true;
+        if on_error != OnError::Ignore {
+            outcome.notices.push(text);
+        }
+        outcome
+    }
+}

@@ -1,0 +1,164 @@
+//! What of a hook's answer its event has a use for. The rest is dropped, and said to be.
+
+use super::interpret::Interpreter;
+use super::outcome::Outcome;
+use crate::config::Hook;
+use crate::event::{ContextMode, FailureMode, Permission, Rewrite};
+use crate::wire::{Decision, HookStatus, Output, StopScope};
+
+impl Interpreter<'_> {
+    /// The hook gave an answer: keeps what the event has a use for, and says what it dropped.
+    pub(super) fn answered(&self, mut output: Output) -> Outcome {
+        let mut dropped: Vec<String> = Vec::new();
+        let contract = self.contract;
+        let event = contract.event;
+
+        let Hook { matcher, dialect, .. } = &*self.bound.hook;
+        if let Some(dialect) = dialect
+            && let Err(cause) = dialect.take_back(matcher, self.input, &mut output)
+        {
+            if let Some(failed) = self.failed_unless_stricter(&output, &cause) {
+                return failed;
+            }
+            dropped.push(cause);
+        }
+        if output.respond.is_some() {
+            if !contract.may_respond {
+                output.respond = None;
+                dropped.push(format!("nothing can answer in a tool's place at `{event}`"));
+            } else if !self.bound.handler.may_respond(self.input.tool()) {
+                output.respond = None;
+                let cause = format!(
+                    "it answered in the place of tool `{}`, which it does not provide; list the tool in `provides:` of its process",
+                    self.input.tool()
+                );
+                if let Some(failed) = self.failed_unless_stricter(&output, &cause) {
+                    return failed;
+                }
+                dropped.push(cause);
+            }
+        }
+        if let Some(name) = &output.hook_event_name
+            && !same_event(name, event.name())
+        {
+            dropped.push(format!("its answer says it is for `{name}`, not for `{event}`"));
+        }
+        self.keep_decision(&mut output, &mut dropped);
+        let before = dropped.len();
+        self.keep_rewrites(&mut output, &mut dropped);
+        if dropped.len() > before && output.decision == Some(Decision::Allow) {
+            // What it allowed is the input it wanted, and that is not the one at hand.
+            output.decision = None;
+        }
+        if output.additional_context.is_some() && contract.context == ContextMode::None {
+            output.additional_context = None;
+            dropped.push(format!("`{event}` takes no context"));
+        }
+        if output.summary.is_some() && !contract.summary {
+            output.summary = None;
+            dropped.push(format!("`{event}` takes no summary"));
+        }
+        if !output.metadata.is_empty() && !contract.metadata {
+            output.metadata.clear();
+            dropped.push(format!("`{event}` takes no metadata"));
+        }
+
+        // A guard whose denial is misspelt must not be taken for one that has no opinion.
+        if contract.failure != FailureMode::Open
+            && let Some(misspelt) = output.unknown_keys.iter().find(|key| key.may_be_a_decision())
+            && let Some(failed) = self.failed_unless_stricter(&output, &misspelt.to_string())
+        {
+            return failed;
+        }
+        if self.bound.hook.strict_output {
+            let unknown = output.unknown_keys.iter().map(ToString::to_string);
+            let problem = unknown.chain(dropped.iter().cloned()).next();
+            let cause = problem.map(|problem| format!("{problem} (`strict_output`)"));
+            if let Some(failed) = cause.and_then(|it| self.failed_unless_stricter(&output, &it)) {
+                return failed;
+            }
+        }
+        let status = match output.decision {
+            Some(Decision::Deny) => HookStatus::Blocked,
+            _ => HookStatus::Ok,
+        };
+        let notices = dropped
+            .into_iter()
+            .map(|problem| format!("hook {}: {problem}; ignored", self.bound.title()))
+            .collect();
+        Outcome { status, output, notices, ..Outcome::none(self.bound.index) }
+    }
+
+    fn keep_decision(&self, output: &mut Output, dropped: &mut Vec<String>) {
+        let contract = self.contract;
+        let event = contract.event;
+        if let Some(stop) = &output.stop {
+            if contract.may_stop() {
+                // A stop is a denial, also where the hook said nothing else.
+                let reason = stop.reason.clone();
+                output.decision = Some(Decision::Deny);
+                output.reason = output.reason.take().or((!reason.is_empty()).then_some(reason));
+                return;
+            }
+            if self.may_block() {
+                // What it wants to end ends by itself.
+                (output.stop, output.decision) = (None, None);
+                return;
+            }
+            let what = match stop.scope {
+                StopScope::Turn => "turn",
+                StopScope::Session => "session",
+            };
+            output.stop = None;
+            output.decision = None;
+            dropped.push(format!("`{event}` can't end the {what}"));
+            return;
+        }
+        match output.decision {
+            Some(Decision::Deny) if !self.may_block() => {
+                output.decision = None;
+                dropped.push(format!("`{event}` can't be blocked"));
+            }
+            Some(Decision::Ask) if contract.permission == Permission::None => {
+                if self.may_block() {
+                    output.decision = Some(Decision::Deny);
+                } else {
+                    output.decision = None;
+                    dropped.push(format!("`{event}` can't ask"));
+                }
+            }
+            Some(Decision::Allow) if !contract.may_block => output.decision = None,
+            _ => {}
+        }
+    }
+
+    fn keep_rewrites(&self, output: &mut Output, dropped: &mut Vec<String>) {
+        let event = self.contract.event;
+        let rewrite = self.contract.rewrite;
+        let mut drop = |present: bool, key: &str| {
+            if present {
+                dropped.push(format!("`{key}` can't be used at `{event}`"));
+            }
+        };
+        if rewrite != Rewrite::ToolInput {
+            drop(output.updated_input.take().is_some(), "updated_input");
+            drop(output.updated_tool_name.take().is_some(), "updated_tool_name");
+        }
+        if rewrite != Rewrite::Request {
+            drop(output.updated_messages.take().is_some(), "updated_messages");
+            drop(output.updated_request.take().is_some(), "updated_request");
+        }
+        if rewrite != Rewrite::Response {
+            drop(output.updated_response.take().is_some(), "updated_response");
+        }
+        if rewrite != Rewrite::ToolResponse {
+            drop(output.updated_tool_response.take().is_some(), "updated_tool_response");
+        }
+    }
+}
+
+/// Returns whether a name that a hook gave is the event's, in any agent's spelling.
+fn same_event(name: &str, event: &str) -> bool {
+    let plain = |text: &str| text.replace('_', "").to_ascii_lowercase();
+    plain(name) == plain(event)
+}
