@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use hookexec::config::{Diagnostics, LoadOptions};
+use hookexec::config::{Diagnostics, LoadOptions, ProjectFile};
 use hookexec::serve::Loaded;
 use hookexec::{Config, Executor, Registry};
 
 use super::error::{CommandError, NO_FILES, warn};
+use super::trust::warn_of_unapproved;
 
 /// Loads a configuration.
 pub(crate) type Loader = Box<dyn Fn() -> Result<Loaded, Diagnostics> + Send + Sync>;
@@ -64,23 +65,33 @@ impl ConfigArgs {
     /// Loads the configuration and builds its executor; tells when there is no file to load, and
     /// which files are left out.
     pub(crate) fn executor_telling(&self, tell: impl Fn(&str)) -> Result<Executor, CommandError> {
-        self.executor_of(tell, |_| {})
+        self.executor_of(tell, warn_of_unapproved, |_| {})
+    }
+
+    /// Loads like [`executor`](Self::executor) for who says of files that are not approved himself.
+    pub(crate) fn executor_noting(
+        &self,
+        note: impl Fn(&ProjectFile),
+    ) -> Result<Executor, CommandError> {
+        self.executor_of(warn, note, |_| {})
     }
 
     /// Loads like [`executor`](Self::executor) for who only wants to see: nothing is recorded.
     pub(crate) fn executor_unrecorded(&self) -> Result<Executor, CommandError> {
-        self.executor_of(warn, |config| config.audit.clear())
+        self.executor_of(warn, warn_of_unapproved, |config| config.audit.clear())
     }
 
     fn executor_of(
         &self,
         tell: impl Fn(&str),
+        unapproved: impl Fn(&ProjectFile),
         adjust: impl FnOnce(&mut Config),
     ) -> Result<Executor, CommandError> {
         let options = self.options()?;
         let built = Config::load(&options).and_then(|mut config| {
             absences(&config).for_each(|absence| tell(&absence));
             adjust(&mut config);
+            config.project_files.iter().for_each(unapproved);
             build(config, &options)
         });
         // Each step ends at its own errors; whoever mends the file wants to see all of them.
@@ -97,6 +108,7 @@ impl ConfigArgs {
         let load = move || {
             let config = Config::load(&options)?;
             left_out(&config).for_each(|file| warn(&file));
+            config.project_files.iter().for_each(warn_of_unapproved);
             let (files, places) = (config.files.clone(), options.places(&config));
             Ok(Loaded::new(build(config, &options)?).with_files(files, places))
         };
@@ -160,7 +172,6 @@ fn left_out(config: &Config) -> impl Iterator<Item = String> {
 }
 
 fn build(config: Config, options: &LoadOptions) -> Result<Executor, Diagnostics> {
-    super::trust::warn_of_unapproved(&config);
     let mut builder = Executor::builder(config).registry(Registry::with_shipped_builtins());
     if let Some(project) = &options.working_dir {
         builder = builder.working_dir(project);

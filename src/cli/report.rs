@@ -21,15 +21,36 @@ pub(crate) fn verdict(verdict: &Verdict) -> String {
     let (style, word) = decision(verdict);
     let _ = write!(text, "{style}{word}{style:#}");
     if let Some(message) = &verdict.message {
-        let _ = write!(text, ": {}", plain(message));
+        let _ = write!(text, ": {}", plain(&once(message, &verdict.hooks)));
     }
     text.push('\n');
     for (name, value) in extras(verdict) {
-        let _ = writeln!(text, "{name}: {}", plain(&value));
+        let _ = writeln!(text, "{name}: {}", plain(&once(&value, &verdict.hooks)));
     }
-    let message = verdict.message.as_deref().unwrap_or_default();
-    text.extend(verdict.hooks.iter().map(|report| line(report, message)));
+    let told: Vec<&str> =
+        verdict.message.as_deref().into_iter().chain(verdict.system_message.as_deref()).collect();
+    let told = told.join("\n");
+    text.extend(verdict.hooks.iter().map(|report| line(report, &told)));
     text
+}
+
+/// Returns `text`, of a line for each failure, with what is the cause of several said at the first.
+fn once(text: &str, reports: &[HookReport]) -> String {
+    let mut said = Vec::new();
+    let short = |line: &str| {
+        let causes = reports.iter().filter_map(|report| report.error.as_deref());
+        let failed = |cause| Some((line.strip_suffix(cause)?, cause));
+        let mut failures = causes.filter_map(failed);
+        match failures.find(|(lead, _)| lead.ends_with(" failed: ")) {
+            Some((lead, cause)) if said.contains(&cause) => format!("{lead}see above"),
+            Some((_, cause)) => {
+                said.push(cause);
+                line.to_owned()
+            }
+            None => line.to_owned(),
+        }
+    };
+    text.lines().map(short).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns a line for each hook that ran.
@@ -126,8 +147,10 @@ fn line(report: &HookReport, message: &str) -> String {
         _ => "",
     };
     let mut said: Vec<&str> = vec![told];
-    // The reason of a failure holds its error.
-    let remarks = report.reason.iter().chain(&report.error).chain(&report.warnings);
+    // The reason of a failure holds its error, and so does the warning of one that lets go on.
+    let error = report.error.as_deref().unwrap_or("\0");
+    let warnings = report.warnings.iter().filter(|warning| !warning.ends_with(error));
+    let remarks = report.reason.iter().chain(&report.error).chain(warnings);
     for remark in remarks.chain(&report.stderr).chain(&report.stdout) {
         let remark = remark.trim_end();
         // What a program wrote is often also its reason, or the cause of its error.

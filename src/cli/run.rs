@@ -1,6 +1,9 @@
 //! `hookexec run`: one event in, one verdict out.
 
+use std::cell::RefCell;
+
 use clap::builder::{PossibleValue, TypedValueParser};
+use hookexec::config::ProjectFile;
 use hookexec::executor::Explanation;
 use hookexec::{Event, Verdict};
 
@@ -10,7 +13,7 @@ use super::error::CommandError;
 use super::exit::Exit;
 use super::from::FromArgs;
 use super::runtime::{PATIENCE, Runtime};
-use super::{input, log, output, report};
+use super::{input, log, output, report, trust};
 
 /// Runs the hooks of an event: its input on stdin, the verdict on stdout
 ///
@@ -86,13 +89,20 @@ impl Args {
         if let Ok(input) = &input
             && let Some(verdict) = self.connect.verdict(&self.config, event, input)?
         {
-            return self.answer(&verdict, Vec::new);
+            return self.answer(&verdict, &[], Vec::new);
         }
-        let executor = self.config.executor()?;
+        let unapproved = RefCell::new(Vec::new());
+        let executor = match self.format {
+            Format::Json => self.config.executor()?,
+            Format::Text => {
+                self.config.executor_noting(|file| unapproved.borrow_mut().push(file.clone()))?
+            }
+        };
+        let unapproved = unapproved.into_inner();
         let input = input?;
         let not_run = || executor.explain(event, &input);
         if !executor.concerns(event, &input) {
-            let exit = self.answer(&Verdict::no_opinion(event), not_run);
+            let exit = self.answer(&Verdict::no_opinion(event), &unapproved, not_run);
             // Nothing was started, and the process ends: the system frees all at once.
             std::mem::forget(executor);
             return exit;
@@ -101,17 +111,19 @@ impl Args {
         self.log.start();
         let runtime = Runtime::new()?;
         let verdict = runtime.run(executor.dispatch(event, &input))?;
-        let exit = self.answer(&verdict, not_run)?;
+        let exit = self.answer(&verdict, &unapproved, not_run)?;
         // Hooks in the background end at their own timeouts. A signal ends them at once, and changes
         // nothing about the answer that was given.
         let _ = runtime.run(executor.shutdown(PATIENCE));
         Ok(exit)
     }
 
-    /// Answers; `not_run` tells of the hooks that the verdict does not speak of.
+    /// Answers; `unapproved` are files to warn of that the answer may tell of itself, and `not_run` tells
+    /// of the hooks that the verdict does not speak of.
     fn answer(
         &self,
         verdict: &Verdict,
+        unapproved: &[ProjectFile],
         not_run: impl FnOnce() -> Vec<Explanation>,
     ) -> Result<Exit, CommandError> {
         if self.log.verbose() {
@@ -120,7 +132,13 @@ impl Args {
         }
         match self.format {
             Format::Json => output::print_json_line(verdict)?,
-            Format::Text => output::print(&report::verdict(verdict))?,
+            Format::Text => {
+                let text = report::verdict(verdict);
+                let told =
+                    |file: &&ProjectFile| file.problem().is_some_and(|it| text.contains(&it));
+                unapproved.iter().filter(|file| !told(file)).for_each(trust::warn_of_unapproved);
+                output::print(&text)?;
+            }
         }
         Ok(Exit::of(verdict))
     }

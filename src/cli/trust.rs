@@ -255,11 +255,10 @@ impl Row {
     }
 }
 
-/// Says loudly which hooks files were found and do not run. What changed in them `trust show` says: a
-/// guard has no time for it.
-pub(crate) fn warn_of_unapproved(config: &Config) {
-    for file in &config.project_files {
-        let Some(problem) = file.problem() else { continue };
+/// Says loudly that a hooks file was found and does not run, when it is not approved. What changed in it
+/// `trust show` says: a guard has no time for it.
+pub(crate) fn warn_of_unapproved(file: &ProjectFile) {
+    if let Some(problem) = file.problem() {
         warn(&format!("{problem}: its hooks fail; {}", file.way_out()));
     }
 }

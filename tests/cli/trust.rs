@@ -25,12 +25,9 @@ fn what_was_not_approved_does_not_run_and_its_absence_denies() {
     assert!(run.stdout.contains("was never approved"), "{run:?}");
     assert!(run.stderr.contains("hookexec trust add"), "{run:?}");
 
-    // People are told once, and in the words of `check`.
-    let text = sandbox.hookexec(["run", "pre_tool_use", "--format", "text"]).stdin(CALL).run();
-    let text = text.exits(2);
-    assert_eq!(text.stdout.matches("was never approved").count(), 1, "{text:?}");
+    // Others are told by `check`, in its words; see below of people.
     let check = sandbox.hookexec(["check"]).run().exits(0);
-    for said in [&text.stderr, &check.stderr] {
+    for said in [&run.stderr, &check.stderr] {
         assert!(said.contains("hooks.yaml was never approved: its hooks fail"), "{said}");
     }
     let explained = sandbox.hookexec(["explain", "pre_tool_use"]).stdin(CALL).run().exits(0);
@@ -45,6 +42,28 @@ fn what_was_not_approved_does_not_run_and_its_absence_denies() {
     // What the file is not about is not denied.
     let other = sandbox.hookexec(["run", "pre_tool_use"]).stdin(r#"{"tool_name":"edit"}"#).run();
     let _ = other.exits(0);
+}
+
+#[test]
+fn people_are_told_once_that_a_file_was_not_approved() {
+    let sandbox = Sandbox::new();
+    let hooks = "pre_tool_use: { matcher: shell, hooks: [ { type: command, command: a }, { type: command, command: b } ] }
+stop: [ { type: command, command: a }, { type: command, command: b } ]
+";
+    sandbox.write("hooks.yaml", hooks);
+    for (event, code, last) in [
+        ("pre_tool_use", 2, "hook `b` ([SANDBOX]/project/hooks.yaml:1) failed: see above\n"),
+        ("stop", 0, "hook `b` ([SANDBOX]/project/hooks.yaml:2) failed: see above\n"),
+        // What is not about any of its hooks says so all the same.
+        ("session_end", 0, "it may go on\n"),
+    ] {
+        let text = sandbox.hookexec(["run", event, "--format", "text"]).stdin(CALL).run();
+        let text = text.exits(code);
+        let said = [text.stderr.as_str(), &text.stdout].concat();
+        assert_eq!(said.matches("was never approved").count(), 1, "{said}");
+        assert_eq!(said.matches("hookexec trust add").count(), 1, "{said}");
+        assert!(said.contains(last), "{said}");
+    }
 }
 
 #[test]
