@@ -238,8 +238,12 @@ impl<'a> Document<'a> {
         // are for tools that nobody knows.
         let sound = self.reader.errors() == errors;
         for item in items {
-            let hook = self.reader.hook(item, place);
-            self.config.hooks.extend(hook.filter(|_| sound));
+            let Some(hook) = self.reader.hook(item, place) else { continue };
+            if sound {
+                self.config.hooks.push(hook);
+            } else {
+                self.reader.broken_hooks.push(hook);
+            }
         }
     }
 

@@ -129,7 +129,11 @@ impl Reader {
         hook.background = self.background(&fields, contract, hook.mode);
         hook.on_error = self.on_error(&fields, contract, defaults);
         hook.when = self.both_conditions(&fields, place.when.as_ref());
-        (self.errors() == errors).then_some(hook)
+        if self.errors() == errors {
+            return Some(hook);
+        }
+        self.broken_hooks.push(hook);
+        None
     }
 
     fn optional<T>(

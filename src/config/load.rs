@@ -66,6 +66,8 @@ pub(crate) struct Loading {
     pub(crate) config: Config,
     /// Errors and warnings.
     pub(crate) problems: Diagnostics,
+    /// The hooks that are left out, as far as they could be read.
+    pub(crate) broken_hooks: Vec<Hook>,
     pub(super) acceptance: Acceptance,
     /// How many bytes of text were read so far.
     bytes: usize,
@@ -162,6 +164,7 @@ impl Loading {
                 document.read(&root);
                 self.agent_found |= document.has_agents;
                 self.broken_processes.extend(document.broken_processes);
+                self.broken_hooks.append(&mut document.reader.broken_hooks);
                 self.problems.extend(document.reader.into_problems());
                 let mut part = document.config;
                 self.states = self.states.saturating_add(states(&part));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::diagnostic::{Diagnostic, Diagnostics, Severity};
 use super::layers::{DROP_INS, Layer};
+use super::model::Hook;
 use super::node::{Node, Value};
 use super::source::{Location, SourceFile};
 use crate::suggest;
@@ -44,6 +45,8 @@ pub(super) struct Reader {
     problems: Vec<Diagnostic>,
     errors: usize,
     left_out: usize,
+    /// Hooks with errors, as far as they could be read: others may find more in them.
+    pub(super) broken_hooks: Vec<Hook>,
 }
 
 /// The keys of a mapping, each known and there once.
@@ -72,16 +75,16 @@ impl<'n> Fields<'n> {
 
 impl Reader {
     pub(super) fn new(file: Arc<SourceFile>) -> Self {
-        Self { file, problems: Vec::new(), errors: 0, left_out: 0 }
+        Self { file, problems: Vec::new(), errors: 0, left_out: 0, broken_hooks: Vec::new() }
     }
 
-    /// Returns who brought the file in.
     /// Returns whether the file stands in a `hooks.d`.
     pub(super) fn is_drop_in(&self) -> bool {
         let directory = self.file.path.parent().and_then(Path::file_name);
         directory.is_some_and(|name| name == DROP_INS)
     }
 
+    /// Returns who brought the file in.
     pub(super) fn layer(&self) -> Layer {
         self.file.layer
     }

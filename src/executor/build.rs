@@ -148,17 +148,24 @@ fn build_handler(
     if let Some(why) = refusal {
         return Ok(Arc::new(Refusal(Arc::clone(why))));
     }
-    let Some(factory) = env.registry.factory(&hook.kind) else {
-        let types = || env.registry.types();
-        let hint = suggest::closest(&hook.kind, types()).map_or_else(
-            || format!("known types: {}", types().collect::<Vec<_>>().join(", ")),
-            |meant| format!("did you mean `{meant}`?"),
-        );
-        return Err(BuildError::new(format!("unknown hook type `{}`", hook.kind))
-            .at("type")
-            .hint(hint));
-    };
-    factory.build(env, hook)
+    match env.registry.factory(&hook.kind) {
+        Some(factory) => factory.build(env, hook),
+        None => Err(unknown(&env.registry, &hook.kind)),
+    }
+}
+
+fn unknown(registry: &Registry, kind: &str) -> BuildError {
+    let hint = suggest::closest(kind, registry.types()).map_or_else(
+        || format!("known types: {}", registry.types().collect::<Vec<_>>().join(", ")),
+        |meant| format!("did you mean `{meant}`?"),
+    );
+    BuildError::new(format!("unknown hook type `{kind}`")).at("type").hint(hint)
+}
+
+/// Returns the problem of a hook whose type nobody registered.
+pub(super) fn unknown_type(registry: &Registry, hook: &Hook) -> Option<Diagnostic> {
+    let is_known = registry.factory(&hook.kind).is_some();
+    (!is_known).then(|| diagnostic(hook, unknown(registry, &hook.kind)))
 }
 
 /// Stands in for a hook whose file was not approved: it always fails, so that the absence of a guard

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::build::unknown_type;
 use super::dispatch::Executor;
 use super::worst::WorstCase;
 use crate::config::{Diagnostic, Diagnostics, Hook, LoadOptions, Loading, ProjectFile};
@@ -53,6 +54,9 @@ impl Executor {
         if !problems.has_errors() {
             problems.extend(config.project_files.iter().filter_map(ProjectFile::warning));
         }
+        // Of hooks that are broken anyhow no more is asked than who would run them.
+        let unknown = loading.broken_hooks.iter().filter(|hook| !hook.kind.is_empty());
+        problems.extend(unknown.filter_map(|hook| unknown_type(&registry, hook)));
         let mut builder = Self::builder(config).registry(registry);
         if let Some(directory) = &options.working_dir {
             builder = builder.working_dir(directory);

@@ -131,6 +131,36 @@ fn every_problem_is_shown_at_once_with_its_line() {
 }
 
 #[test]
+fn what_else_is_wrong_with_a_hook_does_not_hide_its_type() {
+    let sandbox = Sandbox::new();
+    let hooks = "stop: { type: comand, command: ls, tiemout: 3 }
+session_start: [ { type: 5, command: ls, timeout: x }, { type: [], command: ls } ]
+pre_tool_use: { matcher: '*.sh', hooks: { type: biultin, command: ls } }
+";
+    sandbox.write("hooks.yaml", hooks);
+    let done = sandbox.hookexec(["check", "--config", "hooks.yaml", "--format", "json"]).run();
+    let report: Value = serde_json::from_str(&done.exits(78).stdout).unwrap();
+    let problems = report["problems"].as_array().unwrap();
+    let told: Vec<String> = problems
+        .iter()
+        .filter(|problem| problem["severity"] == "error")
+        .map(|problem| format!("{}: {}", problem["line"], problem["message"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "1: unknown hook type `comand`",
+            "1: unknown key `tiemout` in a hook",
+            "2: unknown hook type `5`",
+            "2: `timeout` is no duration: `x`",
+            "2: `type` must be text, not a list",
+            "3: `matcher` is not a valid regular expression",
+            "3: unknown hook type `biultin`",
+        ]
+    );
+}
+
+#[test]
 fn problems_are_data_for_programs() {
     let sandbox = Sandbox::new();
     sandbox.write("hooks.yaml", BROKEN);
