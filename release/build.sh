@@ -24,18 +24,22 @@ RUSTFLAGS="$flags -C profile-generate=$learnt/counts" \
     cargo build --release --target "$target" --target-dir target/counting
 
 echo "== what agents do"
-bash release/practise.sh "target/counting/$target/release/hookexec"
-"$tools/llvm-profdata" merge -o "$learnt/profile" "$learnt/counts"
-# Each function that ran at all. The system reads a program in pieces as it is run: what runs lies side
-# by side, and the parts of it that never ran lie elsewhere.
-"$tools/llvm-profdata" show --all-functions --counts "$learnt/profile" | awk '
-    /^  [^ ].*:$/ { name = $1; sub(/:$/, "", name); sub(/.*;/, "", name) }
-    /Block counts: \[.*[1-9]/ { print name }' > "$learnt/order"
+bash release/practise.sh "target/counting/$target/release/hookexec" "$learnt/counts"
+"$tools/llvm-profdata" merge -o "$learnt/profile" "$learnt"/counts/*
+# The system reads a program in pieces as it runs. So each function that ran lies beside those that ran
+# with it, what every start needs first; and the parts of it that never ran lie elsewhere.
+for scene in start command other; do
+    "$tools/llvm-profdata" merge -o "$learnt/$scene" "$learnt/counts/$scene"
+    "$tools/llvm-profdata" show --all-functions --counts "$learnt/$scene" | awk '
+        /^  [^ ].*:$/ { name = $1; sub(/:$/, "", name); sub(/.*;/, "", name) }
+        /Block counts: \[.*[1-9]/ { print name }'
+done | awk '!seen[$0]++' > "$learnt/order"
 echo "$(wc -l < "$learnt/order") functions ran"
 
 echo "== the build itself"
 layout="-C link-arg=-fuse-ld=lld -C link-arg=-B$tools/gcc-ld"
 layout="$layout -C link-arg=-Wl,--symbol-ordering-file=$learnt/order,--no-warn-symbol-ordering"
-layout="$layout -C llvm-args=-split-machine-functions"
+# What ran once ran: the linker, not the compiler, is told what is rare.
+layout="$layout -C llvm-args=-split-machine-functions -C llvm-args=-mfs-psi-cutoff=0"
 RUSTFLAGS="$flags -C profile-use=$learnt/profile $layout" cargo build --release --target "$target"
 ls -l "target/$target/release/hookexec"

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Does with a hookexec (`$1`) what agents wait for: events that nothing is for, hooks of each type,
-# an agent's own payload, and a server's answer.
+# an agent's own payload, and a server's answer. A build that counts writes below `$2`, scene by scene.
 set -euo pipefail
 hookexec=$(realpath "$1")
 place=$(mktemp -d)
+counts=${2:-$place/counts}
+scene() { export LLVM_PROFILE_FILE="$counts/$1/%p.profraw"; }
 trap 'rm -rf "$place"' EXIT
 export HOME=$place
 cd "$place"
@@ -40,6 +42,7 @@ post_tool_use:
   - hooks: [{ type: command, command: "echo '{\"additionalContext\": \"seen\"}'" }]
 YAML
 cp guards.yaml .hookexec/hooks.yaml
+echo 'pre_tool_use: [{ hooks: [{ type: command, command: "cat >/dev/null" }] }]' > command.yaml
 
 shell='{"session_id": "s1", "tool_name": "shell", "tool_input": {"cmd": "git push --force"}}'
 edit='{"session_id": "s1", "tool_name": "edit", "tool_input": {"path": ".git/config"}}'
@@ -47,12 +50,17 @@ payload='{"session_id": "s1", "cwd": "'$place'", "hook_event_name": "PreToolUse"
 # Denials are among the answers.
 ask() { local input=$1; shift; printf '%s' "$input" | "$hookexec" run "$@" >/dev/null 2>&1 || true; }
 
+scene other
 "$hookexec" trust add .hookexec/hooks.yaml >/dev/null 2>&1
 "$hookexec" serve --socket "$place/socket" 2>/dev/null &
 server=$!
 until [ -S "$place/socket" ]; do sleep 0.1; done
 for _ in 1 2 3 4 5; do
+    scene start
     ask "$shell" pre_tool_use --isolated --config many.yaml
+    scene command
+    ask "$shell" pre_tool_use --isolated --config command.yaml
+    scene other
     ask "$shell" pre_tool_use
     ask "$edit" pre_tool_use --isolated --config guards.yaml
     ask "$shell" post_tool_use --isolated --config guards.yaml

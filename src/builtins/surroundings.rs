@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use jiff::{Timestamp, Zoned};
 
@@ -14,20 +14,24 @@ use crate::config::home::without_detours;
 /// Builtins read these here and nowhere else, so that each can be run against another machine's.
 #[derive(Clone)]
 pub struct Surroundings {
-    env: Arc<BTreeMap<OsString, OsString>>,
-    home: Option<PathBuf>,
-    temp_dir: PathBuf,
+    env: Arc<LazyEnv>,
+    home: Option<Arc<Path>>,
+    temp_dir: Arc<Path>,
     now: Arc<dyn Fn() -> Zoned + Send + Sync>,
 }
 
+type Env = BTreeMap<OsString, OsString>;
+type LazyEnv = LazyLock<Env, Box<dyn FnOnce() -> Env + Send>>;
+
 impl Surroundings {
-    /// Returns those of this process, as they are now; the clock goes on.
+    /// Returns those of this process, as they are now; the environment as it is when a builtin first
+    /// asks for it. The clock goes on.
     #[must_use]
     pub fn of_process() -> Self {
         Self {
-            env: Arc::new(std::env::vars_os().collect()),
+            env: env(|| std::env::vars_os().collect()),
             home: std::env::home_dir().and_then(usable),
-            temp_dir: std::env::temp_dir(),
+            temp_dir: std::env::temp_dir().into(),
             now: Arc::new(Zoned::now),
         }
     }
@@ -40,12 +44,12 @@ impl Surroundings {
         K: Into<OsString>,
         V: Into<OsString>,
     {
-        let env: BTreeMap<OsString, OsString> =
-            env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        let path = |name: &str| env.get(OsStr::new(name)).map(PathBuf::from);
+        let all: Env = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let path = |name: &str| all.get(OsStr::new(name)).map(PathBuf::from);
         self.home = path("HOME").and_then(usable);
-        self.temp_dir = path("TMPDIR").filter(|path| path.is_absolute()).unwrap_or(self.temp_dir);
-        self.env = Arc::new(env);
+        let temp_dir = path("TMPDIR").filter(|path| path.is_absolute());
+        self.temp_dir = temp_dir.map_or(self.temp_dir, Arc::from);
+        self.env = self::env(move || all);
         self
     }
 
@@ -92,8 +96,12 @@ impl Surroundings {
 }
 
 /// Returns a home directory as paths can be compared with it.
-fn usable(home: PathBuf) -> Option<PathBuf> {
-    home.is_absolute().then(|| without_detours(home))
+fn usable(home: PathBuf) -> Option<Arc<Path>> {
+    home.is_absolute().then(|| without_detours(home).into())
+}
+
+fn env(read: impl FnOnce() -> Env + Send + 'static) -> Arc<LazyEnv> {
+    Arc::new(LazyLock::new(Box::new(read)))
 }
 
 impl std::fmt::Debug for Surroundings {

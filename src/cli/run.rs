@@ -115,6 +115,8 @@ impl Args {
         // Hooks in the background end at their own timeouts. A signal ends them at once, and changes
         // nothing about the answer that was given.
         let _ = runtime.run(executor.shutdown(PATIENCE));
+        // The process ends: the system frees all at once.
+        std::mem::forget(executor);
         Ok(exit)
     }
 
