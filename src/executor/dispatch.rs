@@ -145,9 +145,7 @@ impl Executor {
         let input = self.complete(event, input);
         let deadline = self.deadline.map(|limit| Instant::now() + limit);
         let outcomes = Vec::new();
-        let dispatch = Dispatch { executor: self, plan, event, deadline, observer, outcomes };
-        // Boxed: who awaits an event that matches nothing shall not hold, and move, room for all of it.
-        Box::pin(dispatch.run(input)).await
+        Dispatch { executor: self, plan, event, deadline, observer, outcomes }.run(input).await
     }
 
     /// Leaves hooks in the background to another process: none is started here any more, and
