@@ -6,7 +6,8 @@ hookexec=$(realpath "$1")
 place=$(mktemp -d)
 counts=${2:-$place/counts}
 scene() { export LLVM_PROFILE_FILE="$counts/$1/%p.profraw"; }
-trap 'rm -rf "$place"' EXIT
+server=
+trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$place"' EXIT
 export HOME=$place
 cd "$place"
 mkdir .git .hookexec
@@ -47,25 +48,34 @@ echo 'pre_tool_use: [{ hooks: [{ type: command, command: "cat >/dev/null" }] }]'
 shell='{"session_id": "s1", "tool_name": "shell", "tool_input": {"cmd": "git push --force"}}'
 edit='{"session_id": "s1", "tool_name": "edit", "tool_input": {"path": ".git/config"}}'
 payload='{"session_id": "s1", "cwd": "'$place'", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}'
-# Denials are among the answers.
-ask() { local input=$1; shift; printf '%s' "$input" | "$hookexec" run "$@" >/dev/null 2>&1 || true; }
+# Has `run` answer the input `$2`, which must end in the exit code `$1`.
+ask() {
+    local expected=$1 input=$2 status=0
+    shift 2
+    printf '%s' "$input" | "$hookexec" run "$@" >/dev/null 2>&1 || status=$?
+    if [ "$status" != "$expected" ]; then
+        echo "hookexec run $*: exit code $status in the place of $expected" >&2
+        exit 1
+    fi
+}
 
 scene other
 "$hookexec" trust add .hookexec/hooks.yaml >/dev/null 2>&1
 "$hookexec" serve --socket "$place/socket" 2>/dev/null &
 server=$!
-until [ -S "$place/socket" ]; do sleep 0.1; done
+until [ -S "$place/socket" ] || ! kill -0 "$server"; do sleep 0.1; done
 for _ in 1 2 3 4 5; do
     scene start
-    ask "$shell" pre_tool_use --isolated --config many.yaml
+    ask 0 "$shell" pre_tool_use --isolated --config many.yaml
     scene command
-    ask "$shell" pre_tool_use --isolated --config command.yaml
+    ask 0 "$shell" pre_tool_use --isolated --config command.yaml
     scene other
-    ask "$shell" pre_tool_use
-    ask "$edit" pre_tool_use --isolated --config guards.yaml
-    ask "$shell" post_tool_use --isolated --config guards.yaml
-    ask "$payload" --from claude-code --isolated --config guards.yaml
-    ask "$edit" pre_tool_use --connect "$place/socket"
+    ask 2 "$shell" pre_tool_use
+    ask 2 "$edit" pre_tool_use --isolated --config guards.yaml
+    ask 0 "$shell" post_tool_use --isolated --config guards.yaml
+    ask 0 "$payload" --from claude-code --isolated --config guards.yaml
+    ask 2 "$edit" pre_tool_use --connect "$place/socket"
 done
 kill "$server"
 wait "$server" || true
+server=
