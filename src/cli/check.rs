@@ -70,7 +70,7 @@ impl Args {
         }
         let absent = absent(&check, &options.working_dir.unwrap_or_default());
         check.add(absent);
-        check.add(late(&self.moments(&check.worst_cases)));
+        check.add(late(&self.moments(&check.worst_cases), self.agent()));
         let mut processes = Vec::new();
         if self.start && !check.problems.has_errors() {
             processes = self.start()?;
@@ -105,8 +105,7 @@ impl Args {
 
     /// Returns what somebody waits for, and how long.
     fn moments<'c>(&self, worst_cases: &'c [WorstCase]) -> Vec<Moment<'c>> {
-        let of_host = |host: &DeclaredEvents| Agent::all().find(|it| it.title() == host.host());
-        let Some(agent) = self.host.as_ref().and_then(of_host) else {
+        let Some(agent) = self.agent() else {
             let alone =
                 |case| Some(Moment { native: None, cases: vec![case], limit: self.within? });
             return worst_cases.iter().filter_map(alone).collect();
@@ -117,12 +116,18 @@ impl Args {
             let cases = worst_cases.iter().filter(|case| fires.contains(&case.event)).collect();
             let (_, usual) = install::limits(agent, native, install::TIMEOUT);
             let limit = self.within.unwrap_or(Duration::from_secs(usual));
-            Moment { native: Some(native.name), cases, limit }
+            Moment { native: Some(native), cases, limit }
         };
         let mut moments: Vec<Moment<'_>> = agent.events().iter().map(moment).collect();
         // Some agents have an event for each kind of tool; the first stands for all.
         moments.dedup_by(|next, first| next.cases == first.cases);
         moments
+    }
+
+    /// Returns the coding agent that is the host.
+    fn agent(&self) -> Option<Agent> {
+        let host = self.host.as_ref()?;
+        Agent::all().find(|agent| agent.title() == host.host())
     }
 
     /// Starts every process, and stops it again.
@@ -153,7 +158,7 @@ fn absent(check: &Check, project: &Path) -> Vec<Diagnostic> {
 /// What somebody waits for.
 struct Moment<'c> {
     /// What the agent calls it.
-    native: Option<&'static str>,
+    native: Option<&'static NativeEvent>,
     cases: Vec<&'c WorstCase>,
     limit: Duration,
 }
@@ -166,14 +171,14 @@ impl Moment<'_> {
     fn told(&self) -> String {
         let names: Vec<String> =
             self.cases.iter().map(|case| format!("`{}`", case.event)).collect();
-        let at = self.native.map(|name| format!(" at {name}")).unwrap_or_default();
+        let at = self.native.map(|native| format!(" at {}", native.name)).unwrap_or_default();
         format!("{:?}{at} ({})", self.time(), names.join(", "))
     }
 }
 
 /// Returns warnings of moments whose hooks may take too long: one for each limit, since hooks that
 /// say nothing of their time all have the same.
-fn late(moments: &[Moment<'_>]) -> Vec<Diagnostic> {
+fn late(moments: &[Moment<'_>], agent: Option<Agent>) -> Vec<Diagnostic> {
     let mut by_limit: BTreeMap<Duration, Vec<&Moment<'_>>> = BTreeMap::new();
     for moment in moments.iter().filter(|moment| moment.time() > moment.limit) {
         by_limit.entry(moment.limit).or_default().push(moment);
@@ -184,7 +189,14 @@ fn late(moments: &[Moment<'_>]) -> Vec<Diagnostic> {
             "an answer is due within {limit:?}, and hooks may take longer together: {}",
             told.join(", ")
         ));
-        let hint = "what is late is no answer: lower the `timeout` of the hooks, or set a `deadline` in `defaults`";
+        let wait = agent.and_then(|agent| Some((agent, longer_wait(agent, &moments)?)));
+        let hint = format!(
+            "what is late is no answer: lower the `timeout` of the hooks, or set a `deadline` in `defaults`{}",
+            wait.map(|(agent, wait)| {
+                format!(", or let it wait longer: `hookexec install {agent} --timeout {wait}`")
+            })
+            .unwrap_or_default()
+        );
         let first = moments.first().and_then(|moment| moment.cases.first());
         match first {
             Some(case) => problem.hint(hint).at(case.location.clone()),
@@ -192,6 +204,17 @@ fn late(moments: &[Moment<'_>]) -> Vec<Diagnostic> {
         }
     };
     by_limit.into_iter().map(warning).collect()
+}
+
+/// Returns for which `install --timeout` the agent would wait long enough at all of `moments`, if for any.
+fn longer_wait(agent: Agent, moments: &[&Moment<'_>]) -> Option<u64> {
+    let wait = install::timeout_for(moments.iter().map(|moment| moment.time()).max()?)?;
+    let suffices = |moment: &&Moment<'_>| {
+        moment.native.is_some_and(|native| {
+            moment.time() <= Duration::from_secs(install::limits(agent, native, wait).1)
+        })
+    };
+    moments.iter().all(suffices).then_some(wait)
 }
 
 fn host(name: &str) -> Result<DeclaredEvents, String> {

@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use hookexec::Event;
 use hookexec::agents::{Agent, NativeEvent};
@@ -168,7 +169,7 @@ fn kept_configs(agent: Agent, there: &[Live]) -> Vec<String> {
 /// Returns how long the agent waits by now, in seconds.
 fn kept_timeout(agent: Agent, there: &[Live]) -> u64 {
     let written = there.iter().filter_map(|live| live.timeout).fold(0.0, f64::max);
-    let written = std::time::Duration::try_from_secs_f64(written).unwrap_or_default().as_secs();
+    let written = Duration::try_from_secs_f64(written).unwrap_or_default().as_secs();
     if (2..=900).contains(&written) {
         return written;
     }
@@ -181,6 +182,12 @@ fn kept_timeout(agent: Agent, there: &[Live]) -> u64 {
 /// Returns within which time an agent that waits for `timeout` gets its answer, in seconds.
 fn within_of(timeout: u64) -> u64 {
     (timeout - (timeout / 10).max(1)).max(1)
+}
+
+/// Returns how long an agent must wait for answers that may take `within`, in seconds; `None` when that is
+/// more than can be asked for.
+pub(crate) fn timeout_for(within: Duration) -> Option<u64> {
+    (2..=900).find(|timeout| Duration::from_secs(within_of(*timeout)) >= within)
 }
 
 /// Returns a path as text: settings are JSON, and another path would not be found again.
@@ -288,6 +295,17 @@ pub(crate) fn uneditable(settings: &Settings, error: &dyn std::fmt::Display) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_agent_that_waits_as_long_as_it_is_told_to_gets_every_answer() {
+        for within in 1..=810 {
+            let timeout = timeout_for(Duration::from_secs(within)).unwrap();
+            assert!(within_of(timeout) >= within, "{within}: {timeout}");
+        }
+        assert_eq!(timeout_for(Duration::from_millis(53_500)), Some(59));
+        assert_eq!(timeout_for(Duration::from_secs(811)), None);
+        assert_eq!(timeout_for(Duration::MAX), None);
+    }
 
     #[test]
     fn the_answer_comes_before_the_agent_gives_up() {

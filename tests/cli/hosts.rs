@@ -79,7 +79,12 @@ fn hooks_that_may_take_longer_than_somebody_waits_are_warned_of() {
     let said = check(&["--host", "claude-code"]).stderr;
     let wanted = "within 54s, and hooks may take longer together: 65s at PreToolUse (";
     assert!(said.contains(wanted), "{said}");
+    assert!(said.contains("or let it wait longer: `hookexec install claude-code --timeout 72`"));
     assert_eq!(check(&["--host", "claude-code", "--within", "65"]).stderr, "");
+    // No agent is made to wait for an hour.
+    sandbox.write("hooks.yaml", "stop: { type: command, command: 'true', timeout: 1h }");
+    let said = check(&["--host", "claude-code"]).stderr;
+    assert!(said.contains("3600s at Stop") && !said.contains("hookexec install"), "{said}");
 
     // The file's own deadline cuts them off: that is warned of, and the agent has its answer.
     sandbox.write("hooks.yaml", &format!("defaults: {{ deadline: 20s }}\n{file}"));

@@ -9,6 +9,7 @@ use hookexec::executor::Check;
 
 use super::{Finding, codex, guards};
 use crate::cli::from::firings;
+use crate::cli::install::timeout_for;
 use crate::cli::scripts::is_program;
 use crate::cli::settings::call::Call;
 use crate::cli::settings::live::Live;
@@ -259,13 +260,16 @@ fn patience(agent: Agent, calls: &[Registered], check: &Check) -> Vec<Finding> {
             let longer = hook.timeout.as_secs_f64() > within;
             // The default timeout is longer than most agents wait; only a wish of the user's counts.
             if longer && hook.key_locations.contains_key("timeout") {
+                let way_out = timeout_for(hook.timeout).map_or_else(
+                    || "no agent is made to wait that long; lower its `timeout`".to_owned(),
+                    |timeout| format!("`hookexec install {agent} --timeout {timeout}`"),
+                );
                 findings.push(Finding::warning(format!(
-                    "{name}: `{}` ({}) may take {} s and is stopped after {} s: `hookexec install {agent} --timeout {}`",
+                    "{name}: `{}` ({}) may take {} s and is stopped after {} s: {way_out}",
                     hook.label(),
                     hook.location,
                     hook.timeout.as_secs(),
                     call.within,
-                    (hook.timeout.as_secs() * 10).div_ceil(9) + 1
                 )));
             }
         }
