@@ -25,7 +25,9 @@ RUSTFLAGS="$flags -C profile-generate=$learnt/counts" \
 
 echo "== what agents do"
 bash release/practise.sh "target/counting/$target/release/hookexec" "$learnt/counts"
-"$tools/llvm-profdata" merge -o "$learnt/profile" "$learnt"/counts/*
+# Each count stands for a thousand: one or two are lost where the library's own parts are guessed at.
+"$tools/llvm-profdata" merge -o "$learnt/profile" "$learnt"/counts/*/*
+"$tools/llvm-profdata" merge -o "$learnt/profile" --weighted-input=1000,"$learnt/profile"
 # The system reads a program in pieces as it runs. So each function that ran lies beside those that ran
 # with it, what every start needs first; and the parts of it that never ran lie elsewhere.
 for scene in start command other; do
