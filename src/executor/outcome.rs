@@ -14,7 +14,7 @@ pub(super) struct Outcome {
     /// The answer, less whatever the event has no use for.
     pub(super) output: Output,
     /// The answer of a hook whose mode keeps it from counting; `output` is empty then.
-    pub(super) unenforced: Option<Output>,
+    pub(super) unenforced: Option<Box<Output>>,
     /// Why it failed, ended in error, or was skipped.
     pub(super) error: Option<String>,
     /// Remarks for the report.
@@ -99,12 +99,12 @@ impl Outcome {
                 format!("hook {} would have {done}{because} (`mode: warn`)", bound.title())
             }));
         }
-        self.unenforced = Some(said);
+        self.unenforced = Some(Box::new(said));
         self
     }
 
     pub(super) fn report(&self, bound: &Bound) -> HookReport {
-        let said = self.unenforced.as_ref().unwrap_or(&self.output);
+        let said = self.unenforced.as_deref().unwrap_or(&self.output);
         let some = |text: &String| (!text.is_empty()).then(|| text.clone());
         let mut warnings = self.warnings.clone();
         warnings.extend(self.notices.iter().cloned());
