@@ -110,7 +110,7 @@ impl Args {
 
         self.log.start();
         let runtime = Runtime::new()?;
-        // Boxed, or its eight kilobytes would be moved from one place on the stack to the next.
+        // Boxed, or its kilobytes would be moved from one place on the stack to the next.
         let verdict = runtime.run(Box::pin(executor.dispatch(event, &input)))?;
         let exit = self.answer(&verdict, &unapproved, not_run)?;
         // Hooks in the background end at their own timeouts. A signal ends them at once, and changes
