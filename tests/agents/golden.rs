@@ -69,7 +69,7 @@ fn played(agent: Agent, golden: &Value) -> Value {
     if let Ok(told) = Dialect::ClaudeCode.payloads(&everything, &call.input)
         && agent != Agent::ClaudeCode
     {
-        now["in_claude_code"] = json!(told);
+        now["in_claude_code"] = json!(told.collect::<Vec<_>>());
     }
     let answers: BTreeMap<&str, Value> = verdicts(&call)
         .into_iter()

@@ -11,27 +11,50 @@ use crate::wire::{InputChange, JsonObject};
 /// Claude Code's name of an argument, and what other agents call it.
 type Group = (&'static str, &'static [&'static str]);
 
-const COMMAND: Group =
-    ("command", &["cmd", "command_line", "commandLine", "script", "chars", "input", "text"]);
+const COMMAND: Group = (
+    "command",
+    &["cmd", "command_line", "commandLine", "script", "chars", "input", "keys", "text"],
+);
 const ARGS: Group = ("args", &["arguments", "argv"]);
 const FILE_PATH: Group = (
     "file_path",
     &["path", "filePath", "absolute_path", "file", "filename", "target_file", "notebook_path"],
 );
 const URL: Group = ("url", &["urls", "uri"]);
-const OPTIONAL: [Group; 6] = [
-    ("content", &["contents", "file_text", "fileText", "text", "code"]),
-    ("old_string", &["old_str", "oldString", "oldText", "old_text"]),
-    ("new_string", &["new_str", "newString", "newText", "new_text"]),
+/// The texts of a change to a file.
+const TEXTS: [Group; 3] = [
+    (
+        "content",
+        &["contents", "file_text", "fileText", "insert_text", "new_source", "text", "code"],
+    ),
+    ("old_string", &["old_str", "oldStr", "oldString", "oldText", "old_text"]),
+    ("new_string", &["new_str", "newStr", "newString", "newText", "new_text"]),
+];
+const OPTIONAL: [Group; 4] = [
     ("pattern", &["regex"]),
+    ("glob", &["include", "include_pattern"]),
     ("path", &["dir_path", "directory", "target_directory"]),
     ("query", &["search_query", "q"]),
 ];
 /// Where a patch may stand.
 const PATCH: [&str; 5] = ["input", "patch", "command", "content", "diff"];
 /// Where several files may stand: as paths, or as objects that each have one.
-const FILES: [&str; 7] =
-    ["paths", "file_paths", "include", "files", "operations", "replacements", "edits"];
+const FILES: [&str; 9] = [
+    "paths",
+    "file_paths",
+    "image_paths",
+    "include",
+    "files",
+    "operations",
+    "replacements",
+    "edits",
+    "changes",
+];
+/// Those of them that hold several edits of one file, where the file is named beside them.
+const EDITS: [&str; 2] = ["edits", "changes"];
+
+/// In how many places one call may search: for each the other arguments are copied.
+const MAX_PATHS: usize = 32;
 
 /// Why a call can't be said: a guard would be shown nothing, or not what the tool acts on.
 #[derive(Debug, PartialEq)]
@@ -98,14 +121,21 @@ pub(super) fn translate(
     }
     if is("write") || is("edit") || is("read") {
         call.rename(FILE_PATH)?;
-        if !call.has("file_path") {
-            return call.each_file(directory);
+        let calls = if call.has("file_path") {
+            // A file that is written may hold a patch as its text; what changes files may apply it.
+            if is("edit") || (is("write") && !call.has("content")) {
+                call.without_patch()?;
+            }
+            call.one_file(directory)?;
+            vec![call]
+        } else {
+            call.each_file(directory)?
+        };
+        // What is changed may stand in a list that nobody here knows.
+        if !is("read") && calls.iter().any(|call| !call.has_text() && call.has_parts()) {
+            return Err(Trouble::Missing("new_string"));
         }
-        // A file that is written may hold a patch as its text; what changes files may apply it.
-        if is("edit") || (is("write") && !call.has("content")) {
-            call.without_patch()?;
-        }
-        call.one_file(directory)?;
+        return Ok(calls);
     }
     if is("fetch") {
         call.rename(URL)?;
@@ -114,7 +144,7 @@ pub(super) fn translate(
         return call.with("url");
     }
     call.rename_optional()?;
-    Ok(vec![call])
+    if is("grep") || is("glob") || is("list") { call.each_path() } else { Ok(vec![call]) }
 }
 
 impl Call {
@@ -148,7 +178,7 @@ impl Call {
     }
 
     fn rename_optional(&mut self) -> Result<(), Trouble> {
-        for names in OPTIONAL {
+        for names in TEXTS.into_iter().chain(OPTIONAL) {
             self.rename(names)?;
         }
         // Beside a pattern it says which files to look at, to Claude Code as well.
@@ -199,7 +229,7 @@ impl Call {
 
     /// Brings what is said of one file to where Claude Code has it.
     fn one_file(&mut self, directory: &str) -> Result<(), Trouble> {
-        if FILES.iter().any(|key| *key != "edits" && self.lists(key)) {
+        if FILES.iter().any(|key| !EDITS.contains(key) && self.lists(key)) {
             return Err(Trouble::Several("file_path"));
         }
         self.join_edits()?;
@@ -219,9 +249,15 @@ impl Call {
 
     /// Puts several edits of one file together, so that a guard finds every word of them.
     fn join_edits(&mut self) -> Result<(), Trouble> {
-        let Some(Value::Array(edits)) = self.arguments.get("edits") else { return Ok(()) };
-        let mut edits: Vec<Self> =
-            edits.iter().filter_map(Value::as_object).map(Self::part).collect();
+        let mut lists = EDITS.iter().filter(|key| self.has(key)).map(|key| &self.arguments[*key]);
+        let Some(list) = lists.next() else { return Ok(()) };
+        if lists.any(|other| other != list) {
+            return Err(Trouble::Several("new_string"));
+        }
+        let edits = list.as_array().map(|list| list.iter().map(Value::as_object));
+        let edits: Option<Vec<&JsonObject>> = edits.and_then(Iterator::collect);
+        let edits = edits.ok_or(Trouble::Missing("new_string"))?;
+        let mut edits: Vec<Self> = edits.into_iter().map(Self::part).collect();
         for edit in &mut edits {
             edit.rename(FILE_PATH)?;
             if edit.has("file_path")
@@ -230,11 +266,15 @@ impl Call {
                 return Err(Trouble::Several("file_path"));
             }
             edit.rename_optional()?;
+            if !edit.has_text() {
+                return Err(Trouble::Missing("new_string"));
+            }
         }
-        for names in [OPTIONAL[1], OPTIONAL[2]] {
+        for names in TEXTS {
             let key = names.0;
-            let texts = edits.iter().filter_map(|edit| edit.arguments.get(key)?.as_str());
-            let texts: Vec<&str> = texts.collect();
+            let said = edits.iter().filter(|edit| edit.has(key)).map(|edit| &edit.arguments[key]);
+            let texts: Option<Vec<&str>> = said.map(Value::as_str).collect();
+            let texts = texts.ok_or(Trouble::Missing(key))?;
             if texts.is_empty() {
                 continue;
             }
@@ -249,6 +289,42 @@ impl Call {
         Ok(())
     }
 
+    fn has_text(&self) -> bool {
+        TEXTS.iter().any(|(name, _)| self.has(name))
+    }
+
+    /// Returns whether arguments of arguments stand in it.
+    fn has_parts(&self) -> bool {
+        let parts = |value: &Value| match value {
+            Value::Array(items) => !items.is_empty(),
+            value => value.is_object(),
+        };
+        self.arguments.values().any(parts)
+    }
+
+    /// Returns one call for each place of a search in several.
+    fn each_path(self) -> Result<Vec<Self>, Trouble> {
+        let paths: Vec<Value> = match self.arguments.get("paths") {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(paths)) => paths.clone(),
+            Some(path) => vec![path.clone()],
+        };
+        if paths.is_empty() {
+            return Ok(vec![self]);
+        }
+        let other = |path: &Value| self.has("path") && self.arguments.get("path") != Some(path);
+        if paths.len() > MAX_PATHS || paths.iter().any(other) {
+            return Err(Trouble::Several("path"));
+        }
+        let call = |path: Value| {
+            let mut call = Self::part(&self.arguments);
+            call.arguments.remove("paths");
+            call.arguments.insert("path".to_owned(), path);
+            call
+        };
+        Ok(paths.into_iter().map(call).collect())
+    }
+
     /// Returns a part of a call about several files.
     fn part(arguments: &JsonObject) -> Self {
         let back = Back { partial: true, ..Back::default() };
@@ -260,12 +336,11 @@ impl Call {
         let mut found = None;
         for value in PATCH.iter().filter_map(|key| self.arguments.get(*key)) {
             match value {
-                Value::String(text) if !patch::edits(text).is_empty() => {
-                    if found.is_some_and(|found| found != text) {
-                        return Err(Trouble::Several("file_path"));
-                    }
-                    found = Some(text);
-                }
+                Value::String(text) => match patch::edits(text) {
+                    Some(edits) if edits.is_empty() => {}
+                    Some(_) if found.is_none_or(|found| found == text) => found = Some(text),
+                    _ => return Err(Trouble::Several("file_path")),
+                },
                 Value::Array(_) | Value::Object(_) if value.to_string().contains("*** ") => {
                     return Err(Trouble::Several("file_path"));
                 }
@@ -291,7 +366,7 @@ impl Call {
             return Err(Trouble::Missing("file_path"));
         }
         // A text that belongs to none of the files would be shown to nobody.
-        for (name, others) in &OPTIONAL[..3] {
+        for (name, others) in &TEXTS {
             let mut names = std::iter::once(name).chain(*others).filter(|name| self.has(name));
             if names.any(|name| self.arguments[*name].as_str() != patch || patch.is_none()) {
                 return Err(Trouble::Several(name));
@@ -312,7 +387,7 @@ impl Call {
                 let arguments = std::iter::once(file(&edit.path)).chain(texts).collect();
                 Self { tools: Some(tools), ..Self::part(&arguments) }
             };
-            return Ok(patch::edits(patch).into_iter().map(call).collect());
+            return Ok(patch::edits(patch).into_iter().flatten().map(call).collect());
         }
         let missing = || Trouble::Missing("file_path");
         let named = |item: &Value| match item {

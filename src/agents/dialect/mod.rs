@@ -70,16 +70,21 @@ impl Dialect {
     }
 
     /// Returns what the hook is to be told, once for each call of the agent that the one call at
-    /// hand stands for: a patch of three files is three edits to an agent without patches.
+    /// hand stands for: a patch of three files is three edits to an agent without patches. Each is
+    /// written when its turn comes, for it holds all that is known of the event.
     ///
     /// # Errors
     /// When the event or the call can't be said in the dialect.
-    pub fn payloads(self, matcher: &Matcher, input: &Input) -> Result<Vec<JsonObject>, String> {
+    pub fn payloads<'i>(
+        self,
+        matcher: &Matcher,
+        input: &'i Input,
+    ) -> Result<impl Iterator<Item = JsonObject> + use<'i>, String> {
         if payload::event_name(self, input).is_none() {
             return Err(format!("{} has no such event", self.agent().title()));
         }
         let views = self.views(matcher, input)?;
-        Ok(views.iter().map(|(name, view)| payload::write(self, input, name, view)).collect())
+        Ok(views.into_iter().map(move |(name, view)| payload::write(self, input, &name, &view)))
     }
 
     /// Puts the changes that a hook made to the dialect's payload into the words of the call at

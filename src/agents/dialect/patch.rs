@@ -19,8 +19,9 @@ pub(super) enum Kind {
     Delete,
 }
 
-/// Reads a patch in the format of `apply_patch`; none when the text is something else.
-pub(super) fn edits(text: &str) -> Vec<Edit> {
+/// Reads a patch in the format of `apply_patch`; no edits when the text is something else, and `None`
+/// when one program may read it otherwise than another: an indented head is a line of the file, too.
+pub(super) fn edits(text: &str) -> Option<Vec<Edit>> {
     const HEADS: [(&str, Kind); 4] = [
         ("*** Add File:", Kind::Add),
         ("*** Update File:", Kind::Update),
@@ -33,6 +34,9 @@ pub(super) fn edits(text: &str) -> Vec<Edit> {
         let head =
             HEADS.iter().find_map(|(head, kind)| Some((line.trim().strip_prefix(head)?, *kind)));
         if let Some((path, kind)) = head {
+            if line.starts_with(char::is_whitespace) && !edits.is_empty() {
+                return None;
+            }
             edits.push(Edit { kind, path: path.trim().to_owned(), ..Edit::default() });
             continue;
         }
@@ -52,5 +56,5 @@ pub(super) fn edits(text: &str) -> Vec<Edit> {
             _ => {}
         }
     }
-    edits
+    Some(edits)
 }

@@ -112,7 +112,7 @@ impl Handler for CommandHandler {
                     let payloads = dialect
                         .payloads(matcher, call.input)
                         .map_err(|message| HandlerError::new(Failure::Protocol, message))?;
-                    self.tell_each(call, &payloads).await
+                    self.tell_each(call, payloads).await
                 }
             }
         })
@@ -139,7 +139,7 @@ impl CommandHandler {
     async fn tell_each(
         &self,
         call: &Call<'_>,
-        payloads: &[JsonObject],
+        payloads: impl Iterator<Item = JsonObject>,
     ) -> Result<HandlerResult, HandlerError> {
         // An allow for one of several is none for all of them, and an error hides behind no silence.
         let rank = |result: &HandlerResult| match result.exit_code {
@@ -150,7 +150,7 @@ impl CommandHandler {
         let mut answer: Option<HandlerResult> = None;
         for payload in payloads {
             // Strings, numbers and JSON values: nothing in it can fail to serialise.
-            let stdin = serde_json::to_vec(payload).unwrap_or_default();
+            let stdin = serde_json::to_vec(&payload).unwrap_or_default();
             let next = self.tell(call, &stdin).await?;
             if is_strict(next.exit_code, &next.stdout, call.event.contract()) {
                 return Ok(next);

@@ -47,6 +47,36 @@ fn what_a_tool_acts_on_stands_where_claude_code_has_it() {
         ),
         ("fetch", json!({"prompt": "read https://x"}), json!([{"url": "read https://x"}])),
         ("grep", json!({"regex": "x"}), json!([{"pattern": "x"}])),
+        (
+            "grep",
+            json!({"pattern": "x", "paths": ["a", ".env"], "include_pattern": "*.rs"}),
+            json!([
+                {"pattern": "x", "path": "a", "glob": "*.rs"},
+                {"pattern": "x", "path": ".env", "glob": "*.rs"},
+            ]),
+        ),
+        (
+            "grep",
+            json!({"pattern": "x", "paths": ".env"}),
+            json!([{"pattern": "x", "path": ".env"}]),
+        ),
+        (
+            "write edit",
+            json!({"command": "strReplace", "path": "/a", "oldStr": "x", "newStr": "y"}),
+            json!([{"command": "strReplace", "file_path": "/a", "old_string": "x", "new_string": "y"}]),
+        ),
+        (
+            "edit",
+            json!({"file_path": "/a", "changes": [{"old_str": "x", "new_str": "y"}]}),
+            json!([{"file_path": "/a", "old_string": "x", "new_string": "y",
+                "changes": [{"old_str": "x", "new_str": "y"}]}]),
+        ),
+        (
+            "edit write",
+            json!({"notebook_path": "/a", "new_source": "x"}),
+            json!([{"file_path": "/a", "content": "x"}]),
+        ),
+        ("read", json!({"mode": "Image", "image_paths": ["/a"]}), json!([{"file_path": "/a"}])),
         ("subagent", json!({"prompt": "x"}), json!([{"prompt": "x"}])),
     ] {
         assert_eq!(translated(kinds, arguments.clone()).unwrap(), expected, "{kinds} {arguments}");
@@ -63,6 +93,11 @@ fn what_a_guard_would_look_for_in_vain_is_an_error() {
         ("read", json!({"paths": ["a", 1]}), "file_path"),
         ("edit write", json!({"command": "*** Begin Patch\n*** End Patch"}), "file_path"),
         ("fetch", json!({}), "url"),
+        ("edit", json!({"path": "/a", "diffs": [{"to": "SECRET"}]}), "new_string"),
+        ("edit", json!({"path": "/a", "edits": ["SECRET"]}), "new_string"),
+        ("edit", json!({"path": "/a", "edits": "[{\"new_string\":\"SECRET\"}]"}), "new_string"),
+        ("edit", json!({"path": "/a", "edits": [{"insert": "SECRET"}]}), "new_string"),
+        ("edit", json!({"path": "/a", "edits": [{"newText": ["SECRET"]}]}), "new_string"),
     ] {
         assert_eq!(
             translated(kinds, arguments.clone()),
@@ -119,6 +154,20 @@ fn what_is_said_twice_and_not_the_same_is_an_error() {
         ("fetch", json!({"prompt": "https://evil", "url": "https://ok"}), "url"),
         ("fetch", json!({"urls": ["https://evil"], "url": "https://ok"}), "url"),
         ("grep", json!({"pattern": "x", "regex": "y"}), "pattern"),
+        ("grep", json!({"pattern": "x", "path": "ok", "paths": [".env"]}), "path"),
+        ("grep", json!({"pattern": "x", "glob": "*.rs", "include": ".env"}), "glob"),
+        ("shell", json!({"command": "ls", "keys": "rm -rf /"}), "command"),
+        ("read", json!({"mode": "Image", "path": "ok", "image_paths": [".env"]}), "file_path"),
+        (
+            "edit write",
+            json!({"input": "*** Update File: .env\n *** Update File: ok\n+SECRET"}),
+            "file_path",
+        ),
+        (
+            "edit",
+            json!({"path": "/a", "edits": [{"newText": "x"}], "changes": [{"newText": "SECRET"}]}),
+            "new_string",
+        ),
     ] {
         assert_eq!(
             translated(kinds, arguments.clone()),
