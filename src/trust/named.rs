@@ -355,7 +355,8 @@ fn quoted(text: &str) -> Vec<String> {
             ('\\', None | Some('"')) => word.extend(letters.next()),
             (letter, Some(open)) if letter == open => quote = None,
             ('"' | '\'', None) => quote = Some(letter),
-            (letter, None) if letter.is_whitespace() || SEPARATORS.contains(letter) => {
+            // A blank of another kind is a letter of a file's name.
+            (letter, None) if " \t\n".contains(letter) || SEPARATORS.contains(letter) => {
                 words.push(std::mem::take(&mut word));
             }
             (letter, _) => word.push(letter),
@@ -414,8 +415,14 @@ mod tests {
         for directory in [".git", "my hooks", "hooks", "guard", "bin"] {
             fs::create_dir(at(directory)).unwrap();
         }
-        let files =
-            ["check.sh", "my hooks/check.sh", "hooks/own.sh", "guard/__main__.py", "bin/tool"];
+        let files = [
+            "check.sh",
+            "no\u{a0}break.sh",
+            "my hooks/check.sh",
+            "hooks/own.sh",
+            "guard/__main__.py",
+            "bin/tool",
+        ];
         for file in files {
             fs::write(at(file), "").unwrap();
         }
@@ -425,6 +432,8 @@ mod tests {
             ("command: '\"./my hooks/check.sh\" -x'", "my hooks/check.sh"),
             ("command: 'my\\ hooks/check.sh'", "my hooks/check.sh"),
             ("command: [./my hooks/check.sh]", "my hooks/check.sh"),
+            ("command: \"./no\u{a0}break.sh -x\"", "no\u{a0}break.sh"),
+            ("command: \"sh >\u{a0} ./check.sh\"", "check.sh"),
             ("command: [sh, -c, './check.sh --fast']", "check.sh"),
             ("command: [env, -S, './check.sh -x']", "check.sh"),
             ("command: \"sh -c 'exec ./check.sh -x'\"", "check.sh"),

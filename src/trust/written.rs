@@ -11,8 +11,7 @@ pub(super) fn without_written(text: &str) -> String {
         let mut rest = text[at..].trim_start_matches('>');
         // `<>` opens for both.
         if !before.ends_with('<') {
-            let target =
-                rest.trim_start_matches(|letter: char| letter.is_whitespace() || letter == '|');
+            let target = rest.trim_start_matches([' ', '\t', '|']);
             // What stands in a target to be run, or escaped, is kept.
             let ends = |letter: char| letter.is_whitespace() || ";|&()<>`\\".contains(letter);
             let (dropped, after) = target.split_at(target.find(ends).unwrap_or(target.len()));
@@ -45,7 +44,7 @@ fn redirections(text: &str) -> Vec<usize> {
             // `$'it\'s'`
             (_, '\'') if before == '$' => break,
             (_, '\'') => open.push(letter),
-            (_, '#') if before.is_whitespace() || ";|&()".contains(before) => {
+            (_, '#') if " \t\n;|&()".contains(before) => {
                 while letters.next_if(|(_, letter)| *letter != '\n').is_some() {}
             }
             (_, '<') if before != '<' && text[at..].starts_with("<<") => {
@@ -93,11 +92,13 @@ mod tests {
             r#"x "$(perl -e "1 >'./guard'")""#,
             r#"x "`perl -e "1 >'./guard'"`""#,
             "# don't\nx '1>./other.sh'",
+            "x\u{a0}#'\n1>./other.sh'",
             "x $'\\'' '1>./other.sh'",
             "cat <<E\nit's\nE\nx '1>./other.sh'",
         ] {
             assert_eq!(without_written(text), text);
         }
+        assert_eq!(without_written("sh >\u{a0} ./check.sh"), "sh  \u{a0} ./check.sh");
         assert_eq!(without_written("x >\"a b\" '1>./y'"), "x  \" b\" '1>./y'");
         assert_eq!(without_written("x >`./y` >$(./z)"), "x  `./y`  (./z)");
     }
