@@ -2,7 +2,7 @@
 
 use super::{Argument, Prepared, Shipped, Surroundings};
 use crate::event::Contract;
-use crate::executor::Matcher;
+use crate::executor::{Matcher, is_invisible};
 use crate::wire::Output;
 
 pub(super) const ALLOW_TOOLS: Shipped = Shipped {
@@ -23,7 +23,7 @@ pub(super) const DENY_TOOLS: Shipped = Shipped {
     name: "deny_tools",
     about: "Denies every tool that is listed",
     arguments: PATTERNS,
-    details: "A call whose tool has no name, blanks around it or control characters in it is denied, too.",
+    details: "A call whose tool has no name, blanks around it or invisible characters in it is denied, too.",
     example: "pre_tool_use:\n  - hooks:\n      - { type: builtin, command: deny_tools, args: [shell, \"mcp__.*__delete_.*\"] }",
     suits: guards_tools,
     inline: true,
@@ -54,7 +54,7 @@ fn prepare_deny(_: &Surroundings, args: &[String]) -> Result<Prepared, String> {
     Ok(Box::new(move |input| {
         let tool = input.tool();
         // A host that trims a name would take `shell\n` for `shell`.
-        if tool.is_empty() || tool != tool.trim() || tool.contains(char::is_control) {
+        if tool.is_empty() || tool != tool.trim() || tool.contains(is_invisible) {
             return Ok(Some(Output::deny("the call names no tool")));
         }
         let names = || std::iter::once(tool).chain(input.tool_kinds.iter().map(String::as_str));

@@ -11,7 +11,7 @@ use super::node::{Node, Value};
 use super::picoclaw::Link;
 use super::reader::{Fields, MAX_SUGGESTIONS, Reader};
 use crate::event::Event;
-use crate::executor::Matcher;
+use crate::executor::{Matcher, is_invisible};
 use crate::suggest;
 
 /// The keys at the top of a file, beside the events of a hooks block without `hooks:`.
@@ -305,13 +305,10 @@ impl Reader {
 /// Returns why a matcher is written so that no tool's name can meet it, and the way out: a guard
 /// that never runs looks exactly like one that allows.
 fn dead(pattern: &str) -> Option<(&'static str, &'static str)> {
-    let invisible = |letter: char| {
-        letter.is_control() || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
-    };
     if pattern.contains(char::is_whitespace) {
         return Some(("a blank or a line end", "join names with `|` and nothing else, in quotes"));
     }
-    if pattern.contains(invisible) {
+    if pattern.contains(is_invisible) {
         return Some(("an invisible character", "write it again by hand"));
     }
     if pattern.contains(',') && !pattern.contains('{') {

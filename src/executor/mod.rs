@@ -24,5 +24,6 @@ pub use check::Check;
 pub use dispatch::{Executor, Observer};
 pub use explain::{Explanation, Selection};
 pub(crate) use interpret::is_strict;
+pub(crate) use matcher::is_invisible;
 pub use matcher::{Matcher, MatcherError};
 pub use worst::WorstCase;

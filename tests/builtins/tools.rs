@@ -42,6 +42,8 @@ fn deny_tools_denies_what_is_listed_and_a_call_without_a_name() {
         "shell\n",
         " shell",
         "a\u{9b}b",
+        "she\u{200b}ll",
+        "shell\u{fe0f}",
         "mcp__x\n__delete_repo",
         "mcp__x__delete_repo\n",
     ] {
