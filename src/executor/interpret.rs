@@ -268,6 +268,7 @@ mod tests {
             (Guard, 0, "{\"decison\":\"deny\"}", "", Failed, Some(Deny), "did you mean `decision`"),
             (Guard, 0, "{} {}", "", Failed, Some(Deny), "not valid JSON"),
             (Prompt, 0, "{\"decision\":", "", Failed, None, ""),
+            (Prompt, 0, "\0{\0\"\0d\0e\0n\0y", "", Failed, None, ""),
             (Observer, 0, "{\"decision\":", "", Failed, None, ""),
             (Guard, 2, "", "E", Blocked, Some(Deny), "E"),
             (Guard, 2, "T", "", Blocked, Some(Deny), "T"),

@@ -43,7 +43,7 @@ impl Stdout {
             Within::Unreadable(problem, denial) if guarded || (may_block && denial.is_some()) => {
                 Self::Malformed(problem, denial)
             }
-            _ if guarded && bytes.contains(&0) => {
+            _ if (guarded || may_block) && bytes.contains(&0) => {
                 let problem = "its output holds zero bytes; write UTF-8, not UTF-16";
                 Self::Malformed(problem.to_owned(), None)
             }

@@ -28,24 +28,30 @@ const FOREIGN_KEYS: [&str; 11] = [
 ];
 
 /// Words that deny, in any case.
-const WORDS: [&str; 9] = [
+const WORDS: [&str; 15] = [
     "deny",
     "denied",
     "block",
     "blocked",
     "reject",
     "rejected",
+    "refuse",
+    "refused",
+    "forbid",
+    "forbidden",
+    "disallow",
+    "disallowed",
     "deny_tool",
     "abort_turn",
     "hard_abort",
 ];
 
 /// Returns whether `value` under `key`, which may be misspelt, reads like a denial.
-pub(super) fn denies(key: &str, value: &Value) -> bool {
+pub(crate) fn denies(key: &str, value: &Value) -> bool {
     let known = TOP_KEYS.into_iter().chain(SPECIFIC_KEYS).chain(FOREIGN_KEYS);
     let Some(meant) = suggest::closest(key, known) else { return false };
     match (meant, value) {
-        ("hook_specific_output" | "decision", Value::Object(inner)) => {
+        ("hook_specific_output" | "decision" | "permission" | "verdict", Value::Object(inner)) => {
             inner.iter().any(|(key, value)| denies(key, value))
         }
         (
@@ -53,7 +59,9 @@ pub(super) fn denies(key: &str, value: &Value) -> bool {
             Value::String(word),
         ) => WORDS.iter().any(|known| known.eq_ignore_ascii_case(word.trim())),
         ("continue" | "approved" | "allow" | "allowed", value) => truth(value) == Some(false),
-        ("deny" | "denied" | "block" | "blocked", value) => truth(value) == Some(true),
+        // Some write the reason there.
+        ("deny" | "denied" | "block" | "blocked", value) => truth(value)
+            .unwrap_or(key == meant && value.as_str().is_some_and(|text| !text.is_empty())),
         _ => false,
     }
 }
@@ -83,8 +91,13 @@ pub(crate) fn denial_within(text: &str) -> Option<Output> {
 fn truth(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(flag) => Some(*flag),
-        Value::String(word) if word.eq_ignore_ascii_case("true") => Some(true),
-        Value::String(word) if word.eq_ignore_ascii_case("false") => Some(false),
+        Value::Number(number) if number.as_u64() == Some(1) => Some(true),
+        Value::Number(number) if number.as_u64() == Some(0) => Some(false),
+        Value::String(word) => match word.trim().to_ascii_lowercase().as_str() {
+            "true" | "yes" | "1" => Some(true),
+            "false" | "no" | "0" => Some(false),
+            _ => None,
+        },
         _ => None,
     }
 }
@@ -138,6 +151,13 @@ mod tests {
             r#"{"action":"hard_abort","action":5}"#,
             r#"{"approved":false}"#,
             r#"{"blocked":true}"#,
+            r#"{"blocked":"yes"}"#,
+            r#"{"blocked":1}"#,
+            r#"{"approved":"No "}"#,
+            r#"{"allow":0}"#,
+            r#"{"deny":"rm is dangerous"}"#,
+            r#"{"permission":"refused"}"#,
+            r#"{"verdict":{"decision":"deny"}}"#,
         ] {
             assert!(denial_within(text).is_some(), "{text}");
         }
@@ -153,6 +173,7 @@ mod tests {
             r#"{"continue":true}"#,
             r#"{"status":"blocked"}"#,
             r#"{"approved":true,"deny":false}"#,
+            r#"{"approved":"yes","deny":"no","blocked":0,"block":"","clock":"12:00"}"#,
             r#"{"tool_input":{"decision":"deny"}}"#,
         ] {
             assert_eq!(denial_within(text), None, "{text}");

@@ -12,7 +12,7 @@ mod surrogates;
 mod tool_result;
 mod verdict;
 
-pub(crate) use denial::denial_within;
+pub(crate) use denial::{denial_within, denies};
 pub use input::Input;
 pub use output::{Decision, InputChange, Output, RequestChange, Stop, StopScope, UnknownKey};
 pub use output_reader::OutputError;

@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::wire::Key;
+use crate::wire::{Key, denies};
 
 /// A message from a child.
 #[derive(Debug, PartialEq)]
@@ -145,8 +145,10 @@ struct Envelope<'t> {
     method: Option<String>,
     result: Option<&'t str>,
     error: Option<&'t str>,
-    /// A key that no message has.
+    /// A key that no message has; one that reads like a denial, if there is one.
     unknown: Option<String>,
+    /// Whether that one does.
+    denies: bool,
     /// Whether it looked like an answer before it broke off.
     answers: bool,
     twice: Option<&'static str>,
@@ -177,14 +179,16 @@ impl<'t> Envelope<'t> {
                 _ => Incoming::Notification { method },
             },
             // Without `jsonrpc` it must at least look like an answer: a log line may have an `id`.
-            Self { jsonrpc, result, error, unknown, .. }
+            Self { jsonrpc, result, error, unknown, denies, .. }
                 if jsonrpc || result.is_some() || error.is_some() =>
             {
+                let inner = |text: &'t str| text.strip_prefix('{')?.strip_suffix('}');
+                let empty =
+                    |text| text == "null" || inner(text).is_some_and(|it| it.trim().is_empty());
                 match (id, result) {
-                    (Some(id), Some("null" | "{}")) if unknown.is_some() => {
+                    (Some(id), Some(text)) if denies || (empty(text) && unknown.is_some()) => {
                         let key = unknown.unwrap_or_default();
-                        let problem =
-                            format!("its `result` is empty, and beside it stands `{key}`");
+                        let problem = format!("`{key}` stands beside its `result`, not in it");
                         Incoming::Unreadable { id, problem }
                     }
                     (Some(id), Some(text)) => Incoming::Result { id, text: text.to_owned() },
@@ -268,8 +272,12 @@ impl<'de> Visitor<'de> for Fill<'_, 'de> {
                     continue;
                 }
                 None => {
-                    map.next_value::<IgnoredAny>()?;
-                    envelope.unknown = Some(key.into_owned());
+                    let value = map.next_value::<&'de RawValue>()?.get();
+                    if !envelope.denies {
+                        let value = serde_json::from_str(value);
+                        envelope.denies = value.is_ok_and(|value| denies(&key, &value));
+                        envelope.unknown = Some(key.into_owned());
+                    }
                     continue;
                 }
             };
@@ -327,6 +335,9 @@ mod tests {
             r#""error":null"#,
             r#""result":null,"action":"deny_tool""#,
             r#""result":{},"err":"denied""#,
+            r#""result":{ },"action":"deny_tool""#,
+            r#""result":{"action":""},"action":"deny_tool","x":1"#,
+            r#""result":{"action":"continue"},"decision":"deny""#,
         ] {
             let reply = read(&format!(r#"{{"jsonrpc":"2.0","id":2,{rest}}}"#));
             assert!(matches!(reply, Incoming::Unreadable { id: 2, .. }), "{reply:?}");
@@ -343,6 +354,7 @@ mod tests {
         assert_eq!(read(r#"{"id":"2","result":{}}"#), result(2, "{}"));
         assert_eq!(read(r#"{"id":2.0,"result":{}}"#), result(2, "{}"));
         assert_eq!(read(r#"{"ID":2,"Result":{}}"#), result(2, "{}"));
+        assert_eq!(read(r#"{"id":2,"result":{"a":1},"at":"\ud83d"}"#), result(2, r#"{"a":1}"#));
         assert_eq!(read(r#"{"id":2,"method":"hook.before_tool","result":{}}"#), result(2, "{}"));
     }
 
