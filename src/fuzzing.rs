@@ -78,7 +78,9 @@ pub fn json_rpc_lines(bytes: &[u8]) {
         let Some(line) = line.and_then(|line| parse_strict(&line).ok()) else { continue };
         let Some(id) = line.get("id").and_then(Value::as_u64) else { continue };
         let reply = ["jsonrpc", "result", "error"].iter().any(|key| line.get(key).is_some());
-        if reply && line.get("method").is_none() {
+        // Keys count in any case.
+        let mut keys = line.as_object().into_iter().flat_map(|object| object.keys());
+        if reply && !keys.any(|key| key.eq_ignore_ascii_case("method")) {
             assert!(
                 matches!(&message, Incoming::Result { id: found, .. }
                     | Incoming::Error { id: found, .. }
