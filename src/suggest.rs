@@ -7,10 +7,15 @@ pub(crate) fn closest<'a>(
 ) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace(['-', ' ', '_'], "");
     let wanted = plain(name);
-    let allowed = (wanted.chars().count() / 3).max(1);
+    let length = wanted.chars().count();
+    let allowed = (length / 3).max(1);
     candidates
         .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&wanted, &plain(candidate)), candidate))
+        .map(|candidate| (plain(candidate), candidate))
+        // Each edit changes the length by one at most. To count them takes time and memory for each
+        // pair of letters, and a name may be as long as all that a hook prints.
+        .filter(|(plain, _)| plain.chars().count().abs_diff(length) <= allowed)
+        .map(|(plain, candidate)| (strsim::damerau_levenshtein(&wanted, &plain), candidate))
         .filter(|(edits, candidate)| *edits <= allowed && *edits < candidate.len())
         .min_by_key(|(edits, _)| *edits)
         .map(|(_, candidate)| candidate)
@@ -31,5 +36,13 @@ mod tests {
         assert_eq!(closest("PreToolUse", names), Some("pre_tool_use"));
         assert_eq!(closest("post-tool-use", names), Some("post_tool_use"));
         assert_eq!(closest("banana", names), None);
+    }
+
+    #[test]
+    fn a_name_of_any_length_is_looked_up_at_once() {
+        // Compared letter by letter, this would take gigabytes.
+        assert_eq!(closest(&"stop".repeat(1 << 22), ["pre_tool_use", "stop"]), None);
+        assert_eq!(closest("stoop", ["stop"]), Some("stop"));
+        assert_eq!(closest("pre_tol_us", ["pre_tool_use"]), Some("pre_tool_use"));
     }
 }

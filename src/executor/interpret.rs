@@ -334,6 +334,10 @@ mod tests {
             let outcome = read(Event::PreToolUse, 0, &denied, "");
             assert_eq!(outcome.output.decision, Some(Decision::Deny), "{filling:?}");
         }
+        let long = format!("{{\"{}\":1}}", "x".repeat(1 << 20));
+        let started = std::time::Instant::now();
+        assert_eq!(read(Event::PreToolUse, 0, &long, "").output.decision, None);
+        assert!(started.elapsed().as_secs() < 60, "a long key: {:?}", started.elapsed());
     }
 
     #[test]
