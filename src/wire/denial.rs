@@ -48,6 +48,18 @@ const WORDS: [&str; 15] = [
 
 /// Returns whether `value` under `key`, which may be misspelt, reads like a denial.
 pub(crate) fn denies(key: &str, value: &Value) -> bool {
+    // To find out what a key means takes longer than to see that nothing of the kind denies.
+    let may_deny = match value {
+        Value::Null | Value::Array(_) => false,
+        Value::String(word) => {
+            is_word(word) || truth(value).is_some() || FOREIGN_KEYS.contains(&key)
+        }
+        Value::Bool(_) | Value::Number(_) => truth(value).is_some(),
+        Value::Object(_) => true,
+    };
+    if !may_deny {
+        return false;
+    }
     let known = TOP_KEYS.into_iter().chain(SPECIFIC_KEYS).chain(FOREIGN_KEYS);
     let Some(meant) = suggest::closest(key, known) else { return false };
     match (meant, value) {
@@ -57,7 +69,7 @@ pub(crate) fn denies(key: &str, value: &Value) -> bool {
         (
             "decision" | "permission_decision" | "permission" | "verdict" | "action" | "behavior",
             Value::String(word),
-        ) => WORDS.iter().any(|known| known.eq_ignore_ascii_case(word.trim())),
+        ) => is_word(word),
         ("continue" | "approved" | "allow" | "allowed", value) => truth(value) == Some(false),
         // Some write the reason there.
         ("deny" | "denied" | "block" | "blocked", value) => truth(value)
@@ -80,12 +92,16 @@ pub(crate) fn denial_within(text: &str) -> Option<Output> {
     let inner = entries.iter().filter_map(|(_, value)| value.as_object()).flatten();
     let reason =
         entries.iter().map(|(key, value)| (key, value)).chain(inner).find_map(|(key, value)| {
+            let text = value.as_str()?;
             let meant = suggest::closest(key, TOP_KEYS.into_iter().chain(SPECIFIC_KEYS))?;
-            let explains = matches!(meant, "reason" | "permission_decision_reason" | "stop_reason");
-            explains.then(|| value.as_str()).flatten()
+            matches!(meant, "reason" | "permission_decision_reason" | "stop_reason").then_some(text)
         });
     let reason = reason.filter(|reason| !reason.is_empty()).map(str::to_owned);
     Some(Output { decision: Some(Decision::Deny), reason, ..Output::default() })
+}
+
+fn is_word(text: &str) -> bool {
+    WORDS.iter().any(|known| known.eq_ignore_ascii_case(text.trim()))
 }
 
 fn truth(value: &Value) -> Option<bool> {

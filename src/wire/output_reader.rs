@@ -14,6 +14,9 @@ use super::output::{Decision, InputChange, Output, Stop, StopScope, UnknownKey};
 use super::strict::StrictJsonError;
 use crate::suggest;
 
+/// How many keys that nobody knows an answer may have: what each might mean takes time to find out.
+const MAX_UNKNOWN: usize = 256;
+
 /// Why an answer can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -40,6 +43,12 @@ pub enum OutputError {
         found: String,
         /// The word probably meant.
         suggestion: Option<String>,
+    },
+    /// More keys that nobody knows than any answer has.
+    #[error("it has more than {MAX_UNKNOWN} keys that nobody knows, `{key}` among them")]
+    Unknown {
+        /// One of them.
+        key: String,
     },
     /// One thing said twice, in two spellings, and differently.
     #[error("`{key}` is given twice with different values")]
@@ -128,7 +137,7 @@ impl Reader {
                 } else if in_specific && name == "updated_tool_output" {
                     self.output.updated_tool_response = Some(value);
                 } else {
-                    self.unknown(&key, &value);
+                    self.unknown(&key, &value)?;
                 }
                 continue;
             }
@@ -168,7 +177,7 @@ impl Reader {
                 "updated_response" => self.output.updated_response = Some(value),
                 "updated_tool_response" => self.output.updated_tool_response = Some(value),
                 "respond" => self.output.respond = Some(shaped(&key, value)?),
-                _ => self.unknown(&key, &value),
+                _ => self.unknown(&key, &value)?,
             }
         }
         // A reason belongs to the decision beside it; without one it belongs to whatever was decided.
@@ -211,13 +220,17 @@ impl Reader {
     }
 
     /// Nobody reads the key; should its value deny, that counts all the same.
-    fn unknown(&mut self, key: &str, value: &Value) {
+    fn unknown(&mut self, key: &str, value: &Value) -> Result<(), OutputError> {
+        if self.output.unknown_keys.len() == MAX_UNKNOWN {
+            return Err(OutputError::Unknown { key: key.to_owned() });
+        }
         if denies(key, value) {
             self.decisions.push((Decision::Deny, None));
         }
         let name = canonical(key);
         let suggestion = suggest::closest(&name, TOP_KEYS.into_iter().chain(SPECIFIC_KEYS));
         self.output.unknown_keys.push(UnknownKey { key: key.to_owned(), suggestion });
+        Ok(())
     }
 
     fn finish(mut self, reason: Option<String>) -> Output {
@@ -334,6 +347,17 @@ mod tests {
 
     fn read(value: Value) -> Output {
         Output::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn an_answer_of_keys_that_nobody_knows_is_none() {
+        let of = |count: usize| {
+            let keys = (0..count).map(|number| (format!("zz{number}"), json!(1)));
+            Output::from_value(Value::Object(keys.collect()))
+        };
+        assert_eq!(of(MAX_UNKNOWN).unwrap().unknown_keys.len(), MAX_UNKNOWN);
+        let error = of(MAX_UNKNOWN + 1).unwrap_err().to_string();
+        assert!(error.starts_with("it has more than 256 keys that nobody knows, `zz"), "{error}");
     }
 
     #[test]
