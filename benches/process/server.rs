@@ -81,10 +81,10 @@ impl Server {
         fs::create_dir_all(&directory).unwrap();
         fs::write(directory.join("hooks.yaml"), hooks).unwrap();
         fs::create_dir_all(home.path().join("project/.git")).unwrap();
-        let socket = home.path().join("socket");
+        let socket = home.path().join("private/socket");
         let mut command = at_home(home.path());
         command.args(["serve", "--socket"]).arg(&socket);
-        let child = command.stderr(Stdio::null()).spawn().unwrap();
+        let child = command.spawn().unwrap();
         let server = Self { child, home, socket };
         let started = Instant::now();
         while UnixStream::connect(&server.socket).is_err() {
