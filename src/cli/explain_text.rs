@@ -3,13 +3,12 @@
 use std::fmt::Write as _;
 
 use hookexec::executor::{Explanation, Selection};
-use hookexec::wire::HookStatus;
 use hookexec::{Event, Input, Verdict};
 
 use super::exit::Exit;
 use super::explain::{Effect, Explained, ExplainedHook};
 use super::plain;
-use super::report::{BAD, DIM, DOUBTFUL, GOOD, PLAIN, counted, decision, extras};
+use super::report::{DIM, GOOD, counted, decision, extras, status};
 
 /// Returns the tree of an event.
 pub(super) fn event(explained: &Explained) -> String {
@@ -88,15 +87,7 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<Str
         return lines;
     };
 
-    let (style, word) = match report.status {
-        HookStatus::Ok => (GOOD, "ok"),
-        HookStatus::Blocked => (BAD, "blocked"),
-        HookStatus::Error => (DOUBTFUL, "error"),
-        HookStatus::Failed => (BAD, "failed"),
-        HookStatus::Skipped => (DIM, "skipped"),
-        HookStatus::Background => (PLAIN, "background"),
-        _ => (PLAIN, "?"),
-    };
+    let (style, word) = status(report);
     let mut lines =
         vec![format!("{} {DIM}{:.1} ms{DIM:#}", title(style, word), report.duration_ms)];
     if !matches!(selection, Selection::Runs | Selection::Untrusted(_)) {

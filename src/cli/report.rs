@@ -114,9 +114,9 @@ pub(super) fn extras(verdict: &Verdict) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Returns what a hook did; without the causes of a failure that stand in `message` already.
-fn line(report: &HookReport, message: &str) -> String {
-    let (style, word) = match report.status {
+/// Returns how a hook ended, in a word and its style.
+pub(super) fn status(report: &HookReport) -> (Style, &'static str) {
+    match report.status {
         HookStatus::Ok => (GOOD, "ok"),
         HookStatus::Blocked => (BAD, "blocked"),
         HookStatus::Error => (DOUBTFUL, "error"),
@@ -124,7 +124,12 @@ fn line(report: &HookReport, message: &str) -> String {
         HookStatus::Skipped => (DIM, "skipped"),
         HookStatus::Background => (PLAIN, "background"),
         _ => (PLAIN, "?"),
-    };
+    }
+}
+
+/// Returns what a hook did; without the causes of a failure that stand in `message` already.
+fn line(report: &HookReport, message: &str) -> String {
+    let (style, word) = status(report);
     let mut text = format!(
         "  {style}{word:10}{style:#} {} ({}) {DIM}{:.1} ms{DIM:#}",
         plain::line(&report.name),
