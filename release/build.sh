@@ -17,11 +17,18 @@ rm -rf "$learnt" && mkdir -p "$learnt"
 
 # Without relocation nothing is left to do at the start. The symbol is one that the standard library
 # looks for at run time: without it, it would fork where it could spawn.
-flags="-C relocation-model=static -C link-arg=-Wl,-u,posix_spawn_file_actions_addchdir_np"
+flags=(-C relocation-model=static -C link-arg=-Wl,-u,posix_spawn_file_actions_addchdir_np)
+
+# Builds into the directory `$1` with the flags that follow.
+build() {
+    local directory=$1
+    shift
+    CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f' && echo "${flags[*]}"$'\x1f'"$*") \
+        cargo build --release --target "$target" --target-dir "$directory"
+}
 
 echo "== a build that counts"
-RUSTFLAGS="$flags -C profile-generate=$learnt/counts" \
-    cargo build --release --target "$target" --target-dir target/counting
+build target/counting -C profile-generate="$learnt/counts"
 
 echo "== what agents do"
 bash release/practise.sh "target/counting/$target/release/hookexec" "$learnt/counts"
@@ -39,9 +46,10 @@ done | awk '!seen[$0]++' > "$learnt/order"
 echo "$(wc -l < "$learnt/order") functions ran"
 
 echo "== the build itself"
-layout="-C link-arg=-fuse-ld=lld -C link-arg=-B$tools/gcc-ld"
-layout="$layout -C link-arg=-Wl,--symbol-ordering-file=$learnt/order,--no-warn-symbol-ordering"
 # What ran once ran: the linker, not the compiler, is told what is rare.
-layout="$layout -C llvm-args=-split-machine-functions -C llvm-args=-mfs-psi-cutoff=0"
-RUSTFLAGS="$flags -C profile-use=$learnt/profile $layout" cargo build --release --target "$target"
+build target \
+    -C profile-use="$learnt/profile" \
+    -C llvm-args=-split-machine-functions -C llvm-args=-mfs-psi-cutoff=0 \
+    -C link-arg=-fuse-ld=lld -C link-arg=-B"$tools/gcc-ld" \
+    -C link-arg=-Wl,--symbol-ordering-file="$learnt/order",--no-warn-symbol-ordering
 ls -l "target/$target/release/hookexec"
