@@ -2,13 +2,19 @@
 # Does with a hookexec (`$1`) what agents wait for: events that nothing is for, hooks of each type,
 # an agent's own payload, and a server's answer. A build that counts writes below `$2`, scene by scene.
 set -euo pipefail
+if [ ! -x "${1:-}" ]; then
+    echo "usage: practise.sh HOOKEXEC [DIRECTORY]; there is no program \`${1:-}\`" >&2
+    exit 1
+fi
 hookexec=$(realpath "$1")
 place=$(mktemp -d)
-counts=${2:-$place/counts}
+counts=$(realpath -m "${2:-$place/counts}")
 scene() { export LLVM_PROFILE_FILE="$counts/$1/%p.profraw"; }
 server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$place"' EXIT
 export HOME=$place
+# Nothing of the user who builds it counts.
+unset XDG_CONFIG_HOME XDG_STATE_HOME HOOKEXEC_SOCKET HOOKEXEC_LOG
 cd "$place"
 mkdir .git .hookexec
 
@@ -60,7 +66,7 @@ ask() {
 }
 
 scene other
-"$hookexec" trust add .hookexec/hooks.yaml >/dev/null 2>&1
+"$hookexec" trust add .hookexec/hooks.yaml >/dev/null
 "$hookexec" serve --socket "$place/socket" 2>/dev/null &
 server=$!
 until [ -S "$place/socket" ] || ! kill -0 "$server"; do sleep 0.1; done

@@ -53,5 +53,6 @@ fn main() {
     round_trip::measure(&options, &mut findings);
     cli::measure(&options, &mut findings);
     server::measure(&options, &mut findings);
+    assert!(!findings.is_empty(), "no line of work contains any of {:?}", options.words);
     measure::print(&findings);
 }

@@ -34,23 +34,26 @@ pub(crate) fn verdict(verdict: &Verdict) -> String {
     text
 }
 
-/// Returns `text`, of a line for each failure, with what is the cause of several said at the first.
+/// Returns `text`, of a line for each failure, with what is the cause of several said at the first,
+/// which the others name.
 fn once(text: &str, reports: &[HookReport]) -> String {
-    let mut said = Vec::new();
-    let short = |line: &str| {
+    const FAILED: &str = " failed: ";
+    let mut said: Vec<(&str, &str)> = Vec::new();
+    let mut lines = Vec::new();
+    for line in text.lines() {
         let causes = reports.iter().filter_map(|report| report.error.as_deref());
-        let failed = |cause| Some((line.strip_suffix(cause)?, cause));
-        let mut failures = causes.filter_map(failed);
-        match failures.find(|(lead, _)| lead.ends_with(" failed: ")) {
-            Some((lead, cause)) if said.contains(&cause) => format!("{lead}see above"),
-            Some((_, cause)) => {
-                said.push(cause);
-                line.to_owned()
+        let mut failures = causes.filter_map(|cause| Some((line.strip_suffix(cause)?, cause)));
+        let failure = failures.find(|(lead, _)| lead.ends_with(FAILED));
+        let first = failure.and_then(|(_, cause)| said.iter().find(|(known, _)| *known == cause));
+        lines.push(match (failure, first) {
+            (Some((lead, _)), Some((_, first))) => {
+                format!("{lead}as {}", first.trim_end_matches(FAILED))
             }
-            None => line.to_owned(),
-        }
-    };
-    text.lines().map(short).collect::<Vec<_>>().join("\n")
+            _ => line.to_owned(),
+        });
+        said.extend(failure.filter(|_| first.is_none()).map(|(lead, cause)| (cause, lead)));
+    }
+    lines.join("\n")
 }
 
 /// Returns a line for each hook that ran.

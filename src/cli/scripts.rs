@@ -9,6 +9,9 @@ use hookexec::config::{Command, Hook, InheritEnv};
 const INTERPRETERS: [&str; 9] =
     ["sh", "bash", "zsh", "python", "python3", "node", "deno", "ruby", "perl"];
 
+/// What the names of their scripts end in.
+const SCRIPTS: [&str; 10] = ["sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts", "rb", "pl"];
+
 /// A file that a hook names and that can't be run.
 pub(crate) struct Missing {
     /// What is wrong.
@@ -41,11 +44,12 @@ pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Missing> {
     // Behind an option may stand what is no script.
     if INTERPRETERS.contains(&name.as_ref())
         && let Some(script) = arguments.first()
-        && is_path(script)
+        && (is_path(script) || has_script_ending(script))
         && !script.to_string_lossy().starts_with('-')
         && !script.to_string_lossy().contains("://")
         && !script.to_string_lossy().contains(char::is_whitespace)
         && !directory.join(script).exists()
+        && !on_search_path(script)
     {
         found.push(absent(&format!("the script {}", script.display()), script, &directory));
     }
@@ -79,13 +83,17 @@ fn unusable(program: &Path, directory: &Path, hook: &Hook) -> Option<Missing> {
     let searched = matches!(hook.command, Some(Command::Argv(_)))
         && hook.inherit_env == InheritEnv::All
         && !hook.env.contains_key("PATH");
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&paths)
-        .any(|directory| directory.is_absolute() && directory.join(program).is_file());
-    (searched && !found).then(|| Missing {
+    (searched && !on_search_path(program)).then(|| Missing {
         what: format!("there is no program `{}` on the search path", program.display()),
         hint: "install it, or give its absolute path; until then the hook fails".to_owned(),
     })
+}
+
+fn on_search_path(program: &Path) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    !is_path(program)
+        && std::env::split_paths(&paths)
+            .any(|directory| directory.is_absolute() && directory.join(program).is_file())
 }
 
 fn absent(what: &str, written: &Path, directory: &Path) -> Missing {
@@ -94,12 +102,17 @@ fn absent(what: &str, written: &Path, directory: &Path) -> Missing {
     } else {
         format!("; a relative path begins at {}", directory.display())
     };
-    let hint = format!("until it is there the hook fails{from}");
+    // A shell may go on without it, and Python's exit code for it denies.
+    let hint = format!("until it is there the hook is no guard{from}");
     Missing { what: format!("{what} does not exist"), hint }
 }
 
 fn is_path(word: &Path) -> bool {
     word.to_string_lossy().contains('/')
+}
+
+fn has_script_ending(word: &Path) -> bool {
+    word.extension().is_some_and(|ending| SCRIPTS.iter().any(|known| ending == *known))
 }
 
 fn is_shell(shell: &str) -> bool {

@@ -113,6 +113,9 @@ fn show(target: &Target) -> Result<Exit, CommandError> {
             for row in &rows {
                 output::print(&row.text())?;
             }
+            if !all {
+                output::talk("review what is not approved, then run `hookexec trust add`\n");
+            }
         }
     }
     Ok(if all { Exit::Success } else { Exit::Negative })

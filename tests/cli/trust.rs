@@ -52,8 +52,16 @@ stop: [ { type: command, command: a }, { type: command, command: b } ]
 ";
     sandbox.write("hooks.yaml", hooks);
     for (event, code, last) in [
-        ("pre_tool_use", 2, "hook `b` ([SANDBOX]/project/hooks.yaml:1) failed: see above\n"),
-        ("stop", 0, "hook `b` ([SANDBOX]/project/hooks.yaml:2) failed: see above\n"),
+        (
+            "pre_tool_use",
+            2,
+            "hook `b` ([SANDBOX]/project/hooks.yaml:1) failed: as hook `a` ([SANDBOX]/project/hooks.yaml:1)\n",
+        ),
+        (
+            "stop",
+            0,
+            "hook `b` ([SANDBOX]/project/hooks.yaml:2) failed: as hook `a` ([SANDBOX]/project/hooks.yaml:2)\n",
+        ),
         // What is not about any of its hooks says so all the same.
         ("session_end", 0, "it may go on\n"),
     ] {
