@@ -36,7 +36,7 @@ bash release/practise.sh "target/counting/$target/release/hookexec" "$learnt/cou
 "$tools/llvm-profdata" merge -o "$learnt/profile" "$learnt"/counts/*/*
 "$tools/llvm-profdata" merge -o "$learnt/profile" --weighted-input=1000,"$learnt/profile"
 # The system reads a program in pieces as it runs. So each function that ran lies beside those that ran
-# with it, what every start needs first; and the parts of it that never ran lie elsewhere.
+# with it, what every start needs first.
 for scene in start command other; do
     "$tools/llvm-profdata" merge -o "$learnt/$scene" "$learnt/counts/$scene"
     "$tools/llvm-profdata" show --all-functions --counts "$learnt/$scene" | awk '
@@ -45,11 +45,10 @@ for scene in start command other; do
 done | awk '!seen[$0]++' > "$learnt/order"
 echo "$(wc -l < "$learnt/order") functions ran"
 
+# Functions are not split into what ran and what did not: musl's unwinder complains of it at each panic.
 echo "== the build itself"
-# What ran once ran: the linker, not the compiler, is told what is rare.
 build target \
     -C profile-use="$learnt/profile" \
-    -C llvm-args=-split-machine-functions -C llvm-args=-mfs-psi-cutoff=0 \
     -C link-arg=-fuse-ld=lld -C link-arg=-B"$tools/gcc-ld" \
     -C link-arg=-Wl,--symbol-ordering-file="$learnt/order",--no-warn-symbol-ordering
 ls -l "target/$target/release/hookexec"

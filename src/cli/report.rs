@@ -156,7 +156,7 @@ fn line(report: &HookReport, message: &str) -> String {
     };
     let mut said: Vec<&str> = vec![told];
     // The reason of a failure holds its error, and so does the warning of one that lets go on.
-    let error = report.error.as_deref().unwrap_or("\0");
+    let error = report.error.as_deref().filter(|error| !error.is_empty()).unwrap_or("\0");
     let warnings = report.warnings.iter().filter(|warning| !warning.ends_with(error));
     let remarks = report.reason.iter().chain(&report.error).chain(warnings);
     for remark in remarks.chain(&report.stderr).chain(&report.stdout) {

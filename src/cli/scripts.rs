@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use hookexec::config::{Command, Hook, InheritEnv};
 
+use super::settings::call::quoted;
+
 /// Programs that are given their script as an argument.
 const INTERPRETERS: [&str; 9] =
     ["sh", "bash", "zsh", "python", "python3", "node", "deno", "ruby", "perl"];
@@ -73,7 +75,7 @@ fn unusable(program: &Path, directory: &Path, hook: &Hook) -> Option<Missing> {
             }),
             Ok(file) if file.permissions().mode() & 0o111 == 0 => Some(Missing {
                 what: format!("{shown} is not executable"),
-                hint: format!("chmod +x {shown}"),
+                hint: format!("chmod +x {}", quoted(&shown.to_string())),
             }),
             Ok(_) => None,
         };

@@ -69,8 +69,18 @@ pub(crate) fn denies(key: &str, value: &Value) -> bool {
         (
             "decision" | "permission_decision" | "permission" | "verdict" | "action" | "behavior",
             Value::String(word),
-        ) => is_word(word),
-        ("continue" | "approved" | "allow" | "allowed", value) => truth(value) == Some(false),
+        ) if truth(value).is_none() => is_word(word),
+        (
+            "decision"
+            | "permission_decision"
+            | "permission"
+            | "verdict"
+            | "continue"
+            | "approved"
+            | "allow"
+            | "allowed",
+            value,
+        ) => truth(value) == Some(false),
         // Some write the reason there.
         ("deny" | "denied" | "block" | "blocked", value) => truth(value)
             .unwrap_or(key == meant && value.as_str().is_some_and(|text| !text.is_empty())),
@@ -107,8 +117,8 @@ fn is_word(text: &str) -> bool {
 fn truth(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(flag) => Some(*flag),
-        Value::Number(number) if number.as_u64() == Some(1) => Some(true),
-        Value::Number(number) if number.as_u64() == Some(0) => Some(false),
+        Value::Number(number) if number.as_f64() == Some(1.0) => Some(true),
+        Value::Number(number) if number.as_f64() == Some(0.0) => Some(false),
         Value::String(word) => match word.trim().to_ascii_lowercase().as_str() {
             "true" | "yes" | "1" => Some(true),
             "false" | "no" | "0" => Some(false),
@@ -174,6 +184,10 @@ mod tests {
             r#"{"deny":"rm is dangerous"}"#,
             r#"{"permission":"refused"}"#,
             r#"{"verdict":{"decision":"deny"}}"#,
+            r#"{"permission":false}"#,
+            r#"{"verdict":"no"}"#,
+            r#"{"permissionDecision":false}"#,
+            r#"{"allowed":0.0}"#,
         ] {
             assert!(denial_within(text).is_some(), "{text}");
         }

@@ -27,3 +27,7 @@ pub use verdict::{HookReport, HookStatus, Mode, Verdict};
 
 /// A JSON object.
 pub type JsonObject = serde_json::Map<String, serde_json::Value>;
+
+/// What one program or another takes for the end of a line; Python's `splitlines` takes all of them.
+pub(crate) const LINE_ENDS: [char; 10] =
+    ['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];

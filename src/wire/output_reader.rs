@@ -198,6 +198,10 @@ impl Reader {
         if let Some(decision) = word(key, found)? {
             self.decisions.push((decision, message.transpose()?.flatten()));
         }
+        // Beside an allow may stand a denial in other words.
+        if denies("decision", value) {
+            self.decisions.push((Decision::Deny, None));
+        }
         if let Some(found) = at("updatedInput") {
             let object = map("decision.updatedInput", found.clone())?;
             self.change_input(InputChange::Replace(object))?;
@@ -463,6 +467,9 @@ mod tests {
         assert_eq!(output.decision, Some(Decision::Deny));
         assert_eq!(output.reason.as_deref(), Some("no"));
         assert_eq!(output.stop, Some(Stop::new(StopScope::Turn, "")));
+        let both =
+            json!({"hookSpecificOutput": {"decision": {"behavior": "allow", "denied": true}}});
+        assert_eq!(read(both).decision, Some(Decision::Deny));
         let nothing = json!({"hookSpecificOutput": {"decision": {"message": "x"}}});
         assert!(Output::from_value(nothing).is_err());
     }

@@ -217,6 +217,8 @@ fn paths_are_found_wherever_they_stand() {
         json!({ "q": " {\"path\": \"\\u002eenv\"}" }),
         json!({ "input": "*** Begin Patch\n*** Update File: .env\n@@\n-a\n+b\n*** End Patch" }),
         json!({ "input": "*** Begin Patch\n*** Update File: a\n*** Move to: .env\n*** End Patch" }),
+        json!({ "input": "*** Update File: a\n@@\n-x\n+y\u{c}*** Delete File: .env" }),
+        json!({ "input": "*** Update File: a\n@@\n-x\n+y\u{2028}*** Delete File: .env" }),
         json!({ "diff": "--- a/.env\n+++ b/.env\n@@ -1 +1 @@\n-a\n+b\n" }),
         json!({ "command": ["bash", "-lc", "cat .env"] }),
         json!({ "command": "cat id_rsa", "workdir": "/jo/.ssh" }),

@@ -1,5 +1,7 @@
 //! Patches in the format of `apply_patch`.
 
+use crate::wire::LINE_ENDS;
+
 /// What a patch does to one file.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Edit {
@@ -20,7 +22,8 @@ pub(super) enum Kind {
 }
 
 /// Reads a patch in the format of `apply_patch`; no edits when the text is something else, and `None`
-/// when one program may read it otherwise than another: an indented head is a line of the file, too.
+/// when one program may read it otherwise than another: an indented head is a line of the file, too, and
+/// so is one behind what only some take for the end of a line, as Python's `splitlines` does.
 pub(super) fn edits(text: &str) -> Option<Vec<Edit>> {
     const HEADS: [(&str, Kind); 4] = [
         ("*** Add File:", Kind::Add),
@@ -29,8 +32,12 @@ pub(super) fn edits(text: &str) -> Option<Vec<Edit>> {
         // The file that is moved is named before; where it goes, it is written.
         ("*** Move to:", Kind::Add),
     ];
+    let is_head = |line: &str| HEADS.iter().any(|(head, _)| line.trim_start().starts_with(head));
     let mut edits: Vec<Edit> = Vec::new();
     for line in text.lines() {
+        if line.split(LINE_ENDS).skip(1).any(is_head) {
+            return None;
+        }
         let head =
             HEADS.iter().find_map(|(head, kind)| Some((line.trim().strip_prefix(head)?, *kind)));
         if let Some((path, kind)) = head {
@@ -57,4 +64,21 @@ pub(super) fn edits(text: &str) -> Option<Vec<Edit>> {
         }
     }
     Some(edits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_behind_the_end_of_a_line_for_some_is_read_by_nobody() {
+        for end in LINE_ENDS.into_iter().filter(|end| *end != '\n') {
+            let text = format!("*** Update File: a\n+y{end}*** Delete File: b\n");
+            assert_eq!(edits(&text), None, "{end:?}");
+            let text = format!("*** Update File: a{end}*** Delete File: b\n");
+            assert_eq!(edits(&text), None, "{end:?}");
+            let text = format!("*** Update File: a\r\n+y{end}z\r\n");
+            assert_eq!(edits(&text).map(|edits| edits.len()), Some(1), "{end:?}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use super::texts::Texts;
 use super::words::{self, UNKNOWN};
 use crate::builtins::tool;
 use crate::handlers::builtin::BuiltinError;
-use crate::wire::{Input, JsonObject};
+use crate::wire::{Input, JsonObject, LINE_ENDS};
 
 /// How long the texts of a call that are looked at may be together.
 const LONGEST: usize = 64 << 10;
@@ -198,7 +198,7 @@ impl Collector<'_> {
     }
 }
 
-/// Returns the files that a patch names.
+/// Returns the files that a patch names, whatever its reader takes for the end of a line.
 fn patched(text: &str) -> impl Iterator<Item = &str> {
     const HEADS: [&str; 12] = [
         "*** Add File: ",
@@ -214,7 +214,7 @@ fn patched(text: &str) -> impl Iterator<Item = &str> {
         "copy from ",
         "copy to ",
     ];
-    text.lines().flat_map(|line| {
+    text.lines().chain(text.split(LINE_ENDS)).flat_map(|line| {
         HEADS.iter().filter_map(move |head| line.trim_start().strip_prefix(head)).map(str::trim)
     })
 }

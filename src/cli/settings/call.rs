@@ -59,7 +59,7 @@ impl Call {
 }
 
 /// Quotes a word for the shell, when it needs it.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+@%:,".contains(letter);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
