@@ -48,16 +48,10 @@ const WORDS: [&str; 15] = [
 
 /// Returns whether `value` under `key`, which may be misspelt, reads like a denial.
 pub(crate) fn denies(key: &str, value: &Value) -> bool {
+    let (word, truth) = (value.as_str().is_some_and(is_word), truth(value));
     // To find out what a key means takes longer than to see that nothing of the kind denies.
-    let may_deny = match value {
-        Value::Null | Value::Array(_) => false,
-        Value::String(word) => {
-            is_word(word) || truth(value).is_some() || FOREIGN_KEYS.contains(&key)
-        }
-        Value::Bool(_) | Value::Number(_) => truth(value).is_some(),
-        Value::Object(_) => true,
-    };
-    if !may_deny {
+    let may_be_reason = value.is_string() && FOREIGN_KEYS.contains(&key);
+    if !(word || truth.is_some() || may_be_reason || value.is_object()) {
         return false;
     }
     let known = TOP_KEYS.into_iter().chain(SPECIFIC_KEYS).chain(FOREIGN_KEYS);
@@ -66,24 +60,15 @@ pub(crate) fn denies(key: &str, value: &Value) -> bool {
         ("hook_specific_output" | "decision" | "permission" | "verdict", Value::Object(inner)) => {
             inner.iter().any(|(key, value)| denies(key, value))
         }
-        (
-            "decision" | "permission_decision" | "permission" | "verdict" | "action" | "behavior",
-            Value::String(word),
-        ) if truth(value).is_none() => is_word(word),
-        (
-            "decision"
-            | "permission_decision"
-            | "permission"
-            | "verdict"
-            | "continue"
-            | "approved"
-            | "allow"
-            | "allowed",
-            value,
-        ) => truth(value) == Some(false),
+        ("decision" | "permission_decision" | "permission" | "verdict", _) => {
+            word || truth == Some(false)
+        }
+        ("action" | "behavior", _) => word,
+        ("continue" | "approved" | "allow" | "allowed", _) => truth == Some(false),
         // Some write the reason there.
-        ("deny" | "denied" | "block" | "blocked", value) => truth(value)
-            .unwrap_or(key == meant && value.as_str().is_some_and(|text| !text.is_empty())),
+        ("deny" | "denied" | "block" | "blocked", _) => {
+            truth.unwrap_or(key == meant && value.as_str().is_some_and(|text| !text.is_empty()))
+        }
         _ => false,
     }
 }
