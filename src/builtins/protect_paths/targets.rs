@@ -214,7 +214,11 @@ fn patched(text: &str) -> impl Iterator<Item = &str> {
         "copy from ",
         "copy to ",
     ];
-    text.lines().chain(text.split(LINE_ENDS)).flat_map(|line| {
+    let readings = text.lines().flat_map(|line| {
+        std::iter::once(line)
+            .chain(line.split(LINE_ENDS).filter(move |part| part.len() < line.len()))
+    });
+    readings.flat_map(|line| {
         HEADS.iter().filter_map(move |head| line.trim_start().strip_prefix(head)).map(str::trim)
     })
 }
