@@ -71,7 +71,7 @@ impl ConfigArgs {
     /// Loads like [`executor`](Self::executor) for who says of files that are not approved himself.
     pub(crate) fn executor_noting(
         &self,
-        note: impl Fn(&ProjectFile),
+        note: impl FnMut(&ProjectFile),
     ) -> Result<Executor, CommandError> {
         self.executor_of(warn, note, |_| {})
     }
@@ -84,7 +84,7 @@ impl ConfigArgs {
     fn executor_of(
         &self,
         tell: impl Fn(&str),
-        unapproved: impl Fn(&ProjectFile),
+        unapproved: impl FnMut(&ProjectFile),
         adjust: impl FnOnce(&mut Config),
     ) -> Result<Executor, CommandError> {
         let options = self.options()?;

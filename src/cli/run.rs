@@ -1,7 +1,5 @@
 //! `hookexec run`: one event in, one verdict out.
 
-use std::cell::RefCell;
-
 use clap::builder::{PossibleValue, TypedValueParser};
 use hookexec::config::ProjectFile;
 use hookexec::executor::Explanation;
@@ -91,14 +89,11 @@ impl Args {
         {
             return self.answer(&verdict, &[], Vec::new);
         }
-        let unapproved = RefCell::new(Vec::new());
+        let mut unapproved = Vec::new();
         let executor = match self.format {
             Format::Json => self.config.executor()?,
-            Format::Text => {
-                self.config.executor_noting(|file| unapproved.borrow_mut().push(file.clone()))?
-            }
+            Format::Text => self.config.executor_noting(|file| unapproved.push(file.clone()))?,
         };
-        let unapproved = unapproved.into_inner();
         let input = input?;
         let not_run = || executor.explain(event, &input);
         if !executor.concerns(event, &input) {
