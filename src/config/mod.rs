@@ -41,7 +41,9 @@ pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use home::home_directory;
 pub use layers::{Layer, LoadOptions};
 pub(crate) use load::Loading;
-pub use model::{Command, Config, EventMethod, Hook, InheritEnv, OnError, Process, SideEffects};
+pub use model::{
+    Command, Config, EventMethod, Hook, InheritEnv, Limits, OnError, Process, SideEffects,
+};
 #[cfg(feature = "schema")]
 pub use schema::config_schema;
 pub use source::{KeyLocations, Location, SourceFile};

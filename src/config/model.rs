@@ -25,9 +25,9 @@ pub struct Config {
     pub hooks: Vec<Hook>,
     /// The processes by name.
     pub processes: BTreeMap<String, Process>,
-    /// How many hooks of one event run at once.
+    /// How many hooks of one event run at once, whoever configured them.
     pub max_parallel: Option<usize>,
-    /// The longest that one event may take, all its hooks together.
+    /// The longest that one event may take, whoever configured its hooks.
     pub deadline: Option<Duration>,
     /// The logs of decisions: one for each file that says `audit:`.
     pub audit: Vec<crate::audit::AuditSettings>,
@@ -94,12 +94,25 @@ pub struct Hook {
     pub when: Option<Arc<Condition>>,
     /// Parameters of a host's own hook type.
     pub with: Option<Value>,
+    /// The limits that its layer, or a layer above it, sets on it. Hooks that share one value share
+    /// its `max_parallel`.
+    pub limits: Arc<Limits>,
     /// Why it must not run, although it is configured: its file was not approved.
     pub untrusted: Option<Arc<str>>,
     /// Where it stands.
     pub location: Location,
     /// Where its keys stand, for messages about one of them.
     pub key_locations: KeyLocations,
+}
+
+/// Limits on the hooks of one layer during one event.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// How long after the start of the event a hook may still run.
+    pub deadline: Option<Duration>,
+    /// How many of the hooks that share this value run at once.
+    pub max_parallel: Option<usize>,
 }
 
 /// What a hook runs.
@@ -234,6 +247,7 @@ impl Hook {
             side_effects: SideEffects::External,
             when: None,
             with: None,
+            limits: Arc::default(),
             untrusted: None,
             location: Location::default(),
             key_locations: KeyLocations::default(),
@@ -284,6 +298,8 @@ impl Hook {
             side_effects: _,
             when,
             with,
+            // A limit says how long the hook may run, not what it does.
+            limits: _,
             untrusted,
             location,
             key_locations: _,

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use tokio::task::JoinSet;
 
 use super::dispatch::Executor;
+use super::parallel::DEFAULT_MAX_PARALLEL;
 use super::select::{Bound, Plan};
 use crate::audit::Auditor;
 use crate::config::{Alike, Config, Diagnostic, Diagnostics, Hook};
@@ -19,9 +20,6 @@ use crate::registry::{
 };
 use crate::suggest;
 use crate::wire::Mode;
-
-/// How many hooks of one event run at once when nothing is said.
-const DEFAULT_MAX_PARALLEL: usize = 64;
 
 /// Builds an [`Executor`].
 #[derive(Debug)]
@@ -129,7 +127,7 @@ impl ExecutorBuilder {
             configured,
             working_dir,
             processes,
-            max_parallel: self.config.max_parallel.unwrap_or(DEFAULT_MAX_PARALLEL).max(1),
+            max_parallel: self.config.max_parallel.unwrap_or(DEFAULT_MAX_PARALLEL),
             deadline: self.config.deadline,
             auditor,
             background: Mutex::new(JoinSet::new()),

@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures_util::{StreamExt as _, stream};
 use tokio::task::JoinSet;
 
 use super::fold::fold;
 use super::interpret::Interpreter;
 use super::outcome::Outcome;
+use super::parallel::{Slots, run_all};
 use super::rewrite::{Current, rewritten};
 use super::run::run;
 use super::select::{Bound, Plan};
@@ -143,9 +143,12 @@ impl Executor {
             return Verdict::no_opinion(event);
         }
         let input = self.complete(event, input);
-        let deadline = self.deadline.map(|limit| Instant::now() + limit);
+        let started = Instant::now();
+        let deadline = self.deadline.map(|limit| started + limit);
         let outcomes = Vec::new();
-        Dispatch { executor: self, plan, event, deadline, observer, outcomes }.run(input).await
+        Dispatch { executor: self, plan, event, started, deadline, observer, outcomes }
+            .run(input)
+            .await
     }
 
     /// Leaves hooks in the background to another process: none is started here any more, and
@@ -173,8 +176,9 @@ impl Executor {
     pub fn start_background(&self, event: Event, input: &Input) {
         let plan = &self.plans[event.index()];
         let (input, outcomes) = (self.complete(event, input), Vec::new());
+        let (started, deadline, observer) = (Instant::now(), None, None);
         let mut dispatch =
-            Dispatch { executor: self, plan, event, deadline: None, observer: None, outcomes };
+            Dispatch { executor: self, plan, event, started, deadline, observer, outcomes };
         dispatch.start_background(&Current::new(input));
     }
 
@@ -230,6 +234,7 @@ struct Dispatch<'e> {
     executor: &'e Executor,
     plan: &'e Plan,
     event: Event,
+    started: Instant,
     deadline: Option<Instant>,
     observer: Option<&'e dyn Observer>,
     /// At most one for each hook.
@@ -414,14 +419,13 @@ impl Dispatch<'_> {
             return vec![self.call(&self.plan.hooks[index], current).await];
         }
         // Boxed, or the compiler can't see that `dispatch` is `Send` for every lifetime.
-        let calls: Vec<BoxFuture<'_, Outcome>> = indexes
-            .iter()
-            .map(|index| -> BoxFuture<'_, Outcome> {
-                Box::pin(self.call(&self.plan.hooks[*index], current))
-            })
-            .collect();
-        let mut outcomes: Vec<Outcome> =
-            stream::iter(calls).buffer_unordered(self.executor.max_parallel).collect().await;
+        let calls = indexes.iter().map(|index| {
+            let bound = &self.plan.hooks[*index];
+            let call: BoxFuture<'_, Outcome> = Box::pin(self.call(bound, current));
+            (Arc::clone(&bound.hook.limits), call)
+        });
+        let slots = Slots::new(self.executor.max_parallel);
+        let mut outcomes = run_all(calls.collect(), slots).await;
         outcomes.sort_by_key(|outcome| outcome.index);
         outcomes
     }
@@ -431,8 +435,10 @@ impl Dispatch<'_> {
             observer.started(&bound.hook);
         }
         let (original, input) = (current.original(), current.input());
+        let own = bound.hook.limits.deadline.map(|limit| self.started + limit);
+        let deadline = self.deadline.into_iter().chain(own).min();
         let (result, duration) =
-            run(bound, self.event, original, input, &current.shared, self.deadline).await;
+            run(bound, self.event, original, input, &current.shared, deadline).await;
         let outcome = self.interpreter(bound, current.input()).read(result);
         let mut outcome = outcome.under_mode_of(bound);
         outcome.duration = duration;

@@ -11,6 +11,7 @@ mod interpret;
 mod keep;
 mod matcher;
 mod outcome;
+mod parallel;
 mod rewrite;
 mod run;
 mod select;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Executor, Matcher, Observer, Selection};
-use crate::config::{Command, Config, Hook, OnError};
+use crate::config::{Command, Config, Hook, Limits, OnError};
 use crate::event::Event;
 use crate::registry::Registry;
 use crate::wire::{Decision, HookStatus, Input, JsonObject, Mode, Output, ToolResult, Verdict};
@@ -302,6 +302,25 @@ async fn async_builtins_are_dropped_at_their_timeout() {
     let verdict = executor.dispatch(PreToolUse, &call("ls")).await;
     assert_eq!(verdict.decision, Some(Decision::Deny));
     assert!(verdict.message.unwrap().contains("timed out after 1ms"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_layers_deadline_counts_for_its_own_hooks_only() {
+    let mut registry = Registry::new();
+    registry.register_builtin("slow_denial", |_: Arc<Input>, args: Arc<[String]>| async move {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        Ok::<_, String>(Some(Output::deny(args[0].clone())))
+    });
+    let above = hook(UserPromptSubmit, "slow_denial", &["not that"]);
+    let mut below = hook(UserPromptSubmit, "slow_denial", &["below"]);
+    let mut limits = Limits::default();
+    limits.deadline = Some(Duration::from_millis(50));
+    below.limits = Arc::new(limits);
+    let config = Config { hooks: vec![above, below], ..Config::default() };
+    let executor = Executor::builder(config).registry(registry).build().unwrap();
+    let verdict = executor.dispatch(UserPromptSubmit, &Input::default()).await;
+    assert_eq!(verdict.message.as_deref(), Some("not that"));
+    assert_eq!(verdict.failed_open.len(), 1, "{verdict:?}");
 }
 
 #[tokio::test]

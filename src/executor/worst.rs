@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 
 use super::dispatch::Executor;
+use super::parallel::Slots;
 use super::select::{Bound, Plan};
 use crate::config::{Diagnostic, Location};
 use crate::event::Event;
@@ -63,6 +64,13 @@ impl Executor {
         self.plans.iter().filter_map(|plan| self.worst_case(plan)).collect()
     }
 
+    /// Returns the time after which none of `hooks` runs any more.
+    fn deadline_of(&self, hooks: &[&Bound]) -> Option<Duration> {
+        let last = hooks.iter().map(|bound| bound.hook.limits.deadline).max().flatten();
+        let bounded = hooks.iter().all(|bound| bound.hook.limits.deadline.is_some());
+        last.filter(|_| bounded).into_iter().chain(self.deadline).min()
+    }
+
     fn worst_case(&self, plan: &Plan) -> Option<WorstCase> {
         let of = |hooks: Vec<&Bound>, tool: Option<String>| {
             let first = hooks.first()?;
@@ -70,7 +78,7 @@ impl Executor {
                 event: plan.contract.event,
                 tool,
                 time: together(&hooks, self.max_parallel),
-                deadline: self.deadline,
+                deadline: self.deadline_of(&hooks),
                 location: first.hook.location.clone(),
             })
         };
@@ -124,14 +132,21 @@ fn together(hooks: &[&Bound], max_parallel: usize) -> Duration {
     let (mutators, others): (Vec<&Bound>, Vec<&Bound>) =
         hooks.iter().copied().partition(|bound| bound.hook.mutates);
     let in_turn: Duration = mutators.iter().map(|bound| bound.hook.timeout).sum();
-    let mut lanes = vec![Duration::ZERO; max_parallel.min(others.len())];
-    for bound in others {
-        // The next begins where one ends first.
-        if let Some(lane) = lanes.iter_mut().min() {
-            *lane += bound.hook.timeout;
+    in_turn + at_once(others, Slots::new(max_parallel))
+}
+
+/// Returns how long hooks take that run at once, as far as `slots` has room.
+fn at_once(mut waiting: Vec<&Bound>, mut slots: Slots) -> Duration {
+    let (mut now, mut running) = (Duration::ZERO, Vec::new());
+    loop {
+        let started = waiting.extract_if(.., |bound| slots.take(&bound.hook.limits));
+        running.extend(started.map(|bound| (now + bound.hook.timeout, bound)));
+        let Some(next) = running.iter().map(|(end, _)| *end).min() else { return now };
+        now = next;
+        for (_, bound) in running.extract_if(.., |(end, _)| *end <= now) {
+            slots.give_back(&bound.hook.limits);
         }
     }
-    in_turn + lanes.into_iter().max().unwrap_or_default()
 }
 
 fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
