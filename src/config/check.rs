@@ -54,7 +54,7 @@ fn guards_that_open(config: &Config, problems: &mut Diagnostics) {
     for hook in &config.hooks {
         if hook.kind == "command"
             && hook.enabled
-            && hook.on_error.is_none()
+            && hook.on_error.or(hook.on_exit_code).is_none()
             && hook.event.contract().fails_closed()
         {
             guards.entry(hook.location.path().as_os_str()).or_default().push(hook);
@@ -92,11 +92,19 @@ fn without_effect(hook: &Hook, problems: &mut Diagnostics) {
         let message = "`shell` has no effect on a `command` that is a list".to_owned();
         warn("shell", message, "a list is run as it is; write the command as text for a shell");
     }
-    if hook.kind == "process" {
-        for key in ["env", "working_dir", "shell", "inherit_env", "max_output"] {
-            let message = format!("`{key}` has no effect on a process hook");
-            warn(key, message, "set it on the entry of `processes:`");
-        }
+    let (unused, hint): (&[&str], &str) = match &*hook.kind {
+        "process" => (
+            &["env", "working_dir", "shell", "inherit_env", "max_output"],
+            "set it on the entry of `processes:`",
+        ),
+        "builtin" => (
+            &["env", "working_dir", "shell", "inherit_env", "max_output", "strict_output"],
+            "a builtin starts no program and prints nothing: remove the key",
+        ),
+        _ => (&[], ""),
+    };
+    for key in unused {
+        warn(key, format!("`{key}` has no effect on a {} hook", hook.kind), hint);
     }
     if hook.background && matches!(hook.on_error, Some(OnError::Block | OnError::Ask)) {
         let message = "`on_error` has no effect on a hook in the background".to_owned();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::diagnostic::Diagnostic;
 use super::hook::ON_ERROR;
 use super::model::{InheritEnv, OnError};
 use super::node::{Node, Value};
@@ -10,6 +11,10 @@ use super::reader::Reader;
 /// The keys of `defaults:`.
 pub(super) const KEYS: [&str; 7] =
     ["timeout", "on_error", "shell", "inherit_env", "max_output", "max_parallel", "deadline"];
+
+/// Why a default can be without effect, and what to do.
+pub(super) const STRICTER: &str = "a default can only make events stricter; \
+                                   set `on_error` on the hook that you want to relax";
 
 /// The defaults of one file.
 #[derive(Debug, Default)]
@@ -30,7 +35,7 @@ impl Reader {
         for (name, _, value) in fields.iter() {
             match name {
                 "timeout" => defaults.timeout = self.duration(value, "`timeout`"),
-                "on_error" => defaults.on_error = self.choice(value, "`on_error`", &ON_ERROR),
+                "on_error" => defaults.on_error = self.default_on_error(value),
                 "shell" => defaults.shell = self.filled_text(value, "`shell`"),
                 "inherit_env" => defaults.inherit_env = self.inherit_env(value),
                 "max_output" => defaults.max_output = self.size(value, "`max_output`"),
@@ -40,6 +45,15 @@ impl Reader {
             }
         }
         defaults
+    }
+
+    fn default_on_error(&mut self, node: &Node) -> Option<OnError> {
+        let wanted = self.choice(node, "`on_error`", &ON_ERROR);
+        if wanted == Some(OnError::Warn) {
+            let problem = Diagnostic::warning("`on_error: warn` has no effect in `defaults`");
+            self.report(node, problem.hint(STRICTER));
+        }
+        wanted
     }
 
     fn max_parallel(&mut self, node: &Node) -> Option<usize> {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::defaults::Defaults;
+use super::defaults::{Defaults, STRICTER};
 use super::diagnostic::Diagnostic;
 use super::hook::Place;
 use super::layers::Layer;
-use super::model::Config;
+use super::model::{Config, OnError};
 use super::node::{Node, Value};
 use super::picoclaw::Link;
 use super::reader::{Fields, MAX_SUGGESTIONS, Reader};
@@ -90,6 +90,20 @@ impl<'a> Document<'a> {
                 _ if Event::from_name(name).is_some() => self.event(name, key, value, &defaults),
                 _ => self.unknown_key(key, name),
             }
+        }
+        if defaults.on_error == Some(OnError::Ignore) {
+            self.ignored_in_vain();
+        }
+    }
+
+    /// Warns of the first hook that `defaults: { on_error: ignore }` does not relax.
+    fn ignored_in_vain(&mut self) {
+        let hook = self.config.hooks.iter().find(|hook| hook.on_error.is_none());
+        if let Some(hook) = hook {
+            let message =
+                format!("`on_error: ignore` in `defaults` has no effect on `{}`", hook.event);
+            let problem = Diagnostic::warning(message).hint(STRICTER).at(hook.location.clone());
+            self.reader.note(problem);
         }
     }
 

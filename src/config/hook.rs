@@ -127,7 +127,11 @@ impl Reader {
             .unwrap_or(Hook::DEFAULT_MAX_OUTPUT);
         hook.dialect = self.dialect(&fields, contract, &hook.kind);
         hook.background = self.background(&fields, contract, hook.mode);
-        hook.on_error = self.on_error(&fields, contract, defaults);
+        match (fields.get("on_error"), defaults.on_error) {
+            (Some(value), _) => hook.on_error = self.on_error(value, contract),
+            (None, Some(wanted)) => hook.default_on_error(wanted),
+            (None, None) => {}
+        }
         hook.when = self.both_conditions(&fields, place.when.as_ref());
         if self.errors() == errors {
             return Some(hook);
@@ -244,16 +248,8 @@ impl Reader {
         Some(dialect)
     }
 
-    /// Reads `on_error`, and applies the default of the file.
-    fn on_error(
-        &mut self,
-        fields: &Fields<'_>,
-        contract: &Contract,
-        defaults: &Defaults,
-    ) -> Option<OnError> {
-        let Some(value) = fields.get("on_error") else {
-            return defaults.on_error.and_then(|wanted| default_on_error(wanted, contract));
-        };
+    /// Reads the hook's own `on_error`.
+    fn on_error(&mut self, value: &Node, contract: &Contract) -> Option<OnError> {
         let wanted = self.choice(value, "`on_error`", &ON_ERROR)?;
         if !contract.may_block && matches!(wanted, OnError::Block | OnError::Ask) {
             let word = if wanted == OnError::Block { "block" } else { "ask" };
@@ -291,16 +287,20 @@ impl Reader {
     }
 }
 
-/// Returns what `defaults.on_error` means for the hooks of an event.
-///
-/// It never relaxes an event that does more than warn, and where an event can't do what it asks
-/// for, the failure is a warning.
-fn default_on_error(wanted: OnError, contract: &Contract) -> Option<OnError> {
-    match (contract.failure, wanted) {
-        (_, OnError::Block) if contract.may_block => Some(OnError::Block),
-        (FailureMode::Open, OnError::Ask) if contract.may_block => Some(OnError::Ask),
-        (FailureMode::Open, OnError::Ignore) => Some(OnError::Ignore),
-        (FailureMode::Open, _) => Some(OnError::Warn),
-        (FailureMode::Ask | FailureMode::Closed, _) => None,
+impl Hook {
+    /// Applies `defaults.on_error`, which can only make an event stricter.
+    ///
+    /// Where the event can't do what the default asks for, a failure is a warning.
+    pub(super) fn default_on_error(&mut self, wanted: OnError) {
+        let contract = self.event.contract();
+        match (wanted, contract.failure) {
+            (OnError::Block, _) if contract.may_block => self.on_error = Some(OnError::Block),
+            // A failure is a denial already; only exit codes become stricter.
+            (OnError::Ask, FailureMode::Closed) => self.on_exit_code = Some(OnError::Ask),
+            (OnError::Ask, _) if contract.may_block => self.on_error = Some(OnError::Ask),
+            (OnError::Ignore, FailureMode::Open) => self.on_error = Some(OnError::Ignore),
+            (_, FailureMode::Open) => self.on_error = Some(OnError::Warn),
+            _ => {}
+        }
     }
 }

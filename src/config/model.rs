@@ -74,6 +74,9 @@ pub struct Hook {
     pub max_output: usize,
     /// What its failure means; the event's contract decides when `None`.
     pub on_error: Option<OnError>,
+    /// What an exit code other than 0 and 2 means where `on_error` is `None`; a warning when `None`.
+    /// `defaults: { on_error: ask }` sets it on events that fail closed: a failure stays a denial.
+    pub on_exit_code: Option<OnError>,
     /// Whether anything but one JSON object of known keys is a failure.
     pub strict_output: bool,
     /// Whether it runs before the others and may rewrite what they see.
@@ -237,6 +240,7 @@ impl Hook {
             inherit_env: InheritEnv::All,
             max_output: Self::DEFAULT_MAX_OUTPUT,
             on_error: None,
+            on_exit_code: None,
             strict_output: false,
             mutates: false,
             background: false,
@@ -288,6 +292,7 @@ impl Hook {
             inherit_env,
             max_output,
             on_error,
+            on_exit_code,
             strict_output,
             mutates,
             background,
@@ -308,7 +313,8 @@ impl Hook {
             "{event}{:?}",
             (
                 (kind, command, args, name, timeout, env, working_dir, shell),
-                (inherit_env, max_output, on_error, strict_output, mutates, background, observe),
+                (inherit_env, max_output, on_error, on_exit_code, strict_output),
+                (mutates, background, observe),
                 (mode, when, with, untrusted, dialect.map(|dialect| (dialect, matcher))),
                 // A script may live beside its file (`$HOOKEXEC_CONFIG_DIR`): alike there is not the
                 // same here.

@@ -154,7 +154,7 @@ impl Document<'_> {
     ) {
         let Some(fields) = self.reader.open_fields(node, "`processes`") else { return };
         for (name, key, value) in fields.iter() {
-            let Some((process, shorthand)) = self.reader.process(name, key, value) else {
+            let Some((process, shorthand)) = self.reader.process(name, key, value, defaults) else {
                 self.broken_processes.push(name.to_owned());
                 continue;
             };
@@ -195,7 +195,11 @@ impl Shorthand {
         let intercepting = STAGES.into_iter().filter(|(_, (event, _))| self.stages.contains(event));
         let intercepting = intercepting.map(|(_, (event, mutates))| {
             let timeout = if mutates { timeouts.interceptor } else { timeouts.approval };
-            Hook { mutates, ..hook(event, timeout) }
+            let mut hook = Hook { mutates, ..hook(event, timeout) };
+            if let Some(wanted) = defaults.on_error {
+                hook.default_on_error(wanted);
+            }
+            hook
         });
         let observing = self.observed.iter().map(|event| {
             // Nobody waits for an observer, and its death is no reason to stop anything.
@@ -328,11 +332,11 @@ impl Reader {
                 continue;
             };
             let enabled = entry.get("enabled").map(|node| self.boolean(node, "`enabled`"));
-            if enabled.flatten() == Some(true) {
+            if enabled.is_none_or(|enabled| enabled == Some(true)) {
                 self.error_with_hint(
                     key,
                     format!("`{name}` is compiled into PicoClaw and does not exist here"),
-                    "disable it, or write a hook of `type: builtin` below the event it is for",
+                    "set `enabled: false`, or write a hook of `type: builtin` below its event",
                 );
             }
         }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::defaults::Defaults;
 use super::model::{EventMethod, Process};
 use super::node::{Node, Value};
 use super::picoclaw::Shorthand;
@@ -45,6 +46,7 @@ impl Reader {
         name: &str,
         key: &Node,
         node: &Node,
+        defaults: &Defaults,
     ) -> Option<(Process, Shorthand)> {
         let errors = self.errors();
         if name.trim().is_empty() {
@@ -56,7 +58,7 @@ impl Reader {
             command: Vec::new(),
             working_dir: None,
             env: std::collections::BTreeMap::new(),
-            inherit_env: super::InheritEnv::All,
+            inherit_env: defaults.inherit_env.clone().unwrap_or_default(),
             eager: false,
             start_timeout: Process::DEFAULT_START_TIMEOUT,
             timeout: None,

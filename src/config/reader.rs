@@ -124,6 +124,11 @@ impl Reader {
     /// Notes a problem at a value.
     pub(super) fn report(&mut self, node: &Node, problem: Diagnostic) {
         let problem = problem.at(self.location(node));
+        self.note(problem);
+    }
+
+    /// Notes a problem that has a place already.
+    pub(super) fn note(&mut self, problem: Diagnostic) {
         self.errors += usize::from(problem.severity == Severity::Error);
         if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(problem);

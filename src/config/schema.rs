@@ -132,6 +132,7 @@ fn hooks_block() -> Value {
             json!({ "type": "object", "additionalProperties": {
                 "type": "object",
                 "properties": { "enabled": { "const": false }, "priority": {}, "config": {} },
+                "required": ["enabled"],
                 "additionalProperties": false
             } }),
         ),

@@ -34,7 +34,8 @@ impl Interpreter<'_> {
             "" => format!("exit code {code}"),
             line => format!("exit code {code}: {line}"),
         };
-        let on_error = self.bound.hook.on_error.unwrap_or(OnError::Warn);
+        let hook = &self.bound.hook;
+        let on_error = hook.on_error.or(hook.on_exit_code).unwrap_or(OnError::Warn);
         let mut outcome = self.failed_as(on_error, &cause, HookStatus::Error);
         outcome.exit_code = Some(code);
         outcome

@@ -16,14 +16,20 @@ pub(crate) fn files(directory: &str) -> Vec<PathBuf> {
     files
 }
 
+/// Returns where the texts about the files of a directory of `tests/configs` are kept: beside them.
+pub(crate) fn snapshots(directory: &str) -> insta::Settings {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(format!("../configs/{directory}"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings
+}
+
 #[test]
 fn every_invalid_file_says_what_is_wrong_and_where() {
     let files = files("tests/configs/invalid");
     assert!(files.len() >= 40, "{}", files.len());
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../configs/invalid");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
+    let mut settings = snapshots("invalid");
     for file in files {
         let problems = Config::load_file(&file).expect_err(&file.to_string_lossy());
         assert!(problems.has_errors());

@@ -1,6 +1,7 @@
 //! Configuration files as people write them: good, bad and hostile.
 #![expect(clippy::unwrap_used, reason = "the helpers of a test fail by panicking")]
 
+mod defaults;
 #[cfg(feature = "schema")]
 mod docs;
 mod hostile;
@@ -9,3 +10,4 @@ mod layers;
 #[cfg(feature = "schema")]
 mod schema;
 mod valid;
+mod warned;

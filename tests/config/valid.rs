@@ -187,7 +187,7 @@ fn the_default_of_on_error_is_never_weaker_than_the_event() {
         Config::from_yaml(&text, "x").unwrap().hooks.iter().map(|hook| hook.on_error).collect()
     };
     assert_eq!(on_error("block"), [Some(Block), Some(Block), Some(Block), Some(Warn)]);
-    assert_eq!(on_error("ask"), [None, None, Some(Ask), Some(Warn)]);
+    assert_eq!(on_error("ask"), [None, Some(Ask), Some(Ask), Some(Warn)]);
     assert_eq!(on_error("warn"), [None, None, Some(Warn), Some(Warn)]);
     assert_eq!(on_error("ignore"), [None, None, Some(Ignore), Some(Ignore)]);
 }
