@@ -66,7 +66,8 @@ async fn a_process_with_the_shorthand_fails_like_one_with_hooks() {
         ("warn", [None, None, Some(Decision::Ask)]),
     ] {
         for (event, expected) in events.into_iter().zip(expected) {
-            let shorthand = process(on_error, ", intercept: [before_llm, after_tool, approve_tool]");
+            let shorthand =
+                process(on_error, ", intercept: [before_llm, after_tool, approve_tool]");
             assert_eq!(decide(&shorthand, event).await, expected, "{on_error} {event}");
             let hook = "{ type: process, command: p }";
             let hook = match event.contract().tool_matched {
