@@ -68,7 +68,7 @@ impl CaseFile {
         let source = Arc::new(SourceFile::new(path.as_ref(), text));
         let root = yaml::parse(&source.text).map_err(|error| {
             let mut problem = Diagnostic::error(error.message);
-            problem.hint = error.hint.map(str::to_owned);
+            problem.hint = error.hint;
             only(problem.at(Location::new(Arc::clone(&source), error.range)))
         })?;
         let mut reader = Reader::new(Arc::clone(&source));

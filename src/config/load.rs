@@ -185,7 +185,7 @@ impl Loading {
             }
             Err(error) => {
                 let mut problem = Diagnostic::error(error.message);
-                problem.hint = error.hint.map(str::to_owned);
+                problem.hint = error.hint;
                 self.problems.push(problem.at(Location::new(file, error.range)));
             }
         }

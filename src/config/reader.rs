@@ -198,11 +198,9 @@ impl Reader {
                 let line = self.location(first).line();
                 self.report(
                     key,
-                    Diagnostic::error(format!("`{name}` is there twice"))
+                    Diagnostic::error(format!("the key `{name}` appears twice"))
                         .label(format!("first on line {line}"))
-                        .hint(
-                            "merge the two; a file in which one of them vanished would be a trap",
-                        ),
+                        .hint("keep one of the two, or write both values into one"),
                 );
                 continue;
             }

@@ -420,7 +420,7 @@ fn no_merge_hides_an_event() {
     ] {
         let text = format!("hooks: {merges}\n");
         let problems = Config::from_yaml(&text, "x.yaml").expect_err(&text).to_string();
-        assert!(problems.contains("there twice") || problems.contains("a second `<<`"), "{text}");
+        assert!(problems.contains("appears twice") || problems.contains("a second `<<`"), "{text}");
     }
     let text = "hooks: { <<: { stop: { <<: { type: command, command: a }, command: b } }, turn_end: [] }\n";
     let config = Config::from_yaml(text, "x.yaml").unwrap();

@@ -7,6 +7,7 @@ mod docs;
 mod hostile;
 mod invalid;
 mod layers;
+mod mistakes;
 #[cfg(feature = "schema")]
 mod schema;
 mod valid;

@@ -1,0 +1,301 @@
+//! What the parser found wrong, in words for the author of the file.
+//!
+//! The parser stops where it can't go on, which is often behind the mistake: this finds the mistake.
+
+use std::ops::Range;
+
+use granit_parser::{ErrorKind, ScanError};
+
+use super::{MAX_DEPTH, SyntaxError, open};
+
+/// What looks like a space and is not one for YAML.
+const ODD_SPACES: [char; 6] =
+    ['\u{a0}', '\u{2007}', '\u{202f}', '\u{3000}', '\u{200b}', '\u{feff}'];
+
+/// Returns the mistake that made the parser stop.
+pub(super) fn explain(error: &ScanError, text: &str) -> SyntaxError {
+    let at = error.marker().byte_offset().unwrap_or(0).min(text.len());
+    let at = (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let mistake = Mistake { text, at };
+    mistake
+        .tab(error.kind())
+        .or_else(|| mistake.missing_space(error.kind()))
+        .or_else(|| mistake.quote(error.kind()))
+        .or_else(|| mistake.bracket(error.kind()))
+        .or_else(|| mistake.indentation(error.kind()))
+        .unwrap_or_else(|| mistake.other(error.kind()))
+}
+
+/// Returns a description of the first character that looks like a space and is not one.
+pub(in super::super) fn odd_space(text: &str) -> Option<(usize, String)> {
+    let (at, odd) = text.char_indices().find(|(_, letter)| ODD_SPACES.contains(letter))?;
+    let name = if odd == '\u{a0}' { "a no-break space" } else { "an unusual space" };
+    Some((at, format!("{name} (U+{:04X})", u32::from(odd))))
+}
+
+struct Mistake<'t> {
+    text: &'t str,
+    /// Where the parser stopped.
+    at: usize,
+}
+
+impl<'t> Mistake<'t> {
+    fn tab(&self, kind: &ErrorKind) -> Option<SyntaxError> {
+        use ErrorKind as E;
+        if !matches!(
+            kind,
+            E::TabNotAllowed
+                | E::TabInBlockIndentation
+                | E::TabAtBlockScalarStart
+                | E::TabInIndentation
+                | E::TabInPlainScalar
+        ) {
+            return None;
+        }
+        let (start, indentation) = self
+            .lines_from(self.line_start(self.at))
+            .map(|(start, line)| (start, &line[..line.len() - line.trim_start().len()]))
+            .find(|(_, indentation)| indentation.contains('\t'))?;
+        let tab = start + indentation.find('\t')?;
+        let error = SyntaxError::new("a tab in the indentation", tab..tab + 1);
+        Some(error.hint("indent with spaces only: YAML does not allow tabs there"))
+    }
+
+    /// Finds a `-` or a `:` without the space behind it, on the line or on the one before.
+    fn missing_space(&self, kind: &ErrorKind) -> Option<SyntaxError> {
+        use ErrorKind as E;
+        if !matches!(
+            kind,
+            E::MappingValueNotAllowed
+                | E::SimpleKeyExpected
+                | E::ExpectedBlockMappingKey
+                | E::ExpectedBlockSequenceEntry
+                | E::BomInsideDocument
+        ) {
+            return None;
+        }
+        let line = self.line_start(self.at);
+        let before = self.text[..line].trim_end().len();
+        [line, self.line_start(before)].into_iter().find_map(|start| {
+            let (_, line) = self.lines_from(start).next()?;
+            missing_space(start, line)
+        })
+    }
+
+    fn quote(&self, kind: &ErrorKind) -> Option<SyntaxError> {
+        use ErrorKind as E;
+        match kind {
+            E::UnclosedQuotedScalar
+            | E::InvalidQuotedScalarIndent
+            | E::DocumentIndicatorInQuotedScalar => {
+                let opened = match kind {
+                    E::UnclosedQuotedScalar => self.at,
+                    _ => open::at(self.text, self.at).last().map_or(self.at, |open| open.at),
+                };
+                let error = SyntaxError::new("this quote is never closed", opened..opened + 1);
+                Some(error.hint("close it, or put the whole text in the other kind of quotes"))
+            }
+            E::InvalidTrailingSingleQuotedScalar | E::InvalidTrailingDoubleQuotedScalar => {
+                let error = SyntaxError::new("text after the closing quote", self.here());
+                let hint = match kind {
+                    E::InvalidTrailingSingleQuotedScalar => "in single quotes write `''` for a `'`",
+                    _ => "in double quotes write `\\\"` for a `\"`, or use single quotes",
+                };
+                Some(error.hint(hint))
+            }
+            E::UnknownQuotedScalarEscape => {
+                let error = SyntaxError::new("unknown escape", self.here());
+                let hint = "in double quotes `\\` begins an escape; \
+                            use single quotes for a regular expression";
+                Some(error.hint(hint))
+            }
+            _ => None,
+        }
+    }
+
+    fn bracket(&self, kind: &ErrorKind) -> Option<SyntaxError> {
+        use ErrorKind as E;
+        match kind {
+            E::UnclosedFlowCollection { open } => {
+                let error = SyntaxError::new(format!("this `{open}` is never closed"), self.here());
+                let closer = if *open == '[' { ']' } else { '}' };
+                return Some(error.hint(format!("add the `{closer}`")));
+            }
+            E::MismatchedFlowCollectionEnd { open, close } => {
+                let message = format!("this `{open}` is closed by a `{close}`");
+                return Some(SyntaxError::new(message, self.here()));
+            }
+            E::RecursionLimitExceeded
+            | E::UnexpectedCharacter { .. }
+            | E::UnknownAnchor
+            | E::MissingAnchorOrAliasName => return None,
+            _ => {}
+        }
+        let opened = open::at(self.text, self.at).last().map(|open| open.at)?;
+        let bracket = self.text[opened..].chars().next().filter(|it| matches!(it, '[' | '{'))?;
+        let on_another_line = self.line_start(opened) != self.line_start(self.at);
+        let first_of_its_line = self.line(opened).trim_start().starts_with(bracket);
+        let deeper = self.indentation_of(self.at) > self.indentation_of(opened);
+        let closer = if bracket == '[' { ']' } else { '}' };
+        if on_another_line && !first_of_its_line && !deeper {
+            let message =
+                format!("this `{bracket}` is still open on line {}", self.line_number(self.at));
+            let error = SyntaxError::new(message, opened..opened + 1);
+            return Some(error.hint(format!("add the `{closer}` before that line")));
+        }
+        let message = match kind {
+            E::BlockEntryInFlowCollection => format!("a `-` between `{bracket}` and `{closer}`"),
+            _ => format!("expected `,` or `{closer}` before this"),
+        };
+        let hint = format!("the `{bracket}` is on line {}", self.line_number(opened));
+        Some(SyntaxError::new(message, self.here()).hint(hint))
+    }
+
+    /// Finds a line that does not belong to any of those above it.
+    fn indentation(&self, kind: &ErrorKind) -> Option<SyntaxError> {
+        use ErrorKind as E;
+        let start = self.line_start(self.at);
+        let indentation = self.indentation_of(start);
+        let place = start + indentation..start + self.line(start).trim_end().len();
+        let fits = || self.text[..start].lines().any(|line| columns(line).contains(&indentation));
+        let hint = "align it with the lines that it belongs to";
+        let (message, hint) = match kind {
+            E::ExpectedBlockMappingKey
+            | E::ExpectedBlockSequenceEntry
+            | E::InvalidIndentation
+            | E::InvalidBlockScalarIndent
+                if !fits() =>
+            {
+                ("the indentation of this line fits no line above it", hint)
+            }
+            E::ExpectedBlockMappingKey => ("expected a key, such as `name: value`", hint),
+            E::ExpectedBlockSequenceEntry => ("expected a list item, such as `- value`", hint),
+            E::MappingValueNotAllowed if self.text[start..self.at].contains(": ") => {
+                let error = SyntaxError::new("a `: ` in a text without quotes", self.here());
+                return Some(error.hint("put quotes around the text"));
+            }
+            E::MappingValueNotAllowed => (
+                "this line continues the text of the line above it",
+                "align it with the keys that it belongs to; a key ends with a `:`",
+            ),
+            _ => return None,
+        };
+        Some(SyntaxError::new(message, place).hint(hint))
+    }
+
+    fn other(&self, kind: &ErrorKind) -> SyntaxError {
+        use ErrorKind as E;
+        let (message, hint) = match kind {
+            E::UnknownAnchor => (
+                "unknown alias".to_owned(),
+                "a leading `*` refers to an `&anchor` in YAML; put quotes around a plain text",
+            ),
+            E::MissingAnchorOrAliasName => (
+                "`*` and `&` begin an alias and an anchor".to_owned(),
+                "put quotes around a plain text: `\"*\"`",
+            ),
+            E::UnexpectedCharacter { character } if character.is_control() => (
+                format!("the control character U+{:04X}", u32::from(*character)),
+                "remove it; in double quotes it can be written as an escape",
+            ),
+            E::UnexpectedCharacter { character } => (
+                format!("a text can't begin with `{character}` here"),
+                "put quotes around the text",
+            ),
+            E::BlockSequenceEntryNotAllowed => (
+                "a list can't begin on the line of its key".to_owned(),
+                "move the `-` to the next line",
+            ),
+            E::SimpleKeyExpected => {
+                ("expected a `:` after this key".to_owned(), "write `key: value`")
+            }
+            E::InvalidBlockScalarHeader => (
+                "text behind a `|` or `>`".to_owned(),
+                "begin the text on the next line, or put quotes around it",
+            ),
+            E::RecursionLimitExceeded => {
+                return SyntaxError::new(
+                    format!("nested deeper than {MAX_DEPTH} levels"),
+                    self.here(),
+                );
+            }
+            kind => return SyntaxError::new(kind.to_string(), self.here()),
+        };
+        SyntaxError::new(message, self.here()).hint(hint)
+    }
+
+    /// Returns the word where the parser stopped.
+    fn here(&self) -> Range<usize> {
+        let rest = &self.text[self.at..];
+        let ends = |letter: char| letter.is_whitespace() || matches!(letter, ',' | ']' | '}');
+        let first = rest.chars().next().filter(|letter| *letter != '\n').map_or(0, char::len_utf8);
+        let word = rest.find(ends).unwrap_or(rest.len());
+        self.at..self.at + if rest.starts_with(['*', '&']) { word.max(first) } else { first }
+    }
+
+    fn line_number(&self, at: usize) -> usize {
+        self.text[..at].matches('\n').count() + 1
+    }
+
+    fn line_start(&self, at: usize) -> usize {
+        self.text[..at].rfind('\n').map_or(0, |newline| newline + 1)
+    }
+
+    /// Returns the line that contains `at`.
+    fn line(&self, at: usize) -> &'t str {
+        self.text[self.line_start(at)..].lines().next().unwrap_or_default()
+    }
+
+    fn indentation_of(&self, at: usize) -> usize {
+        let line = self.line(at);
+        line.len() - line.trim_start_matches(' ').len()
+    }
+
+    /// Returns the lines from the one that begins at `start`, each with the place where it begins.
+    fn lines_from(&self, start: usize) -> impl Iterator<Item = (usize, &'t str)> {
+        let text = self.text;
+        text[start..]
+            .lines()
+            .map(move |line| (line.as_ptr() as usize - text.as_ptr() as usize, line))
+    }
+}
+
+/// Returns the columns at which something begins in a line: its text, and what follows each `- `.
+fn columns(line: &str) -> Vec<usize> {
+    let mut columns = Vec::new();
+    let mut rest = line;
+    loop {
+        rest = rest.trim_start_matches(' ');
+        columns.push(line.len() - rest.len());
+        match rest.strip_prefix("- ") {
+            Some(item) => rest = item,
+            None => return columns,
+        }
+    }
+}
+
+fn missing_space(start: usize, line: &str) -> Option<SyntaxError> {
+    let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let item = line.trim_start_matches([' ', '-']);
+    let odd_before = item.starts_with(ODD_SPACES);
+    if let Some((at, odd)) = odd_space(line)
+        && (odd_before || line[..at].ends_with(':'))
+    {
+        let length = line[at..].chars().next().map_or(0, char::len_utf8);
+        let error = SyntaxError::new(odd, start + at..start + at + length);
+        return Some(error.hint("replace it with a normal space"));
+    }
+    let word = item.find(|letter| !is_word(letter)).map_or(item, |end| &item[..end]);
+    let key = start + line.len() - item.len();
+    let rest = item[word.len()..].strip_prefix(':').filter(|_| !word.is_empty())?;
+    if line[..line.len() - item.len()].ends_with('-') {
+        let error = SyntaxError::new("a `-` without a space behind it", key - 1..key + word.len());
+        return Some(error.hint(format!("write `- {word}:`")));
+    }
+    let value = rest.starts_with(|first: char| !first.is_whitespace() && first != '/');
+    value.then(|| {
+        let colon = key + word.len();
+        let error = SyntaxError::new("a `:` without a space behind it", colon..colon + 1);
+        error.hint(format!("write `{word}: ` and then the value"))
+    })
+}
