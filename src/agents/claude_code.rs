@@ -18,6 +18,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     tools: TOOLS,
     mcp: Mcp::Plain,
     project: Some("CLAUDE_PROJECT_DIR"),
+    plugin: None,
     refine: read::plain,
     write,
 };

@@ -123,7 +123,7 @@ fn specific<'p>(
                 permission_decision,
                 permission_decision_reason: permission_decision.and(reason),
                 updated_input: plan.rewrite,
-                additional_context: plan.context,
+                additional_context: plan.context.as_deref(),
             })
         }
         Event::PermissionRequest => {
@@ -137,12 +137,13 @@ fn specific<'p>(
         Event::PostToolUse => {
             (plan.context.is_some() || response.is_some()).then_some(Specific::PostToolUse {
                 hook_event_name,
-                additional_context: plan.context,
+                additional_context: plan.context.as_deref(),
                 updated_tool_output: response,
             })
         }
         _ => plan
             .context
+            .as_deref()
             .map(|additional_context| Specific::Context { hook_event_name, additional_context }),
     }
 }

@@ -16,6 +16,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     tools: TOOLS,
     mcp: Mcp::Plain,
     project: None,
+    plugin: None,
     refine: read::plain,
     write,
 };
@@ -39,7 +40,7 @@ static EVENTS: [NativeEvent; 12] = [
         .ask(Ask::Silence)
         .allows(),
     NativeEvent::new("PostToolUse", Event::PostToolUse)
-        .deny(Deny::Replaces)
+        .deny(Deny::TellsAsContext)
         .response(Response::AsReason)
         .context()
         .says(),

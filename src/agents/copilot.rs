@@ -20,6 +20,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     tools: TOOLS,
     mcp: Mcp::SlashOrDash,
     project: Some("CLAUDE_PROJECT_DIR"),
+    plugin: None,
     refine: read::plain,
     write,
 };
@@ -40,12 +41,12 @@ const PERMISSION_REQUEST: NativeEvent =
         .deny(Deny::Blocks)
         .ask(Ask::Denies);
 const POST_TOOL_USE: NativeEvent = NativeEvent::new("PostToolUse", Event::PostToolUse)
-    .deny(Deny::Replaces)
+    .deny(Deny::TellsAsContext)
     .response(Response::Takes)
     .context();
 const FAILURE: NativeEvent = NativeEvent::new("PostToolUseFailure", Event::PostToolUse)
     .failed_tool()
-    .deny(Deny::Tells)
+    .deny(Deny::TellsAsContext)
     .context();
 
 static EVENTS: [NativeEvent; 28] = [
@@ -166,7 +167,7 @@ fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer
                 permission_decision: decision,
                 permission_decision_reason: decision.and(reason),
                 modified_args: plan.rewrite,
-                additional_context: plan.context,
+                additional_context: plan.context.as_deref(),
             })
         }
         Some(Event::PermissionRequest) if plan.denies() => {
@@ -174,20 +175,18 @@ fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer
         }
         Some(Event::PermissionRequest) => Answer::silence(),
         _ => {
-            let result = plan.response.filter(|_| !plan.denies()).map(|response| ToolResult {
+            let result = plan.response.map(|response| ToolResult {
                 result_type: result_type(input),
                 text_result_for_llm: result_text(response),
             });
-            let blocks = plan.denies() && native.deny != Deny::Tells;
-            let told = if blocks { plan.context.map(str::to_owned) } else { plan.told() };
-            if !blocks && result.is_none() && told.is_none() {
+            if !plan.denies() && result.is_none() && plan.context.is_none() {
                 return Answer::silence();
             }
             Answer::json(&Said {
-                decision: blocks.then_some("block"),
-                reason: blocks.then_some(&plan.reason),
+                decision: plan.denies().then_some("block"),
+                reason: plan.denies().then_some(&plan.reason),
                 modified_result: result,
-                additional_context: told.as_deref(),
+                additional_context: plan.context.as_deref(),
             })
         }
     }

@@ -21,6 +21,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     tools: TOOLS,
     mcp: Mcp::Colon,
     project: Some("CURSOR_PROJECT_DIR"),
+    plugin: None,
     refine,
     write,
 };
@@ -58,7 +59,7 @@ static EVENTS: [NativeEvent; 21] = [
         .allows()
         .on_demand(),
     NativeEvent::new("postToolUse", Event::PostToolUse)
-        .deny(Deny::Tells)
+        .deny(Deny::TellsAsContext)
         .response(Response::Takes)
         .context(),
     NativeEvent::new("postToolUseFailure", Event::PostToolUse).failed_tool(),
@@ -199,12 +200,11 @@ fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer
             // Only what an MCP tool said can be replaced.
             let mcp = input.is_some_and(|input| input.tool_kinds.iter().any(|kind| kind == "mcp"));
             let response = plan.response.filter(|_| mcp);
-            let told = plan.told();
-            let mut answer = if response.is_none() && told.is_none() {
+            let mut answer = if response.is_none() && plan.context.is_none() {
                 Answer::silence()
             } else {
                 Answer::json(&After {
-                    additional_context: told.as_deref(),
+                    additional_context: plan.context.as_deref(),
                     updated_mcp_tool_output: response,
                 })
             };
@@ -216,7 +216,7 @@ fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer
             }
             answer
         }
-        _ => match plan.context {
+        _ => match plan.context.as_deref() {
             Some(additional_context) => Answer::json(&Context { additional_context }),
             None => Answer::silence(),
         },

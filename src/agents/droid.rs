@@ -1,7 +1,7 @@
 //! Factory's Droid.
 
 use super::answer::Answer;
-use super::native::{Ask, Deny, NativeEvent};
+use super::native::{Ask, Deny, NativeEvent, Rewrite};
 use super::plan::Plan;
 use super::tools::{Mcp, Tools};
 use super::{Adapter, Agent, claude_dialect, read};
@@ -16,20 +16,26 @@ pub(super) static ADAPTER: Adapter = Adapter {
     tools: TOOLS,
     mcp: Mcp::Plain,
     project: Some("FACTORY_PROJECT_DIR"),
+    plugin: None,
     refine: read::plain,
     write,
 };
 
-// The first hook that decides wins: an allow said here could undo another's denial. Changed arguments
-// were never seen to be taken, and where they are not the original would run.
+// The first hook that decides wins: an allow said here could undo another's denial. Changed arguments are
+// taken without one (measured with 0.225.2). `droid exec` never fires UserPromptSubmit.
 static EVENTS: [NativeEvent; 10] = [
     NativeEvent::new("SessionStart", Event::SessionStart).context().says(),
     NativeEvent::new("UserPromptSubmit", Event::UserPromptSubmit)
         .deny(Deny::Blocks)
         .context()
         .says(),
-    NativeEvent::new("PreToolUse", Event::PreToolUse).deny(Deny::Blocks).ask(Ask::Denies).says(),
-    NativeEvent::new("PostToolUse", Event::PostToolUse).deny(Deny::Tells).context().says(),
+    NativeEvent::new("PreToolUse", Event::PreToolUse)
+        .deny(Deny::Blocks)
+        .ask(Ask::Denies)
+        .rewrite(Rewrite::Takes)
+        .says(),
+    // Exit code 2 would tell the reason alone, and leave no room for a message to the user.
+    NativeEvent::new("PostToolUse", Event::PostToolUse).deny(Deny::TellsAsContext).context().says(),
     NativeEvent::new("Stop", Event::Stop).deny(Deny::GoesOn),
     NativeEvent::new("SubagentStop", Event::SubagentStop).deny(Deny::GoesOn),
     NativeEvent::new("PreCompact", Event::PreCompact),
@@ -57,7 +63,7 @@ const TOOLS: Tools = &[
 ];
 
 fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    // Never measured on the client: of its two documented denials the one that needs no parsing.
+    // Of its two denials the one that needs no parsing.
     if plan.denies() {
         return Answer::refusal(&plan.reason);
     }

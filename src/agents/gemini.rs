@@ -20,6 +20,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     tools: TOOLS,
     mcp: Mcp::Underscore,
     project: Some("GEMINI_PROJECT_DIR"),
+    plugin: None,
     refine,
     write,
 };
@@ -35,7 +36,7 @@ static EVENTS: [NativeEvent; 11] = [
         .says()
         .stops(),
     NativeEvent::new("AfterTool", Event::PostToolUse)
-        .deny(Deny::Replaces)
+        .deny(Deny::TellsAsContext)
         .response(Response::AsReason)
         .context()
         .says(),
@@ -99,7 +100,7 @@ fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
     let specific = (plan.rewrite.is_some() || plan.context.is_some()).then_some(Specific {
         hook_event_name: native.name,
         tool_input: plan.rewrite,
-        additional_context: plan.context,
+        additional_context: plan.context.as_deref(),
     });
     claude_dialect::say(plan, plan.denies().then_some("deny"), specific)
 }

@@ -16,6 +16,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     tools: TOOLS,
     mcp: Mcp::Slash,
     project: None,
+    plugin: None,
     refine: read::plain,
     write,
 };
@@ -55,7 +56,7 @@ const TOOLS: Tools = &[
 ];
 
 fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    match plan.context {
+    match plan.context.as_deref() {
         _ if plan.denies() => Answer::refusal(&plan.reason),
         Some(context) => Answer::text(context),
         None => Answer::silence(),

@@ -17,8 +17,11 @@ mod droid;
 mod gemini;
 mod kiro;
 mod native;
+mod openclaw;
+mod opencode;
 mod payload;
 mod plan;
+mod plugin;
 mod qwen;
 mod read;
 mod tools;
@@ -40,7 +43,7 @@ use crate::wire::{Input, JsonObject};
 use plan::Plan;
 use read::Wanted;
 
-/// A coding agent that calls commands at its events.
+/// A coding agent that calls hookexec at its events: by its own hook settings, or by a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Agent {
@@ -62,6 +65,10 @@ pub enum Agent {
     Windsurf,
     /// Kiro.
     Kiro,
+    /// OpenCode, by a plugin.
+    OpenCode,
+    /// OpenClaw, by a plugin.
+    OpenClaw,
 }
 
 /// All that is particular to one agent.
@@ -74,12 +81,14 @@ struct Adapter {
     mcp: tools::Mcp,
     /// The variable that holds the project's directory.
     project: Option<&'static str>,
+    /// Where its plugin is, for an agent that has no settings for hooks.
+    plugin: Option<&'static str>,
     /// Reads what only this agent says.
     refine: fn(&NativeEvent, &JsonObject, &mut Input) -> Wanted,
     write: fn(&NativeEvent, Option<&Input>, &Plan<'_>) -> Answer,
 }
 
-static ADAPTERS: [&Adapter; 9] = [
+static ADAPTERS: [&Adapter; 11] = [
     &claude_code::ADAPTER,
     &codex::ADAPTER,
     &gemini::ADAPTER,
@@ -89,6 +98,8 @@ static ADAPTERS: [&Adapter; 9] = [
     &droid::ADAPTER,
     &windsurf::ADAPTER,
     &kiro::ADAPTER,
+    &opencode::ADAPTER,
+    &openclaw::ADAPTER,
 ];
 
 fn adapter(agent: Agent) -> &'static Adapter {
@@ -102,6 +113,11 @@ impl Agent {
         ADAPTERS.iter().map(|adapter| adapter.agent)
     }
 
+    /// Returns the agents that call hookexec by their own hook settings.
+    pub fn with_settings() -> impl Iterator<Item = Self> {
+        Self::all().filter(|agent| agent.plugin().is_none())
+    }
+
     /// Returns the agent's name on the command line, such as `claude-code`.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -112,6 +128,12 @@ impl Agent {
     #[must_use]
     pub fn title(self) -> &'static str {
         adapter(self).title
+    }
+
+    /// Returns the directory of the plugin that calls hookexec, for an agent without hook settings.
+    #[must_use]
+    pub fn plugin(self) -> Option<&'static str> {
+        adapter(self).plugin
     }
 
     /// Returns the agent's events, those first that stand for an event of ours.

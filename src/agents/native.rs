@@ -48,11 +48,12 @@ pub enum Deny {
     No,
     /// What was about to happen does not happen.
     Blocks,
-    /// The tool has run; the reason takes the place of its response.
-    Replaces,
-    /// The tool has run; the model reads the reason beside its response.
+    /// The tool has run; the model reads its response and the reason.
     Tells,
-    /// The agent does not stop but goes on working; the reason is what it reads next.
+    /// The same, but the agent's own denial would hide the response or reach nobody: the reason is told
+    /// as context.
+    TellsAsContext,
+    /// The agent goes on working instead of stopping; the reason is what the model reads next.
     GoesOn,
 }
 

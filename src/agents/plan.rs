@@ -21,7 +21,9 @@ pub(super) struct Plan<'v> {
     pub(super) reason: String,
     pub(super) rewrite: Option<&'v JsonObject>,
     pub(super) response: Option<&'v Value>,
-    pub(super) context: Option<&'v str>,
+    pub(super) context: Option<Cow<'v, str>>,
+    /// Whether the context holds a denial after the tool, which must not be lost.
+    pub(super) objects: bool,
     pub(super) system_message: Option<String>,
     pub(super) stop: Option<&'v str>,
     /// What could not be said as it was meant.
@@ -37,14 +39,6 @@ impl Plan<'_> {
         self.decision == Some(Decision::Ask)
     }
 
-    /// Returns what the model is told as context where a denial after the tool reaches nobody: the
-    /// reason, and the context along with it.
-    pub(super) fn told(&self) -> Option<String> {
-        let said = [self.denies().then_some(self.reason.as_str()), self.context];
-        let lines: Vec<&str> = said.into_iter().flatten().collect();
-        (!lines.is_empty()).then(|| lines.join("\n"))
-    }
-
     pub(super) fn allows(&self) -> bool {
         self.decision == Some(Decision::Allow)
     }
@@ -53,6 +47,9 @@ impl Plan<'_> {
     pub(super) fn fallback(&self) -> Option<String> {
         if self.denies() || self.asks() {
             return Some(self.reason.clone());
+        }
+        if self.objects {
+            return self.context.as_deref().map(str::to_owned);
         }
         let changes = self.rewrite.is_some() || self.response.is_some() || self.stop.is_some();
         changes.then(|| "What a hook changed could not be passed on.".to_owned())
@@ -119,14 +116,16 @@ pub(super) fn settle<'v>(agent: Agent, native: &NativeEvent, verdict: &'v Verdic
     let at = Place { agent, native };
     at.settle_changes(verdict, &mut plan);
     at.settle_decision(&mut plan);
-    at.settle_stop(verdict, &mut plan);
-    at.settle_speech(verdict, &mut plan);
     if (plan.denies() || plan.asks()) && plan.reason.trim().is_empty() {
         plan.reason = match plan.decision {
             Some(Decision::Ask) => "A hook wants this approved first.".to_owned(),
             _ => "Denied by a hook.".to_owned(),
         };
     }
+    at.settle_stop(verdict, &mut plan);
+    at.settle_speech(verdict, &mut plan);
+    at.settle_response(verdict, &mut plan);
+    at.settle_messages(verdict, &mut plan);
     plan
 }
 
@@ -172,19 +171,6 @@ impl Place<'_> {
                 "A hook changed the model's request or response, which cannot be passed on.",
             );
         }
-        if let Some(response) = &verdict.updated_tool_response {
-            match self.native.response {
-                Response::Takes => plan.response = Some(response),
-                Response::AsReason if plan.denies() => {}
-                Response::AsReason => {
-                    plan.decision = Some(Decision::Deny);
-                    plan.reason = spoken(response).into_owned();
-                }
-                Response::No => plan.notes.push(format!(
-                    "{self} cannot replace the tool's response: the model sees the original"
-                )),
-            }
-        }
     }
 
     fn deny_instead(&self, plan: &mut Plan<'_>, what: &str, advice: &str) {
@@ -224,10 +210,21 @@ impl Place<'_> {
     fn lose_denial(&self, plan: &mut Plan<'_>) {
         plan.decision = None;
         let reason = std::mem::take(&mut plan.reason);
-        plan.notes.push(format!("{self} cannot be blocked, it went on: {reason}"));
+        let cannot = match self.native.event {
+            Some(Event::Stop | Event::SubagentStop) => "cannot keep the model at work, it stopped",
+            _ => "cannot be blocked, it went on",
+        };
+        plan.notes.push(format!("{self} {cannot}: {reason}"));
     }
 
+    /// Gives the model the context and, after a tool, the reason of a denial: the model reads the tool's
+    /// response and the reason, and the run goes on.
     fn settle_speech<'v>(&self, verdict: &'v Verdict, plan: &mut Plan<'v>) {
+        if plan.denies() && self.native.deny == Deny::TellsAsContext {
+            plan.decision = None;
+            plan.objects = true;
+            plan.context = Some(Cow::Owned(std::mem::take(&mut plan.reason)));
+        }
         let context = verdict.additional_context.as_deref().filter(|text| !text.is_empty());
         match context {
             // With a refused call only the reason is sure to reach the model.
@@ -238,10 +235,39 @@ impl Place<'_> {
                 plan.reason.push_str(context);
             }
             Some(_) if plan.denies() && self.native.deny == Deny::Blocks => {}
-            Some(context) if self.native.context => plan.context = Some(context),
+            Some(context) if self.native.context => {
+                plan.context = Some(match plan.context.take() {
+                    Some(objection) => Cow::Owned(format!("{objection}\n{context}")),
+                    None => Cow::Borrowed(context),
+                });
+            }
             Some(_) => plan.notes.push(format!("{self} takes no context: it is lost")),
             None => {}
         }
+    }
+
+    fn settle_response<'v>(&self, verdict: &'v Verdict, plan: &mut Plan<'v>) {
+        let Some(response) = &verdict.updated_tool_response else { return };
+        match self.native.response {
+            Response::Takes => plan.response = Some(response),
+            Response::AsReason => {
+                // What the model is told stands with the new response: beside a denial it may be lost.
+                let told = plan.context.take();
+                plan.decision = Some(Decision::Deny);
+                plan.reason = spoken(response).into_owned();
+                if let Some(told) = told {
+                    plan.reason.push_str("\n\n");
+                    plan.reason.push_str(&told);
+                }
+            }
+            Response::No => plan.notes.push(format!(
+                "{self} cannot replace the tool's response: the model sees the original"
+            )),
+        }
+    }
+
+    /// Tells the user what the hooks said and what could not be passed on.
+    fn settle_messages(&self, verdict: &Verdict, plan: &mut Plan<'_>) {
         let message = verdict.system_message.clone().filter(|text| !text.is_empty());
         let mut lines: Vec<String> = message.into_iter().collect();
         if self.native.system_message {

@@ -17,6 +17,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     tools: gemini::TOOLS,
     mcp: Mcp::Underscore,
     project: Some("QWEN_PROJECT_DIR"),
+    plugin: None,
     refine,
     write,
 };
@@ -32,10 +33,11 @@ static EVENTS: [NativeEvent; 18] = [
     NativeEvent::new("PermissionRequest", Event::PermissionRequest)
         .deny(Deny::Blocks)
         .ask(Ask::Silence),
-    NativeEvent::new("PostToolUse", Event::PostToolUse).deny(Deny::Tells).context().says(),
+    // The reason of a block after the tool reaches nobody; context does.
+    NativeEvent::new("PostToolUse", Event::PostToolUse).deny(Deny::TellsAsContext).context().says(),
     NativeEvent::new("PostToolUseFailure", Event::PostToolUse)
         .failed_tool()
-        .deny(Deny::Tells)
+        .deny(Deny::TellsAsContext)
         .context()
         .says(),
     NativeEvent::new("Stop", Event::Stop).deny(Deny::GoesOn).says(),
@@ -61,12 +63,5 @@ fn refine(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Wanted {
 }
 
 fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    if native.deny != Deny::Tells || !plan.denies() {
-        return claude_dialect::write(native, plan, None);
-    }
-    // The reason of a block after the tool reaches nobody here; context does.
-    let told = plan.told();
-    let system_message = plan.system_message.clone();
-    let plan = Plan { context: told.as_deref(), system_message, ..Plan::default() };
-    claude_dialect::write(native, &plan, None)
+    claude_dialect::write(native, plan, None)
 }

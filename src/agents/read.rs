@@ -197,11 +197,12 @@ fn common(
         // Who does not say how a session began has no other way to begin one.
         Event::SessionStart if input.source.is_none() => input.source = Some("startup".to_owned()),
         Event::PostToolUse => {
+            let failed = native.failed_tool || error.is_some();
             input.tool_response =
                 value(&["tool_response", "tool_result", "toolResult", "tool_output"])
                     .cloned()
                     .or(error.map(Value::String));
-            let failed = native.failed_tool || fails(input.tool_response.as_ref());
+            let failed = failed || fails(input.tool_response.as_ref());
             input.tool_error = Some(failed);
             input.tool_duration_ms = value(&["duration_ms", "duration"]).and_then(milliseconds);
         }

@@ -33,6 +33,8 @@ pub(super) enum Mcp {
     Slash,
     /// `server/tool` or `server-tool`.
     SlashOrDash,
+    /// The server and the tool, joined by this text.
+    Joined(&'static str),
 }
 
 /// Tools of programs that have no adapter and call the hooks of others: VS Code, and what builds on it.
@@ -91,15 +93,16 @@ fn mcp(form: Mcp, name: &str, payload: &JsonObject) -> Vec<String> {
             Mcp::Plain => Vec::new(),
             Mcp::Underscore => match (told("server_name"), told("tool_name")) {
                 (Some(server), Some(tool)) => vec![(server, tool)],
-                _ => name.strip_prefix("mcp_").map(|rest| splits(rest, '_')).unwrap_or_default(),
+                _ => name.strip_prefix("mcp_").map(|rest| splits(rest, "_")).unwrap_or_default(),
             },
             Mcp::Colon => {
                 let server = payload.get("mcp_server_name").and_then(|name| name.as_str());
                 let tool = name.strip_prefix("MCP:");
                 tool.map(|tool| (server.unwrap_or_default(), tool)).into_iter().collect()
             }
+            Mcp::Joined(by) => splits(name, by),
             Mcp::Slash => slash().into_iter().collect(),
-            Mcp::SlashOrDash => slash().map_or_else(|| splits(name, '-'), |pair| vec![pair]),
+            Mcp::SlashOrDash => slash().map_or_else(|| splits(name, "-"), |pair| vec![pair]),
         }
     };
     if pairs.is_empty() {
@@ -117,9 +120,9 @@ fn mcp(form: Mcp, name: &str, payload: &JsonObject) -> Vec<String> {
 
 /// Returns every way to cut `name` into a server and a tool: where an agent joins the two by a
 /// letter that may stand in both, a guard must see each reading.
-fn splits(name: &str, at: char) -> Vec<(&str, &str)> {
+fn splits<'n>(name: &'n str, at: &str) -> Vec<(&'n str, &'n str)> {
     name.match_indices(at)
-        .map(|(index, _)| (&name[..index], &name[index + at.len_utf8()..]))
+        .map(|(index, _)| (&name[..index], &name[index + at.len()..]))
         .filter(|(server, tool)| !server.is_empty() && !tool.is_empty())
         .collect()
 }

@@ -20,6 +20,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     tools: TOOLS,
     mcp: Mcp::Plain,
     project: None,
+    plugin: None,
     refine,
     write,
 };

@@ -107,8 +107,7 @@ fn row(native: &NativeEvent, event: Event) -> [&'static str; 7] {
     [
         match native.deny {
             Deny::Blocks => "blocks",
-            Deny::Replaces => "replaces the response",
-            Deny::Tells => "tells the model",
+            Deny::Tells | Deny::TellsAsContext => "the model reads it beside the response",
             Deny::GoesOn => "goes on working",
             _ => "",
         },

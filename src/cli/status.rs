@@ -26,7 +26,7 @@ impl Args {
         let project = std::env::current_dir().unwrap_or_default();
         let mut installed = false;
         let mut table = Table::new(["agent", "scope", "hooks", "settings"]);
-        for agent in Agent::all() {
+        for agent in Agent::with_settings() {
             for scope in [Scope::User, Scope::Project] {
                 if let Some(row) = row(agent, scope, &project) {
                     installed |= row[2] != NOTHING;
@@ -35,7 +35,7 @@ impl Args {
             }
         }
         if table.is_empty() {
-            let agents: Vec<&str> = Agent::all().map(Agent::name).collect();
+            let agents: Vec<&str> = Agent::with_settings().map(Agent::name).collect();
             output::print(&format!(
                 "no coding agent is found here, and hookexec is installed in none\n\n\
                  next: hookexec install AGENT, where AGENT is one of {}\n",

@@ -25,7 +25,7 @@ fn answers(check: impl Fn(&str, &str, &str, &Value)) {
 }
 
 fn is_tool_call(event: &str) -> bool {
-    const BEFORE: [&str; 10] = [
+    const BEFORE: [&str; 12] = [
         "PreToolUse",
         "preToolUse",
         "BeforeTool",
@@ -36,6 +36,8 @@ fn is_tool_call(event: &str) -> bool {
         "pre_write_code",
         "pre_read_code",
         "pre_mcp_tool_use",
+        "tool_execute_before",
+        "before_tool_call",
     ];
     BEFORE.contains(&event)
 }
@@ -58,6 +60,7 @@ fn stops_the_tool(agent: &str, answer: &Value) -> bool {
             said["permissionDecision"] == "deny" && reason(&said["permissionDecisionReason"])
         }
         "cursor" => said["permission"] == "deny" && reason(&said["agent_message"]),
+        "opencode" | "openclaw" => reason(&said["deny"]),
         _ => answer["exit_code"] == 2 && reason(&answer["stderr"]) && said.is_null(),
     }
 }
@@ -87,6 +90,7 @@ fn an_ask_asks_or_stops_the_tool() {
                 said["hookSpecificOutput"]["permissionDecision"] == "ask"
             }
             ("copilot", _) => said["permissionDecision"] == "ask",
+            ("openclaw", _) => said["ask"] == "is this meant?",
             ("cursor", "beforeShellExecution" | "beforeMCPExecution") => {
                 said["permission"] == "ask"
             }
@@ -105,7 +109,8 @@ fn changed_arguments_are_passed_on_or_the_call_is_stopped() {
         let said = &answer["stdout"];
         let specific = &said["hookSpecificOutput"];
         let passed = match agent {
-            "claude-code" => specific["updatedInput"]["command"] == "echo safe",
+            "claude-code" | "droid" => specific["updatedInput"]["command"] == "echo safe",
+            "opencode" | "openclaw" => said["arguments"]["command"] == "echo safe",
             "codex" => {
                 specific["updatedInput"]["command"] == "echo safe"
                     && specific["permissionDecision"] == "allow"

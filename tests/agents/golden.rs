@@ -38,8 +38,9 @@ fn every_event_that_decides_has_a_payload() {
     let payloads: Vec<_> = files().collect();
     for agent in Agent::all() {
         for native in agent.events().iter().filter(|native| native.is_deciding()) {
-            let has =
-                payloads.iter().any(|(of, path)| *of == agent && event_of(path) == native.name);
+            // A dot in a file's name ends the event's.
+            let name = native.name.replace('.', "_");
+            let has = payloads.iter().any(|(of, path)| *of == agent && event_of(path) == name);
             // Tab completion sends what the agent's reading sends.
             assert!(has || native.name == "beforeTabFileRead", "{agent} {}", native.name);
         }
@@ -130,6 +131,11 @@ fn verdicts(call: &NativeCall) -> Vec<(&'static str, Verdict)> {
     });
     add("response", contract.rewrite == Rewrite::ToolResponse, &|verdict| {
         verdict.updated_tool_response = Some(json!("[redacted]"));
+    });
+    add("deny_response_context", contract.rewrite == Rewrite::ToolResponse, &|verdict| {
+        decide(verdict, Decision::Deny, "not here");
+        verdict.updated_tool_response = Some(json!("[redacted]"));
+        verdict.additional_context = Some("use the trash".to_owned());
     });
     verdicts
 }

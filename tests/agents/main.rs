@@ -10,6 +10,7 @@ mod golden;
 mod import;
 mod install;
 mod payloads;
+mod plugins;
 mod run;
 #[path = "../support/mod.rs"]
 mod support;

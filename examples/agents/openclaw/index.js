@@ -3,7 +3,9 @@
 // openclaw.json:  "plugins": { "load": { "paths": ["/path/to/this/directory"] }, "allow": ["hookexec"],
 //                   "entries": { "hookexec": { "enabled": true, "hooks": { "allowConversationAccess": true } } } }
 //
-// Whatever goes wrong before a tool or a run counts as a no. `openclaw agent exec` calls no plugin hooks at all.
+// OpenClaw has no hook settings. At each of its events this plugin runs `hookexec run --from openclaw` and applies the
+// answer: { deny, ask, arguments, context, message }, each only where there is something to apply. Without an answer the
+// tool or the run is blocked. `openclaw agent exec` calls no plugin hooks at all.
 import { spawn } from "node:child_process"
 
 const PROGRAM = process.env.HOOKEXEC ?? "hookexec"
@@ -11,39 +13,25 @@ const SECONDS = Number(process.env.HOOKEXEC_SECONDS ?? 60)
 // OpenClaw gives a hook 15 seconds unless it is told otherwise, and blocks when they are over.
 const PATIENCE = { timeoutMs: 2 * (SECONDS + 5) * 1000 }
 
-const KINDS = {
-  exec: ["shell"], process: ["shell"], write: ["write"], edit: ["edit"], apply_patch: ["edit", "write"], read: ["read"], ls: ["list"],
-  find: ["glob"], grep: ["grep"], web_fetch: ["fetch"], web_search: ["search"], sessions_spawn: ["subagent"],
-}
-
-/** Asks hookexec about an event; never rejects: no answer is an answer that refuses. */
-function ask(event, input, context) {
-  const directory = context?.workspaceDir ?? process.cwd()
+/** Asks hookexec about an event and returns what to apply; never rejects. Without an answer it is a denial. */
+function ask(event, input) {
   return new Promise((answered) => {
-    const refuse = (why) => answered({ allowed: false, failed: true, message: `hookexec: ${why}` })
-    const child = spawn(PROGRAM, ["run", event], { cwd: directory })
-    const timer = setTimeout(() => { child.kill("SIGTERM"); refuse(`no answer within ${SECONDS} s`) }, SECONDS * 1000)
+    const fail = (why) => answered({ deny: `hookexec: ${why}` })
+    const child = spawn(PROGRAM, ["run", "--from", "openclaw", "--event", event, "--within", String(SECONDS)], { cwd: input.cwd })
+    const late = setTimeout(() => { child.kill("SIGKILL"); fail(`no answer within ${SECONDS} s`) }, (SECONDS + 2) * 1000)
     let said = "", complained = ""
-    child.stdout.on("data", (data) => { said += data })
-    child.stderr.on("data", (data) => { complained += data })
+    child.stdout.setEncoding("utf8").on("data", (text) => { said += text })
+    child.stderr.setEncoding("utf8").on("data", (text) => { complained += text })
     child.stdin.on("error", () => {}) // a program that does not start reads nothing
-    child.on("error", (error) => { clearTimeout(timer); refuse(error.message) })
+    child.on("error", (error) => { clearTimeout(late); fail(error.message) })
     child.on("close", (code) => {
-      clearTimeout(timer)
-      // 0 is allowed, 2 denied, 3 ask; there is no verdict with any other.
-      if (![0, 2, 3].includes(code)) return refuse(complained.trim() || `exit code ${code}`)
-      try { answered(JSON.parse(said)) } catch { refuse("the verdict can't be read") }
+      clearTimeout(late)
+      if (code !== 0) return fail(complained.trim() || `exit code ${code}`)
+      try { answered(said.trim() ? { ...JSON.parse(said) } : {}) } catch { fail("its answer is not JSON") }
     })
-    const session_id = context?.sessionId ?? context?.sessionKey ?? ""
-    child.stdin.end(JSON.stringify({ agent_name: "openclaw", cwd: directory, session_id, ...input }))
+    child.stdin.end(JSON.stringify({ hook_event_name: event, ...input }))
   })
 }
-
-const call = (event) => ({
-  tool_name: event.toolName, tool_use_id: event.toolCallId, tool_kinds: KINDS[event.toolName] ?? [], tool_input: event.params ?? {},
-})
-
-const reason = (verdict) => verdict.message || "Denied by a hook."
 
 export default {
   id: "hookexec",
@@ -52,65 +40,73 @@ export default {
   configSchema: { jsonSchema: { type: "object", additionalProperties: false, properties: {} } },
 
   register(api) {
-    const context = new Map() // by session: what the next prompt is to carry
     const key = (ctx) => ctx?.sessionKey ?? ctx?.sessionId ?? ""
+    const context = new Map() // by session: what its next prompt is to carry
     const add = (ctx, more) => more && context.set(key(ctx), [context.get(key(ctx)), more].filter(Boolean).join("\n"))
+    const places = new Map() // by session: its workspace, which the hooks around a tool are not told
+
+    const asks = async (event, input, ctx) => {
+      if (ctx?.workspaceDir) places.set(key(ctx), ctx.workspaceDir)
+      const cwd = places.get(key(ctx)) ?? process.cwd()
+      const answer = await ask(event, { session_id: ctx?.sessionId ?? ctx?.sessionKey ?? "", cwd, ...input })
+      if (answer.message) (api.logger ?? console).warn(answer.message)
+      return answer
+    }
+    const call = (event) => ({ tool_name: event.toolName, tool_use_id: event.toolCallId, tool_input: event.params ?? {} })
 
     // Not every way to run OpenClaw says that a session begins; its first run says it then.
     const begun = new Set()
     const begin = async (ctx) => {
       if (begun.has(key(ctx))) return
       begun.add(key(ctx))
-      add(ctx, (await ask("session_start", { source: "startup" }, ctx)).additional_context)
+      add(ctx, (await asks("session_start", {}, ctx)).context)
     }
 
     api.on("session_start", (event, ctx) => begin(ctx), PATIENCE)
-    api.on("session_end", async (event, ctx) => { await ask("session_end", { reason: event.reason }, ctx) })
-    api.on("agent_end", async (event, ctx) => { await ask("stop", {}, ctx) }, PATIENCE)
+    api.on("session_end", async (event, ctx) => { await asks("session_end", { reason: event.reason }, ctx) })
+    api.on("agent_end", async (event, ctx) => { await asks("agent_end", {}, ctx) }, PATIENCE)
 
     // The prompt is built first, and only then may the run be refused: one question, two answers.
-    const asked = new Map() // by session: the verdict on its prompt
+    const judged = new Map() // by session: the answer about its prompt
     const judge = async (event, ctx) => {
       await begin(ctx)
-      const verdict = await ask("user_prompt_submit", { prompt: event.prompt }, ctx)
-      add(ctx, verdict.additional_context)
-      return verdict
+      const answer = await asks("before_agent_run", { prompt: event.prompt }, ctx)
+      add(ctx, answer.context)
+      return answer
     }
 
     api.on("before_prompt_build", async (event, ctx) => {
-      asked.set(key(ctx), await judge(event, ctx))
+      judged.set(key(ctx), await judge(event, ctx))
       const more = context.get(key(ctx))
       context.delete(key(ctx))
       return more ? { prependContext: more } : undefined
     }, PATIENCE)
 
     api.on("before_agent_run", async (event, ctx) => {
-      const verdict = asked.get(key(ctx)) ?? (await judge(event, ctx))
-      asked.delete(key(ctx))
-      if (!verdict.allowed) return { outcome: "block", reason: reason(verdict), message: reason(verdict) }
+      const { deny } = judged.get(key(ctx)) ?? (await judge(event, ctx))
+      judged.delete(key(ctx))
+      if (deny) return { outcome: "block", reason: deny, message: deny }
     }, PATIENCE)
 
     api.on("before_tool_call", async (event, ctx) => {
-      const verdict = await ask("pre_tool_use", call(event), ctx)
-      if (verdict.decision === "ask") {
-        return { requireApproval: { title: "A hook asks", description: reason(verdict).slice(0, 512), severity: "warning" }, params: changed(event, verdict) }
-      }
-      if (!verdict.allowed) return { block: true, blockReason: reason(verdict) }
-      if (verdict.updated_tool_name) return { block: true, blockReason: `A hook wants the tool ${verdict.updated_tool_name} called instead.` }
-      if (verdict.respond) return { block: true, blockReason: verdict.respond.for_llm }
-      return verdict.updated_input ? { params: changed(event, verdict) } : undefined
+      const answer = await asks("before_tool_call", call(event), ctx)
+      if (answer.deny) return { block: true, blockReason: answer.deny }
+      const params = answer.arguments && changed(event, answer.arguments)
+      if (answer.ask) return { requireApproval: { title: "A hook asks", description: answer.ask.slice(0, 512), severity: "warning" }, params }
+      return params && { params }
     }, PATIENCE)
 
+    // OpenClaw does not wait for this one: what it says goes along with the next prompt.
     api.on("after_tool_call", async (event, ctx) => {
-      const input = { ...call(event), tool_response: event.result ?? null, tool_error: Boolean(event.error), tool_duration_ms: Math.round(event.durationMs ?? 0) }
-      await ask("post_tool_use", input, ctx)
+      const after = { tool_response: event.result ?? null, error: event.error, duration_ms: event.durationMs }
+      const answer = await asks("after_tool_call", { ...call(event), ...after }, ctx)
+      add(ctx, answer.context ?? answer.deny)
     })
   },
 }
 
 /** Returns the changed arguments; OpenClaw lays them over the old ones, so what is gone is undefined. */
-function changed(event, verdict) {
-  if (!verdict.updated_input) return undefined
-  const gone = Object.keys(event.params ?? {}).filter((name) => !(name in verdict.updated_input))
-  return { ...Object.fromEntries(gone.map((name) => [name, undefined])), ...verdict.updated_input }
+function changed(event, now) {
+  const gone = Object.keys(event.params ?? {}).filter((name) => !(name in now))
+  return { ...Object.fromEntries(gone.map((name) => [name, undefined])), ...now }
 }

@@ -1,90 +1,105 @@
-// hookexec under OpenCode: copy this file to ~/.config/opencode/plugin/ (or .opencode/plugin/ of a project).
+// hookexec under OpenCode (and Kilo): copy this file to ~/.config/opencode/plugin/ (or .opencode/plugin/ of a project).
 //
-// OpenCode's hooks are functions in its own process, so this plugin asks the command and throws where the answer is no: what
-// is thrown before a tool keeps the tool from running, and the model reads the message. Whatever goes wrong before a tool, or
-// before a prompt is sent, counts as a no.
+// OpenCode has no hook settings. At each of its events this plugin runs `hookexec run --from opencode` and applies the
+// answer: { deny, arguments, response, context, message }, each only where there is something to apply. Without an answer
+// the tool does not run, the prompt is not sent, and the model does not read the tool's response.
 import { spawn } from "node:child_process"
 
 const PROGRAM = process.env.HOOKEXEC ?? "hookexec"
 const SECONDS = Number(process.env.HOOKEXEC_SECONDS ?? 60)
 
-const KINDS = {
-  bash: ["shell"], write: ["write"], edit: ["edit"], multiedit: ["edit"], patch: ["edit", "write"], apply_patch: ["edit", "write"],
-  read: ["read"], list: ["list"], glob: ["glob"], grep: ["grep"], webfetch: ["fetch"], websearch: ["search"], task: ["subagent"],
-}
-
-/** Asks hookexec about an event; never rejects: no answer is an answer that refuses. */
-function ask(event, input, directory) {
+/** Asks hookexec about an event and returns what to apply; never rejects. Without an answer it is a denial. */
+function ask(event, input) {
   return new Promise((answered) => {
-    const refuse = (why) => answered({ allowed: false, failed: true, message: `hookexec: ${why}` })
-    const child = spawn(PROGRAM, ["run", event], { cwd: directory })
-    const timer = setTimeout(() => { child.kill("SIGTERM"); refuse(`no answer within ${SECONDS} s`) }, SECONDS * 1000)
+    const fail = (why) => answered({ deny: `hookexec: ${why}` })
+    const child = spawn(PROGRAM, ["run", "--from", "opencode", "--event", event, "--within", String(SECONDS)], { cwd: input.cwd })
+    const late = setTimeout(() => { child.kill("SIGKILL"); fail(`no answer within ${SECONDS} s`) }, (SECONDS + 2) * 1000)
     let said = "", complained = ""
-    child.stdout.on("data", (data) => { said += data })
-    child.stderr.on("data", (data) => { complained += data })
+    child.stdout.setEncoding("utf8").on("data", (text) => { said += text })
+    child.stderr.setEncoding("utf8").on("data", (text) => { complained += text })
     child.stdin.on("error", () => {}) // a program that does not start reads nothing
-    child.on("error", (error) => { clearTimeout(timer); refuse(error.message) })
+    child.on("error", (error) => { clearTimeout(late); fail(error.message) })
     child.on("close", (code) => {
-      clearTimeout(timer)
-      // 0 is allowed, 2 denied, 3 ask; there is no verdict with any other.
-      if (![0, 2, 3].includes(code)) return refuse(complained.trim() || `exit code ${code}`)
-      try { answered(JSON.parse(said)) } catch { refuse("the verdict can't be read") }
+      clearTimeout(late)
+      if (code !== 0) return fail(complained.trim() || `exit code ${code}`)
+      try { answered(said.trim() ? { ...JSON.parse(said) } : {}) } catch { fail("its answer is not JSON") }
     })
-    child.stdin.end(JSON.stringify({ agent_name: "opencode", cwd: directory, ...input }))
+    child.stdin.end(JSON.stringify({ hook_event_name: event, ...input }))
   })
 }
 
-/** Returns why it must not go on, or nothing. An ask is a no: no plugin hook can ask the user. */
-const refusal = (verdict) => (verdict.allowed ? undefined : verdict.message || "Denied by a hook.")
+/** Gives the model another response. A tool of an MCP server responds with a list of parts, any other with a text. */
+function put(output, response) {
+  if (Array.isArray(output.content)) {
+    output.content = Array.isArray(response) ? response : [{ type: "text", text: response }]
+  } else {
+    output.output = typeof response === "string" ? response : JSON.stringify(response)
+    if (output.metadata?.output !== undefined) output.metadata.output = output.output
+  }
+}
 
-const text = (value) => (typeof value === "string" ? value : (value?.for_llm ?? JSON.stringify(value)))
+/** Adds a text to what the model reads. */
+function add(output, text) {
+  if (Array.isArray(output.content)) output.content = [...output.content, { type: "text", text }]
+  else output.output = `${output.output ?? ""}\n\n${text}`
+}
 
-export const Hookexec = async ({ directory }) => {
-  const context = new Map() // by session: what its first prompt is to carry
-  const add = (session, more) => more && context.set(session, [context.get(session), more].filter(Boolean).join("\n"))
+export const Hookexec = async ({ client, directory }) => {
+  const starting = new Map() // by session: the answer to its start
+  const at = (sessionID) => ({ session_id: sessionID ?? "", cwd: directory })
+
+  /** Tells the user: OpenCode itself shows no more of a refused prompt than `UnknownError`. */
+  const show = async (message) => {
+    if (!message) return
+    if (process.argv.includes("run")) process.stderr.write(`${message}\n`)
+    else await client?.tui?.showToast({ body: { title: "hookexec", message, variant: "warning" } })?.catch(() => {})
+  }
+
+  const refuse = async (reason) => {
+    await show(reason)
+    throw new Error(reason)
+  }
 
   return {
     event: async ({ event }) => {
-      const session = event.properties?.sessionID ?? event.properties?.info?.id ?? ""
-      const about = { session_id: session }
-      if (event.type === "session.created") add(session, (await ask("session_start", { ...about, source: "startup" }, directory)).additional_context)
-      if (event.type === "session.idle") await ask("stop", about, directory)
-      if (event.type === "session.deleted") await ask("session_end", about, directory)
+      const session = event.properties?.sessionID ?? event.properties?.info?.id
+      if (event.type === "session.created") starting.set(session, ask("session.created", at(session)))
+      if (event.type === "session.idle") await show((await ask("session.idle", at(session))).message)
+      if (event.type === "session.deleted") await ask("session.deleted", at(session))
     },
 
     "chat.message": async ({ sessionID }, output) => {
-      const part = output.parts.findLast((part) => part.type === "text")
-      if (!part) return
-      const verdict = await ask("user_prompt_submit", { session_id: sessionID, prompt: part.text }, directory)
-      const no = refusal(verdict)
-      if (no) throw new Error(no)
-      add(sessionID, verdict.additional_context)
-      const more = context.get(sessionID)
-      context.delete(sessionID)
-      if (more) part.text += `\n\n${more}`
+      const texts = output.parts.filter((part) => part.type === "text")
+      const start = await starting.get(sessionID)
+      starting.delete(sessionID)
+      const answer = await ask("chat.message", { ...at(sessionID), prompt: texts.map((part) => part.text).join("\n") })
+      if (answer.deny) await refuse(answer.deny)
+      await show([start?.message, answer.message].filter(Boolean).join("\n"))
+      const context = [start?.context, answer.context].filter(Boolean).join("\n")
+      if (context && texts.length) texts.at(-1).text += `\n\n${context}`
     },
 
     "tool.execute.before": async ({ tool, sessionID, callID }, output) => {
-      const input = { session_id: sessionID, tool_name: tool, tool_use_id: callID, tool_kinds: KINDS[tool] ?? [], tool_input: output.args }
-      const verdict = await ask("pre_tool_use", input, directory)
-      const no = refusal(verdict)
-      if (no) throw new Error(no)
-      if (verdict.updated_tool_name) throw new Error(`A hook wants the tool ${verdict.updated_tool_name} called instead.`)
-      if (verdict.respond) throw new Error(text(verdict.respond))
-      if (!verdict.updated_input) return
-      // Only what is changed in place is executed; a new object would be ignored.
-      for (const key of Object.keys(output.args)) if (!(key in verdict.updated_input)) delete output.args[key]
-      Object.assign(output.args, verdict.updated_input)
+      const answer = await ask("tool.execute.before", { ...at(sessionID), tool_name: tool, tool_use_id: callID, tool_input: output.args })
+      if (answer.deny) throw new Error(answer.deny)
+      await show(answer.message)
+      if (!answer.arguments) return
+      // Only what is changed in place is executed; OpenCode ignores a new object.
+      for (const key of Object.keys(output.args)) if (!(key in answer.arguments)) delete output.args[key]
+      Object.assign(output.args, answer.arguments)
     },
 
     "tool.execute.after": async ({ tool, sessionID, callID, args }, output) => {
-      const input = { session_id: sessionID, tool_name: tool, tool_use_id: callID, tool_kinds: KINDS[tool] ?? [], tool_input: args ?? {}, tool_response: output.output }
-      const verdict = await ask("post_tool_use", input, directory)
-      if (verdict.failed) return
-      if (verdict.updated_tool_response !== undefined) output.output = text(verdict.updated_tool_response)
-      const no = refusal(verdict)
-      if (no) output.output = no
-      if (verdict.additional_context) output.output += `\n\n${verdict.additional_context}`
+      const tool_response = (Array.isArray(output.content) ? output.content : output.output) ?? null
+      const input = { ...at(sessionID), tool_name: tool, tool_use_id: callID, tool_input: args ?? {}, tool_response }
+      const answer = await ask("tool.execute.after", input)
+      if (answer.deny) { // no answer: what a redaction would have taken out is unknown
+        put(output, `The tool's response is withheld. ${answer.deny}`)
+        output.attachments = []
+      }
+      if (answer.response !== undefined) put(output, answer.response)
+      if (answer.context) add(output, answer.context)
+      await show(answer.message)
     },
   }
 }

@@ -196,6 +196,20 @@ fn event_finding(agent: Agent, event: Event, calls: &[Registered]) -> Finding {
     }
 }
 
+/// Returns what is to be said of an agent whose plugin calls hookexec: nothing of one that never did,
+/// unless the user asks.
+pub(super) fn by_plugin(agent: Agent, plugin: &str, asked: bool) -> Option<Vec<Finding>> {
+    let seen = agent.events().iter().filter_map(|native| last_seen(agent, native)).max();
+    match seen {
+        Some(time) => Some(vec![Finding::fine(format!("its plugin last called {}", ago(time)))]),
+        None => asked.then(|| {
+            vec![Finding::problem(format!(
+                "its plugin never called hookexec: copy it from `{plugin}` of hookexec's repository"
+            ))]
+        }),
+    }
+}
+
 fn last_seen(agent: Agent, native: &NativeEvent) -> Option<SystemTime> {
     firings(agent)?.join(native.name).metadata().ok()?.modified().ok()
 }

@@ -94,6 +94,10 @@ impl Args {
         if !self.agents.is_empty() && !self.agents.contains(&agent) {
             return None;
         }
+        if let Some(plugin) = agent.plugin() {
+            let findings = installed::by_plugin(agent, plugin, self.agents.contains(&agent));
+            return findings.map(|findings| Section { title: agent.title().to_owned(), findings });
+        }
         let scopes = [Scope::User, Scope::Project];
         let all: Vec<_> = scopes
             .into_iter()

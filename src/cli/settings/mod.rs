@@ -425,7 +425,7 @@ mod tests {
 
     #[test]
     fn every_agent_has_its_settings_and_its_entries() {
-        for agent in Agent::all() {
+        for agent in Agent::with_settings() {
             let settings = Settings::of(agent, Scope::Project, Path::new("/project")).unwrap();
             let text = settings.with(None, &entries(agent)).unwrap();
             assert_eq!(settings.installed(&text).unwrap().len(), entries(agent).len(), "{text}");
@@ -458,7 +458,7 @@ mod tests {
 
     #[test]
     fn every_decision_before_a_tool_is_installed_once() {
-        for agent in Agent::all() {
+        for agent in Agent::with_settings() {
             let before: Vec<_> = events(agent, &Event::all().collect::<Vec<_>>())
                 .into_iter()
                 .filter(|native| native.event == Some(Event::PreToolUse) && native.tool.is_none())

@@ -1,0 +1,56 @@
+//! `OpenClaw`, by the plugin in `examples/agents/openclaw`.
+
+use super::native::{Ask, Deny, NativeEvent, Rewrite};
+use super::tools::{Mcp, Tools};
+use super::{Adapter, Agent, plugin, read};
+use crate::event::Event;
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    agent: Agent::OpenClaw,
+    name: "openclaw",
+    title: "OpenClaw",
+    events: &EVENTS,
+    tools: TOOLS,
+    mcp: Mcp::Joined("__"),
+    project: None,
+    plugin: Some("examples/agents/openclaw"),
+    refine: read::plain,
+    write: plugin::write,
+};
+
+static EVENTS: [NativeEvent; 6] = [
+    NativeEvent::new("session_start", Event::SessionStart).context().says(),
+    NativeEvent::new("before_agent_run", Event::UserPromptSubmit)
+        .deny(Deny::Blocks)
+        .context()
+        .says(),
+    NativeEvent::new("before_tool_call", Event::PreToolUse)
+        .deny(Deny::Blocks)
+        .ask(Ask::Asks)
+        .rewrite(Rewrite::Takes)
+        .says(),
+    // OpenClaw does not wait for this event: what is said here reaches the model with the next prompt.
+    NativeEvent::new("after_tool_call", Event::PostToolUse)
+        .deny(Deny::TellsAsContext)
+        .context()
+        .says(),
+    NativeEvent::new("agent_end", Event::Stop).says(),
+    NativeEvent::new("session_end", Event::SessionEnd).says(),
+];
+
+// A call of an MCP tool fires twice: as `tool_call`, which wraps it, and under its own name, `server__tool`.
+const TOOLS: Tools = &[
+    ("exec", &["shell"]),
+    ("process", &["shell"]),
+    ("write", &["write"]),
+    ("edit", &["edit"]),
+    ("apply_patch", &["edit", "write"]),
+    ("read", &["read"]),
+    ("ls", &["list"]),
+    ("find", &["glob"]),
+    ("grep", &["grep"]),
+    ("web_fetch", &["fetch"]),
+    ("web_search", &["search"]),
+    ("sessions_spawn", &["subagent"]),
+    ("tool_call", &[]),
+];
