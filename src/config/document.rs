@@ -9,9 +9,10 @@ use super::layers::Layer;
 use super::model::{Config, OnError};
 use super::node::{Node, Value};
 use super::picoclaw::Link;
-use super::reader::{Fields, MAX_SUGGESTIONS, Reader};
+use super::reader::{Fields, MAX_SUGGESTIONS, Reader, spelling};
+use crate::agents::Agent;
 use crate::event::Event;
-use crate::executor::{Matcher, is_invisible};
+use crate::executor::Matcher;
 use crate::suggest;
 
 /// The keys at the top of a file, beside the events of a hooks block without `hooks:`.
@@ -76,6 +77,9 @@ impl<'a> Document<'a> {
 
     /// Reads a file of this program's own: a hooks block, and what goes beside it.
     fn own(&mut self, fields: &Fields<'_>) {
+        if self.settings_of_an_agent(fields) {
+            return;
+        }
         let defaults = fields.get("defaults").map(|node| self.reader.defaults(node));
         let defaults = defaults.unwrap_or_default();
         self.config.max_parallel = defaults.max_parallel;
@@ -94,6 +98,23 @@ impl<'a> Document<'a> {
         if defaults.on_error == Some(OnError::Ignore) {
             self.ignored_in_vain();
         }
+    }
+
+    /// Refuses the settings of Claude Code, whose other keys would each be a mistake here.
+    fn settings_of_an_agent(&mut self, fields: &Fields<'_>) -> bool {
+        let names = fields.get("hooks").and_then(Node::as_map).unwrap_or_default();
+        let mut names = names.iter().filter_map(|(key, _)| Some((key, key.as_text()?)));
+        if names.clone().any(|(_, name)| !name.starts_with(|it: char| it.is_ascii_uppercase())) {
+            return false;
+        }
+        let native = names.find_map(|(key, name)| Some((key, name, event_of_claude_code(name)?)));
+        let Some((key, name, event)) = native else { return false };
+        let message = format!("`{name}` is an event of Claude Code: is this its settings file?");
+        let hint = format!(
+            "translate it with `hookexec import claude-code FILE`; here the event is `{event}`"
+        );
+        self.reader.error_with_hint(key, message, hint);
+        true
     }
 
     /// Warns of the first hook that `defaults: { on_error: ignore }` does not relax.
@@ -126,16 +147,25 @@ impl<'a> Document<'a> {
     }
 
     fn unknown_key(&mut self, key: &Node, name: &str) {
-        if self.reader.errors() > MAX_SUGGESTIONS {
-            self.reader.error(key, format!("unknown key `{name}`"));
-            return;
-        }
         let known = KEYS.into_iter().chain(Event::all().map(Event::name));
-        let hint = match suggest::closest(name, known) {
-            Some(suggestion) => format!("did you mean `{suggestion}`?"),
-            None => format!("known here: {}, or the name of an event", KEYS[1..].join(", ")),
-        };
+        let hint = self.event_hint(name, known).unwrap_or_else(|| {
+            format!("known here: {}, or the name of an event", KEYS[1..].join(", "))
+        });
         self.reader.error_with_hint(key, format!("unknown key `{name}`"), hint);
+    }
+
+    /// Returns what an unknown event or key at the top was probably meant to be.
+    fn event_hint<'n>(&self, name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
+        if self.reader.errors() > MAX_SUGGESTIONS {
+            return None;
+        }
+        if let Some(hint) = spelling(name) {
+            return Some(hint);
+        }
+        if let Some(event) = event_of_claude_code(name) {
+            return Some(format!("Claude Code's `{name}` is `{event}` here"));
+        }
+        suggest::closest(name, known).map(|meant| format!("did you mean `{meant}`?"))
     }
 
     /// Reads a hooks block: events and their hooks, or PicoClaw's shorthand.
@@ -162,12 +192,9 @@ impl<'a> Document<'a> {
 
     fn event(&mut self, name: &str, key: &Node, value: &Node, defaults: &Defaults) {
         let Some(event) = Event::from_name(name) else {
-            let few = self.reader.errors() <= MAX_SUGGESTIONS;
-            let events = Event::all().map(Event::name);
-            let hint = match few.then(|| suggest::closest(name, events)).flatten() {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => "`hookexec events` lists them".to_owned(),
-            };
+            let hint = self
+                .event_hint(name, Event::all().map(Event::name))
+                .unwrap_or_else(|| "`hookexec events` lists them".to_owned());
             self.reader.error_with_hint(key, format!("unknown event `{name}`"), hint);
             return;
         };
@@ -272,64 +299,6 @@ impl<'a> Document<'a> {
     }
 }
 
-impl Reader {
-    fn matcher(&mut self, node: &Node) -> Option<Matcher> {
-        let pattern = self.text(node, "`matcher`")?;
-        if let Some((cause, hint)) = dead(&pattern) {
-            let problem = Diagnostic::error("`matcher` can't match the name of any tool");
-            self.report(node, problem.label(cause).hint(hint));
-            return None;
-        }
-        if let Some((tool, rest)) = pattern.split_once('(')
-            && rest.ends_with(')')
-            && !tool.is_empty()
-            && tool.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-            && !rest.contains('|')
-        {
-            let problem =
-                Diagnostic::warning(format!("`matcher: {pattern}` is not about `{tool}`"));
-            self.report(
-                node,
-                problem.label("a group of a regular expression").hint(
-                    "to look at a tool's arguments use `when: { field: tool_input.command, regex: ... }`",
-                ),
-            );
-        }
-        match Matcher::new(&pattern) {
-            Ok(matcher) => Some(matcher),
-            Err(error) => {
-                let hint = if pattern.split('|').any(|part| part == "*") || pattern.starts_with('*')
-                {
-                    "a matcher is a regular expression: write `.*` for anything, or `*` alone"
-                } else {
-                    "a matcher is a regular expression over the whole name of the tool"
-                };
-                self.report(
-                    node,
-                    Diagnostic::error("`matcher` is not a valid regular expression")
-                        .label(error.cause)
-                        .hint(hint),
-                );
-                None
-            }
-        }
-    }
-}
-
-/// Returns why a matcher is written so that no tool's name can meet it, and the way out: a guard
-/// that never runs looks exactly like one that allows.
-fn dead(pattern: &str) -> Option<(&'static str, &'static str)> {
-    if pattern.contains(char::is_whitespace) {
-        return Some(("a blank or a line end", "join names with `|` and nothing else, in quotes"));
-    }
-    if pattern.contains(is_invisible) {
-        return Some(("an invisible character", "write it again by hand"));
-    }
-    if pattern.contains(',') && !pattern.contains('{') {
-        return Some(("a comma", "join names with `|`"));
-    }
-    if pattern.len() > 1 && pattern.starts_with('/') && pattern.ends_with('/') {
-        return Some(("slashes around it", "write the regular expression without them"));
-    }
-    None
+fn event_of_claude_code(name: &str) -> Option<Event> {
+    Agent::ClaudeCode.events().iter().find(|native| native.name == name)?.event
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::condition::Condition;
 use super::defaults::Defaults;
+use super::diagnostic::Diagnostic;
 use super::model::{Command, Hook, InheritEnv, OnError, SideEffects};
 use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
@@ -164,6 +165,9 @@ impl Reader {
             return None;
         };
         if !matches!(value.value, Value::List(_)) {
+            if kind == "command" {
+                self.cut_command(value);
+            }
             return self.filled_text(value, "`command`").map(Command::Text);
         }
         if kind == "builtin" || kind == "process" {
@@ -184,6 +188,18 @@ impl Reader {
             return None;
         }
         Some(Command::Argv(argv))
+    }
+
+    /// Warns of a command that YAML ends in the middle of a quoted text, at what it takes for a
+    /// comment.
+    fn cut_command(&mut self, node: &Node) {
+        let Some(text) = node.as_text() else { return };
+        let (written, rest) = self.line_from(node);
+        if written == text && rest.trim_start().starts_with('#') && has_open_quote(text) {
+            let problem = Diagnostic::warning("YAML ends this command before the ` #`");
+            let hint = "put the whole command in quotes, or write it below `command: |`";
+            self.report(node, problem.hint(hint));
+        }
     }
 
     fn hook_parameters(&mut self, value: &Node, kind: &str) -> Option<serde_json::Value> {
@@ -285,6 +301,22 @@ impl Reader {
             (outer, inner) => inner.or_else(|| outer.cloned()),
         }
     }
+}
+
+/// Returns whether a shell would look for the end of a quoted text behind `text`.
+fn has_open_quote(text: &str) -> bool {
+    let mut open = None;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (open, letter) {
+            (Some('\''), '\\') => {}
+            (_, '\\') => drop(letters.next()),
+            (None, '"' | '\'') => open = Some(letter),
+            (Some(quote), _) if quote == letter => open = None,
+            _ => {}
+        }
+    }
+    open.is_some()
 }
 
 impl Hook {

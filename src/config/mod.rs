@@ -17,6 +17,7 @@ pub(crate) mod home;
 mod hook;
 mod layers;
 mod load;
+mod matcher;
 mod model;
 mod node;
 pub(crate) mod picoclaw;

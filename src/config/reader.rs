@@ -9,6 +9,7 @@ use super::layers::{DROP_INS, Layer};
 use super::model::Hook;
 use super::node::{Node, Value};
 use super::source::{Location, SourceFile};
+use super::yaml;
 use crate::suggest;
 
 /// What other systems call our keys.
@@ -38,6 +39,15 @@ const MAX_PROBLEMS: usize = 1_000;
 
 /// How many keys of a mapping are compared one by one.
 const FEW: usize = 24;
+
+/// Returns what to do about a key that is only typed wrongly.
+pub(super) fn spelling(name: &str) -> Option<String> {
+    if let Some((_, odd)) = yaml::odd_space(name) {
+        return Some(format!("it contains {odd}: replace it with a normal space"));
+    }
+    let word = name.strip_prefix('-')?;
+    Some(format!("a `-` needs a space behind it: `- {word}:`"))
+}
 
 /// Reads one file.
 pub(super) struct Reader {
@@ -151,7 +161,13 @@ impl Reader {
     }
 
     fn expected(&mut self, what: &str, expected: &str, node: &Node) {
-        self.error(node, format!("{what} must be {expected}, not {}", node.kind()));
+        let mut problem =
+            Diagnostic::error(format!("{what} must be {expected}, not {}", node.kind()));
+        if let Some((_, odd)) = node.as_text().and_then(yaml::odd_space) {
+            problem =
+                problem.hint(format!("the text contains {odd}: replace it with a normal space"));
+        }
+        self.report(node, problem);
     }
 
     /// Reads a mapping whose keys are all known; every unknown or repeated key is reported.
@@ -223,6 +239,10 @@ impl Reader {
         if self.errors > MAX_SUGGESTIONS {
             self.error(key, format!("unknown key `{name}` in {what}"));
             return None;
+        }
+        if let Some(hint) = spelling(name) {
+            self.error_with_hint(key, format!("unknown key `{name}` in {what}"), hint);
+            return Some(name.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()).into());
         }
         let elsewhere =
             OTHER_NAMES.iter().find(|(other, ours)| *other == name && known.contains(ours));
@@ -360,6 +380,13 @@ impl Reader {
                 serde_json::Value::Object(entries.collect())
             }
         })
+    }
+
+    /// Returns how a value is written, and what follows it on its line.
+    pub(super) fn line_from(&self, node: &Node) -> (&str, &str) {
+        let written = self.file.text.get(node.span.clone()).unwrap_or_default();
+        let rest = self.file.text.get(node.span.end..).unwrap_or_default();
+        (written, rest.lines().next().unwrap_or_default())
     }
 
     /// Returns the text that a plain value was written as.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::diagnostic::Diagnostic;
 use super::node::{Node, Value};
 use super::reader::Reader;
 
@@ -9,6 +10,9 @@ use super::reader::Reader;
 const MAX_DURATION: Duration = Duration::from_hours(24);
 /// The largest size that may be set: what is larger is a slip of the pen.
 const MAX_SIZE: u64 = 1 << 30;
+
+/// A number of seconds beyond this was probably meant in milliseconds.
+const AN_HOUR: Duration = Duration::from_hours(1);
 
 const DURATION_HINT: &str =
     "write seconds (`5`, `0.5`) or a number with a unit: `500ms`, `30s`, `2m`, `1h`";
@@ -24,11 +28,15 @@ impl Reader {
             _ => None,
         };
         let Some(seconds) = seconds.filter(|seconds| seconds.is_finite()) else {
-            let message = match &node.value {
-                Value::Null => format!("{what} has no value"),
-                _ => format!("{what} is no duration: `{shown}`"),
+            let (message, hint) = match &node.value {
+                Value::Null => (format!("{what} has no value"), DURATION_HINT.to_owned()),
+                Value::Text(text) if text.parse::<f64>().is_ok_and(f64::is_finite) => (
+                    format!("{what} is text and not a number: `\"{shown}\"`"),
+                    format!("remove the quotes, or add a unit: `{shown}s`"),
+                ),
+                _ => (format!("{what} is not a duration: `{shown}`"), DURATION_HINT.to_owned()),
             };
-            self.error_with_hint(node, message, DURATION_HINT);
+            self.error_with_hint(node, message, hint);
             return None;
         };
         if seconds <= 0.0 {
@@ -47,12 +55,19 @@ impl Reader {
             return None;
         }
         if duration > MAX_DURATION {
-            self.error_with_hint(
-                node,
-                format!("{what} is longer than a day: `{shown}`"),
-                format!("the longest is `24h`; {DURATION_HINT}"),
-            );
+            let hint = if matches!(node.value, Value::Number(_)) {
+                format!("a number is in seconds; for milliseconds write `{shown}ms`")
+            } else {
+                "the longest is `24h`".to_owned()
+            };
+            self.error_with_hint(node, format!("{what} is longer than a day: `{shown}`"), hint);
             return None;
+        }
+        if duration > AN_HOUR && matches!(node.value, Value::Number(_)) {
+            let minutes = duration.as_secs() / 60;
+            let message = format!("{what} is {shown} seconds, which is {minutes} minutes");
+            let hint = format!("for milliseconds write `{shown}ms`; if it is meant, `{minutes}m`");
+            self.report(node, Diagnostic::warning(message).hint(hint));
         }
         Some(duration)
     }
@@ -67,7 +82,7 @@ impl Reader {
         };
         match bytes {
             None => {
-                self.error_with_hint(node, format!("{what} is no size: `{shown}`"), SIZE_HINT);
+                self.error_with_hint(node, format!("{what} is not a size: `{shown}`"), SIZE_HINT);
                 None
             }
             Some(0) => {

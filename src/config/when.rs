@@ -2,6 +2,7 @@
 
 use super::condition::{Condition, Field, Leaf, Test};
 use super::diagnostic::Diagnostic;
+use super::matcher::looks_around;
 use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
 use crate::agents::CARRIED;
@@ -152,24 +153,29 @@ impl Reader {
             "regex" => {
                 let text = self.text(node, "`regex`")?;
                 let pattern = Pattern::new(&text);
-                self.pattern(node, "regular expression", pattern).map(Test::Regex)
+                let hint = looks_around(&text).then_some("join conditions with `all` and `not`");
+                self.pattern(node, "regular expression", pattern, hint).map(Test::Regex)
             }
             "glob" => {
                 let text = self.text(node, "`glob`")?;
-                self.pattern(node, "glob", Test::glob(&text))
+                self.pattern(node, "glob", Test::glob(&text), None)
             }
             _ => self.boolean(node, "`exists`").map(Test::Exists),
         }
     }
 
-    fn pattern<T>(&mut self, node: &Node, what: &str, pattern: Result<T, String>) -> Option<T> {
-        match pattern {
-            Ok(pattern) => Some(pattern),
-            Err(cause) => {
-                self.error(node, format!("not a valid {what}: {cause}"));
-                None
-            }
-        }
+    fn pattern<T>(
+        &mut self,
+        node: &Node,
+        what: &str,
+        pattern: Result<T, String>,
+        hint: Option<&str>,
+    ) -> Option<T> {
+        let problem = |cause| Diagnostic {
+            hint: hint.map(str::to_owned),
+            ..Diagnostic::error(format!("not a valid {what}: {cause}"))
+        };
+        pattern.map_err(|cause| self.report(node, problem(cause))).ok()
     }
 }
 

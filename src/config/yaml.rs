@@ -6,6 +6,8 @@ mod mistakes;
 mod open;
 mod scalar;
 
+pub(super) use mistakes::odd_space;
+
 use std::collections::HashMap;
 use std::ops::Range;
 

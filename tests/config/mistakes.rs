@@ -39,6 +39,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("stop:\n  - type:command\n    command: x\n", "2:9", "a `:` without a space behind it"),
     ("stop:\n  -\u{a0}type: command\n    command: x\n", "2:4", "a no-break space (U+00A0)"),
     ("stop:\n\u{a0} - type: a\n   command: x\n", "2:1", "a no-break space (U+00A0)"),
+    ("stop: []\nturn_end:\u{a0}[]\n", "2:10", "a no-break space (U+00A0)"),
     // Quotes.
     ("stop:\n  - command: \"abc\n    timeout: 5\n", "2:14", "this quote is never closed"),
     ("a: [b, 'c]\n", "1:8", "this quote is never closed"),
