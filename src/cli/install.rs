@@ -11,22 +11,26 @@ use super::config::ConfigArgs;
 use super::error::{CommandError, warn};
 use super::exit::Exit;
 use super::output;
-use super::settings::call::Call;
+use super::report::counted;
+use super::settings::backup::{Backup, Before};
+use super::settings::call::{self, Call};
 use super::settings::live::Live;
-use super::settings::store::{self, Backup};
-use super::settings::{self, Entry, Scope, Settings};
+use super::settings::{self, Entry, Scope, Settings, store};
 
 /// Puts hookexec into the hook settings of coding agents
 ///
-/// Nothing else in the settings is touched, and `hookexec uninstall` gives the file back as it was.
-/// Stdout is the change, as a diff.
+/// Nothing else in the settings changes, and `hookexec uninstall` restores the file as it was.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec install claude-code codex --dry-run")]
 pub(crate) struct Args {
     #[command(flatten)]
     target: TargetArgs,
 
-    /// Only shows the change
+    /// Prints the change as a diff
+    #[arg(long)]
+    diff: bool,
+
+    /// Only prints the change
     #[arg(long)]
     dry_run: bool,
 
@@ -74,14 +78,29 @@ impl TargetArgs {
 
 impl Args {
     pub(crate) fn execute(self) -> Result<Exit, CommandError> {
-        let program = program()?;
-        let program = utf8(&program)?;
+        let program = self.program()?;
         let configs = self.absolute_configs()?;
         own_home()?;
         for settings in self.target.settings()? {
             self.install(&settings, &program, &configs)?;
         }
+        if !self.dry_run {
+            output::talk(LAYERS);
+        }
         Ok(Exit::Success)
+    }
+
+    /// Returns how the entries call this program: a project's settings are for others as well, who have it
+    /// elsewhere.
+    fn program(&self) -> Result<String, CommandError> {
+        match self.target.scope {
+            Scope::Project if !self.config.is_empty() => Err(CommandError::usage(
+                "`--config` would write a path of yours into settings that others use as well",
+            )
+            .hint("write the hooks to .hookexec/hooks.yaml of the project, or use `--scope user`")),
+            Scope::Project => Ok("hookexec".to_owned()),
+            Scope::User => utf8(&program()?),
+        }
     }
 
     fn install(
@@ -95,45 +114,61 @@ impl Args {
         let there = settings
             .live(current.as_deref().unwrap_or_default())
             .map_err(|error| uneditable(settings, &error))?;
-        let mut configs = configs.to_vec();
-        if configs.is_empty() {
-            configs = kept_configs(settings.agent, &there);
-        }
-        let timeout = self.timeout.unwrap_or_else(|| kept_timeout(settings.agent, &there));
-        let configured = configured(&configs);
-        let entries = &entries(settings.agent, program, timeout, &configs, &configured);
         for live in there.iter().filter(|live| Call::of(settings.agent, &live.command).is_none()) {
             warn(&format!(
-                "{}, {}: `{}` was changed by hand and stays as it is; take it out to have it written anew",
+                "{}, {}: `{}` was changed by hand and stays as it is; remove it to have it written anew",
                 path.display(),
                 live.event,
                 live.command
             ));
         }
+        let entries = self.entries(settings, program, configs, &there);
         let backup = Backup::of(path).ok_or_else(no_home)?;
         let before = before(settings, &backup, current.as_deref())?;
         let new = settings
-            .with(before.as_deref(), entries)
+            .with(before.as_deref(), &entries)
             .map_err(|error| uneditable(settings, &error))?;
         let title = settings.agent.title();
         if current.as_deref() == Some(new.as_str()) {
             output::talk(&format!("{title}: already installed in {}\n", path.display()));
             return Ok(());
         }
-        output::print(&diff(path, current.as_deref().unwrap_or_default(), &new))?;
+        if self.diff || self.dry_run {
+            output::print(&diff(path, current.as_deref().unwrap_or_default(), &new))?;
+        }
         if self.dry_run {
             return Ok(());
         }
         backup
             .keep(path, before.as_deref(), &new)
-            .and_then(|()| store::write(path, current.as_deref(), &new))
-            .map_err(|error| unwritable(path, &error))?;
-        output::talk(&format!("{title}: installed in {}\n", path.display()));
+            .map_err(|failed| unwritable(&failed.path, &failed.error))?;
+        store::write(path, current.as_deref(), &new).map_err(|error| unwritable(path, &error))?;
+        output::talk(&format!(
+            "{title}: installed in {} ({})\n",
+            path.display(),
+            counted(entries.len(), "event")
+        ));
         if before.is_some() {
-            output::talk(&format!("  as it was: {}\n", backup.before_path().display()));
+            output::talk(&format!("  backup: {}\n", backup.before_path().display()));
         }
-        output::talk(&format!("  {}\n", settings.then()));
+        output::talk(&format!("  next: {}\n", settings.then()));
         Ok(())
+    }
+
+    /// Returns the entries to write: what is not on the command line stays as it is installed.
+    fn entries(
+        &self,
+        settings: &Settings,
+        program: &str,
+        configs: &[String],
+        there: &[Live],
+    ) -> Vec<Entry> {
+        let mut configs = configs.to_vec();
+        if configs.is_empty() {
+            configs = kept_configs(settings.agent, there);
+        }
+        let timeout = self.timeout.unwrap_or_else(|| kept_timeout(settings.agent, there));
+        entries(settings.agent, program, timeout, &configs, &configured(&configs))
     }
 
     fn absolute_configs(&self) -> Result<Vec<String>, CommandError> {
@@ -146,6 +181,10 @@ impl Args {
         self.config.iter().map(absolute).collect()
     }
 }
+
+/// Where a guard belongs that the model must not switch off.
+const LAYERS: &str = "A guard that the model must not change belongs in ~/.config/hookexec or /etc/hookexec, \
+                      not in the project. `hookexec doctor` shows whether the hooks are live.\n";
 
 /// Returns the events that hooks are configured for; a broken file is no reason not to install.
 fn configured(configs: &[String]) -> Vec<Event> {
@@ -216,17 +255,19 @@ pub(crate) fn own_home() -> Result<(), CommandError> {
         .hint("do this as the user whose agent it is, without sudo"))
 }
 
-/// Returns the settings as the user had them: what an earlier installation left is not that.
+/// Returns the settings without hookexec: as the backup has them if nothing changed since.
 fn before(
     settings: &Settings,
     backup: &Backup,
     current: Option<&str>,
 ) -> Result<Option<String>, CommandError> {
     let Some(current) = current else { return Ok(None) };
-    let kept = backup.before().map_err(|error| unreadable(&settings.path, &error))?;
-    if backup.is_of(current) {
-        return Ok(kept);
-    }
+    let kept = match backup.before() {
+        Before::Nothing if backup.is_of(current) => return Ok(None),
+        Before::Text(text) if backup.is_of(current) => return Ok(Some(text)),
+        Before::Text(text) => Some(text),
+        Before::Nothing | Before::Unknown => None,
+    };
     let without = settings.without(current, kept.as_deref());
     without.map(Some).map_err(|error| uneditable(settings, &error))
 }
@@ -237,8 +278,8 @@ pub(crate) const TIMEOUT: u64 = 60;
 /// Returns how long `agent` waits at an event when it is to wait for `timeout`, and within which time
 /// it gets its answer, in seconds.
 pub(crate) fn limits(agent: Agent, native: &NativeEvent, timeout: u64) -> (u64, u64) {
-    // Codex gives the end of a session three seconds at most.
-    let short = agent == Agent::Codex && native.event == Some(Event::SessionEnd);
+    // Codex waits three seconds at most there, and warns at every start of a longer timeout.
+    let short = agent == Agent::Codex && ["SessionEnd", "Interrupt"].contains(&native.name);
     let timeout = if short { timeout.min(3) } else { timeout };
     (timeout, within_of(timeout))
 }
@@ -254,8 +295,9 @@ pub(crate) fn entries(
     let entry = |native: &'static NativeEvent| {
         let (timeout, within) = limits(agent, native, timeout);
         let (program, configs) = (program.to_owned(), configs.to_vec());
-        let command = Call { program, agent, native, within, configs }.command();
-        Entry { native, command, timeout }
+        let denies_without_answer = call::denies_without_answer(native);
+        let call = Call { program, agent, native, within, configs, denies_without_answer };
+        Entry { native, command: call.command(), timeout }
     };
     settings::events(agent, configured).into_iter().map(entry).collect()
 }

@@ -4,20 +4,24 @@ use super::error::{CommandError, warn};
 use super::exit::Exit;
 use super::install::{TargetArgs, diff, no_home, own_home, uneditable, unreadable, unwritable};
 use super::output;
-use super::settings::Settings;
-use super::settings::store::{self, Backup};
+use super::settings::backup::{Backup, Before};
+use super::settings::{Settings, store};
 
 /// Takes hookexec out of the hook settings of coding agents
 ///
-/// A file that was not changed since hookexec came into it becomes what it was, byte by byte; from
-/// any other only the entries of hookexec go. Stdout is the change, as a diff.
+/// A file that did not change since the installation becomes what it was, byte by byte. From any other
+/// only the entries of hookexec are removed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec uninstall claude-code")]
 pub(crate) struct Args {
     #[command(flatten)]
     target: TargetArgs,
 
-    /// Only shows the change
+    /// Prints the change as a diff
+    #[arg(long)]
+    diff: bool,
+
+    /// Only prints the change
     #[arg(long)]
     dry_run: bool,
 }
@@ -43,17 +47,10 @@ impl Args {
             return Ok(());
         };
         let backup = Backup::of(path).ok_or_else(no_home)?;
-        let before = backup.before().map_err(|error| unreadable(path, &error))?;
-        let new = if backup.is_of(&current) {
-            before
-        } else {
-            let without = settings
-                .without(&current, before.as_deref())
-                .map_err(|error| uneditable(settings, &error))?;
-            // A file that hookexec made goes when nothing else came into it.
-            (before.is_some() || !Settings::is_bare(&without)).then_some(without)
-        };
-        output::print(&diff(path, &current, new.as_deref().unwrap_or_default()))?;
+        let new = self::without(settings, &backup, &current)?;
+        if self.diff || self.dry_run {
+            output::print(&diff(path, &current, new.as_deref().unwrap_or_default()))?;
+        }
         if self.dry_run {
             return Ok(());
         }
@@ -74,4 +71,27 @@ impl Args {
         output::talk(&format!("{title}: uninstalled from {}\n", path.display()));
         Ok(())
     }
+}
+
+/// Returns the settings without hookexec; `None` for a file that `install` made and that holds nothing else.
+fn without(
+    settings: &Settings,
+    backup: &Backup,
+    current: &str,
+) -> Result<Option<String>, CommandError> {
+    let before = backup.before();
+    if backup.is_of(current) {
+        match &before {
+            Before::Nothing => return Ok(None),
+            Before::Text(text) => return Ok(Some(text.clone())),
+            Before::Unknown => warn(&format!(
+                "the backup {} is damaged: only the entries of hookexec are removed",
+                backup.before_path().display()
+            )),
+        }
+    }
+    let kept = if let Before::Text(text) = &before { Some(text.as_str()) } else { None };
+    let without =
+        settings.without(current, kept).map_err(|error| uneditable(settings, &error))?;
+    Ok((kept.is_some() || !Settings::is_bare(&without)).then_some(without))
 }

@@ -106,7 +106,7 @@ fn what_is_not_live_is_a_problem_with_its_way_out() {
             |sandbox| {
                 settings(sandbox, |text| text.replace("/hookexec run", "/gone run"));
             },
-            "no program any more",
+            "is not a program any more",
         ),
         (
             "an agent that gives up first",
@@ -229,7 +229,7 @@ fn what_may_well_be_live_is_only_mentioned() {
         (
             ",\n            \"onFailure\": \"block\"",
             "",
-            "PreToolUse: Claude Code is not told to deny",
+            "PreToolUse: Claude Code does not deny when hookexec is missing or killed",
         ),
     ] {
         let sandbox = sandbox();

@@ -84,7 +84,7 @@ fn uninstalling_gives_every_file_back_as_it_was() {
         for (index, text) in lived_in(agent).iter().enumerate() {
             let home = Home::new();
             let path = home.put(agent, text);
-            let installed = home.run(&["install", agent]).exits(0);
+            let installed = home.run(&["install", agent, "--diff"]).exits(0);
             assert!(installed.stdout.starts_with("--- "), "{}", installed.stdout);
             let with = fs::read_to_string(&path).unwrap();
             assert_ne!(&with, text, "{agent} {index}");
@@ -401,4 +401,232 @@ fn a_status_of_nothing_says_what_comes_next() {
     assert!(found.stderr.contains("next: hookexec install AGENT"), "{}", found.stderr);
     let _ = home.run(&["install", "codex"]).exits(0);
     assert_eq!(home.run(&["status"]).exits(0).stderr, "");
+}
+
+/// Runs `command` as an agent does, with `payload` on stdin.
+fn as_agent(home: &Home, command: &str, payload: &str) -> std::process::Output {
+    let mut child = home
+        .sandbox
+        .dress(Command::new("sh").args(["-c", command]))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // A program that is missing reads nothing.
+    let _ = std::io::Write::write_all(&mut stdin, payload.as_bytes());
+    drop(stdin);
+    crate::support::wait(child)
+}
+
+const CALL: &str = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},
+    "session_id":"s","cwd":"/"}"#;
+
+/// Returns the entry that `install` writes for the event before a tool.
+fn guard_entry(home: &Home, agent: Agent) -> String {
+    let text = fs::read_to_string(home.path(agent.name())).unwrap();
+    let native = agent
+        .events()
+        .iter()
+        .find(|native| native.event == Some(hookexec::Event::PreToolUse))
+        .unwrap();
+    let wanted = format!("--event {} ", native.name);
+    let all = commands(&serde_json::from_str(&text).unwrap());
+    all.into_iter().find(|command| command.contains(&wanted)).unwrap()
+}
+
+#[test]
+fn an_entry_denies_when_hookexec_is_missing_or_killed() {
+    for agent in Agent::all() {
+        let home = Home::new();
+        home.sandbox.script("bin/hookexec", "#!/bin/sh\nexit $(cat code)\n");
+        home.sandbox.script("bin/killed", "#!/bin/sh\nkill -9 $$\n");
+        let _ = home.run(&["install", agent.name()]).exits(0);
+        let entry = guard_entry(&home, agent);
+        let this = Path::new(env!("CARGO_BIN_EXE_hookexec")).canonicalize().unwrap();
+        let calling = |program: &str| entry.replace(this.to_str().unwrap(), program);
+        for (program, code) in [("/gone/hookexec", ""), ("bin/killed", ""), ("bin/hookexec", "70")]
+        {
+            home.sandbox.write("code", code);
+            let output = as_agent(&home, &calling(program), CALL);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{agent}: {program}: {said}");
+            assert!(said.contains("no answer from hookexec"), "{agent}: {program}: {said}");
+        }
+        // What hookexec itself says goes through word for word.
+        home.sandbox.script("bin/denies", "#!/bin/sh\nprintf 'not this' >&2; exit 2\n");
+        home.sandbox.script("bin/allows", "#!/bin/sh\nprintf '{}'; cat >&2\n");
+        let output = as_agent(&home, &calling("bin/denies"), "");
+        assert_eq!((output.status.code(), &*output.stderr), (Some(2), &b"not this"[..]), "{agent}");
+        let output = as_agent(&home, &calling("bin/allows"), CALL);
+        assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"{}"[..]), "{agent}");
+        assert_eq!(output.stderr, CALL.as_bytes(), "{agent}");
+    }
+}
+
+#[test]
+fn an_entry_means_the_same_in_every_shell() {
+    let home = Home::new();
+    home.sandbox.script("bin/a b/hookexec", "#!/bin/sh\nprintf 'not this' >&2; exit 2\n");
+    let _ = home.run(&["install", "codex"]).exits(0);
+    let this = Path::new(env!("CARGO_BIN_EXE_hookexec")).canonicalize().unwrap();
+    let entry = guard_entry(&home, Agent::Codex);
+    for shell in ["sh", "bash", "dash", "zsh", "fish", "csh", "tcsh", "ksh"] {
+        for (program, expected) in [("'bin/a b/hookexec'", "not this"), ("/gone", "no answer")] {
+            let command = entry.replace(this.to_str().unwrap(), program);
+            let mut command_line = Command::new(shell);
+            let run = home.sandbox.dress(command_line.args(["-c", &command]));
+            let Ok(output) = run.stdin(Stdio::null()).output() else { break };
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{shell}: {said}");
+            assert!(said.contains(expected), "{shell}: {said}");
+        }
+    }
+}
+
+#[test]
+fn entries_of_an_earlier_version_are_renewed() {
+    let home = Home::new();
+    let _ = home.run(&["install", "codex"]).exits(0);
+    let path = home.path("codex");
+    let new = fs::read_to_string(&path).unwrap();
+    let start = new.find("/bin/sh -c '").unwrap();
+    let script = &new[start..start + new[start..].find("}' ").unwrap() + 3];
+    let old = new.replace(script, "");
+    assert_ne!(old, new);
+    fs::write(&path, &old).unwrap();
+    let said = home.run(&["doctor", "codex"]).stdout;
+    assert!(said.contains("Codex does not deny when hookexec is missing or killed"), "{said}");
+    let _ = home.run(&["install", "codex"]).exits(0);
+    assert_eq!(fs::read_to_string(&path).unwrap(), new);
+    let said = home.run(&["doctor", "codex"]).stdout;
+    assert!(!said.contains("missing or killed"), "{said}");
+}
+
+#[test]
+fn a_project_calls_hookexec_by_name() {
+    for (agent, _) in USER {
+        let home = Home::new();
+        let before = walk(&home.sandbox.project());
+        let _ = home.run(&["install", agent, "--scope", "project"]).exits(0);
+        let mut texts = Vec::new();
+        for file in walk(&home.sandbox.project()).iter().filter(|path| path.is_file()) {
+            texts.push(fs::read_to_string(file).unwrap());
+        }
+        let text = texts.concat();
+        let all = commands(&serde_json::from_str(&text).unwrap());
+        assert!(!all.is_empty(), "{agent}: {text}");
+        for command in all {
+            let machine = env!("CARGO_MANIFEST_DIR");
+            assert!(!command.contains(machine), "{agent}: a path of one machine: {command}");
+            if !command.starts_with("/bin/sh") {
+                continue;
+            }
+            // Nobody has it installed.
+            let output = as_agent(&home, &command.replace("' hookexec ", "' hookexec-gone "), CALL);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{agent}: {said}");
+            assert!(said.contains("install it"), "{agent}: {said}");
+        }
+        let doctor = home.run(&["doctor", agent]);
+        assert!(doctor.stdout.contains("`hookexec` is not on the PATH"), "{}", doctor.stdout);
+        let _ = home.run(&["uninstall", agent, "--scope", "project"]).exits(0);
+        assert_eq!(walk(&home.sandbox.project()), before, "{agent}");
+    }
+}
+
+#[test]
+fn a_project_does_not_name_the_hooks_file_of_one_person() {
+    let home = Home::new();
+    home.sandbox.write("mine.yaml", "{}");
+    let args = ["install", "codex", "--scope", "project", "--config", "mine.yaml"];
+    let done = home.run(&args).exits(64);
+    assert!(done.stderr.contains(".hookexec/hooks.yaml"), "{}", done.stderr);
+    assert!(!home.sandbox.project().join(".codex").exists());
+}
+
+/// Returns every file and every empty directory below `directory`, sorted.
+fn walk(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.is_symlink() {
+            found.extend(walk(&path));
+        }
+        found.push(path);
+    }
+    found.sort();
+    found.into_iter().filter(|path| !path.is_dir() || path.read_dir().unwrap().count() == 0).collect()
+}
+
+#[test]
+fn uninstalling_leaves_no_directory_that_installing_made() {
+    for (agent, _) in USER {
+        let home = Home::new();
+        let before = walk(&home.sandbox.home());
+        let _ = home.run(&["install", agent]).exits(0);
+        let _ = home.run(&["install", agent, "--timeout", "30"]).exits(0);
+        let _ = home.run(&["uninstall", agent]).exits(0);
+        assert_eq!(walk(&home.sandbox.home()), before, "{agent}");
+    }
+}
+
+#[test]
+fn a_backup_is_never_half_written() {
+    const MINE: &str = "{\"permissions\": {\"deny\": [\"Bash(rm:*)\"]}}\n";
+    let home = Home::new();
+    let path = home.put("claude-code", MINE);
+    let _ = home.run(&["install", "claude-code"]).exits(0);
+    let backups = home.sandbox.home().join(".local/state/hookexec/backups");
+    let backup = fs::read_dir(&backups).unwrap().next().unwrap().unwrap().path();
+    // A directory where the draft would be: the text can't be written. The settings stay as they are.
+    let installed = fs::read_to_string(&path).unwrap();
+    let record = backup.join("record.json");
+    let kept = fs::read(&record).unwrap();
+    fs::remove_file(&record).unwrap();
+    fs::create_dir_all(record.join("x")).unwrap();
+    let done = home.run(&["install", "claude-code", "--timeout", "30"]).exits(70);
+    assert!(done.stderr.contains("record.json"), "the error names the file: {}", done.stderr);
+    assert_eq!(fs::read_to_string(&path).unwrap(), installed);
+    fs::remove_dir_all(&record).unwrap();
+    fs::write(&record, kept).unwrap();
+
+    // Truncated, as after a crash: not what was there before.
+    fs::write(backup.join("before"), "").unwrap();
+    let done = home.run(&["uninstall", "claude-code"]).exits(0);
+    assert!(done.stderr.contains("is damaged"), "{}", done.stderr);
+    let left: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!(left, serde_json::from_str::<Value>(MINE).unwrap());
+}
+
+#[test]
+fn a_second_installation_does_not_rewrite_the_backup() {
+    use std::os::unix::fs::MetadataExt as _;
+    let home = Home::new();
+    let _ = home.put("claude-code", "{\"a\": 1}");
+    let _ = home.run(&["install", "claude-code"]).exits(0);
+    let backups = home.sandbox.home().join(".local/state/hookexec/backups");
+    let before = fs::read_dir(&backups).unwrap().next().unwrap().unwrap().path().join("before");
+    let inode = before.metadata().unwrap().ino();
+    let _ = home.run(&["install", "claude-code", "--timeout", "30"]).exits(0);
+    assert_eq!(before.metadata().unwrap().ino(), inode);
+}
+
+#[test]
+fn the_link_of_a_dotfiles_repository_stays() {
+    let home = Home::new();
+    let path = home.put("claude-code", "{}");
+    fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink("../dotfiles.json", &path).unwrap();
+    let _ = home.run(&["install", "claude-code"]).exits(0);
+    assert!(path.is_symlink());
+    assert!(home.sandbox.home().join("dotfiles.json").is_file());
+    let _ = home.run(&["uninstall", "claude-code"]).exits(0);
+    assert!(path.is_symlink(), "the link was there before");
+    fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink("../gone/dotfiles.json", &path).unwrap();
+    let done = home.run(&["install", "claude-code"]).exits(70);
+    assert!(done.stderr.contains("directory that does not exist"), "{}", done.stderr);
+    assert!(path.is_symlink());
 }

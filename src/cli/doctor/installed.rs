@@ -11,7 +11,7 @@ use super::{Finding, codex, guards};
 use crate::cli::from::firings;
 use crate::cli::install::timeout_for;
 use crate::cli::scripts::is_program;
-use crate::cli::settings::call::Call;
+use crate::cli::settings::call::{Call, denies_without_answer};
 use crate::cli::settings::live::Live;
 use crate::cli::settings::{Scope, Settings, store};
 
@@ -147,21 +147,24 @@ fn registered(
     if wrapped {
         findings.push(Finding::warning(format!("{event}: changed by hand: `{command}`")));
     }
-    if !fails_closed && native.is_deciding() {
+    let entry_denies = call.denies_without_answer || !denies_without_answer(native);
+    if native.is_deciding() && !(fails_closed && entry_denies) {
         findings.push(Finding::warning(format!(
-            "{event}: {} is not told to deny when hookexec is killed: `hookexec install {agent}` once more",
+            "{event}: {} does not deny when hookexec is missing or killed: run `hookexec install {agent}` again",
             agent.title()
         )));
     }
     Some(Registered { native, scope, call, wrapped, timeout })
 }
 
-/// Returns the call that another program makes, when its exit code and output are surely those of hookexec
-/// or its own.
+/// Returns the call behind another program, such as `timeout 30`, if no shell syntax stands before it that
+/// could change its exit code or output.
 fn unwrapped(agent: Agent, command: &str) -> Option<Call> {
-    let (before, _) = command.split_once(" run --from ")?;
-    let call = Call::of(agent, &format!("hookexec{}", &command[before.len()..]))?;
-    (!before.contains(['|', '&', ';', '<', '>', '!', '\n', '(', '`'])).then_some(call)
+    let mut starts = command.match_indices(' ').map(|(blank, _)| blank + 1);
+    let (start, call) =
+        starts.find_map(|start| Some((start, Call::of(agent, &command[start..])?)))?;
+    let wrapper = &command[..start];
+    (!wrapper.contains(['|', '&', ';', '<', '>', '!', '\n', '(', '`'])).then_some(call)
 }
 
 /// Returns the events that enabled hooks are configured for, in order.
@@ -235,15 +238,24 @@ fn programs(calls: &[Registered]) -> Vec<Finding> {
     let name = this.as_deref().and_then(Path::file_name);
     let problem = |program: &&str| {
         let path = Path::new(program);
-        if !is_program(path) {
-            Some(format!("{program} is no program any more: install once more"))
+        if !program.contains('/') {
+            let found = search_path(program);
+            found.is_none().then(|| format!("`{program}` is not on the PATH: nothing passes"))
+        } else if !is_program(path) {
+            Some(format!("{program} is not a program any more: install again"))
         } else if path.file_name() != name {
-            Some(format!("{program} is not hookexec: install once more"))
+            Some(format!("{program} is not hookexec: install again"))
         } else {
             None
         }
     };
     programs.iter().filter_map(problem).map(Finding::problem).collect()
+}
+
+/// Returns the program that a shell starts by this name.
+fn search_path(name: &str) -> Option<PathBuf> {
+    let paths = std::env::var_os("PATH")?;
+    std::env::split_paths(&paths).map(|directory| directory.join(name)).find(|it| is_program(it))
 }
 
 /// Says when both the user's and the project's settings call hookexec: each hook would run twice.

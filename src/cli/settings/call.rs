@@ -1,6 +1,17 @@
 //! The command in an agent's settings that calls hookexec, exactly as `install` writes it.
 
 use hookexec::agents::{Agent, NativeEvent};
+use hookexec::event::FailureMode;
+
+/// Denies when hookexec is missing or was killed: most agents take that for permission.
+///
+/// Exit code 2 is a denial of hookexec's, and keeps its reason. The words around it are the same in every
+/// shell that an agent might use, fish and csh among them.
+const DENY_WITHOUT_ANSWER: &str = concat!(
+    r#"/bin/sh -c '"$0" "$@" || { [ $? = 2 ] || "#,
+    r#"echo "no answer from hookexec, which guards this: install it, or see hookexec doctor" >&2; "#,
+    r"exit 2; }' "
+);
 
 /// One call of hookexec.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,12 +24,22 @@ pub(crate) struct Call {
     pub(crate) within: u64,
     /// The hooks files that are named.
     pub(crate) configs: Vec<String>,
+    /// Whether the agent gets a denial when the program is missing or killed.
+    pub(crate) denies_without_answer: bool,
+}
+
+/// Returns whether the entry for `native` denies when hookexec is missing or killed.
+///
+/// At other events exit code 2 would block as well: a missing program would keep the model at work forever.
+pub(crate) fn denies_without_answer(native: &NativeEvent) -> bool {
+    native.event.is_some_and(|event| event.contract().failure == FailureMode::Closed)
 }
 
 impl Call {
-    /// Reads a command; `None` for one that `install` would not write: nobody knows what else it does.
+    /// Reads a command; `None` for one that `install` does not write, since it may do anything else.
     pub(crate) fn of(agent: Agent, command: &str) -> Option<Self> {
-        let words = words(command)?;
+        let inner = command.strip_prefix(DENY_WITHOUT_ANSWER);
+        let words = words(inner.unwrap_or(command))?;
         let mut words = words.iter().map(String::as_str);
         let program = words.next()?.to_owned();
         let mut fixed = |wanted: &str| (words.next()? == wanted).then_some(());
@@ -37,16 +58,18 @@ impl Call {
             }
             configs.push(words.next()?.to_owned());
         }
-        let call = Self { program, agent, native, within, configs };
-        // Whatever the shell would make of it, it is this.
+        let denies_without_answer = inner.is_some();
+        let call = Self { program, agent, native, within, configs, denies_without_answer };
+        // Another spelling may mean something else to a shell.
         (call.command() == command).then_some(call)
     }
 
     /// Returns the command for a shell.
     pub(crate) fn command(&self) -> String {
-        let Self { program, agent, native, within, configs } = self;
+        let Self { program, agent, native, within, configs, denies_without_answer } = self;
         let mut command = format!(
-            "{} run --from {agent} --event {} --within {within}",
+            "{}{} run --from {agent} --event {} --within {within}",
+            if *denies_without_answer { DENY_WITHOUT_ANSWER } else { "" },
             quoted(program),
             native.name
         );
@@ -119,6 +142,7 @@ mod tests {
                     agent: Agent::Codex,
                     native,
                     within: 54,
+                    denies_without_answer: configs.is_empty(),
                     configs,
                 };
                 assert_eq!(Call::of(Agent::Codex, &call.command()), Some(call.clone()));
@@ -133,6 +157,7 @@ mod tests {
                     ("", " --config $HOME/x"),
                     ("", " "),
                     ("timeout 30 ", ""),
+                    ("/bin/sh -c '\"$0\" \"$@\" || true' ", ""),
                     ("! ", ""),
                 ] {
                     let changed = format!("{before}{}{after}", call.command());

@@ -1,5 +1,6 @@
 //! Where each coding agent keeps its hooks, and what stands there for hookexec.
 
+pub(crate) mod backup;
 pub(crate) mod call;
 pub(crate) mod live;
 pub(crate) mod store;

@@ -1,20 +1,17 @@
-//! Settings files on disk: read whole, replaced at once, and what was there before.
+//! Settings files on disk: read whole, replaced atomically, and restored from a backup.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{
-    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
-};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use etcetera::BaseStrategy as _;
-use rustix::fs::OFlags;
+use rustix::fs::{OFlags, XattrFlags};
 use sha2::{Digest as _, Sha256};
 
-/// Reads a settings file; `None` when there is none.
+/// Reads a settings file; `None` when it does not exist.
 pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
-    // A pipe in its place would keep whoever opens it waiting.
+    // Opening a pipe would block without NONBLOCK.
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let mut file = match fs::OpenOptions::new().read(true).custom_flags(flags).open(path) {
         Ok(file) => file,
@@ -29,115 +26,125 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// Replaces the text `known` of a file at once, so that an agent that reads it sees the old text or the
-/// new one. Its mode and its owner stay, and a symbolic link goes on pointing at it.
+/// Replaces a file that holds the text `known`, so that an agent reads either the old text or the new one.
+///
+/// Its mode, owner and extended attributes stay. A symbolic link goes on pointing at its target, which is
+/// created if it is missing. A hard link is cut: the file's other names keep the old text.
 ///
 /// # Errors
-/// Also when the file has another text by now: somebody's change would be lost.
+/// Also fails if another program changed the file in the meantime: that change would be lost.
 pub(crate) fn write(path: &Path, known: Option<&str>, text: &str) -> io::Result<()> {
-    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let real = target(path)?;
     let directory = real.parent().unwrap_or_else(|| Path::new("."));
+    if path.is_symlink() && !directory.is_dir() {
+        return Err(io::Error::other(format!(
+            "it is a link to {}, in a directory that does not exist: make the directory, or remove the link",
+            real.display()
+        )));
+    }
     fs::create_dir_all(directory)?;
-    let name = real.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = directory.join(format!(".{name}.hookexec-{}", std::process::id()));
-    let written = (|| {
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-        if let Ok(old) = fs::metadata(&real) {
-            let new = file.metadata()?;
-            if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
-                std::os::unix::fs::fchown(&file, Some(old.uid()), Some(old.gid()))?;
-            }
-            file.set_permissions(old.permissions())?;
+    // The draft of settings that only their owner may read is private from the start.
+    let mode = if real.exists() { 0o600 } else { 0o666 };
+    replace(&real, text, mode, |draft| {
+        if let Ok(old) = fs::File::open(&real) {
+            keep_attributes(&old, draft)?;
         }
+        unchanged(&real, known)
+    })
+}
+
+/// Writes `text` to a draft beside `path` and renames it to `path`, if `before_rename` agrees.
+pub(super) fn replace(
+    path: &Path,
+    text: &str,
+    mode: u32,
+    before_rename: impl FnOnce(&fs::File) -> io::Result<()>,
+) -> io::Result<()> {
+    let directory = path.parent().unwrap_or_else(|| Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let stem = format!(".{name}.hookexec-");
+    remove_stale_drafts(directory, &stem);
+    let draft = directory.join(format!("{stem}{}", std::process::id()));
+    let written = (|| {
+        let mut file =
+            fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(&draft)?;
         file.write_all(text.as_bytes())?;
+        before_rename(&file)?;
         file.sync_all()?;
-        unchanged(&real, known)?;
-        fs::rename(&temporary, &real)
+        fs::rename(&draft, path)
     })();
     if written.is_err() {
-        let _ = fs::remove_file(&temporary);
+        let _ = fs::remove_file(&draft);
     }
     written
 }
 
-/// Removes a file, unless it has another text than `known` by now.
+/// Removes the drafts of processes that were killed before they renamed theirs.
+fn remove_stale_drafts(directory: &Path, stem: &str) {
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(stem)?.parse().ok());
+        let Some(process) = process.and_then(rustix::process::Pid::from_raw) else { continue };
+        let dead = rustix::process::test_kill_process(process) == Err(rustix::io::Errno::SRCH);
+        if dead || process == rustix::process::getpid() {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Copies owner, mode and extended attributes, access control lists among them.
+fn keep_attributes(old: &fs::File, new: &fs::File) -> io::Result<()> {
+    let (before, now) = (old.metadata()?, new.metadata()?);
+    if (before.uid(), before.gid()) != (now.uid(), now.gid()) {
+        std::os::unix::fs::fchown(new, Some(before.uid()), Some(before.gid()))?;
+    }
+    new.set_permissions(before.permissions())?;
+    // Not every file system has extended attributes, and some of them only the kernel may set.
+    let mut names = vec![0; 64 << 10];
+    let length = rustix::fs::flistxattr(old, &mut names).unwrap_or(0);
+    let mut value = vec![0; 64 << 10];
+    for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        if let Ok(length) = rustix::fs::fgetxattr(old, name, &mut value) {
+            let _ = rustix::fs::fsetxattr(new, name, &value[..length], XattrFlags::empty());
+        }
+    }
+    Ok(())
+}
+
+/// Follows symbolic links to the file to write, which need not exist.
+fn target(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    // As many as Linux follows.
+    for _ in 0..40 {
+        match fs::read_link(&path) {
+            Ok(link) => path = path.parent().unwrap_or_else(|| Path::new("/")).join(link),
+            Err(_) => return Ok(path.canonicalize().unwrap_or(path)),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+/// Removes a file, and leaves a link to it, unless it has another text than `known` by now.
 pub(crate) fn remove(path: &Path, known: &str) -> io::Result<()> {
     unchanged(path, Some(known))?;
-    fs::remove_file(path)
+    fs::remove_file(target(path)?)
 }
 
 fn unchanged(path: &Path, known: Option<&str>) -> io::Result<()> {
     if read(path)?.as_deref() == known {
         return Ok(());
     }
-    Err(io::Error::other("it was changed at this very moment and is left alone; try again"))
+    Err(io::Error::other("another program changed it at this moment: try again"))
 }
 
-/// What a settings file was before hookexec came into it.
-#[derive(Debug)]
-pub(crate) struct Backup {
-    directory: PathBuf,
+/// Returns the directories above `path` that do not exist, the deepest first.
+pub(super) fn missing_directories(path: &Path) -> Vec<PathBuf> {
+    let above = path.ancestors().skip(1);
+    above.take_while(|it| !it.as_os_str().is_empty() && !it.exists()).map(Path::to_owned).collect()
 }
 
-impl Backup {
-    /// Returns the place for the backup of `settings`, under the user's state directory.
-    pub(crate) fn of(settings: &Path) -> Option<Self> {
-        let absolute = std::path::absolute(settings).ok()?;
-        let key = &digest(&absolute.to_string_lossy())[..16];
-        let base = etcetera::base_strategy::Xdg::new().ok()?.state_dir()?;
-        Some(Self { directory: base.join("hookexec/backups").join(key) })
-    }
-
-    /// Keeps what was there before, and what is there now so that it is known again.
-    pub(crate) fn keep(&self, settings: &Path, before: Option<&str>, now: &str) -> io::Result<()> {
-        // Settings may hold keys; nobody else reads what is kept of them, also not of earlier times.
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
-        fs::set_permissions(&self.directory, fs::Permissions::from_mode(0o700))?;
-        match before {
-            Some(text) => write_private(&self.before_path(), text)?,
-            None => self.forget_before()?,
-        }
-        write_private(&self.directory.join("path"), &settings.to_string_lossy())?;
-        write_private(&self.directory.join("installed.sha256"), &digest(now))
-    }
-
-    /// Returns whether `now` is exactly what an installation left.
-    pub(crate) fn is_of(&self, now: &str) -> bool {
-        fs::read_to_string(self.directory.join("installed.sha256"))
-            .is_ok_and(|known| known == digest(now))
-    }
-
-    /// Returns what was there before: `None` when there was no file.
-    pub(crate) fn before(&self) -> io::Result<Option<String>> {
-        read(&self.before_path())
-    }
-
-    /// Returns where the text from before is kept.
-    pub(crate) fn before_path(&self) -> PathBuf {
-        self.directory.join("before")
-    }
-
-    /// Throws the backup away.
-    pub(crate) fn forget(&self) {
-        let _ = fs::remove_dir_all(&self.directory);
-    }
-
-    fn forget_before(&self) -> io::Result<()> {
-        match fs::remove_file(self.before_path()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
-    }
-}
-
-fn write_private(path: &Path, text: &str) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    file.set_permissions(fs::Permissions::from_mode(0o600))?;
-    file.write_all(text.as_bytes())
-}
-
-fn digest(text: &str) -> String {
+pub(super) fn digest(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
@@ -146,7 +153,7 @@ fn digest(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
 
@@ -163,6 +170,58 @@ mod tests {
         assert!(link.symlink_metadata().unwrap().is_symlink());
         assert_eq!(real.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2, "no temporary file is left");
+    }
+
+    #[test]
+    fn a_dangling_link_is_written_through_or_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let link = directory.path().join("settings.json");
+        symlink("dotfiles.json", &link).unwrap();
+        write(&link, None, "new").unwrap();
+        assert_eq!(
+            fs::read_to_string(directory.path().join("dotfiles.json")).unwrap(),
+            "new",
+            "the target is created"
+        );
+        fs::remove_file(&link).unwrap();
+        symlink("gone/dotfiles.json", &link).unwrap();
+        let error = write(&link, None, "new").unwrap_err().to_string();
+        assert!(error.contains("gone/dotfiles.json, in a directory that does not exist"), "{error}");
+        fs::remove_file(&link).unwrap();
+        symlink("settings.json", &link).unwrap();
+        assert!(write(&link, None, "new").is_err());
+        assert!(link.is_symlink());
+    }
+
+    #[test]
+    fn extended_attributes_stay() {
+        let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let path = directory.path().join("settings.json");
+        fs::write(&path, "old").unwrap();
+        let set = rustix::fs::setxattr(&path, "user.mine", b"kept", XattrFlags::empty());
+        if set == Err(rustix::io::Errno::NOTSUP) {
+            return;
+        }
+        write(&path, Some("old"), "new").unwrap();
+        let mut value = [0; 16];
+        let length = rustix::fs::getxattr(&path, "user.mine", &mut value).unwrap();
+        assert_eq!(&value[..length], b"kept");
+    }
+
+    #[test]
+    fn the_draft_of_a_process_that_was_killed_is_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("settings.json");
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let dead = directory.path().join(format!(".settings.json.hookexec-{}", child.id()));
+        child.wait().unwrap();
+        let alive = directory.path().join(".settings.json.hookexec-1");
+        for draft in [&dead, &alive] {
+            fs::write(draft, "half").unwrap();
+        }
+        write(&path, None, "new").unwrap();
+        assert!(!dead.exists());
+        assert!(alive.exists(), "another `install` may be running");
     }
 
     #[test]

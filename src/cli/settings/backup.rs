@@ -1,0 +1,143 @@
+//! The backup of a settings file: its text before hookexec came into it.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy as _;
+use serde::{Deserialize, Serialize};
+
+use super::store::{digest, missing_directories, read, replace};
+
+/// The backup of one settings file: the text `before`, and a record of it.
+#[derive(Debug)]
+pub(crate) struct Backup {
+    directory: PathBuf,
+}
+
+/// What an installation left.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Record {
+    settings: PathBuf,
+    /// The digest of the settings with hookexec in them.
+    installed: String,
+    /// The digest of the text before; `None` if there was no file.
+    before: Option<String>,
+    /// The directories that `install` made, the deepest first.
+    directories: Vec<PathBuf>,
+}
+
+/// Why a backup can't be used.
+#[derive(Debug)]
+pub(crate) struct BackupError {
+    pub(crate) path: PathBuf,
+    pub(crate) error: io::Error,
+}
+
+/// The settings as they were before an installation.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Before {
+    /// There was no file.
+    Nothing,
+    Text(String),
+    /// There is no backup, or it is not what `install` wrote.
+    Unknown,
+}
+
+impl Backup {
+    /// Returns the place for the backup of `settings`, under the user's state directory.
+    pub(crate) fn of(settings: &Path) -> Option<Self> {
+        let absolute = std::path::absolute(settings).ok()?;
+        let key = &digest(&absolute.to_string_lossy())[..16];
+        let base = etcetera::base_strategy::Xdg::new().ok()?.state_dir()?;
+        Some(Self { directory: base.join("hookexec/backups").join(key) })
+    }
+
+    /// Keeps the text before, and the digest of the text `now`, by which it is recognized again.
+    pub(crate) fn keep(
+        &self,
+        settings: &Path,
+        before: Option<&str>,
+        now: &str,
+    ) -> Result<(), BackupError> {
+        let mut directories = self.record().map(|record| record.directories).unwrap_or_default();
+        directories.extend(missing_directories(settings));
+        directories.extend(missing_directories(&self.directory));
+        let record = Record {
+            settings: settings.to_owned(),
+            installed: digest(now),
+            before: before.map(digest),
+            directories,
+        };
+        self.make_private().map_err(|error| failed(&self.directory, error))?;
+        match before {
+            // Rewriting the same text could only lose it.
+            Some(text) if self.before() == Before::Text(text.to_owned()) => {}
+            Some(text) => self.write(&self.before_path(), text)?,
+            None => {}
+        }
+        let record = serde_json::to_string_pretty(&record)
+            .map_err(|error| failed(&self.record_path(), error.into()))?;
+        self.write(&self.record_path(), &record)
+    }
+
+    /// Returns whether `now` is exactly what an installation left.
+    pub(crate) fn is_of(&self, now: &str) -> bool {
+        self.record().is_some_and(|record| record.installed == digest(now))
+    }
+
+    /// Returns the settings before the installation, if the backup is what `install` wrote.
+    pub(crate) fn before(&self) -> Before {
+        let Some(record) = self.record() else { return Before::Unknown };
+        let Some(expected) = record.before else { return Before::Nothing };
+        match read(&self.before_path()) {
+            Ok(Some(text)) if digest(&text) == expected => Before::Text(text),
+            _ => Before::Unknown,
+        }
+    }
+
+    /// Returns the path of the text before.
+    pub(crate) fn before_path(&self) -> PathBuf {
+        self.directory.join("before")
+    }
+
+    /// Removes the backup, and the directories that `install` made and that are empty now.
+    pub(crate) fn forget(&self) {
+        let directories = self.record().map(|record| record.directories).unwrap_or_default();
+        let _ = fs::remove_dir_all(&self.directory);
+        let shared = self.directory.ancestors().skip(1).take(2);
+        for directory in shared.map(Path::to_owned).chain(directories) {
+            // Fails if other files are in there.
+            let _ = fs::remove_dir(directory);
+        }
+    }
+
+    fn record(&self) -> Option<Record> {
+        serde_json::from_str(&read(&self.record_path()).ok()??).ok()
+    }
+
+    fn record_path(&self) -> PathBuf {
+        self.directory.join("record.json")
+    }
+
+    fn write(&self, path: &Path, text: &str) -> Result<(), BackupError> {
+        replace(path, text, 0o600, |_| Ok(())).map_err(|error| failed(path, error))
+    }
+
+    /// Settings may hold keys: only their owner may read the backup.
+    fn make_private(&self) -> io::Result<()> {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
+        fs::set_permissions(&self.directory, fs::Permissions::from_mode(0o700))?;
+        for path in [self.before_path(), self.record_path()] {
+            if path.exists() {
+                fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn failed(path: &Path, error: io::Error) -> BackupError {
+    BackupError { path: path.to_owned(), error }
+}
