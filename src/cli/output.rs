@@ -20,6 +20,15 @@ pub(crate) enum Format {
     Markdown,
 }
 
+/// How findings are shown that no document repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PlainFormat {
+    /// Aligned, for people
+    Text,
+    /// JSON, for programs
+    Json,
+}
+
 /// Writes `text`, which is for people, to stdout: without what a terminal would obey.
 pub(crate) fn print(text: &str) -> Result<(), CommandError> {
     print_data(&coloured(text))

@@ -1,69 +1,100 @@
 //! `hookexec status`: which coding agents hookexec is installed in.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hookexec::agents::Agent;
+use serde::Serialize;
 
 use super::error::CommandError;
 use super::exit::Exit;
-use super::output;
+use super::output::{self, PlainFormat};
 use super::settings::{Scope, Settings, store};
 use super::table::Table;
 
-/// What is said of settings without hooks of ours.
-const NOTHING: &str = "none";
-
 /// Shows which coding agents hookexec is installed in
 ///
-/// Whether its hooks really run there is what `hookexec doctor` finds out.
+/// `hookexec doctor` finds out whether its hooks really run there.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec status")]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// How to show them
+    #[arg(long, value_enum, default_value_t = PlainFormat::Text)]
+    format: PlainFormat,
+}
+
+/// The settings of one agent in one scope.
+#[derive(Debug, Serialize)]
+struct Row {
+    agent: &'static str,
+    scope: String,
+    /// How many entries call hookexec.
+    hooks: usize,
+    /// Why the settings can't be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    settings: PathBuf,
+}
 
 impl Args {
-    #[expect(clippy::unused_self, reason = "every subcommand is called alike")]
     pub(crate) fn execute(self) -> Result<Exit, CommandError> {
         let project = std::env::current_dir().unwrap_or_default();
-        let mut installed = false;
-        let mut table = Table::new(["agent", "scope", "hooks", "settings"]);
-        for agent in Agent::with_settings() {
-            for scope in [Scope::User, Scope::Project] {
-                if let Some(row) = row(agent, scope, &project) {
-                    installed |= row[2] != NOTHING;
-                    table.row(row);
-                }
-            }
-        }
-        if table.is_empty() {
-            let agents: Vec<&str> = Agent::with_settings().map(Agent::name).collect();
-            output::print(&format!(
-                "no coding agent is found here, and hookexec is installed in none\n\n\
-                 next: hookexec install AGENT, where AGENT is one of {}\n",
-                agents.join(", ")
-            ))?;
-            return Ok(Exit::Success);
-        }
-        output::print(&table.text())?;
-        if !installed {
-            output::talk("\nhookexec is installed in none of them; next: hookexec install AGENT\n");
+        let scopes = [Scope::User, Scope::Project];
+        let rows: Vec<Row> = Agent::with_settings()
+            .flat_map(|agent| scopes.map(|scope| row(agent, scope, &project)))
+            .flatten()
+            .collect();
+        match self.format {
+            PlainFormat::Json => output::print_json(&rows)?,
+            PlainFormat::Text => show(&rows)?,
         }
         Ok(Exit::Success)
     }
 }
 
-/// Returns what is installed; nothing of an agent that is not used here.
-fn row(agent: Agent, scope: Scope, project: &Path) -> Option<[String; 4]> {
+fn show(rows: &[Row]) -> Result<(), CommandError> {
+    if rows.is_empty() {
+        let agents: Vec<&str> = Agent::with_settings().map(Agent::name).collect();
+        return output::print(&format!(
+            "no coding agent is found here, and hookexec is installed in none\n\n\
+             next: hookexec install AGENT, where AGENT is one of {}\n",
+            agents.join(", ")
+        ));
+    }
+    let mut table = Table::new(["agent", "scope", "hooks", "settings"]);
+    for row in rows {
+        let hooks = match (&row.error, row.hooks) {
+            (Some(error), _) => format!("unreadable: {error}"),
+            (None, 0) => "none".to_owned(),
+            (None, hooks) => hooks.to_string(),
+        };
+        let settings = row.settings.display().to_string();
+        table.row([row.agent.to_owned(), row.scope.clone(), hooks, settings]);
+    }
+    output::print(&table.text())?;
+    if rows.iter().all(|row| row.hooks == 0 && row.error.is_none()) {
+        output::talk("\nhookexec is installed in none of them; next: hookexec install AGENT\n");
+    }
+    Ok(())
+}
+
+/// Returns what is installed; `None` for an agent that is not used here.
+fn row(agent: Agent, scope: Scope, project: &Path) -> Option<Row> {
     let settings = Settings::of(agent, scope, project)?;
-    let text = store::read(&settings.path);
-    let hooks = match &text {
-        Err(error) => format!("unreadable: {error}"),
-        Ok(text) => match settings.installed(text.as_deref().unwrap_or("{}")) {
-            Err(error) => format!("unreadable: {error}"),
-            Ok(commands) if commands.is_empty() => NOTHING.to_owned(),
-            Ok(commands) => commands.len().to_string(),
-        },
-    };
+    let text = store::read(&settings.path).map_err(|error| error.to_string());
+    let hooks = text.and_then(|text| {
+        let found = settings.installed(text.as_deref().unwrap_or("{}"));
+        found.map(|found| found.len()).map_err(|error| error.to_string())
+    });
     let here = scope == Scope::User && settings.is_found();
-    (hooks != NOTHING || here)
-        .then(|| [agent.to_string(), scope.to_string(), hooks, settings.path.display().to_string()])
+    let (hooks, error) = match hooks {
+        Ok(hooks) => (hooks, None),
+        Err(error) => (0, Some(error)),
+    };
+    (hooks > 0 || error.is_some() || here).then(|| Row {
+        agent: agent.name(),
+        scope: scope.to_string(),
+        hooks,
+        error,
+        settings: settings.path,
+    })
 }

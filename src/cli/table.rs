@@ -18,11 +18,6 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
         self.rows.push(cells.map(|cell| plain::line(&cell)));
     }
 
-    /// Returns whether it has no rows.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rows.len() == 1
-    }
-
     /// Returns the rows as aligned columns, two spaces apart, without trailing blanks.
     pub(crate) fn text(&self) -> String {
         let widths = self.widths();

@@ -91,7 +91,6 @@ fn without(
         }
     }
     let kept = if let Before::Text(text) = &before { Some(text.as_str()) } else { None };
-    let without =
-        settings.without(current, kept).map_err(|error| uneditable(settings, &error))?;
+    let without = settings.without(current, kept).map_err(|error| uneditable(settings, &error))?;
     Ok((kept.is_some() || !Settings::is_bare(&without)).then_some(without))
 }

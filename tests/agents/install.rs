@@ -557,7 +557,10 @@ fn walk(directory: &Path) -> Vec<PathBuf> {
         found.push(path);
     }
     found.sort();
-    found.into_iter().filter(|path| !path.is_dir() || path.read_dir().unwrap().count() == 0).collect()
+    found
+        .into_iter()
+        .filter(|path| !path.is_dir() || path.read_dir().unwrap().count() == 0)
+        .collect()
 }
 
 #[test]
@@ -629,4 +632,50 @@ fn the_link_of_a_dotfiles_repository_stays() {
     let done = home.run(&["install", "claude-code"]).exits(70);
     assert!(done.stderr.contains("directory that does not exist"), "{}", done.stderr);
     assert!(path.is_symlink());
+}
+
+#[test]
+fn a_file_that_no_agent_reads_is_refused_and_named() {
+    for (agent, _) in USER {
+        for (text, expected) in [
+            ("{\"a\": \"x\u{1}y\"}", "a control character in a text on line 1"),
+            ("{\n\"a\": \"x\ty\"}", "a control character in a text on line 2"),
+            ("{\"a\nb\": 1}", "a control character in a text on line 1"),
+            ("\u{feff}{}", "save it as UTF-8 without"),
+        ] {
+            let home = Home::new();
+            let path = home.put(agent, text);
+            let done = home.run(&["install", agent]).exits(64);
+            assert!(done.stderr.contains(expected), "{agent}: {}", done.stderr);
+            assert_eq!(fs::read_to_string(&path).unwrap(), text, "{agent}");
+            let said = home.run(&["doctor", agent]).exits(1).stdout;
+            assert!(said.contains(expected), "{agent}: {said}");
+        }
+    }
+}
+
+#[test]
+fn codex_waits_as_long_as_it_may_at_its_short_events() {
+    let home = Home::new();
+    let _ = home.run(&["install", "codex"]).exits(0);
+    let text = fs::read_to_string(home.path("codex")).unwrap();
+    let settings: Value = serde_json::from_str(&text).unwrap();
+    for event in ["SessionEnd", "Interrupt"] {
+        let hook = &settings["hooks"][event][0]["hooks"][0];
+        assert_eq!(hook["timeout"], 3, "{event}");
+        assert!(hook["command"].as_str().unwrap().ends_with("--within 2"), "{event}");
+    }
+}
+
+#[test]
+fn an_installation_is_told_in_a_few_lines() {
+    let home = Home::new();
+    let done = home.run(&["install", "claude-code"]).exits(0);
+    assert_eq!(done.stdout, "");
+    assert!(done.stderr.lines().count() <= 4, "{}", done.stderr);
+    for part in ["installed in", "(14 events)", "next: ", "the model must not change"] {
+        assert!(done.stderr.contains(part), "{part}: {}", done.stderr);
+    }
+    let done = home.run(&["uninstall", "claude-code", "--diff"]).exits(0);
+    assert!(done.stdout.starts_with("--- "), "{}", done.stdout);
 }

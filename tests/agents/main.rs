@@ -12,5 +12,6 @@ mod install;
 mod payloads;
 mod plugins;
 mod run;
+mod suite;
 #[path = "../support/mod.rs"]
 mod support;

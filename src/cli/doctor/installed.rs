@@ -13,7 +13,7 @@ use crate::cli::install::timeout_for;
 use crate::cli::scripts::is_program;
 use crate::cli::settings::call::{Call, denies_without_answer};
 use crate::cli::settings::live::Live;
-use crate::cli::settings::{Scope, Settings, store};
+use crate::cli::settings::{Scope, Settings, store, text};
 
 /// One entry in an agent's settings that calls hookexec.
 struct Registered {
@@ -26,7 +26,7 @@ struct Registered {
     timeout: Option<f64>,
 }
 
-/// Returns what is to be said of `agent`.
+/// Returns the findings about `agent`.
 pub(super) fn findings(
     agent: Agent,
     asked: bool,
@@ -38,51 +38,16 @@ pub(super) fn findings(
     let mut calls = Vec::new();
     let mut found = false;
     for (scope, settings) in all {
-        let text = match store::read(&settings.path) {
-            Ok(text) => text.unwrap_or_else(|| "{}".to_owned()),
-            Err(error) => {
-                findings.push(Finding::problem(format!("{}: {error}", settings.path.display())));
-                continue;
-            }
-        };
-        match settings.installed(&text) {
-            Err(error) => {
-                findings.push(Finding::problem(format!("{}: {error}", settings.path.display())));
-            }
-            Ok(entries) if entries.is_empty() => {}
-            Ok(entries) => {
+        match entries(*scope, settings, project, &mut findings) {
+            Ok(None) => {}
+            Ok(Some(registered)) => {
                 found = true;
-                findings.push(Finding::fine(format!(
-                    "installed for the {scope}: {} ({} events)",
-                    settings.path.display(),
-                    entries.len()
-                )));
-                if agent == Agent::Codex {
-                    let switch = codex_switch(settings);
-                    if switch.is_none() {
-                        findings.push(codex::approval(settings, project));
-                    }
-                    findings.extend(switch);
-                }
-                let live = match settings.live(&text) {
-                    Ok(live) => live,
-                    Err(error) => {
-                        let path = settings.path.display();
-                        findings.push(Finding::problem(format!("{path}: {error}")));
-                        continue;
-                    }
-                };
-                if live.len() < entries.len() {
-                    findings.push(Finding::problem(format!(
-                        "{}: {} of the entries stand where {} looks for no hooks",
-                        settings.path.display(),
-                        entries.len() - live.len(),
-                        agent.title()
-                    )));
-                }
-                for live in live {
-                    calls.extend(registered(agent, *scope, live, &mut findings));
-                }
+                calls.extend(registered);
+            }
+            Err(problem) => {
+                found = true;
+                let path = settings.path.display();
+                findings.push(Finding::problem(format!("{path}: {problem}")));
             }
         }
     }
@@ -101,6 +66,66 @@ pub(super) fn findings(
     findings
 }
 
+/// Returns the calls of hookexec in one settings file; `None` when it has none.
+fn entries(
+    scope: Scope,
+    settings: &Settings,
+    project: &Path,
+    findings: &mut Vec<Finding>,
+) -> Result<Option<Vec<Registered>>, String> {
+    let text = store::read(&settings.path).map_err(|error| error.to_string())?;
+    let text = text.unwrap_or_else(|| "{}".to_owned());
+    let installed = settings.installed(&text).map_err(|error| error.to_string())?;
+    if installed.is_empty() {
+        return Ok(None);
+    }
+    findings.push(Finding::fine(format!(
+        "installed for the {scope}: {} ({} events)",
+        settings.path.display(),
+        installed.len()
+    )));
+    match settings.agent {
+        Agent::Codex => {
+            findings
+                .push(codex_switch(settings).unwrap_or_else(|| codex::approval(settings, project)));
+        }
+        Agent::Copilot if scope == Scope::Project => {
+            findings.extend(copilot_trust(settings, project));
+        }
+        _ => {}
+    }
+    let live = settings.live(&text).map_err(|error| error.to_string())?;
+    if live.len() < installed.len() {
+        findings.push(Finding::problem(format!(
+            "{}: {} of the entries stand where {} looks for no hooks",
+            settings.path.display(),
+            installed.len() - live.len(),
+            settings.agent.title()
+        )));
+    }
+    let calls = live.into_iter().filter_map(|it| registered(settings.agent, scope, it, findings));
+    Ok(Some(calls.collect()))
+}
+
+/// Says when Copilot CLI loads no hooks of the project: with `-p` it does so only in a trusted folder.
+fn copilot_trust(settings: &Settings, project: &Path) -> Option<Finding> {
+    const VARIABLE: &str = "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS";
+    if std::env::var(VARIABLE).is_ok_and(|value| value == "true") {
+        return None;
+    }
+    let config = settings.user_directory()?.join("config.json");
+    let text = store::read(&config).ok().flatten().unwrap_or_default();
+    let folders = text::strings(&text, &["trusted_folders"]);
+    let real = project.canonicalize().unwrap_or_else(|_| project.to_owned());
+    let trusted = folders.iter().any(|folder| [project, &real].contains(&Path::new(folder)));
+    (!trusted).then(|| {
+        Finding::problem(format!(
+            "`copilot -p` loads no hooks of this project: start `copilot` here and trust the folder, \
+             or set {VARIABLE}=true"
+        ))
+    })
+}
+
 /// Returns what an entry calls, when the agent would call and hear it as `install` meant it; says what
 /// is different.
 fn registered(
@@ -111,14 +136,14 @@ fn registered(
 ) -> Option<Registered> {
     let Live { event, command, timeout, fails_closed, odd } = live;
     let Some(native) = agent.events().iter().find(|row| row.name == event) else {
-        let title = agent.title();
-        findings.push(Finding::problem(format!("`{event}` is no event of {title}: never called")));
+        let text = format!("not an event of {}, and never called", agent.title());
+        findings.push(Finding::problem(text).about(format!("`{event}`")));
         return None;
     };
     let mut differs = |what: String| {
-        let text = format!("{event}: {what}");
         let deciding = native.is_deciding();
-        findings.push(if deciding { Finding::problem(text) } else { Finding::warning(text) });
+        let finding = if deciding { Finding::problem(what) } else { Finding::warning(what) };
+        findings.push(finding.about(&event));
     };
     if !odd.is_empty() {
         let odd = odd.join(", ");
@@ -145,14 +170,16 @@ fn registered(
         differs(format!("{config} does not exist: nothing passes there"));
     }
     if wrapped {
-        findings.push(Finding::warning(format!("{event}: changed by hand: `{command}`")));
+        let text = format!("changed by hand: `{command}`");
+        findings.push(Finding::warning(text).about(&event));
     }
     let entry_denies = call.denies_without_answer || !denies_without_answer(native);
     if native.is_deciding() && !(fails_closed && entry_denies) {
-        findings.push(Finding::warning(format!(
-            "{event}: {} does not deny when hookexec is missing or killed: run `hookexec install {agent}` again",
+        let text = format!(
+            "{} does not deny when hookexec is missing or killed: run `hookexec install {agent}` again",
             agent.title()
-        )));
+        );
+        findings.push(Finding::warning(text).about(&event));
     }
     Some(Registered { native, scope, call, wrapped, timeout })
 }
@@ -183,11 +210,13 @@ fn event_finding(agent: Agent, event: Event, calls: &[Registered]) -> Finding {
     if firing.is_empty() {
         let possible = agent.events().iter().any(|native| native.fires(agent).contains(&event));
         let text = if possible {
-            format!("{event}: not registered: `hookexec install {agent}` once more")
+            format!("not registered: run `hookexec install {agent}` again")
         } else {
-            format!("{event}: {} has no such event, so its hooks never run there", agent.title())
+            format!("{} has no such event, so its hooks never run there", agent.title())
         };
-        return if guards(event) { Finding::problem(text) } else { Finding::warning(text) };
+        let guards = guards(event);
+        let finding = if guards { Finding::problem(text) } else { Finding::warning(text) };
+        return finding.about(event.name());
     }
     let mut names: Vec<&str> = firing.iter().map(|call| call.native.name).collect();
     names.dedup();
@@ -195,7 +224,7 @@ fn event_finding(agent: Agent, event: Event, calls: &[Registered]) -> Finding {
     let last = firing.iter().filter_map(|call| last_seen(agent, call.native)).max();
     match last {
         Some(time) => Finding::fine(format!("{event}: {names}, last seen {}", ago(time))),
-        None => Finding::warning(format!("{event}: {names}, never seen firing yet")),
+        None => Finding::warning("never seen firing yet").about(format!("{event} ({names})")),
     }
 }
 
@@ -270,33 +299,33 @@ fn twice(calls: &[Registered]) -> Option<Finding> {
 fn patience(agent: Agent, calls: &[Registered], check: &Check) -> Vec<Finding> {
     let mut findings = Vec::new();
     for Registered { native, call, timeout, .. } in calls {
-        let name = native.name;
-        let within = std::time::Duration::from_secs(call.within).as_secs_f64();
+        let within = Duration::from_secs(call.within);
         if let Some(timeout) = timeout
-            && within >= *timeout
+            && within.as_secs_f64() >= *timeout
         {
-            findings.push(Finding::problem(format!(
-                "{name}: {} waits {timeout} s, hookexec takes up to {} s to answer, and no answer is permission",
+            let text = format!(
+                "{} waits {timeout} s, hookexec takes up to {} s to answer, and no answer is permission",
                 agent.title(),
                 call.within
-            )));
+            );
+            findings.push(Finding::problem(text).about(native.name));
         }
         let fires = native.fires(agent);
         for hook in check.configured().filter(|hook| hook.enabled && fires.contains(&hook.event)) {
-            let longer = hook.timeout.as_secs_f64() > within;
-            // The default timeout is longer than most agents wait; only a wish of the user's counts.
-            if longer && hook.key_locations.contains_key("timeout") {
-                let way_out = timeout_for(hook.timeout).map_or_else(
-                    || "no agent is made to wait that long; lower its `timeout`".to_owned(),
+            // A hook without a `timeout` has the time that the agent leaves.
+            if hook.timeout > within && hook.key_locations.contains_key("timeout") {
+                let remedy = timeout_for(hook.timeout).map_or_else(
+                    || "no agent can be made to wait that long; lower its `timeout`".to_owned(),
                     |timeout| format!("`hookexec install {agent} --timeout {timeout}`"),
                 );
-                findings.push(Finding::warning(format!(
-                    "{name}: `{}` ({}) may take {} s and is stopped after {} s: {way_out}",
+                let text = format!(
+                    "`{}` ({}) may take {} s and is stopped after {} s: {remedy}",
                     hook.label(),
                     hook.location,
                     hook.timeout.as_secs(),
                     call.within,
-                )));
+                );
+                findings.push(Finding::warning(text).about(native.name));
             }
         }
     }

@@ -12,11 +12,12 @@ use hookexec::config::Severity;
 use hookexec::event::FailureMode;
 use hookexec::executor::Check;
 use hookexec::{Event, Executor, Registry};
+use serde::Serialize;
 
 use super::config::ConfigArgs;
 use super::error::CommandError;
 use super::exit::Exit;
-use super::output;
+use super::output::{self, PlainFormat};
 use super::plain;
 use super::report::counted;
 use super::scripts::missing;
@@ -35,40 +36,89 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     config: ConfigArgs,
+
+    /// How to show the findings
+    #[arg(long, value_enum, default_value_t = PlainFormat::Text)]
+    format: PlainFormat,
 }
 
 /// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum Grade {
-    Fine,
+    Ok,
     Warning,
     Problem,
 }
 
-/// What was found about one thing.
+/// One cause, and the hooks or events that it concerns.
+#[derive(Debug, Serialize)]
 struct Finding {
     grade: Grade,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    about: Vec<String>,
     text: String,
 }
 
 impl Finding {
+    fn new(grade: Grade, text: impl Into<String>) -> Self {
+        Self { grade, about: Vec::new(), text: text.into() }
+    }
+
     fn fine(text: impl Into<String>) -> Self {
-        Self { grade: Grade::Fine, text: text.into() }
+        Self::new(Grade::Ok, text)
     }
 
     fn warning(text: impl Into<String>) -> Self {
-        Self { grade: Grade::Warning, text: text.into() }
+        Self::new(Grade::Warning, text)
     }
 
     fn problem(text: impl Into<String>) -> Self {
-        Self { grade: Grade::Problem, text: text.into() }
+        Self::new(Grade::Problem, text)
+    }
+
+    /// Names the hook or event that it concerns. Findings that differ in that alone become one line.
+    fn about(mut self, about: impl Into<String>) -> Self {
+        self.about.push(about.into());
+        self
+    }
+
+    fn line(&self) -> String {
+        const SHOWN: usize = 6;
+        let (shown, more) = self.about.split_at(self.about.len().min(SHOWN));
+        match (shown, more) {
+            ([], _) => self.text.clone(),
+            (shown, []) => format!("{}: {}", shown.join(", "), self.text),
+            (shown, more) => {
+                format!("{} and {} more: {}", shown.join(", "), more.len(), self.text)
+            }
+        }
     }
 }
 
 /// Findings about one subject, with a heading.
+#[derive(Debug, Serialize)]
 struct Section {
     title: String,
     findings: Vec<Finding>,
+}
+
+impl Section {
+    /// Returns a section with one finding for each cause, in the order of their first mention.
+    fn new(title: impl Into<String>, all: Vec<Finding>) -> Self {
+        let mut findings: Vec<Finding> = Vec::new();
+        for finding in all {
+            let same = |known: &&mut Finding| {
+                !finding.about.is_empty()
+                    && (known.grade, &known.text) == (finding.grade, &finding.text)
+            };
+            match findings.iter_mut().find(same) {
+                Some(known) => known.about.extend(finding.about),
+                None => findings.push(finding),
+            }
+        }
+        Self { title: title.into(), findings }
+    }
 }
 
 impl Args {
@@ -81,12 +131,10 @@ impl Args {
             sections.extend(self.agent(agent, &check, &project));
         }
         if sections.len() == 1 {
-            sections.push(Section {
-                title: "Agents".to_owned(),
-                findings: vec![Finding::warning("no coding agent is found here")],
-            });
+            let nothing = Finding::warning("no coding agent is found here");
+            sections.push(Section::new("Agents", vec![nothing]));
         }
-        report(&sections)
+        report(&sections, self.format)
     }
 
     /// Looks at one agent; at none that is not used here and nobody asked for.
@@ -105,9 +153,9 @@ impl Args {
             .collect();
         let asked = self.agents.contains(&agent);
         let used = asked || all.iter().any(|(_, settings)| settings.is_found());
-        used.then(|| Section {
-            title: agent.title().to_owned(),
-            findings: installed::findings(agent, asked, &all, check, project),
+        used.then(|| {
+            let findings = installed::findings(agent, asked, &all, check, project);
+            Section::new(agent.title(), findings)
         })
     }
 }
@@ -140,10 +188,11 @@ fn hooks(check: &Check, project: &Path) -> Section {
         let unapproved = hook
             .untrusted
             .is_some()
-            .then(|| format!("{title} is not approved and fails: see `hookexec trust`"));
-        let missing = missing(hook, project).into_iter().map(|it| format!("{title}: {}", it.what));
+            .then(|| "not approved, and therefore fails: see `hookexec trust`".to_owned());
+        let missing = missing(hook, project).into_iter().map(|it| it.what);
         let said = of_hooks.len();
-        of_hooks.extend(unapproved.into_iter().chain(missing).map(Finding::problem));
+        let problems = unapproved.into_iter().chain(missing);
+        of_hooks.extend(problems.map(|text| Finding::problem(text).about(&title)));
         if of_hooks.len() > said {
             troubled.push(hook.location.path());
         }
@@ -151,10 +200,30 @@ fn hooks(check: &Check, project: &Path) -> Section {
     let sound = check.files.iter().filter(|file| !troubled.contains(&file.as_path()));
     findings.extend(sound.map(|file| Finding::fine(file.display().to_string())));
     findings.extend(of_hooks);
-    Section { title: "Hooks".to_owned(), findings }
+    Section::new("Hooks", findings)
 }
 
-fn report(sections: &[Section]) -> Result<Exit, CommandError> {
+fn report(sections: &[Section], format: PlainFormat) -> Result<Exit, CommandError> {
+    let count = |grade| {
+        sections.iter().flat_map(|section| &section.findings).filter(|f| f.grade == grade).count()
+    };
+    let (problems, warnings) = (count(Grade::Problem), count(Grade::Warning));
+    match format {
+        PlainFormat::Json => output::print_json(&serde_json::json!({
+            "problems": problems,
+            "warnings": warnings,
+            "sections": sections,
+        }))?,
+        PlainFormat::Text => {
+            let counts =
+                format!("{}, {}", counted(problems, "problem"), counted(warnings, "warning"));
+            output::print(&format!("{}{counts}\n", text(sections)))?;
+        }
+    }
+    Ok(if problems > 0 { Exit::Negative } else { Exit::Success })
+}
+
+fn text(sections: &[Section]) -> String {
     const TITLE: Style = Style::new().bold();
     const FINE: Style = AnsiColor::Green.on_default();
     const WARNING: Style = AnsiColor::Yellow.on_default();
@@ -164,18 +233,12 @@ fn report(sections: &[Section]) -> Result<Exit, CommandError> {
         let _ = writeln!(text, "{TITLE}{}{TITLE:#}", section.title);
         for finding in &section.findings {
             let (style, word) = match finding.grade {
-                Grade::Fine => (FINE, "ok"),
+                Grade::Ok => (FINE, "ok"),
                 Grade::Warning => (WARNING, "warning"),
                 Grade::Problem => (PROBLEM, "PROBLEM"),
             };
-            let _ = writeln!(text, "  {style}{word:<8}{style:#} {}", plain::line(&finding.text));
+            let _ = writeln!(text, "  {style}{word:<8}{style:#} {}", plain::line(&finding.line()));
         }
     }
-    let count = |grade| {
-        sections.iter().flat_map(|section| &section.findings).filter(|f| f.grade == grade).count()
-    };
-    let (problems, warnings) = (count(Grade::Problem), count(Grade::Warning));
-    let _ = writeln!(text, "{}, {}", counted(problems, "problem"), counted(warnings, "warning"));
-    output::print(&text)?;
-    Ok(if problems > 0 { Exit::Negative } else { Exit::Success })
+    text
 }

@@ -74,12 +74,12 @@ impl Backup {
         match before {
             // Rewriting the same text could only lose it.
             Some(text) if self.before() == Before::Text(text.to_owned()) => {}
-            Some(text) => self.write(&self.before_path(), text)?,
+            Some(text) => write_private(&self.before_path(), text)?,
             None => {}
         }
         let record = serde_json::to_string_pretty(&record)
             .map_err(|error| failed(&self.record_path(), error.into()))?;
-        self.write(&self.record_path(), &record)
+        write_private(&self.record_path(), &record)
     }
 
     /// Returns whether `now` is exactly what an installation left.
@@ -121,10 +121,6 @@ impl Backup {
         self.directory.join("record.json")
     }
 
-    fn write(&self, path: &Path, text: &str) -> Result<(), BackupError> {
-        replace(path, text, 0o600, |_| Ok(())).map_err(|error| failed(path, error))
-    }
-
     /// Settings may hold keys: only their owner may read the backup.
     fn make_private(&self) -> io::Result<()> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
@@ -136,6 +132,10 @@ impl Backup {
         }
         Ok(())
     }
+}
+
+fn write_private(path: &Path, text: &str) -> Result<(), BackupError> {
+    replace(path, text, 0o600, |_| Ok(())).map_err(|error| failed(path, error))
 }
 
 fn failed(path: &Path, error: io::Error) -> BackupError {

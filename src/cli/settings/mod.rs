@@ -317,16 +317,17 @@ impl Settings {
 
     /// Returns the switch in `text` that turns hooks off, if one does.
     pub(crate) fn switched_off(&self, text: &str) -> Option<&'static str> {
-        match self.agent {
-            Agent::Gemini | Agent::Qwen => {
-                text::switch_is(text, &["hooksConfig", "enabled"], false)
-                    .then_some("hooksConfig.enabled: false")
-            }
-            _ => None,
+        // Qwen Code has `hooksConfig.enabled` from Gemini CLI, and ignores it.
+        let gemini = self.agent == Agent::Gemini;
+        if gemini && text::switch_is(text, &["hooksConfig", "enabled"], false) {
+            return Some("hooksConfig.enabled: false");
         }
-        .or_else(|| {
-            text::switch_is(text, &["disableAllHooks"], true).then_some("disableAllHooks: true")
-        })
+        // What `/hooks disable hookexec` writes; the entries have that name.
+        let disabled = || text::strings(text, &["hooksConfig", "disabled"]);
+        if gemini && disabled().iter().any(|name| name == "hookexec") {
+            return Some("hooksConfig.disabled: [\"hookexec\"]");
+        }
+        text::switch_is(text, &["disableAllHooks"], true).then_some("disableAllHooks: true")
     }
 
     /// Returns the agent's directory in the user's home.

@@ -186,7 +186,10 @@ mod tests {
         fs::remove_file(&link).unwrap();
         symlink("gone/dotfiles.json", &link).unwrap();
         let error = write(&link, None, "new").unwrap_err().to_string();
-        assert!(error.contains("gone/dotfiles.json, in a directory that does not exist"), "{error}");
+        assert!(
+            error.contains("gone/dotfiles.json, in a directory that does not exist"),
+            "{error}"
+        );
         fs::remove_file(&link).unwrap();
         symlink("settings.json", &link).unwrap();
         assert!(write(&link, None, "new").is_err());

@@ -170,15 +170,34 @@ pub(crate) fn commands(
     Ok(found.into_iter().filter(|installed| ours(&installed.command)).collect())
 }
 
-/// Returns whether the switch at `path` stands there and says `on`.
+/// Returns whether the switch at `path` is there and set to `on`.
 pub(crate) fn switch_is(text: &str, path: &[&str], on: bool) -> bool {
-    let Ok(Some(root)) = parse(text) else { return false };
-    let Some((last, rest)) = path.split_last() else { return false };
-    let mut object = root.as_object();
-    for key in rest {
-        object = object.and_then(|object| object.get_object(key));
+    value(text, path, |node| matches!(node, Node::BooleanLit(found) if found.value == on))
+}
+
+/// Returns the texts in the list at `path`.
+pub(crate) fn strings(text: &str, path: &[&str]) -> Vec<String> {
+    value(text, path, |node| {
+        let Node::Array(array) = node else { return Vec::new() };
+        let texts = array.elements.iter().filter_map(|element| match element {
+            Node::StringLit(text) => Some(text.value.to_string()),
+            _ => None,
+        });
+        texts.collect()
+    })
+}
+
+/// Returns what `read` makes of the value at `path`, if there is one.
+fn value<T: Default>(text: &str, path: &[&str], read: impl FnOnce(&Node<'_>) -> T) -> T {
+    let Ok(Some(root)) = parse(text) else { return T::default() };
+    let mut node = &root;
+    for key in path {
+        match node.as_object().and_then(|object| object.get(key)) {
+            Some(property) => node = &property.value,
+            None => return T::default(),
+        }
     }
-    object.and_then(|object| object.get_boolean(last)).is_some_and(|found| found.value == on)
+    read(node)
 }
 
 /// Calls `then` with the object at `path`, or the deepest one on the way and the keys that are
@@ -206,8 +225,12 @@ pub(crate) fn parse(text: &str) -> Result<Option<Node<'_>>, EditError> {
     parse_with(text, true)
 }
 
-/// Reads a text; where it is not `lenient`, comments and trailing commas are errors.
+/// Reads a text as `JSON.parse` does; where it is `lenient`, with comments and trailing commas.
 pub(crate) fn parse_with(text: &str, lenient: bool) -> Result<Option<Node<'_>>, EditError> {
+    if text.starts_with('\u{feff}') {
+        let why = "it begins with a byte order mark (BOM): save it as UTF-8 without one";
+        return Err(EditError(why.to_owned()));
+    }
     let options = ParseOptions {
         allow_comments: lenient,
         allow_trailing_commas: lenient,
@@ -218,9 +241,22 @@ pub(crate) fn parse_with(text: &str, lenient: bool) -> Result<Option<Node<'_>>, 
         allow_unary_plus_numbers: false,
         ..ParseOptions::default()
     };
-    parse_to_ast(text, &CollectOptions::default(), &options)
-        .map(|result| result.value)
-        .map_err(|error| EditError(format!("it is not valid JSON: {error}")))
+    let collect = CollectOptions { tokens: true, ..CollectOptions::default() };
+    let invalid =
+        |error: &dyn std::fmt::Display| EditError(format!("it is not valid JSON: {error}"));
+    let parsed = parse_to_ast(text, &collect, &options).map_err(|error| invalid(&error))?;
+    for token in parsed.tokens.iter().flatten() {
+        let raw = token.range.text(text);
+        if raw.starts_with('"')
+            && let Some(at) = raw.find(|letter: char| letter < ' ')
+        {
+            let line = text[..token.range.start + at].matches('\n').count() + 1;
+            let what =
+                format!("a control character in a text on line {line}; write it as an escape");
+            return Err(invalid(&what));
+        }
+    }
+    Ok(parsed.value)
 }
 
 /// Returns the member `key`; twice is an error: nobody knows which of them the agent reads.

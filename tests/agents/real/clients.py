@@ -9,8 +9,12 @@ CLIENTS = Path(os.environ.get("HOOKEXEC_CLIENTS", Path.home() / ".cache/hookexec
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples/agents"
 
 
-#: Of clients that can't be told what to do about a hook that was killed.
-KILLED = {"killed": "it takes a hook that was killed for permission"}
+#: For clients that take a hook that never answers for permission.
+HANGS = {"hangs": "it takes a hook that never answers for permission"}
+
+
+#: For clients whose plugin is not put into a project.
+PLUGIN = {name: "it has a plugin, and no entry of a project" for name in ["project", "project_missing"]}
 
 
 class Client:
@@ -20,8 +24,14 @@ class Client:
     #: The package on the npm registry; the version is named, since npm picks old ones on an old Node.
     package = None
     binary = None
+    #: What to run in the package after `npm install`, which runs no scripts.
+    finish = None
     #: What the client cannot do, by scenario, each with the reason that is printed.
     cannot = {"advice": "it takes changed arguments"}
+    #: Whether it keeps to itself what a hook with exit code 2 says on stderr.
+    hides_stderr = False
+    #: What it says when it refuses the whole prompt, before any request to the model, since hookexec can't be asked.
+    refusal = None
 
     def __init__(self, root):
         self.root = root
@@ -53,6 +63,9 @@ class Client:
     def prepare(self, port):
         """Writes the settings the client needs to start."""
 
+    def without_plugin(self):
+        """Takes out the plugin, where `prepare` put one in."""
+
     def command(self, prompt):
         raise NotImplementedError
 
@@ -66,6 +79,7 @@ class Claude(Client):
     agent = "claude-code"
     package = "@anthropic-ai/claude-code@2.1.329"
     binary = "claude"
+    finish = "@anthropic-ai/claude-code/install.cjs"
 
     def variables(self, port):
         return {
@@ -85,7 +99,7 @@ class Codex(Client):
     agent = "codex"
     package = "@openai/codex@0.169.0"
     binary = "codex"
-    cannot = {**Client.cannot, **KILLED}
+    cannot = {**Client.cannot, **HANGS}
 
     def variables(self, port):
         return {"CODEX_HOME": str(self.home / ".codex"), "MOCK_KEY": "dummy"}
@@ -102,6 +116,8 @@ wire_api = "responses"
 env_key = "MOCK_KEY"
 [analytics]
 enabled = false
+[projects."{self.project}"]
+trust_level = "trusted"
 """)
 
     def command(self, prompt):
@@ -113,7 +129,8 @@ class Gemini(Client):
     agent = "gemini"
     package = "@google/gemini-cli@0.61.0"
     binary = "gemini"
-    cannot = {**Client.cannot, **KILLED}
+    refusal = "Agent execution blocked"
+    cannot = {**Client.cannot, **HANGS}
 
     def variables(self, port):
         return {
@@ -139,7 +156,7 @@ class Qwen(Client):
     package = "@qwen-code/qwen-code@0.24.4"
     binary = "qwen"
     cannot = {
-        **KILLED,
+        **HANGS,
         "rewrite": "it takes no changed arguments; see `advice`",
         "redact": "it has no way to change a response",
     }
@@ -164,24 +181,63 @@ class Copilot(Client):
     agent = "copilot"
     package = "@github/copilot@1.0.102"
     binary = "copilot"
-    cannot = {**Client.cannot, **KILLED}
+    hides_stderr = True
+    cannot = {**Client.cannot, **HANGS}
 
     def variables(self, port):
         # It unpacks itself into the cache: once for all runs.
         return {
             "COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": f"http://127.0.0.1:{port}/v1", "COPILOT_PROVIDER_API_KEY": "dummy",
             "COPILOT_MODEL": "mock-model", "COPILOT_AUTO_UPDATE": "false", "XDG_CACHE_HOME": str(CLIENTS / "copilot/cache"),
+            # Without it, `-p` loads no hooks of a project that is not in `trusted_folders`.
+            "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS": "true",
         }
 
     def command(self, prompt):
         return ["-p", prompt, "--allow-all-tools"]
 
 
+class Droid(Client):
+    agent = "droid"
+    package = "@factory/cli-linux-x64@0.225.2"
+    binary = "droid"
+    cannot = {
+        **HANGS,
+        "rewrite": "it takes no changed arguments; see `advice`",
+        "redact": "it has no way to change a response",
+        **{name: "`droid exec` does not fire its event for a prompt" for name in ["prompt", "context", "events"]},
+    }
+
+    @classmethod
+    def program(cls):
+        return CLIENTS / "droid/node_modules/@factory/cli-linux-x64/bin/droid"
+
+    def variables(self, port):
+        return {"FACTORY_API_KEY": "fk-dummy", "FACTORY_DROID_AUTO_UPDATE_ENABLED": "false"}
+
+    def prepare(self, port):
+        self.write(".factory/settings.json", json.dumps({
+            "customModels": [{
+                "model": "mock-model", "id": "custom:mock-model-0", "index": 0, "displayName": "mock-model",
+                "baseUrl": f"http://127.0.0.1:{port}/v1", "apiKey": "dummy", "provider": "generic-chat-completion-api",
+                "maxOutputTokens": 8000,
+            }],
+        }))
+
+    def command(self, prompt):
+        return ["exec", "--skip-permissions-unsafe", "-m", "custom:mock-model-0", prompt]
+
+
 class OpenCode(Client):
     package = "opencode-ai@1.18.33"
     binary = "opencode"
-
-    cannot = {**Client.cannot, "goes_on": "its plugins are told that it stops, and not asked"}
+    finish = "opencode-ai/postinstall.mjs"
+    refusal = "UnknownError"
+    cannot = {
+        **Client.cannot,
+        "goes_on": "its plugins are told that it stops, and not asked",
+        **PLUGIN,
+    }
 
     def variables(self, port):
         switches = ["AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "SHARE"]
@@ -201,6 +257,9 @@ class OpenCode(Client):
         }))
         self.write(".config/opencode/plugin/hookexec.js", (EXAMPLES / "opencode/hookexec.js").read_text())
 
+    def without_plugin(self):
+        (self.home / ".config/opencode/plugin/hookexec.js").unlink()
+
     def command(self, prompt):
         return ["run", prompt]
 
@@ -212,7 +271,9 @@ class OpenClaw(Client):
         **Client.cannot,
         "redact": "its hook for results may not wait for a program",
         "goes_on": "its plugins are told that it stops, and not asked",
+        **PLUGIN,
     }
+    refusal = "hookexec"
 
     def variables(self, port):
         return {"OPENCLAW_STATE_DIR": str(self.home / ".openclaw"), "OPENCLAW_CONFIG_PATH": str(self.home / "openclaw.json")}
@@ -239,8 +300,12 @@ class OpenClaw(Client):
             "update": {"checkOnStart": False}, "discovery": {"mdns": {"mode": "off"}},
         }))
 
+    def without_plugin(self):
+        path = self.home / "openclaw.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), "plugins": {"enabled": False}}))
+
     def command(self, prompt):
         return ["agent", "--local", "--agent", "main", "--timeout", "60", "--json", "-m", prompt]
 
 
-ALL = [Claude, Codex, Gemini, Qwen, Copilot, OpenCode, OpenClaw]
+ALL = [Claude, Codex, Gemini, Qwen, Copilot, Droid, OpenCode, OpenClaw]

@@ -18,6 +18,9 @@ SHELLS = {
     "run_shell_command": lambda command: {"command": command, "description": "run it", "is_background": False},
     "bash": lambda command: {"command": command, "description": "run it"},
     "exec": lambda command: {"command": command},
+    "Execute": lambda command: {
+        "command": command, "summary": "run it", "timeout": 60, "riskLevel": "low", "riskLevelReason": "a test", "fireAndForget": False,
+    },
 }
 
 
@@ -69,7 +72,7 @@ class Model:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self.port = self._server.server_address[1]
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=[0.02], daemon=True).start()
 
     def __enter__(self):
         return self

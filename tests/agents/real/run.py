@@ -6,15 +6,20 @@
     run.py --only deny        these scenarios
     run.py --install          first gets the clients that are missing from the npm registry
 
+Each client first plays `control`: without hookexec the command runs. A scenario in which the command must not run also needs a
+sign that the client came that far: the guard left its mark, or the model was told a result.
+
 HOOKEXEC names the program (default: target/debug/hookexec), HOOKEXEC_CLIENTS the directory of the clients (default:
 ~/.cache/hookexec-clients). No client needs a login: each talks to a mock model on 127.0.0.1. As root, everything runs in a
 network namespace of its own, where nothing else can be reached.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -45,7 +50,7 @@ class Turn:
     """One turn of a client: what ran, what the model was told, what the user saw."""
 
     def __init__(self, client, model, process, seconds):
-        self.model, self.seconds = model, seconds
+        self.client, self.model, self.seconds = client, model, seconds
         self.told = "\n".join(model.results)
         self.requests = "\n".join(model.requests)
         self.ran = (client.project / "ran").exists()
@@ -59,21 +64,43 @@ class Turn:
             raise Failed(f"{what}\n      told: {self.told[:600]}\n      fired: {self.fired}\n      said: {self.output[-600:]}")
 
 
+    def asked(self):
+        """Expects that the model was asked and the guard was called."""
+        self.expect(self.model.requests, "the model was never asked")
+        self.expect("guard" in self.fired, "the guard was never called")
+
+    def stopped(self):
+        """Expects that the client answered the call of the tool, or refused the prompt and said so."""
+        if self.client.refusal and not self.model.requests:
+            self.expect(self.client.refusal in self.output, "neither was the model asked, nor did the client refuse the prompt")
+            return
+        self.expect(self.told, "the model got no result of its tool call")
+
+
+def control(turn):
+    turn.expect(turn.model.requests, "the model was never asked")
+    turn.expect(turn.ran, "the command did not run, and no hook was installed")
+
+
 def deny(turn):
     turn.expect(not turn.ran, "the denied command ran")
+    turn.asked()
     turn.expect("touching is forbidden" in turn.told, "the model was not told why")
 
 
 def allow(turn):
     turn.expect(turn.ran, "the allowed command did not run")
+    turn.asked()
 
 
 def rewrite(turn):
     turn.expect(not turn.ran and turn.tamed, "the rewritten command is not what ran")
+    turn.asked()
 
 
 def advice(turn):
     turn.expect(not turn.ran and not turn.tamed, "a command ran although the arguments could not be changed")
+    turn.asked()
     turn.expect("touch tamed" in turn.told, "the model was not told which arguments would pass")
 
 
@@ -91,32 +118,38 @@ def events(turn):
 
 
 def prompt(turn):
+    turn.expect("guard" in turn.fired, "the guard was never called")
     turn.expect(not turn.model.requests, "the model was asked although the prompt was refused")
     turn.expect(not turn.ran, "the command ran")
 
 
-def broken(turn):
-    turn.expect(not turn.ran, "the command ran under a broken hooks.yaml")
+def unanswered(turn):
+    """Expects a denial where no guard could be asked."""
+    turn.expect(not turn.ran, "the command ran although nobody could decide")
+    turn.stopped()
 
 
-def slow(turn):
-    turn.expect(not turn.ran, "the command ran although its guard never answered")
+def failing(turn):
+    """Expects a denial where the guard was called and failed."""
+    turn.expect(not turn.ran, "the command ran although its guard failed")
+    turn.asked()
+    turn.stopped()
 
 
-def crash(turn):
-    turn.expect(not turn.ran, "the command ran although its guard was killed")
-
-
-def killed(turn):
-    turn.expect(not turn.ran, "the command ran although hookexec was killed")
+def project_missing(turn):
+    unanswered(turn)
+    said = turn.told or turn.output
+    turn.expect(turn.client.hides_stderr or "hookexec" in said, "nobody was told that hookexec is missing")
 
 
 def ask(turn):
     turn.expect(not turn.ran, "the command ran although a hook asked and nobody could answer")
+    turn.asked()
 
 
 def redact(turn):
     turn.expect(turn.ran, "the command did not run")
+    turn.asked()
     turn.expect("s3cr3t" not in turn.told, "the model read what a hook had taken out")
     turn.expect("[redacted]" in turn.told, "the model did not read what a hook had put in")
 
@@ -125,14 +158,19 @@ def goes_on(turn):
     turn.expect("FINISH-THE-TESTS" in turn.requests, "the model was not sent on with the reason")
 
 
+#: What a guard does first, so that its call leaves a mark.
+MARK = 'echo guard >> "$FIRED"; '
+
+
 def guard(script):
-    return f"pre_tool_use: [ {{ matcher: shell, hooks: {{ type: command, timeout: 600, command: '{script}' }} }} ]"
+    return f"pre_tool_use: [ {{ matcher: shell, hooks: {{ type: command, timeout: 600, command: '{MARK}{script}' }} }} ]"
 
 
 # Written for Claude Code: looks at its names of events, tools and arguments, and imported as it is.
 CLAUDE_SETTINGS = {
     "hooks": {
         "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": """
+echo guard >> "$FIRED"
 jq -e 'select(.hook_event_name == "PreToolUse" and .tool_name == "Bash" and (.tool_input.command | startswith("touch")))' >/dev/null || exit 0
 [ -d "$CLAUDE_PROJECT_DIR" ] || exit 0
 echo touching is forbidden >&2; exit 2"""}]}],
@@ -156,25 +194,48 @@ def imported(settings):
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
+DENY = guard("echo touching is forbidden >&2; exit 2")
 SCENARIOS = {
-    "deny": (deny, guard("echo touching is forbidden >&2; exit 2")),
+    "control": (control, "{}"),
+    "deny": (deny, DENY),
     "allow": (allow, guard("exit 0")),
     "rewrite": (rewrite, guard('echo "{\\"updated_input\\": {\\"command\\": \\"touch tamed\\"}}"')),
     "advice": (advice, guard('echo "{\\"updated_input\\": {\\"command\\": \\"touch tamed\\"}}"')),
     "context": (context, "session_start: { type: command, command: echo FROM-SESSION }\n"
                          "user_prompt_submit: { type: command, command: echo FROM-PROMPT }"),
     "events": (events, FIRED),
-    "prompt": (prompt, "user_prompt_submit: { type: command, command: 'echo not this >&2; exit 2' }"),
-    "broken": (broken, "pre_tool_usee: []"),
-    "slow": (slow, guard("sleep 600")),
-    "crash": (crash, guard("kill -9 $$")),
-    "killed": (killed, guard("kill -9 $PPID")),
+    "prompt": (prompt, f"user_prompt_submit: {{ type: command, command: '{MARK}echo not this >&2; exit 2' }}"),
+    "broken": (unanswered, "pre_tool_usee: []"),
+    "slow": (failing, guard("sleep 600")),
+    "crash": (failing, guard("kill -9 $$")),
+    "killed": (failing, guard("kill -9 $PPID")),
+    "hangs": (failing, guard("kill -STOP $PPID")),
+    "missing": (unanswered, DENY),
+    "project": (deny, DENY),
+    "project_missing": (project_missing, DENY),
     "long": (deny, guard("echo touching is forbidden >&2; head -c 900000 /dev/zero | tr \\\\0 x >&2; exit 2")),
     "ask": (ask, guard('echo "{\\"decision\\": \\"ask\\", \\"reason\\": \\"really?\\"}"')),
     "imported": (deny, lambda: imported(CLAUDE_SETTINGS)),
     "goes_on": (goes_on, lambda: imported(CLAUDE_STOP)),
-    "redact": (redact, 'post_tool_use: [ { hooks: { type: command, command: \'echo "{\\"updated_tool_response\\": \\"[redacted]\\"}"\' } } ]'),
+    "redact": (redact, "post_tool_use: [ { hooks: { type: command, command: '" + MARK
+                       + 'echo "{\\"updated_tool_response\\": \\"[redacted]\\"}"\' } } ]'),
 }
+
+
+def set_up(client, name, environment):
+    """Installs hookexec as the scenario wants it."""
+    program = client.root / "bin/hookexec"
+    if client.agent and name != "control":
+        # The program is on the path of the client, so that is how it is written down.
+        scope = ["--scope", "project"] if name.startswith("project") else []
+        install = ["hookexec", "install", client.agent, "--timeout", "9", *scope]
+        done = subprocess.run(install, env=environment, cwd=client.project, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Failed(f"install: {done.stderr}")
+    if name == "control":
+        client.without_plugin()
+    if name.endswith("missing"):
+        program.unlink()
 
 
 def play(kind, name):
@@ -191,17 +252,9 @@ def play(kind, name):
             client.prepare(model.port)
             client.write(".config/hookexec/hooks.yaml", hooks() if callable(hooks) else hooks)
             environment = {**client.environment(model.port), "FIRED": str(root / "fired"), "HOOKEXEC_SECONDS": "8"}
-            if client.agent:
-                # The program is on the path of the client, so that is how it is written down.
-                install = ["hookexec", "install", client.agent, "--timeout", "9"]
-                done = subprocess.run(install, env=environment, cwd=client.project, capture_output=True, text=True)
-                if done.returncode != 0:
-                    raise Failed(f"install: {done.stderr}")
+            set_up(client, name, environment)
             start = time.monotonic()
-            process = subprocess.run(
-                [client.program(), *client.command(PROMPT)], env=environment, cwd=client.project, stdin=subprocess.DEVNULL,
-                capture_output=True, text=True, timeout=240,
-            )
+            process = run([client.program(), *client.command(PROMPT)], env=environment, cwd=client.project)
             turn = Turn(client, model, process, time.monotonic() - start)
         check(turn)
         return turn.seconds
@@ -212,9 +265,24 @@ def play(kind, name):
             shutil.rmtree(root, ignore_errors=True)
 
 
+def run(command, **options):
+    """Runs a client and everything that it starts, for four minutes at most."""
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, **options
+    )
+    try:
+        stdout, stderr = process.communicate(timeout=240)
+    finally:
+        # Also ends what a scenario stopped with a signal.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
+
+
 def install(kinds):
-    """Gets the clients that are missing; none of them needs its install scripts."""
+    """Gets the clients that are missing. npm runs no scripts; `finish` is the one that a client needs."""
     wanted = [("node", "node@24.16.0")] + [(kind.__name__.lower(), kind.package) for kind in kinds]
+    finishes = {kind.__name__.lower(): kind.finish for kind in kinds}
     node = clients.CLIENTS / "node/node_modules/node/bin"
     environment = {**os.environ, "PATH": f"{node}{os.pathsep}{os.environ['PATH']}"}
     for name, package in wanted:
@@ -226,6 +294,10 @@ def install(kinds):
         print(f"installing {package}", flush=True)
         command = ["npm", "install", "--prefix", str(directory), "--no-audit", "--no-fund", "--silent", *scripts, package]
         subprocess.run(command, env=environment, check=False)
+        finish = finishes.get(name)
+        if finish:
+            script = directory / "node_modules" / finish
+            subprocess.run(["node", script.name], env=environment, cwd=script.parent, check=False)
 
 
 def isolate():
@@ -252,8 +324,9 @@ def main():
     failed = skipped = passed = 0
     for kind in kinds:
         reason = kind.missing()
-        for name in arguments.only or SCENARIOS:
-            title = f"{kind.__name__:<10} {name:<8}"
+        chosen = arguments.only or list(SCENARIOS)
+        for name in chosen if "control" in chosen else ["control", *chosen]:
+            title = f"{kind.__name__:<10} {name:<15}"
             why = reason or kind.cannot.get(name)
             if why:
                 skipped += 1
@@ -262,7 +335,7 @@ def main():
             try:
                 print(f"{title} ok ({play(kind, name):.1f} s)", flush=True)
                 passed += 1
-            except (Failed, subprocess.TimeoutExpired) as error:
+            except (Failed, OSError, subprocess.SubprocessError) as error:
                 failed += 1
                 print(f"{title} FAILED: {error}", flush=True)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
