@@ -202,8 +202,8 @@ class Droid(Client):
     package = "@factory/cli-linux-x64@0.225.2"
     binary = "droid"
     cannot = {
+        **Client.cannot,
         **HANGS,
-        "rewrite": "it takes no changed arguments; see `advice`",
         "redact": "it has no way to change a response",
         **{name: "`droid exec` does not fire its event for a prompt" for name in ["prompt", "context", "events"]},
     }
