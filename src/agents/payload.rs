@@ -12,7 +12,7 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 ///
 /// A byte order mark is dropped (PowerShell writes one). A lone surrogate escape such as `\ud800`
 /// becomes U+FFFD: Gemini and Qwen pass on what the model wrote, and no strict parser takes it. A
-/// key that stands twice is refused: what the agent would run is then not what a guard would see.
+/// key that appears twice is refused: what the agent would run is then not what a guard would see.
 pub(super) fn parse(bytes: &[u8]) -> Result<JsonObject, String> {
     let mut bytes = bytes.strip_prefix(BOM).unwrap_or(bytes).to_vec();
     repair_lone_surrogates(&mut bytes);
@@ -104,7 +104,7 @@ mod tests {
             ("", "standard input is empty"),
             (" \n", "standard input is empty"),
             ("[]", "standard input is JSON, but not an object"),
-            (r#"{"a":1,"a":2}"#, "key `a` stands twice"),
+            (r#"{"a":1,"a":2}"#, "key `a` appears twice"),
             ("{\"a\":", "standard input is not JSON"),
             ("{} {}", "standard input is not JSON"),
         ] {

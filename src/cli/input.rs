@@ -4,7 +4,6 @@ use std::io::{IsTerminal, Read};
 
 use hookexec::wire::parse_strict;
 use hookexec::{Event, Input};
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::error::{CommandError, warn};
@@ -48,13 +47,13 @@ pub(crate) fn parse(command: &str, event: Event, bytes: &[u8]) -> Result<Input, 
         CommandError::data(format!("the input on stdin is not valid JSON: {error}"))
             .hint(example(command, event))
     })?;
-    if !value.is_object() {
+    let Value::Object(object) = value else {
         return Err(CommandError::data("the input on stdin is not a JSON object")
             .hint(example(command, event)));
-    }
-    let input = Input::deserialize(&value).map_err(|error| {
-        let (key, message) = blame(&value, &error);
-        let native = key == Some("hook_event_name");
+    };
+    let input = Input::from_json(object).map_err(|error| {
+        let native = error.key == "hook_event_name";
+        let message = format!("`{}` in the input can't be read: {}", error.key, error.problem);
         CommandError::data(message).hint(if native { NATIVE } else { SCHEMA })
     })?;
     if let Some(said) = input.hook_event_name.filter(|said| *said != event) {
@@ -79,19 +78,4 @@ fn example(command: &str, event: Event) -> String {
         r#"{"session_id": "s1"}"#
     };
     format!("for example: echo '{input}' | hookexec {command} {event}")
-}
-
-/// Returns the key that is to blame, which the error itself does not know, and a message with it.
-fn blame<'v>(value: &'v Value, error: &serde_json::Error) -> (Option<&'v str>, String) {
-    let key = value.as_object().and_then(|object| {
-        let broken = object.iter().find(|(key, value)| {
-            let alone = Value::Object([((*key).clone(), (*value).clone())].into_iter().collect());
-            Input::deserialize(&alone).is_err()
-        });
-        broken.map(|(key, _)| key.as_str())
-    });
-    match key {
-        Some(key) => (Some(key), format!("`{key}` in the input can't be read: {error}")),
-        None => (None, format!("the input can't be read: {error}")),
-    }
 }

@@ -1,26 +1,20 @@
-//! What a hook said, read from its exit code and its output.
+//! Reads a hook's answer from its exit code and its output.
 //!
-//! The rules are the table "what a command hook says" of the documentation. Their common sense: a
-//! broken hook can only be stricter than it meant to be. A denial or an ask in valid JSON counts at
-//! any exit code; an allow, a rewrite or a context only at exit 0.
+//! The rules are the table "What it answers" in `docs/command-hooks.md`. They make a broken hook
+//! stricter at most: a denial or an ask in valid JSON counts at any exit code, but an allow, a
+//! rewrite or a context only at exit 0.
 
 use super::outcome::Outcome;
 use super::select::Bound;
 use super::stdout::Stdout;
 use crate::event::{ContextMode, Contract};
-use crate::registry::{Failure, HandlerError, HandlerResult};
+use crate::registry::{HandlerError, HandlerResult};
 use crate::wire::{Decision, Input, Output};
 
 /// Exit code of a hook that blocks.
 const BLOCK: i32 = 2;
 /// Exit codes of a shell that can't run or find the program.
 const NOT_RUN: [i32; 2] = [126, 127];
-/// Exit codes by which a shell says that a signal ended the program it ran.
-const SIGNALLED: std::ops::RangeInclusive<i32> = 129..=192;
-
-/// What is said of a hook that printed more than its answer.
-const NOISE: &str = "it printed text before its JSON answer, of which only the denial was read; \
-                     print nothing but the JSON";
 
 /// Reads one hook's result.
 pub(super) struct Interpreter<'a> {
@@ -33,22 +27,13 @@ impl Interpreter<'_> {
     pub(super) fn read(&self, result: Result<HandlerResult, HandlerError>) -> Outcome {
         match result {
             Err(error) => {
-                let stdout = Stdout::read(&error.stdout, self.may_block(), self.contract);
-                let mut outcome = match stdout {
-                    Stdout::Answer(output) | Stdout::Noisy(output)
-                        if error.failure == Failure::Protocol =>
-                    {
-                        self.misread(&error.message, Some(Box::new(output)))
-                    }
+                let mut outcome = match Stdout::read(&error.stdout, self.contract) {
                     // It denied, and failed only afterwards.
-                    Stdout::Answer(output) | Stdout::Noisy(output)
-                        if output.decision > Some(Decision::Allow) =>
-                    {
-                        let mut outcome = self.answered(verdict_only(output));
+                    Stdout::Answer(output) if output.decision > Some(Decision::Allow) => {
+                        let mut outcome = self.answered(verdict_only(*output));
                         outcome.warnings.push(error.message);
                         outcome
                     }
-                    Stdout::Malformed(_, denial) => self.misread(&error.message, denial),
                     _ => self.failed(&error.message),
                 };
                 outcome.stderr = lossy(&error.stderr);
@@ -71,35 +56,37 @@ impl Interpreter<'_> {
     /// Reads what a program said by its exit code and its output.
     fn exited(&self, result: &HandlerResult, stderr: &str) -> Outcome {
         let code = result.exit_code;
-        let stdout = Stdout::read(&result.stdout, self.may_block(), self.contract);
+        let stdout = Stdout::read(&result.stdout, self.contract);
         let mut outcome = match (code, stdout) {
             (BLOCK, stdout) => self.blocked(stdout, stderr),
-            // Stricter than nothing is always heard, whatever else went wrong.
-            (_, Stdout::Noisy(output)) => {
-                let mut outcome = self.answered(verdict_only(output));
-                outcome.warnings.push(NOISE.to_owned());
-                outcome
-            }
-            (1.., Stdout::Malformed(problem, Some(denial))) => self.misread(&problem, Some(denial)),
+            // A denial or an ask counts, whatever went wrong afterwards.
             (1.., Stdout::Answer(output)) if output.decision > Some(Decision::Allow) => {
-                self.answered(verdict_only(output))
+                self.answered(verdict_only(*output))
             }
             (code, _) if NOT_RUN.contains(&code) => self.failed(&match last_line(stderr) {
                 "" => format!("exit code {code}: the program was not found or can't be run"),
                 line => format!("exit code {code}: {line}"),
             }),
-            (code, _) if SIGNALLED.contains(&code) => self.failed(&format!(
+            (code, _) if signal(code).is_some() => self.failed(&format!(
                 "exit code {code}: a signal ended its program (number {})",
-                code - 128
+                signal(code).unwrap_or_default()
             )),
-            (0, Stdout::Answer(output)) => self.answered(output),
-            (0, Stdout::Malformed(problem, denial)) => self.misread(&problem, denial),
+            (_, Stdout::Malformed(problem)) => self.failed(&problem),
+            (1.., Stdout::Answer(output)) if let Some(problem) = output.lacks_an_answer() => {
+                self.failed(&problem)
+            }
+            (0, Stdout::Answer(output)) => self.answered(*output),
+            (0, Stdout::Background) if self.may_block() => self.failed(&format!(
+                "it asked to go on in the background (`{{\"async\": true}}`), but `{}` waits for its \
+                 answer; let it answer here, or move it to an event that can't be blocked",
+                self.contract.event
+            )),
             (0, Stdout::Text(_)) if self.bound.hook.strict_output => {
                 self.failed("its output is not one JSON object, as `strict_output` demands")
             }
             (0, Stdout::Text(text)) if self.takes_text() => self.answered(Output::context(text)),
             (0, Stdout::Text(text)) => Outcome { stdout: text, ..Outcome::none(self.bound.index) },
-            (0, Stdout::Empty) => Outcome::none(self.bound.index),
+            (0, Stdout::Empty | Stdout::Background) => Outcome::none(self.bound.index),
             (code, _) => self.erred(code, stderr),
         };
         outcome.exit_code = outcome.exit_code.or(Some(code));
@@ -118,30 +105,19 @@ impl Interpreter<'_> {
             && self.bound.hook.dialect.is_none_or(|it| it.takes_text(self.contract.event))
     }
 
-    /// An answer that can't be read: a failure; but a denial in it counts, whatever else is wrong.
-    fn misread(&self, problem: &str, denial: Option<Box<Output>>) -> Outcome {
-        let failed = self.failed(problem);
-        let Some(denial) = denial.filter(|_| self.may_block()) else { return failed };
-        let mut outcome = self.answered(verdict_only(*denial));
-        if outcome.output.decision.is_none() || outcome.output.decision < failed.output.decision {
-            return failed;
-        }
-        let text = || format!("hook {} failed: {problem}", self.bound.title());
-        outcome.output.reason.get_or_insert_with(text);
-        Outcome {
-            status: failed.status,
-            error: failed.error,
-            exit_code: failed.exit_code,
-            ..outcome
-        }
-    }
-
     /// Exit code 2.
     fn blocked(&self, stdout: Stdout, stderr: &str) -> Outcome {
         let (output, text) = match stdout {
-            Stdout::Answer(output) | Stdout::Noisy(output) => (output, String::new()),
+            Stdout::Answer(output) => (*output, String::new()),
             Stdout::Text(text) => (Output::default(), text),
-            Stdout::Empty | Stdout::Malformed(..) => (Output::default(), String::new()),
+            Stdout::Malformed(problem) => (
+                Output::default(),
+                format!(
+                    "blocked by hook {}, whose reason can't be read: {problem}",
+                    self.bound.title()
+                ),
+            ),
+            Stdout::Empty | Stdout::Background => (Output::default(), String::new()),
         };
         let spoken = [output.reason.clone().unwrap_or_default(), stderr.to_owned(), text];
         let reason = spoken.into_iter().find(|text| !text.is_empty()).unwrap_or_else(|| {
@@ -160,12 +136,20 @@ impl Interpreter<'_> {
 pub(crate) fn is_strict(code: i32, stdout: &[u8], contract: &Contract) -> bool {
     code == BLOCK
         || NOT_RUN.contains(&code)
-        || SIGNALLED.contains(&code)
-        || match Stdout::read(stdout, contract.may_block, contract) {
-            Stdout::Answer(output) => output.decision > Some(Decision::Allow),
-            Stdout::Noisy(_) | Stdout::Malformed(..) => true,
+        || signal(code).is_some()
+        || match Stdout::read(stdout, contract) {
+            Stdout::Answer(output) => {
+                output.decision > Some(Decision::Allow) || output.lacks_an_answer().is_some()
+            }
+            Stdout::Malformed(_) | Stdout::Background => true,
             Stdout::Empty | Stdout::Text(_) => false,
         }
+}
+
+/// Returns the signal that ended a program, as a shell tells it in its own exit code: 128 and the
+/// signal's number, 1 to 64 with the real-time signals.
+fn signal(code: i32) -> Option<i32> {
+    (129..=192).contains(&code).then(|| code - 128)
 }
 
 /// Keeps the part of an answer that also counts when the rest can't be trusted.
@@ -198,6 +182,11 @@ mod tests {
     use crate::event::Event;
     use crate::registry::{BoxFuture, Call, Failure, Handler};
     use crate::wire::{HookStatus, JsonObject};
+    use Decision::{Allow, Ask, Deny};
+    use Event::{
+        PreToolUse as Guard, SessionStart as Started, Stop as Observer, UserPromptSubmit as Prompt,
+    };
+    use HookStatus::{Blocked, Error, Failed, Ok};
 
     struct Never;
 
@@ -215,85 +204,14 @@ mod tests {
         let bound = Bound { hook: Arc::new(hook), handler: Arc::new(Never), index: 0, identity: 0 };
         let input = Input::for_tool("shell", JsonObject::new());
         Interpreter { contract: event.contract(), bound: &bound, input: &input }
-            .read(Ok(HandlerResult::exited(code, stdout.into(), stderr.into())))
+            .read(Result::Ok(HandlerResult::exited(code, stdout.into(), stderr.into())))
     }
 
-    #[test]
-    fn the_table_of_what_a_program_says() {
-        use Decision::{Allow, Ask, Deny};
-        use Event::{PreToolUse as Guard, Stop as Observer, UserPromptSubmit as Prompt};
-        use HookStatus::{Blocked, Error, Failed, Ok};
-        let deny = r#"{"decision":"deny","reason":"J"}"#;
-        let ask = r#"{"decision":"ask","reason":"J"}"#;
-        let allow = r#"{"decision":"allow"}"#;
-        let noisy = "loading\n{\"decision\":\"deny\",\"reason\":\"J\"}";
-        let cases = [
-            (Guard, 0, "", "", Ok, None, ""),
-            (Guard, 0, "some text", "", Ok, None, ""),
-            (Guard, 0, allow, "", Ok, Some(Allow), ""),
-            (Guard, 0, deny, "", Blocked, Some(Deny), "J"),
-            (Guard, 0, ask, "", Ok, Some(Ask), "J"),
-            (Prompt, 0, ask, "", Blocked, Some(Deny), "J"),
-            (Guard, 0, noisy, "", Blocked, Some(Deny), "J"),
-            (
-                Guard,
-                0,
-                "\u{feff}{\"decision\":\"deny\",\"reason\":\"J\"}",
-                "",
-                Blocked,
-                Some(Deny),
-                "J",
-            ),
-            (
-                Guard,
-                0,
-                "log\n  {\"decision\":\"deny\",\"reason\":\"J\"}\nbye",
-                "",
-                Blocked,
-                Some(Deny),
-                "J",
-            ),
-            (
-                Guard,
-                0,
-                "{\"decision\":\"deny\",\"reason\":\"J\"}\nbye",
-                "",
-                Blocked,
-                Some(Deny),
-                "J",
-            ),
-            (Guard, 0, "log\n{\"decison\":\"deny\"}", "", Failed, Some(Deny), "did you mean"),
-            (Guard, 0, "{\"decision\":", "", Failed, Some(Deny), "not valid JSON"),
-            (Guard, 0, "{\"decision\":\"nope\"}", "", Failed, Some(Deny), "can't be `nope`"),
-            (Guard, 0, "{\"decison\":\"deny\"}", "", Failed, Some(Deny), "did you mean `decision`"),
-            (Guard, 0, "{} {}", "", Failed, Some(Deny), "not valid JSON"),
-            (Prompt, 0, "{\"decision\":", "", Failed, None, ""),
-            (Prompt, 0, "\0{\0\"\0d\0e\0n\0y", "", Failed, None, ""),
-            (Observer, 0, "{\"decision\":", "", Failed, None, ""),
-            (Guard, 2, "", "E", Blocked, Some(Deny), "E"),
-            (Guard, 2, "T", "", Blocked, Some(Deny), "T"),
-            (Guard, 2, deny, "E", Blocked, Some(Deny), "J"),
-            (Guard, 2, allow, "E", Blocked, Some(Deny), "E"),
-            (Guard, 2, "{broken", "E", Blocked, Some(Deny), "E"),
-            (Guard, 2, "", "", Blocked, Some(Deny), "gave no reason"),
-            (Prompt, 2, "", "E", Blocked, Some(Deny), "E"),
-            (Observer, 2, "", "E", Ok, None, "E"),
-            (Guard, 1, "", "E", Error, None, ""),
-            (Guard, 1, allow, "", Error, None, ""),
-            (Guard, 1, deny, "", Blocked, Some(Deny), "J"),
-            (Guard, 1, ask, "", Ok, Some(Ask), "J"),
-            (Prompt, 7, "", "", Error, None, ""),
-            (Observer, 1, "", "", Error, None, ""),
-            (Guard, 126, "", "", Failed, Some(Deny), "can't be run"),
-            (Guard, 127, "", "sh: x: not found", Failed, Some(Deny), "sh: x: not found"),
-            (Guard, 127, deny, "", Blocked, Some(Deny), "J"),
-            (Prompt, 127, "", "", Failed, None, ""),
-            (Guard, 139, "", "", Failed, Some(Deny), "signal ended its program (number 11)"),
-            (Prompt, 130, "", "", Failed, None, ""),
-            (Guard, 139, deny, "", Blocked, Some(Deny), "J"),
-            (Guard, 255, "", "", Error, None, ""),
-        ];
-        for (event, code, stdout, stderr, status, decision, reason) in cases {
+    type Case =
+        (Event, i32, &'static str, &'static str, HookStatus, Option<Decision>, &'static str);
+
+    fn check(cases: &[Case]) {
+        for &(event, code, stdout, stderr, status, decision, reason) in cases {
             let outcome = read(event, code, stdout, stderr);
             let case = format!("{event}, exit {code}, {stdout:?}, {stderr:?}: {outcome:?}");
             assert_eq!(outcome.status, status, "{case}");
@@ -303,6 +221,91 @@ mod tests {
             let open = matches!(status, Error | Failed) && decision.is_none();
             assert_eq!(outcome.failed_open, open, "{case}");
         }
+    }
+
+    const DENY: &str = r#"{"decision":"deny","reason":"J"}"#;
+    const ASK: &str = r#"{"decision":"ask","reason":"J"}"#;
+    const ALLOW: &str = r#"{"decision":"allow"}"#;
+    const NOISY: &str = "loading\n{\"decision\":\"deny\",\"reason\":\"J\"}";
+
+    #[test]
+    fn the_table_of_exit_codes() {
+        check(&[
+            (Guard, 2, "", "E", Blocked, Some(Deny), "E"),
+            (Guard, 2, "T", "", Blocked, Some(Deny), "T"),
+            (Guard, 2, DENY, "E", Blocked, Some(Deny), "J"),
+            (Guard, 2, ALLOW, "E", Blocked, Some(Deny), "E"),
+            (Guard, 2, "{broken", "E", Blocked, Some(Deny), "E"),
+            (Guard, 2, "{broken", "", Blocked, Some(Deny), "not valid JSON"),
+            (Guard, 2, r#"{"reason":"J","level":9}"#, "", Blocked, Some(Deny), "J"),
+            (Guard, 2, "", "", Blocked, Some(Deny), "gave no reason"),
+            (Prompt, 2, "", "E", Blocked, Some(Deny), "E"),
+            (Observer, 2, "", "E", Ok, None, "E"),
+            (Guard, 1, "", "E", Error, None, ""),
+            (Guard, 1, ALLOW, "", Error, None, ""),
+            (Guard, 1, DENY, "", Blocked, Some(Deny), "J"),
+            (Guard, 1, ASK, "", Ok, Some(Ask), "J"),
+            (Guard, 1, r#"{"permission":"deny"}"#, "", Failed, Some(Deny), "unknown key"),
+            (Guard, 1, r#"{"decision":"#, "", Failed, Some(Deny), "not valid JSON"),
+            (Prompt, 7, "", "", Error, None, ""),
+            (Observer, 1, "", "", Error, None, ""),
+            (Guard, 126, "", "", Failed, Some(Deny), "can't be run"),
+            (Guard, 127, "", "sh: x: not found", Failed, Some(Deny), "sh: x: not found"),
+            (Guard, 127, DENY, "", Blocked, Some(Deny), "J"),
+            (Prompt, 127, "", "", Failed, None, ""),
+            (Guard, 139, "", "", Failed, Some(Deny), "signal ended its program (number 11)"),
+            (Prompt, 130, "", "", Failed, None, ""),
+            (Guard, 139, DENY, "", Blocked, Some(Deny), "J"),
+            (Guard, 128, "", "", Error, None, ""),
+            (Guard, 129, "", "", Failed, Some(Deny), "(number 1)"),
+            (Guard, 192, "", "", Failed, Some(Deny), "(number 64)"),
+            (Guard, 193, "", "", Error, None, ""),
+            (Guard, 255, "", "", Error, None, ""),
+        ]);
+    }
+
+    #[test]
+    fn the_table_of_answers() {
+        let misplaced =
+            r#"{"hookSpecificOutput":{"hookEventName":"x","permisionDecision":"deny"}}"#;
+        let spaced = "log\n  {\"decision\":\"deny\",\"reason\":\"J\"}\nbye";
+        let followed = "{\"decision\":\"deny\",\"reason\":\"J\"}\nbye";
+        let marked = "\u{feff}{\"decision\":\"deny\",\"reason\":\"J\"}";
+        check(&[
+            (Guard, 0, "", "", Ok, None, ""),
+            (Guard, 0, "{}", "", Ok, None, ""),
+            (Guard, 0, "some text", "", Ok, None, ""),
+            (Guard, 0, ALLOW, "", Ok, Some(Allow), ""),
+            (Guard, 0, DENY, "", Blocked, Some(Deny), "J"),
+            (Guard, 0, marked, "", Blocked, Some(Deny), "J"),
+            (Guard, 0, ASK, "", Ok, Some(Ask), "J"),
+            (Prompt, 0, ASK, "", Blocked, Some(Deny), "J"),
+            (Guard, 0, NOISY, "", Failed, Some(Deny), "starts with `{`"),
+            (Prompt, 0, NOISY, "", Ok, None, ""),
+            (Guard, 0, spaced, "", Failed, Some(Deny), "starts with `{`"),
+            (Guard, 0, "log\r{", "", Failed, Some(Deny), "starts with `{`"),
+            (Guard, 0, followed, "", Failed, Some(Deny), "not valid JSON"),
+            (Guard, 0, r#"{"decision":"#, "", Failed, Some(Deny), "not valid JSON"),
+            (Prompt, 0, r#"{"decision":"#, "", Failed, None, ""),
+            (Observer, 0, r#"{"decision":"#, "", Failed, None, ""),
+            (Guard, 0, "{} {}", "", Failed, Some(Deny), "not valid JSON"),
+            (Prompt, 0, "\0{\0\"\0d\0e\0n\0y", "", Failed, None, ""),
+            (Guard, 0, r#"{"decision":"nope"}"#, "", Failed, Some(Deny), "can't be `nope`"),
+            (Guard, 0, r#"{"decision":""}"#, "", Failed, Some(Deny), "can't be ``"),
+            (Guard, 0, r#"{"decision":"deny","reason":5}"#, "", Failed, Some(Deny), "a string"),
+            (Prompt, 0, r#"{"decision":"deny","reason":5}"#, "", Failed, None, ""),
+            (Guard, 0, r#"{"decision":"deny","reason":"J","x":1}"#, "", Blocked, Some(Deny), "J"),
+            (Guard, 0, r#"{"permission":"ask"}"#, "", Failed, Some(Deny), "key `permission`"),
+            (Prompt, 0, r#"{"permission":"deny"}"#, "", Failed, None, ""),
+            (Guard, 0, r#"{"decison":"deny"}"#, "", Failed, Some(Deny), "mean `decision`"),
+            (Guard, 0, r#"{"reason":"J","decison":"deny"}"#, "", Failed, Some(Deny), "`decison`"),
+            (Guard, 0, r#"{"continue":true,"a":"deny"}"#, "", Failed, Some(Deny), "key `a`"),
+            (Guard, 0, misplaced, "", Failed, Some(Deny), "mean `permission_decision`"),
+            (Guard, 0, r#"{"session_id":"","hook_event_name":"x"}"#, "", Ok, None, ""),
+            (Guard, 0, r#"{"async":true}"#, "", Failed, Some(Deny), "in the background"),
+            (Prompt, 0, "{\"async\":true}\nlog", "", Failed, None, ""),
+            (Started, 0, "{\"async\":true}\n{\"x\"", "", Ok, None, ""),
+        ]);
     }
 
     #[test]
@@ -325,9 +328,9 @@ mod tests {
         {
             let text = format!("x{}x", filling.repeat((1 << 20) / filling.len()));
             let started = std::time::Instant::now();
-            // What begins like an answer and is none is a failure.
-            let begins = filling.contains('{') && !matches!(filling, "{}" | "{ ");
-            let decision = begins.then_some(Decision::Deny);
+            // A later line that starts with `{` is a failure.
+            let decision = filling.ends_with('\n') && filling.contains('{');
+            let decision = decision.then_some(Decision::Deny);
             assert_eq!(read(Event::PreToolUse, 0, &text, "").output.decision, decision);
             assert!(started.elapsed().as_secs() < 60, "{filling:?}: {:?}", started.elapsed());
             let denied = format!("{text}\n{{\"decision\":\"deny\"}}");
@@ -336,7 +339,9 @@ mod tests {
         }
         let long = format!("{{\"{}\":1}}", "x".repeat(1 << 20));
         let started = std::time::Instant::now();
-        assert_eq!(read(Event::PreToolUse, 0, &long, "").output.decision, None);
+        let outcome = read(Event::PreToolUse, 0, &long, "");
+        assert_eq!(outcome.output.decision, Some(Decision::Deny));
+        assert!(outcome.output.reason.unwrap().len() < 1000, "the key is cut");
         assert!(started.elapsed().as_secs() < 60, "a long key: {:?}", started.elapsed());
     }
 

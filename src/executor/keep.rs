@@ -1,14 +1,17 @@
-//! What of a hook's answer its event has a use for. The rest is dropped, and said to be.
+//! Filters an answer down to what its event supports, and reports what was dropped.
 
 use super::interpret::Interpreter;
 use super::outcome::Outcome;
 use crate::config::Hook;
-use crate::event::{ContextMode, FailureMode, Permission, Rewrite};
+use crate::event::{ContextMode, Permission, Rewrite};
 use crate::wire::{Decision, HookStatus, Output, StopScope};
 
 impl Interpreter<'_> {
-    /// The hook gave an answer: keeps what the event has a use for, and says what it dropped.
+    /// Returns the outcome of an answer: what the event supports, with a notice of what it does not.
     pub(super) fn answered(&self, mut output: Output) -> Outcome {
+        if let Some(problem) = output.lacks_an_answer() {
+            return self.failed(&problem);
+        }
         let mut dropped: Vec<String> = Vec::new();
         let contract = self.contract;
         let event = contract.event;
@@ -63,13 +66,6 @@ impl Interpreter<'_> {
             dropped.push(format!("`{event}` takes no metadata"));
         }
 
-        // A guard whose denial is misspelt must not be taken for one that has no opinion.
-        if contract.failure != FailureMode::Open
-            && let Some(misspelt) = output.unknown_keys.iter().find(|key| key.may_be_a_decision())
-            && let Some(failed) = self.failed_unless_stricter(&output, &misspelt.to_string())
-        {
-            return failed;
-        }
         if self.bound.hook.strict_output {
             let unknown = output.unknown_keys.iter().map(ToString::to_string);
             let problem = unknown.chain(dropped.iter().cloned()).next();
@@ -144,7 +140,10 @@ impl Interpreter<'_> {
             drop(output.updated_input.take().is_some(), "updated_input");
             drop(output.updated_tool_name.take().is_some(), "updated_tool_name");
         }
-        if rewrite != Rewrite::Request {
+        if rewrite == Rewrite::Request {
+            // As in docker-agent, an empty list is not a rewrite: no model takes a call without messages.
+            output.updated_messages = output.updated_messages.take().filter(|it| !it.is_empty());
+        } else {
             drop(output.updated_messages.take().is_some(), "updated_messages");
             drop(output.updated_request.take().is_some(), "updated_request");
         }

@@ -1,6 +1,5 @@
 //! Select, run, fold: how one event gets its verdict.
 
-mod answer;
 mod build;
 mod check;
 mod dispatch;

@@ -1,53 +1,109 @@
-//! What a program wrote to stdout: an answer, plain text, or something that was meant to be an answer.
+//! What a program wrote to stdout: an answer, plain text, or a failed attempt at an answer.
 
-use super::answer::{Within, answer_within};
+use serde_json::Value;
+
 use crate::event::{Contract, FailureMode};
-use crate::wire::Output;
+use crate::wire::{LINE_ENDS, Output, parse_strict, repair_lone_surrogates};
 
 /// What a program wrote to stdout.
 pub(super) enum Stdout {
     Empty,
     /// One JSON object.
-    Answer(Output),
-    /// Text, and a JSON answer at its end that is stricter than nothing.
-    Noisy(Output),
-    /// Something that starts like JSON and is none: why, and the denial in it.
-    Malformed(String, Option<Box<Output>>),
+    Answer(Box<Output>),
+    /// `{"async": true}` as its first line.
+    Background,
+    /// Neither one clean answer nor plain text, and why.
+    Malformed(String),
     /// Plain text, trimmed.
     Text(String),
 }
 
 impl Stdout {
-    pub(super) fn read(bytes: &[u8], may_block: bool, contract: &Contract) -> Self {
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii();
+    /// Reads output that starts with `{` as exactly one answer, and all other output as text.
+    pub(super) fn read(bytes: &[u8], contract: &Contract) -> Self {
+        let bytes = trimmed(bytes);
         if bytes.is_empty() {
             return Self::Empty;
         }
+        if asks_for_background(bytes) {
+            return Self::Background;
+        }
+        if bytes.starts_with(b"{") {
+            return answer(bytes)
+                .map_or_else(Self::Malformed, |output| Self::Answer(Box::new(output)));
+        }
+        if bytes.contains(&0) {
+            let problem = "its output has zero bytes; write UTF-8, not UTF-16";
+            return Self::Malformed(problem.to_owned());
+        }
         let text = String::from_utf8_lossy(bytes);
-        if bytes.first() == Some(&b'{') {
-            let problem = match std::str::from_utf8(bytes).map(Output::parse) {
-                Ok(Ok(output)) => return Self::Answer(output),
-                Ok(Err(error)) => error.to_string(),
-                Err(_) => "its JSON output is not valid UTF-8".to_owned(),
-            };
-            return match answer_within(&text) {
-                Within::Stricter(output) => Self::Noisy(*output),
-                Within::Unreadable(_, denial) => Self::Malformed(problem, denial),
-                Within::Nothing => Self::Malformed(problem, None),
-            };
+        // A log line before the JSON must not turn a denial into silence.
+        if contract.failure != FailureMode::Open && text.split(LINE_ENDS).any(begins_an_object) {
+            let problem = "its output is text with a line that starts with `{`; print the JSON answer \
+                           alone, and everything else to stderr";
+            return Self::Malformed(problem.to_owned());
         }
-        // A log line before the JSON is the commonest way for a denial to get lost.
-        let guarded = contract.failure != FailureMode::Open;
-        match answer_within(&text) {
-            Within::Stricter(output) if may_block => Self::Noisy(*output),
-            Within::Unreadable(problem, denial) if guarded || (may_block && denial.is_some()) => {
-                Self::Malformed(problem, denial)
-            }
-            _ if (guarded || may_block) && bytes.contains(&0) => {
-                let problem = "its output holds zero bytes; write UTF-8, not UTF-16";
-                Self::Malformed(problem.to_owned(), None)
-            }
-            _ => Self::Text(text.trim().to_owned()),
+        Self::Text(text.trim().to_owned())
+    }
+}
+
+/// Returns whether the first line of an output is complete and asks that nobody waits for the rest:
+/// `{"async": true}`.
+pub(crate) fn asks_for_background(output: &[u8]) -> bool {
+    let line = trimmed(output).split(|byte| *byte == b'\n').next().unwrap_or_default();
+    // Longer than any such line.
+    line.starts_with(b"{")
+        && line.len() < 256
+        && std::str::from_utf8(line)
+            .ok()
+            .and_then(|line| parse_strict(line).ok())
+            .is_some_and(|line| line.get("async") == Some(&Value::Bool(true)))
+}
+
+fn answer(bytes: &[u8]) -> Result<Output, String> {
+    // JavaScript writes half a character where it cut a text.
+    let mut bytes = bytes.to_vec();
+    repair_lone_surrogates(&mut bytes);
+    let text =
+        String::from_utf8(bytes).map_err(|_| "its JSON output is not valid UTF-8".to_owned())?;
+    Output::parse(&text).map_err(|error| error.to_string())
+}
+
+/// Returns `bytes` without a byte order mark and without white space around them.
+fn trimmed(bytes: &[u8]) -> &[u8] {
+    let bytes = bytes.trim_ascii();
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii()
+}
+
+fn begins_an_object(line: &str) -> bool {
+    line.trim_start_matches(|letter: char| letter.is_whitespace() || letter == '\u{feff}')
+        .starts_with('{')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Event;
+
+    #[test]
+    fn a_first_line_that_asks_for_the_background_is_exact() {
+        for (text, expected) in [
+            ("{\"async\":true}", true),
+            ("\n{\"async\": true, \"asyncTimeout\": 5000}\nlog\n{\"decision\":\"deny\"}", true),
+            ("{\"async\":\"true\"}", false),
+            ("{\"async\":false}", false),
+            ("log\n{\"async\":true}", false),
+            ("{\n\"async\":true}", false),
+            ("{\"async\":true", false),
+        ] {
+            assert_eq!(asks_for_background(text.as_bytes()), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn half_a_character_of_javascript_loses_no_answer() {
+        let text = br#"{"reason":"\ud83d","decision":"deny"}"#;
+        let Stdout::Answer(output) = Stdout::read(text, Event::Stop.contract()) else { panic!() };
+        assert_eq!(output.reason.as_deref(), Some("\u{fffd}"));
     }
 }

@@ -242,7 +242,7 @@ mod tests {
         let error = ToolCall::parse("shell", r#"{"cmd":"ls","cmd":"rm"}"#).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the arguments are not valid JSON: key `cmd` stands twice in one object"
+            "the arguments are not valid JSON: key `cmd` appears twice in one object"
         );
         assert_eq!(ToolCall::parse("shell", "[1]"), Err(ArgumentsError::NoObject));
     }

@@ -1,6 +1,6 @@
 //! The messages: requests in, answers and notifications out.
 
-use serde::{Deserialize as _, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::event::{Event, FailureMode};
@@ -152,10 +152,10 @@ impl DispatchParams {
     pub(super) fn read(mut params: JsonObject) -> Result<Self, Refusal> {
         let event = event(&params)?;
         let wrong = |problem: String| Refusal::new(ErrorCode::InvalidParams, problem).of(event);
-        let Some(input @ Value::Object(_)) = params.remove("input") else {
+        let Some(Value::Object(input)) = params.remove("input") else {
             return Err(wrong("`input` must be an object".to_owned()));
         };
-        let input = Input::deserialize(input)
+        let input = Input::from_json(input)
             .map_err(|error| wrong(format!("`input` can't be read: {error}")))?;
         let project = match params.remove("project") {
             None | Some(Value::Null) => None,

@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::JsonObject;
-use crate::event::Event;
+use super::output_reader::kind;
+use crate::event::{Event, UnknownEvent};
 
 /// The input of one event: what a hook reads as one JSON object.
 ///
 /// `session_id`, `cwd` and `hook_event_name` are always present in the JSON; every other field is
 /// left out when it is not set, as docker-agent does. Numbers keep the digits they came with.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default))]
 #[non_exhaustive]
 pub struct Input {
     /// The session the event belongs to.
@@ -60,7 +60,7 @@ pub struct Input {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_read_only: Option<bool>,
     /// The tool's response; an empty string is a response, too.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_response: Option<Value>,
     /// Whether the tool call failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,9 +120,137 @@ pub struct Input {
     pub extra: JsonObject,
 }
 
-/// Reads a present value, `null` included, as `Some`.
-fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(|value| (!value.is_null()).then_some(value))
+/// A field of an input that has a value of the wrong type.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{key}` can't be read: {problem}")]
+#[non_exhaustive]
+pub struct InputError {
+    /// The field.
+    pub key: &'static str,
+    /// What is wrong with its value.
+    pub problem: String,
+}
+
+impl<'de> Deserialize<'de> for Input {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let object = JsonObject::deserialize(deserializer)?;
+        Self::from_json(object).map_err(serde::de::Error::custom)
+    }
+}
+
+impl Input {
+    /// Returns the input that a JSON object describes. Values are moved, never copied or read again,
+    /// so numbers keep their digits in every field. A field that is `null` counts as absent.
+    ///
+    /// # Errors
+    /// When a field has a value of the wrong type.
+    pub fn from_json(object: JsonObject) -> Result<Self, InputError> {
+        let mut fields = Fields(object);
+        Ok(Self {
+            session_id: fields.text("session_id")?.unwrap_or_default(),
+            cwd: fields.text("cwd")?.unwrap_or_default(),
+            hook_event_name: fields.event("hook_event_name")?,
+            agent_name: fields.text("agent_name")?,
+            model_id: fields.text("model_id")?,
+            turn_id: fields.text("turn_id")?,
+            iteration: fields.number("iteration")?,
+            last_user_message: fields.text("last_user_message")?,
+            tool_name: fields.text("tool_name")?,
+            tool_use_id: fields.text("tool_use_id")?,
+            tool_input: fields.object("tool_input")?,
+            tool_kinds: fields.texts("tool_kinds")?,
+            tool_category: fields.text("tool_category")?,
+            tool_read_only: fields.flag("tool_read_only")?,
+            tool_response: fields.take("tool_response"),
+            tool_error: fields.flag("tool_error")?,
+            tool_duration_ms: fields.number("tool_duration_ms")?,
+            source: fields.text("source")?,
+            reason: fields.text("reason")?,
+            prompt: fields.text("prompt")?,
+            stop_response: fields.text("stop_response")?,
+            notification_level: fields.text("notification_level")?,
+            notification_message: fields.text("notification_message")?,
+            messages: fields.list("messages")?,
+            tools: fields.list("tools")?,
+            options: fields.object("options")?,
+            response: fields.take("response"),
+            approval_decision: fields.text("approval_decision")?,
+            approval_source: fields.text("approval_source")?,
+            summary: fields.text("summary")?,
+            native: fields.take("native"),
+            extra: fields.0,
+        })
+    }
+}
+
+/// The entries of an object that no field has taken yet.
+struct Fields(JsonObject);
+
+impl Fields {
+    fn take(&mut self, key: &str) -> Option<Value> {
+        self.0.remove(key).filter(|value| !value.is_null())
+    }
+
+    /// Takes `key` as what `read` makes of it; `read` hands back a value of another type.
+    fn typed<T>(
+        &mut self,
+        key: &'static str,
+        expected: &'static str,
+        read: impl FnOnce(Value) -> Result<T, Value>,
+    ) -> Result<Option<T>, InputError> {
+        let wrong = |value| InputError {
+            key,
+            problem: format!("it must be {expected}, not {}", kind(&value)),
+        };
+        self.take(key).map(|value| read(value).map_err(wrong)).transpose()
+    }
+
+    fn text(&mut self, key: &'static str) -> Result<Option<String>, InputError> {
+        self.typed(key, "a string", text)
+    }
+
+    fn flag(&mut self, key: &'static str) -> Result<Option<bool>, InputError> {
+        self.typed(key, "true or false", |value| value.as_bool().ok_or(value))
+    }
+
+    fn number(&mut self, key: &'static str) -> Result<Option<u64>, InputError> {
+        self.typed(key, "a whole number", |value| value.as_u64().ok_or(value))
+    }
+
+    fn list(&mut self, key: &'static str) -> Result<Option<Vec<Value>>, InputError> {
+        self.typed(key, "an array", |value| match value {
+            Value::Array(items) => Ok(items),
+            other => Err(other),
+        })
+    }
+
+    fn texts(&mut self, key: &'static str) -> Result<Vec<String>, InputError> {
+        let texts = self.typed(key, "an array of strings", |value| match value {
+            Value::Array(items) => items.into_iter().map(text).collect(),
+            other => Err(other),
+        });
+        Ok(texts?.unwrap_or_default())
+    }
+
+    fn object(&mut self, key: &'static str) -> Result<Option<JsonObject>, InputError> {
+        self.typed(key, "an object", |value| match value {
+            Value::Object(object) => Ok(object),
+            other => Err(other),
+        })
+    }
+
+    fn event(&mut self, key: &'static str) -> Result<Option<Event>, InputError> {
+        let name = self.text(key)?;
+        let problem = |error: UnknownEvent| InputError { key, problem: error.to_string() };
+        name.map(|name| name.parse().map_err(problem)).transpose()
+    }
+}
+
+fn text(value: Value) -> Result<String, Value> {
+    match value {
+        Value::String(text) => Ok(text),
+        other => Err(other),
+    }
 }
 
 impl Input {
@@ -288,9 +416,27 @@ mod tests {
 
     #[test]
     fn unknown_keys_and_long_numbers_survive() {
-        let text = r#"{"session_id":"s","cwd":"","hook_event_name":null,"tool_input":{"n":12345678901234567890123},"x":[1.50]}"#;
+        let text = r#"{"session_id":"s","cwd":"","hook_event_name":null,"tool_input":{"n":12345678901234567890123},"id":99999999999999999999999,"x":[1.50]}"#;
         let input: Input = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&input).unwrap(), text);
+    }
+
+    #[test]
+    fn a_field_of_the_wrong_type_is_named() {
+        for (text, problem) in [
+            (
+                r#"{"tool_name":5}"#,
+                "`tool_name` can't be read: it must be a string, not the number 5",
+            ),
+            (r#"{"tool_kinds":["a",null]}"#, "it must be an array of strings, not null"),
+            (r#"{"iteration":1.5}"#, "it must be a whole number, not the number 1.5"),
+            (r#"{"hook_event_name":"stopp"}"#, "did you mean `stop`?"),
+        ] {
+            let error = serde_json::from_str::<Input>(text).unwrap_err().to_string();
+            assert!(error.contains(problem), "{error}");
+        }
+        let null: Input = serde_json::from_str(r#"{"tool_name":null,"own":null}"#).unwrap();
+        assert_eq!((null.tool_name, null.extra.len()), (None, 1));
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! What crosses a boundary: plain data and its JSON.
 
-mod denial;
 mod input;
 mod output;
 mod output_reader;
@@ -12,14 +11,12 @@ mod surrogates;
 mod tool_result;
 mod verdict;
 
-pub(crate) use denial::{denial_within, denies};
-pub use input::Input;
+pub use input::{Input, InputError};
 pub use output::{Decision, InputChange, Output, RequestChange, Stop, StopScope, UnknownKey};
 pub use output_reader::OutputError;
 #[cfg(feature = "schema")]
 pub(crate) use output_schema::OutputJson;
 pub(crate) use same::same_json;
-pub(crate) use strict::Key;
 pub use strict::{StrictJsonError, parse_strict};
 pub(crate) use surrogates::repair_lone_surrogates;
 pub use tool_result::ToolResult;

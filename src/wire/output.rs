@@ -138,11 +138,13 @@ pub struct Output {
     pub respond: Option<ToolResult>,
     /// The event that the answer says it is for.
     pub hook_event_name: Option<String>,
-    /// Keys that nobody reads.
+    /// Keys of Claude Code that only Claude Code understands, as they were written.
+    pub claude_code: JsonObject,
+    /// Keys that are not part of any answer.
     pub unknown_keys: Vec<UnknownKey>,
 }
 
-/// A key of an answer that nobody reads.
+/// A key that is not part of any answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownKey {
@@ -152,20 +154,11 @@ pub struct UnknownKey {
     pub suggestion: Option<&'static str>,
 }
 
-impl UnknownKey {
-    /// Returns whether it is probably a misspelt key that carries a decision.
-    #[must_use]
-    pub fn may_be_a_decision(&self) -> bool {
-        matches!(
-            self.suggestion,
-            Some("continue" | "decision" | "permission_decision" | "hook_specific_output")
-        )
-    }
-}
-
 impl fmt::Display for UnknownKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "unknown key `{}`{}", self.key, suggest::did_you_mean(self.suggestion))
+        // A key may be as long as all that a hook prints.
+        let key: String = self.key.chars().take(64).collect();
+        write!(formatter, "unknown key `{key}`{}", suggest::did_you_mean(self.suggestion))
     }
 }
 
@@ -228,6 +221,35 @@ impl Output {
             || self.updated_request.is_some()
             || self.updated_response.is_some()
             || self.updated_tool_response.is_some()
+    }
+
+    /// Returns whether the answer decides, stops, rewrites, adds or tells anything. A reason, the
+    /// name of the event and `continue: true` alone say nothing.
+    pub(crate) fn says_something(&self) -> bool {
+        self.decision.is_some()
+            || self.stop.is_some()
+            || self.rewrites()
+            || self.respond.is_some()
+            || self.system_message.is_some()
+            || self.additional_context.is_some()
+            || self.summary.is_some()
+            || !self.metadata.is_empty()
+            || !self.claude_code.is_empty()
+    }
+
+    /// Returns what is wrong with an answer that has unknown keys and says nothing beside them. The
+    /// input itself, as `tee` prints it back, is no opinion.
+    pub(crate) fn lacks_an_answer(&self) -> Option<String> {
+        let is_input = || {
+            self.hook_event_name.is_some()
+                && self.unknown_keys.iter().any(|it| it.key == "session_id")
+        };
+        if self.unknown_keys.is_empty() || self.says_something() || is_input() {
+            return None;
+        }
+        let keys: Vec<String> =
+            self.unknown_keys.iter().take(3).map(UnknownKey::to_string).collect();
+        Some(format!("its JSON answers nothing: {}", keys.join(", ")))
     }
 
     /// Reads an answer from a hook's stdout.

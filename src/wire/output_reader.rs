@@ -1,20 +1,22 @@
-//! How the JSON of an answer is read.
+//! Reads the JSON of an answer: exact keys, exact words, exact types.
 //!
 //! The keys are docker-agent's; the camelCase spellings of Claude Code are read too. A key of
-//! `hook_specific_output` is also read at the top level, where Copilot CLI's hooks write it. What
-//! several keys of one answer say is folded on the spot: the strictest decision counts.
+//! `hook_specific_output` is also read at the top level, where Copilot CLI's hooks write it. If
+//! several keys of one answer decide, the strictest decision counts.
+//!
+//! A key of neither spelling decides nothing, whatever it resembles. What it was probably meant to
+//! be is for messages only.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::JsonObject;
-use super::denial::denies;
 use super::output::{Decision, InputChange, Output, Stop, StopScope, UnknownKey};
 use super::strict::StrictJsonError;
 use crate::suggest;
 
-/// How many keys that nobody knows an answer may have: what each might mean takes time to find out.
+/// How many unknown keys an answer may have. Each costs the search for a similar name.
 const MAX_UNKNOWN: usize = 256;
 
 /// Why an answer can't be read.
@@ -34,18 +36,18 @@ pub enum OutputError {
         /// The value found.
         found: String,
     },
-    /// A verdict word that nobody knows.
-    #[error("`{key}` can't be `{found}`{}", suggest::did_you_mean(suggestion.as_deref()))]
+    /// An unknown word for a verdict.
+    #[error("`{key}` can't be `{found}`: use {words}")]
     Word {
         /// The key.
         key: String,
         /// The word found.
         found: String,
-        /// The word probably meant.
-        suggestion: Option<String>,
+        /// The words that it may be.
+        words: &'static str,
     },
-    /// More keys that nobody knows than any answer has.
-    #[error("it has more than {MAX_UNKNOWN} keys that nobody knows, `{key}` among them")]
+    /// More unknown keys than any answer has.
+    #[error("it has more than {MAX_UNKNOWN} unknown keys, `{key}` among them")]
     Unknown {
         /// One of them.
         key: String,
@@ -60,15 +62,19 @@ pub enum OutputError {
 
 impl OutputError {
     pub(super) fn type_of(key: impl Into<String>, expected: &'static str, found: &Value) -> Self {
-        let found = match found {
-            Value::Null => "null".to_owned(),
-            Value::Bool(flag) => format!("the boolean {flag}"),
-            Value::Number(number) => format!("the number {number}"),
-            Value::String(_) => "a string".to_owned(),
-            Value::Array(_) => "an array".to_owned(),
-            Value::Object(_) => "an object".to_owned(),
-        };
-        Self::Type { key: key.into(), expected, found }
+        Self::Type { key: key.into(), expected, found: kind(found) }
+    }
+}
+
+/// Returns what kind of value `value` is, for messages.
+pub(super) fn kind(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(flag) => format!("the boolean {flag}"),
+        Value::Number(number) => format!("the number {number}"),
+        Value::String(_) => "a string".to_owned(),
+        Value::Array(_) => "an array".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
     }
 }
 
@@ -100,6 +106,19 @@ pub(super) const SPECIFIC_KEYS: [&str; 13] = [
     "respond",
 ];
 
+/// Keys of Claude Code that only Claude Code understands; they are passed on to it unread.
+const CLAUDE_KEYS: [&str; 9] = [
+    "terminalSequence",
+    "classifierContext",
+    "retry",
+    "sessionTitle",
+    "suppressOriginalPrompt",
+    "initialUserMessage",
+    "watchPaths",
+    "reloadSkills",
+    "displayContent",
+];
+
 /// The words a decision may be given in.
 pub(super) const WORDS: [(&str, Decision); 5] = [
     ("allow", Decision::Allow),
@@ -117,7 +136,7 @@ pub(super) struct Reader {
     proceed: Option<bool>,
     stop_reason: Option<String>,
     decisions: Vec<(Decision, Option<String>)>,
-    seen: BTreeMap<String, Value>,
+    seen: BTreeMap<&'static str, Value>,
 }
 
 impl Reader {
@@ -127,36 +146,26 @@ impl Reader {
         let mut permission = None;
         let mut permission_reason = None;
         for (key, value, in_specific) in flatten(object)? {
-            let name = canonical(&key);
-            let known = SPECIFIC_KEYS.contains(&name.as_str())
-                || (!in_specific && TOP_KEYS.contains(&name.as_str()));
-            if !known {
-                // Claude Code's PermissionRequest hooks decide with an object in this place.
-                if in_specific && name == "decision" && value.is_object() {
-                    self.behavior(&value)?;
-                } else if in_specific && name == "updated_tool_output" {
-                    self.output.updated_tool_response = Some(value);
-                } else {
-                    self.unknown(&key, &value)?;
-                }
+            let Some(name) = known(&key, in_specific) else {
+                self.other(key, value, in_specific)?;
                 continue;
-            }
+            };
             if value.is_null() {
                 continue;
             }
-            if let Some(before) = self.seen.insert(name.clone(), value.clone())
+            if let Some(before) = self.seen.insert(name, value.clone())
                 && before != value
             {
-                return Err(OutputError::Ambiguous { key: name });
+                return Err(OutputError::Ambiguous { key: name.to_owned() });
             }
-            match name.as_str() {
+            match name {
                 "continue" => self.proceed = Some(boolean(&key, &value)?),
                 "stop_reason" => self.stop_reason = text(&key, value)?,
                 "suppress_output" => self.output.suppress_output = boolean(&key, &value)?,
                 "system_message" => self.output.system_message = text(&key, value)?,
-                "decision" => decision = word(&key, &value)?,
+                "decision" => decision = Some(word(&key, &value)?),
                 "reason" => reason = text(&key, value)?,
-                "permission_decision" => permission = word(&key, &value)?,
+                "permission_decision" => permission = Some(word(&key, &value)?),
                 "permission_decision_reason" => permission_reason = text(&key, value)?,
                 "hook_event_name" => self.output.hook_event_name = text(&key, value)?,
                 "additional_context" => self.output.additional_context = text(&key, value)?,
@@ -175,9 +184,9 @@ impl Reader {
                 "updated_messages" => self.output.updated_messages = Some(list(&key, value)?),
                 "updated_request" => self.output.updated_request = Some(shaped(&key, value)?),
                 "updated_response" => self.output.updated_response = Some(value),
-                "updated_tool_response" => self.output.updated_tool_response = Some(value),
+                "updated_tool_response" => self.change_response(value)?,
                 "respond" => self.output.respond = Some(shaped(&key, value)?),
-                _ => self.unknown(&key, &value)?,
+                _ => self.unknown(&key)?,
             }
         }
         // A reason belongs to the decision beside it; without one it belongs to whatever was decided.
@@ -187,31 +196,54 @@ impl Reader {
         Ok(self.finish(reason))
     }
 
-    /// Reads `{behavior, message, updatedInput, interrupt}`.
-    fn behavior(&mut self, value: &Value) -> Result<(), OutputError> {
-        let at = |key: &str| value.get(key).filter(|found| !found.is_null());
-        let key = "decision.behavior";
-        let Some(found) = at("behavior") else {
-            return Err(OutputError::type_of(key, "`allow` or `deny`", &Value::Null));
-        };
-        let message = at("message").cloned().map(|found| text("decision.message", found));
-        if let Some(decision) = word(key, found)? {
-            self.decisions.push((decision, message.transpose()?.flatten()));
+    /// Reads a key that is not one of ours.
+    fn other(&mut self, key: String, value: Value, specific: bool) -> Result<(), OutputError> {
+        match (key.as_str(), value) {
+            // Claude Code's hooks decide a permission request with an object in this place.
+            ("decision", Value::Object(object)) if specific => self.behavior(object),
+            ("updatedToolOutput" | "updated_tool_output" | "updatedMCPToolOutput", value)
+                if specific =>
+            {
+                self.change_response(value)
+            }
+            (name, value) if CLAUDE_KEYS.contains(&name) => {
+                self.output.claude_code.insert(key, value);
+                Ok(())
+            }
+            _ => self.unknown(&key),
         }
-        // Beside an allow may stand a denial in other words.
-        if denies("decision", value) {
-            self.decisions.push((Decision::Deny, None));
+    }
+
+    /// Reads `{behavior, message, updatedInput, updatedPermissions, interrupt}`.
+    fn behavior(&mut self, object: JsonObject) -> Result<(), OutputError> {
+        let mut decision = None;
+        let mut message = None;
+        for (key, value) in object.into_iter().filter(|(_, value)| !value.is_null()) {
+            let name = format!("decision.{key}");
+            match key.as_str() {
+                "behavior" => decision = Some(behavior(&name, &value)?),
+                "message" => message = text(&name, value)?,
+                "updatedInput" => self.change_input(InputChange::Replace(map(&name, value)?))?,
+                "updatedPermissions" => drop(self.output.claude_code.insert(key, value)),
+                "interrupt" if boolean(&name, &value)? => {
+                    self.output.stop = Some(Stop::new(StopScope::Turn, ""));
+                }
+                "interrupt" => {}
+                _ => self.unknown(&name)?,
+            }
         }
-        if let Some(found) = at("updatedInput") {
-            let object = map("decision.updatedInput", found.clone())?;
-            self.change_input(InputChange::Replace(object))?;
-        }
-        if let Some(found) = at("interrupt")
-            && boolean("decision.interrupt", found)?
-        {
-            self.output.stop = Some(Stop::new(StopScope::Turn, ""));
-        }
+        let missing = || OutputError::type_of("decision.behavior", BEHAVIORS, &Value::Null);
+        self.decisions.push((decision.ok_or_else(missing)?, message));
         Ok(())
+    }
+
+    fn change_response(&mut self, value: Value) -> Result<(), OutputError> {
+        match self.output.updated_tool_response.replace(value) {
+            Some(before) if Some(&before) != self.output.updated_tool_response.as_ref() => {
+                Err(OutputError::Ambiguous { key: "updated_tool_response".to_owned() })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn change_input(&mut self, change: InputChange) -> Result<(), OutputError> {
@@ -223,16 +255,12 @@ impl Reader {
         }
     }
 
-    /// Nobody reads the key; should its value deny, that counts all the same.
-    fn unknown(&mut self, key: &str, value: &Value) -> Result<(), OutputError> {
+    /// Keeps the name of an unknown key for the report.
+    fn unknown(&mut self, key: &str) -> Result<(), OutputError> {
         if self.output.unknown_keys.len() == MAX_UNKNOWN {
             return Err(OutputError::Unknown { key: key.to_owned() });
         }
-        if denies(key, value) {
-            self.decisions.push((Decision::Deny, None));
-        }
-        let name = canonical(key);
-        let suggestion = suggest::closest(&name, TOP_KEYS.into_iter().chain(SPECIFIC_KEYS));
+        let suggestion = suggest::closest(key, TOP_KEYS.into_iter().chain(SPECIFIC_KEYS));
         self.output.unknown_keys.push(UnknownKey { key: key.to_owned(), suggestion });
         Ok(())
     }
@@ -261,7 +289,7 @@ fn flatten(object: JsonObject) -> Result<Vec<(String, Value, bool)>, OutputError
     let mut keys = Vec::with_capacity(object.len() + 4);
     let mut specific_seen = false;
     for (key, value) in object {
-        if canonical(&key) != "hook_specific_output" {
+        if known(&key, false) != Some("hook_specific_output") {
             keys.push((key, value, false));
             continue;
         }
@@ -278,20 +306,22 @@ fn flatten(object: JsonObject) -> Result<Vec<(String, Value, bool)>, OutputError
     Ok(keys)
 }
 
-/// Returns `key` in our spelling: `stopReason` is `stop_reason`. A key that is in neither spelling
-/// stays as it is, so that `Continue` is not taken for `continue`.
-fn canonical(key: &str) -> String {
-    if key.starts_with(|first: char| first.is_ascii_uppercase()) {
-        return key.to_owned();
-    }
-    let mut name = String::with_capacity(key.len() + 4);
-    for letter in key.chars() {
-        if letter.is_ascii_uppercase() {
-            name.push('_');
-        }
-        name.push(letter.to_ascii_lowercase());
-    }
-    name
+/// Returns our spelling of `key`, which is in ours or in Claude Code's: `stopReason` is `stop_reason`.
+fn known(key: &str, in_specific: bool) -> Option<&'static str> {
+    let top = TOP_KEYS.into_iter().filter(|_| !in_specific);
+    SPECIFIC_KEYS.into_iter().chain(top).find(|name| *name == key || is_camel_case(key, name))
+}
+
+/// Returns whether `key` is `name` in camelCase.
+fn is_camel_case(key: &str, name: &str) -> bool {
+    let mut letters = key.chars();
+    let same = name.split('_').enumerate().all(|(index, word)| {
+        word.chars().enumerate().all(|(at, letter)| {
+            let upper = index > 0 && at == 0;
+            letters.next() == Some(if upper { letter.to_ascii_uppercase() } else { letter })
+        })
+    });
+    same && letters.next().is_none()
 }
 
 fn boolean(key: &str, value: &Value) -> Result<bool, OutputError> {
@@ -327,20 +357,29 @@ fn shaped<T: serde::de::DeserializeOwned>(key: &str, value: Value) -> Result<T, 
     })
 }
 
-fn word(key: &str, value: &Value) -> Result<Option<Decision>, OutputError> {
-    let Value::String(found) = value else {
-        return Err(OutputError::type_of(key, "`allow`, `deny` or `ask`", value));
-    };
-    if found.is_empty() {
-        return Ok(None);
-    }
-    WORDS.iter().find(|(word, _)| word == found).map(|(_, decision)| Some(*decision)).ok_or_else(
-        || OutputError::Word {
-            key: key.to_owned(),
-            found: found.clone(),
-            suggestion: suggest::closest(found, WORDS.map(|(word, _)| word)).map(str::to_owned),
-        },
-    )
+const DECISIONS: &str = "`allow`, `approve`, `deny`, `block` or `ask`";
+const BEHAVIORS: &str = "`allow` or `deny`";
+
+fn word(key: &str, value: &Value) -> Result<Decision, OutputError> {
+    one_of(key, value, DECISIONS, &WORDS)
+}
+
+fn behavior(key: &str, value: &Value) -> Result<Decision, OutputError> {
+    one_of(key, value, BEHAVIORS, &[("allow", Decision::Allow), ("deny", Decision::Deny)])
+}
+
+fn one_of(
+    key: &str,
+    value: &Value,
+    words: &'static str,
+    known: &[(&str, Decision)],
+) -> Result<Decision, OutputError> {
+    let found = value.as_str().ok_or_else(|| OutputError::type_of(key, words, value))?;
+    known.iter().find(|(word, _)| *word == found).map(|(_, decision)| *decision).ok_or_else(|| {
+        // A word may be as long as all that a hook prints.
+        let found = found.chars().take(64).collect();
+        OutputError::Word { key: key.to_owned(), found, words }
+    })
 }
 
 #[cfg(test)]
@@ -361,7 +400,7 @@ mod tests {
         };
         assert_eq!(of(MAX_UNKNOWN).unwrap().unknown_keys.len(), MAX_UNKNOWN);
         let error = of(MAX_UNKNOWN + 1).unwrap_err().to_string();
-        assert!(error.starts_with("it has more than 256 keys that nobody knows, `zz"), "{error}");
+        assert!(error.starts_with("it has more than 256 unknown keys, `zz"), "{error}");
     }
 
     #[test]
@@ -403,9 +442,12 @@ mod tests {
         for (word, decision) in WORDS {
             assert_eq!(read(json!({ "decision": word })).decision, Some(decision), "{word}");
         }
-        assert_eq!(read(json!({ "decision": "" })).decision, None);
-        let error = Output::parse(r#"{"decision":"denny"}"#).unwrap_err();
-        assert_eq!(error.to_string(), "`decision` can't be `denny`; did you mean `deny`?");
+        let error = Output::parse(r#"{"decision":"denied"}"#).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`decision` can't be `denied`: use `allow`, `approve`, `deny`, `block` or `ask`"
+        );
+        assert!(Output::parse(r#"{"decision":""}"#).is_err());
         assert!(Output::parse(r#"{"decision":"Block"}"#).is_err());
         assert!(Output::parse(r#"{"decision":true}"#).is_err());
     }
@@ -449,7 +491,8 @@ mod tests {
         let output = read(
             json!({"Continue": false, "hook_specific_output": {"permision_decision": "deny"}}),
         );
-        assert_eq!(output.decision, Some(Decision::Deny), "a denial counts however it is spelt");
+        assert_eq!(output.decision, None, "what a key resembles decides nothing");
+        assert!(!output.says_something());
         assert_eq!(
             output.unknown_keys.iter().map(ToString::to_string).collect::<Vec<_>>(),
             [
@@ -457,6 +500,30 @@ mod tests {
                 "unknown key `permision_decision`; did you mean `permission_decision`?"
             ]
         );
+    }
+
+    #[test]
+    fn a_key_is_known_in_two_spellings_and_no_others() {
+        for key in ["updated_tool_name", "updatedToolName"] {
+            assert_eq!(known(key, true), Some("updated_tool_name"));
+        }
+        for key in ["UpdatedToolName", "updatedTool_name", "updatedToolNam", "updatedToolNames", ""]
+        {
+            assert_eq!(known(key, true), None, "{key}");
+        }
+        assert_eq!(known("decision", true), None);
+    }
+
+    #[test]
+    fn what_only_claude_code_understands_is_kept_for_it() {
+        let output = read(json!({"terminalSequence": "\u{7}", "hookSpecificOutput": {
+            "hookEventName": "PermissionRequest", "sessionTitle": "t",
+            "decision": {"behavior": "allow", "updatedPermissions": []}}}));
+        let keys: Vec<&String> = output.claude_code.keys().collect();
+        assert_eq!(keys, ["sessionTitle", "terminalSequence", "updatedPermissions"]);
+        assert_eq!(output.unknown_keys, []);
+        let mcp = read(json!({"hookSpecificOutput": {"updatedMCPToolOutput": "x"}}));
+        assert_eq!(mcp.updated_tool_response, Some(json!("x")));
     }
 
     #[test]
@@ -469,7 +536,11 @@ mod tests {
         assert_eq!(output.stop, Some(Stop::new(StopScope::Turn, "")));
         let both =
             json!({"hookSpecificOutput": {"decision": {"behavior": "allow", "denied": true}}});
-        assert_eq!(read(both).decision, Some(Decision::Deny));
+        let both = read(both);
+        assert_eq!(both.decision, Some(Decision::Allow));
+        assert_eq!(both.unknown_keys[0].key, "decision.denied");
+        let other = json!({"hookSpecificOutput": {"decision": {"behavior": "ask"}}});
+        assert!(Output::from_value(other).is_err());
         let nothing = json!({"hookSpecificOutput": {"decision": {"message": "x"}}});
         assert!(Output::from_value(nothing).is_err());
     }

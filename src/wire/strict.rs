@@ -1,18 +1,21 @@
-//! JSON read without ambiguity: one document, no key twice.
+//! JSON read without ambiguity, in one pass: one document, no key twice, and no more than memory holds.
 //!
 //! A parser that keeps the last of two equal keys reads `{"continue":false,"continue":true}` as
 //! permission. Here that is an error.
 
-use std::borrow::Cow;
-use std::collections::HashSet;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde_json::Value;
-use serde_json::value::RawValue;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
+use serde_json::{Map, Number, Value};
 
 /// How deep a document may nest; deeper than any real payload, shallow enough for every stack.
-const MAX_DEPTH: usize = 128;
+const MAX_DEPTH: usize = 127;
+
+/// How many values and keys a document may hold. The smallest objects take some 300 bytes each in
+/// memory, so a document of 12 MB could otherwise take gigabytes.
+pub(crate) const MAX_VALUES: usize = 1_000_000;
 
 /// Why a text is not one unambiguous JSON document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,87 +24,171 @@ pub enum StrictJsonError {
     /// The text is not JSON, or more than one document.
     #[error("{0}")]
     Syntax(String),
-    /// A key stands twice in one object.
-    #[error("key `{0}` stands twice in one object")]
+    /// A key appears twice in one object.
+    #[error("key `{0}` appears twice in one object")]
     DuplicateKey(String),
     /// The document nests too deep.
     #[error("nested deeper than {MAX_DEPTH} levels")]
     TooDeep,
+    /// The document holds too many values.
+    #[error("more than {MAX_VALUES} values and keys")]
+    TooMany,
 }
 
 /// Reads one JSON document and refuses duplicate keys at any depth.
 ///
 /// # Errors
-/// When `text` is not exactly one JSON document, holds a key twice in one object, or nests deeper
-/// than 128 levels.
+/// When `text` is not exactly one JSON document, has a key twice in one object, nests deeper than
+/// 127 levels, or holds more than 1,000,000 values and keys.
 pub fn parse_strict(text: &str) -> Result<Value, StrictJsonError> {
-    let raw: &RawValue = serde_json::from_str(text).map_err(syntax)?;
-    value(raw, 0)
-}
-
-fn value(raw: &RawValue, depth: usize) -> Result<Value, StrictJsonError> {
-    if depth > MAX_DEPTH {
-        return Err(StrictJsonError::TooDeep);
-    }
-    let text = raw.get();
-    match text.as_bytes().first() {
-        Some(b'{') => {
-            let entries: Entries<'_> = serde_json::from_str(text).map_err(syntax)?;
-            let mut seen = HashSet::with_capacity(entries.0.len());
-            if let Some((key, _)) = entries.0.iter().find(|(key, _)| !seen.insert(key.as_ref())) {
-                return Err(StrictJsonError::DuplicateKey(key.to_string()));
+    let limits = Limits { left: Cell::new(MAX_VALUES), problem: RefCell::default() };
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let read = Strict(&limits).deserialize(&mut deserializer);
+    read.and_then(|value| deserializer.end().map(|()| value)).map_err(|error| {
+        limits.problem.take().unwrap_or_else(|| {
+            let text = error.to_string();
+            // The parser counts the levels itself, and has no other name for this error.
+            if text.starts_with("recursion limit") {
+                StrictJsonError::TooDeep
+            } else {
+                StrictJsonError::Syntax(text)
             }
-            entries
-                .0
-                .into_iter()
-                .map(|(key, raw)| Ok((key.into_owned(), value(raw, depth + 1)?)))
-                .collect::<Result<_, _>>()
-                .map(Value::Object)
-        }
-        Some(b'[') => {
-            let items: Vec<&RawValue> = serde_json::from_str(text).map_err(syntax)?;
-            items
-                .into_iter()
-                .map(|raw| value(raw, depth + 1))
-                .collect::<Result<_, _>>()
-                .map(Value::Array)
-        }
-        _ => serde_json::from_str(text).map_err(syntax),
+        })
+    })
+}
+
+/// What a document may still hold, and what was wrong with it.
+struct Limits {
+    left: Cell<usize>,
+    problem: RefCell<Option<StrictJsonError>>,
+}
+
+impl Limits {
+    /// Counts one value or key.
+    fn count<E: serde::de::Error>(&self) -> Result<(), E> {
+        let left = self.left.get().checked_sub(1);
+        self.left.set(left.ok_or_else(|| self.refuse(StrictJsonError::TooMany))?);
+        Ok(())
+    }
+
+    /// Keeps the problem, which an error of the parser has no room for.
+    fn refuse<E: serde::de::Error>(&self, problem: StrictJsonError) -> E {
+        let error = E::custom(&problem);
+        self.problem.replace(Some(problem));
+        error
     }
 }
 
-fn syntax(error: impl std::fmt::Display) -> StrictJsonError {
-    StrictJsonError::Syntax(error.to_string())
+/// Reads one value.
+#[derive(Clone, Copy)]
+struct Strict<'l>(&'l Limits);
+
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        self.0.count()?;
+        deserializer.deserialize_any(self)
+    }
 }
 
-/// The entries of one object as they stand, duplicates included.
-struct Entries<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+impl<'de> Visitor<'de> for Strict<'_> {
+    type Value = Value;
 
-impl<'de> serde::Deserialize<'de> for Entries<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EntriesVisitor;
-        impl<'de> Visitor<'de> for EntriesVisitor {
-            type Value = Entries<'de>;
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
 
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a JSON object")
-            }
+    fn visit_bool<E>(self, flag: bool) -> Result<Value, E> {
+        Ok(Value::Bool(flag))
+    }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = map.next_entry::<Key<'de>, &'de RawValue>()? {
-                    entries.push((entry.0.0, entry.1));
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::String(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Value, E> {
+        Ok(Value::String(text))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element_seed(self)? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = map.next_key_seed(KeySeed)? {
+            let Key::Of(key) = key else {
+                let digits: String = map.next_value()?;
+                return digits.parse::<Number>().map(Value::Number).map_err(A::Error::custom);
+            };
+            self.0.count()?;
+            match object.entry(key) {
+                Entry::Vacant(place) => drop(place.insert(map.next_value_seed(self)?)),
+                Entry::Occupied(twice) => {
+                    let key = twice.key().clone();
+                    return Err(self.0.refuse(StrictJsonError::DuplicateKey(key)));
                 }
-                Ok(Entries(entries))
             }
         }
-        deserializer.deserialize_map(EntriesVisitor)
+        Ok(Value::Object(object))
     }
 }
 
-/// A key of an object, copied only when something in it is escaped.
-#[derive(serde::Deserialize)]
-pub(crate) struct Key<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
+/// The key of an entry.
+enum Key {
+    Of(String),
+    /// The parser's own name for a number with all its digits, which it hands over as a map of one
+    /// entry. An object whose key is spelt like that name is an object all the same.
+    Number,
+}
+
+struct KeySeed;
+
+impl<'de> DeserializeSeed<'de> for KeySeed {
+    type Value = Key;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
+        // The parser passes this request on to the keys of real objects only.
+        deserializer.deserialize_newtype_struct("Key", self)
+    }
+}
+
+impl<'de> Visitor<'de> for KeySeed {
+    type Value = Key;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a key")
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, key: D) -> Result<Key, D::Error> {
+        serde::Deserialize::deserialize(key).map(Key::Of)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Key, E> {
+        Ok(Key::Number)
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -131,8 +218,42 @@ mod tests {
     }
 
     #[test]
+    fn an_object_spelt_like_the_parsers_numbers_is_an_object() {
+        let text = r#"{"$serde_json::private::Number":"1"}"#;
+        assert!(parse_strict(text).unwrap().is_object());
+        let text = r#"{"$serde_json::private::RawValue":"1"}"#;
+        assert!(parse_strict(text).unwrap().is_object());
+    }
+
+    #[test]
+    fn a_document_of_too_many_values_is_refused() {
+        let items = |count: usize| format!("[{}1]", "1,".repeat(count - 1));
+        assert!(parse_strict(&items(MAX_VALUES - 1)).is_ok());
+        assert_eq!(parse_strict(&items(MAX_VALUES)), Err(StrictJsonError::TooMany));
+        let objects = format!("[{}{{}}]", r#"{"a":1},"#.repeat(MAX_VALUES / 3));
+        assert_eq!(parse_strict(&objects), Err(StrictJsonError::TooMany));
+    }
+
+    #[test]
+    fn each_byte_is_read_once() {
+        // Read level by level, this document would be read a hundred times over.
+        let deep = |levels: usize| {
+            let text =
+                format!("{}\"{}\"{}", "[".repeat(levels), "x".repeat(1 << 20), "]".repeat(levels));
+            let started = std::time::Instant::now();
+            assert!(parse_strict(&text).is_ok());
+            started.elapsed()
+        };
+        let fastest = |levels| (0..5).map(|_| deep(levels)).min().unwrap();
+        let (flat, nested) = (fastest(1), fastest(MAX_DEPTH));
+        assert!(nested < flat * 20, "{flat:?} {nested:?}");
+    }
+
+    #[test]
     fn deep_nesting_is_refused_without_a_stack_overflow() {
         let text = "[".repeat(100_000) + &"]".repeat(100_000);
-        assert!(parse_strict(&text).is_err());
+        assert_eq!(parse_strict(&text), Err(StrictJsonError::TooDeep));
+        let most = "[".repeat(MAX_DEPTH) + &"]".repeat(MAX_DEPTH);
+        assert!(parse_strict(&most).is_ok());
     }
 }

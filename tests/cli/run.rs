@@ -63,7 +63,7 @@ fn an_input_that_is_none_exits_65_and_says_nothing_on_stdout() {
         ("stop", b"[]", "not a JSON object"),
         ("stop", b"{} {}", "not valid JSON"),
         ("pre_tool_use", b"{", "for example: echo '{\"tool_name\": \"shell\""),
-        ("stop", b"{\"a\":1,\"a\":2}", "key `a` stands twice"),
+        ("stop", b"{\"a\":1,\"a\":2}", "key `a` appears twice"),
         ("stop", b"{\"x\":\"\xff\"}", "not UTF-8"),
         ("pre_tool_use", b"{\"tool_name\":\"\"}", "no `tool_name`"),
         ("pre_tool_use", b"{}", "no `tool_name`"),

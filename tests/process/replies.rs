@@ -155,18 +155,18 @@ async fn what_can_not_be_read_fails_the_call_at_once() {
         ("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"action\":}", "can't be read: expected value"),
         (
             "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{},\"result\":{}}",
-            "its key `result` stands twice",
+            "its key `result` appears twice",
         ),
         (
             "{\"id\":2,\"result\":{\"action\":\"continue\",\"action\":\"deny_tool\"}}",
-            "key `action` stands twice",
+            "key `action` appears twice",
         ),
         (
             "{\"id\":2,\"result\":{\"reason\":\"\\ud800\"}}",
             "can't be used: unexpected end of hex escape",
         ),
-        ("{\"id\":2,\"result\":[]}", "can't be used: it is no object"),
-        ("{\"id\":2,\"result\":\"continue\"}", "can't be used: it is no object"),
+        ("{\"id\":2,\"result\":[]}", "can't be used: it is not an object"),
+        ("{\"id\":2,\"result\":\"continue\"}", "can't be used: it is not an object"),
         (
             "{\"id\":2,\"error\":{\"code\":-32000,\"message\":\"boom\"},\"result\":{}}",
             "with error -32000: boom",

@@ -51,8 +51,8 @@ async fn a_refusal_is_final() {
 #[tokio::test]
 async fn a_greeting_that_is_none_is_a_failure() {
     for (greeting, expected) in [
-        ("reply(m, [1])", "can't be used: it is no object"),
-        ("reply(m, 'hi')", "can't be used: it is no object"),
+        ("reply(m, [1])", "can't be used: it is not an object"),
+        ("reply(m, 'hi')", "can't be used: it is not an object"),
         ("reply(m, {'ok': 'yes'})", "`ok` must be true or false"),
         ("fail(m, -32601, 'what?')", "error -32601: what?"),
         ("say(m)", "error -32601"),

@@ -1,8 +1,7 @@
-//! What a process answered, read into an [`Output`].
+//! Reads the answer of a process into an [`Output`].
 //!
-//! Whatever can't be understood is a failure and never silence: a misspelt key of a guard must not
-//! read as "no opinion". The one exception makes a guard stricter: a denial is heard whatever else is
-//! wrong with the answer.
+//! Keys and words are exact, and anything else is a failure: a misspelt key of a guard must not read
+//! as "no opinion". A denial counts even if the answer has unknown keys beside it.
 
 use serde_json::Value;
 
@@ -190,7 +189,7 @@ fn object(text: &str) -> Result<Option<JsonObject>, Misread> {
     match parse_strict(text) {
         Ok(Value::Null) => Ok(None),
         Ok(Value::Object(object)) => Ok(Some(object)),
-        Ok(_) => Err("it is no object".to_owned()),
+        Ok(_) => Err("it is not an object".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }

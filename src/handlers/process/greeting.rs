@@ -68,7 +68,7 @@ pub(super) fn read(result: &str) -> Result<Greeting, Unwelcome> {
     let answer = match value {
         Value::Null => return Ok(Greeting::default()),
         Value::Object(answer) => answer,
-        _ => return Err(unreadable("it is no object".to_owned())),
+        _ => return Err(unreadable("it is not an object".to_owned())),
     };
     let text = |key: &str| answer.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     match answer.get("ok") {

@@ -122,14 +122,13 @@ impl Handler for ProcessHandler {
                     let reply = self.supervisor.call(stage.method, &params, call.deadline).await?;
                     let output = stage
                         .read(&reply, call.input)
-                        .map_err(|problem| self.misread(stage.method, &problem, reply))?;
+                        .map_err(|problem| self.misread(stage.method, &problem))?;
                     self.vet(stage, call, &output)?;
                     output
                 }
                 Role::Event(method) => {
                     let reply = self.supervisor.call(method, &call.json(), call.deadline).await?;
-                    answer::read_output(&reply)
-                        .map_err(|problem| self.misread(method, &problem, reply))?
+                    answer::read_output(&reply).map_err(|problem| self.misread(method, &problem))?
                 }
             };
             Ok(Some(output).into())
@@ -183,11 +182,10 @@ impl ProcessHandler {
         self.supervisor.process.provides.iter().any(|known| known == "*" || known == tool)
     }
 
-    /// A failure, but for a denial in the reply, which is heard whatever else is wrong with it.
-    fn misread(&self, method: &str, problem: &str, reply: String) -> HandlerError {
+    fn misread(&self, method: &str, problem: &str) -> HandlerError {
         let name = &self.supervisor.process.name;
         let message =
             format!("the answer of process `{name}` to `{method}` can't be used: {problem}");
-        HandlerError::new(Failure::Protocol, message).with_stdout(reply.into_bytes())
+        HandlerError::new(Failure::Protocol, message)
     }
 }

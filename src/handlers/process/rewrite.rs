@@ -1,6 +1,6 @@
-//! What a process changed, or answered in a tool's place.
+//! Reads the changes that a process made, or its answer in a tool's place.
 //!
-//! Only what differs from what the process was told becomes a change, so that an echo is none.
+//! Only what differs from what the process was told becomes a change, so an echo changes nothing.
 
 use serde_json::Value;
 
@@ -146,9 +146,12 @@ fn call(mut call: JsonObject, input: &Input) -> Result<Output, Misread> {
 /// a key that a hook took out must not come back.
 fn after_tool(mut answer: JsonObject, input: &Input) -> Result<Output, Misread> {
     const WRAPPING: [&str; 4] = ["tool", "arguments", "result", "duration"];
-    let nested = answer.contains_key("result") || !answer.keys().any(|key| is_result_key(key));
+    let nested = answer.contains_key("result")
+        || !answer.keys().any(|key| RESULT_KEYS.contains(&key.as_str()));
     let new = if nested {
-        if let Some(problem) = unknown_keys(&answer, &WRAPPING, &ECHOED, "result.").next() {
+        if let Some(mut problem) = unknown_keys(&answer, &WRAPPING, &ECHOED, "result.").next() {
+            let key = problem.key.trim_start_matches("result.");
+            problem.suggestion = problem.suggestion.or(suggest::closest(key, RESULT_KEYS));
             return Err(problem.to_string());
         }
         match present(answer.remove("result")) {
@@ -177,10 +180,6 @@ fn after_tool(mut answer: JsonObject, input: &Input) -> Result<Output, Misread> 
     })
 }
 
-fn is_result_key(key: &str) -> bool {
-    suggest::closest(key, RESULT_KEYS).is_some()
-}
-
 /// Returns the text that took the place of `other` as what `other` was, when it still is that.
 fn as_before(other: &Value, text: String) -> Value {
     let parsed: Option<Value> = serde_json::from_str(&text).ok();
@@ -197,16 +196,17 @@ fn as_before(other: &Value, text: String) -> Value {
 /// Reads a tool result, in which `for_llm` must be.
 fn tool_result_of(mut result: JsonObject) -> Result<ToolResult, Misread> {
     result.retain(|_, value| !value.is_null());
-    for key in result.keys().filter(|key| !RESULT_KEYS.contains(&key.as_str())) {
-        // Other keys are the host's own; one that looks like a known key is a mistake.
-        if let Some(meant) = suggest::closest(key, RESULT_KEYS) {
-            return Err(format!("unknown key `result.{key}`; did you mean `{meant}`?"));
-        }
-    }
+    // Other keys are the host's own.
     match result.get("for_llm") {
         Some(Value::String(_)) => {}
         Some(_) => return Err("`result.for_llm` must be a string".to_owned()),
-        None => return Err("`result.for_llm` is missing: what the model reads".to_owned()),
+        None => {
+            let misspelt = unknown_keys(&result, &RESULT_KEYS, &[], "result.").next();
+            return Err(misspelt.map_or_else(
+                || "`result.for_llm` is missing: the text for the model".to_owned(),
+                |key| key.to_string(),
+            ));
+        }
     }
     shaped(&Value::Object(result))
 }

@@ -1,7 +1,7 @@
-//! Messages of JSON-RPC 2.0: writing ours, and reading a child's with goodwill.
+//! Messages of JSON-RPC 2.0: writes ours, and reads a child's.
 //!
-//! Whatever of a broken reply still tells which call it answers is used, so that the call fails at
-//! once with the cause instead of waiting for its timeout.
+//! A reply that can't be read but still tells which call it answers fails that call at once, with
+//! the cause, instead of leaving it to its timeout.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::wire::{Key, denies};
+use crate::wire::parse_strict;
 
 /// A message from a child.
 #[derive(Debug, PartialEq)]
@@ -49,7 +49,7 @@ impl fmt::Display for RpcError {
 
 impl RpcError {
     fn read(text: &str) -> Self {
-        let value: Value = serde_json::from_str(text).unwrap_or_else(|_| text.into());
+        let value = parse_strict(text).unwrap_or_else(|_| text.into());
         let message = match &value {
             Value::String(message) => message.as_str(),
             other => other.get("message").and_then(Value::as_str).unwrap_or_default(),
@@ -145,10 +145,8 @@ struct Envelope<'t> {
     method: Option<String>,
     result: Option<&'t str>,
     error: Option<&'t str>,
-    /// A key that no message has; one that reads like a denial, if there is one.
+    /// A key that no message has.
     unknown: Option<String>,
-    /// Whether that one does.
-    denies: bool,
     /// Whether it looked like an answer before it broke off.
     answers: bool,
     twice: Option<&'static str>,
@@ -163,7 +161,7 @@ impl<'t> Envelope<'t> {
 
     fn sort(self) -> Incoming {
         if let Some(key) = self.twice {
-            return self.broken(format!("its key `{key}` stands twice"));
+            return self.broken(format!("its key `{key}` appears twice"));
         }
         let id = self.id.and_then(number);
         match self {
@@ -179,20 +177,16 @@ impl<'t> Envelope<'t> {
                 _ => Incoming::Notification { method },
             },
             // Without `jsonrpc` it must at least look like an answer: a log line may have an `id`.
-            Self { jsonrpc, result, error, unknown, denies, .. }
+            Self { jsonrpc, result, error, unknown, .. }
                 if jsonrpc || result.is_some() || error.is_some() =>
             {
-                let inner = |text: &'t str| text.strip_prefix('{')?.strip_suffix('}');
-                let empty =
-                    |text| text == "null" || inner(text).is_some_and(|it| it.trim().is_empty());
                 match (id, result) {
-                    (Some(id), Some(text)) if denies || (empty(text) && unknown.is_some()) => {
-                        let key = unknown.unwrap_or_default();
-                        let problem = format!("`{key}` stands beside its `result`, not in it");
-                        Incoming::Unreadable { id, problem }
-                    }
+                    (Some(id), Some(_)) if let Some(key) = unknown => Incoming::Unreadable {
+                        id,
+                        problem: format!("unknown key `{key}` beside its `result`"),
+                    },
                     (Some(id), Some(text)) => Incoming::Result { id, text: text.to_owned() },
-                    // Whatever it wanted to say stands in the wrong place, and must not be silence.
+                    // What it wanted to say is in the wrong place, and must not be silence.
                     (Some(id), None) => Incoming::Unreadable {
                         id,
                         problem: "it has neither `result` nor `error`".to_owned(),
@@ -223,7 +217,8 @@ fn number(id: &str) -> Option<u64> {
     })
 }
 
-const KEYS: [&str; 5] = ["jsonrpc", "id", "result", "error", "method"];
+/// The keys of all messages; `params` come back from children that return the call with a `result`.
+const KEYS: [&str; 6] = ["jsonrpc", "id", "result", "error", "method", "params"];
 
 /// Fills an envelope key by key; on an error the keys before it are kept.
 struct Fill<'e, 't>(&'e mut Envelope<'t>);
@@ -266,18 +261,14 @@ impl<'de> Visitor<'de> for Fill<'_, 'de> {
                     });
                     continue;
                 }
-                Some(_) => {
-                    envelope.jsonrpc = true;
+                Some(name) => {
+                    envelope.jsonrpc |= name == "jsonrpc";
                     map.next_value::<IgnoredAny>()?;
                     continue;
                 }
                 None => {
-                    let value = map.next_value::<&'de RawValue>()?.get();
-                    if !envelope.denies {
-                        let value = serde_json::from_str(value);
-                        envelope.denies = value.is_ok_and(|value| denies(&key, &value));
-                        envelope.unknown = Some(key.into_owned());
-                    }
+                    envelope.unknown = Some(key.into_owned());
+                    map.next_value::<IgnoredAny>()?;
                     continue;
                 }
             };
@@ -289,6 +280,10 @@ impl<'de> Visitor<'de> for Fill<'_, 'de> {
         Ok(())
     }
 }
+
+/// A key of an object, copied only when something in it is escaped.
+#[derive(serde::Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
 mod tests {
@@ -338,6 +333,7 @@ mod tests {
             r#""result":{ },"action":"deny_tool""#,
             r#""result":{"action":""},"action":"deny_tool","x":1"#,
             r#""result":{"action":"continue"},"decision":"deny""#,
+            r#""result":{"action":"continue"},"at":"12:00""#,
         ] {
             let reply = read(&format!(r#"{{"jsonrpc":"2.0","id":2,{rest}}}"#));
             assert!(matches!(reply, Incoming::Unreadable { id: 2, .. }), "{reply:?}");
@@ -354,8 +350,8 @@ mod tests {
         assert_eq!(read(r#"{"id":"2","result":{}}"#), result(2, "{}"));
         assert_eq!(read(r#"{"id":2.0,"result":{}}"#), result(2, "{}"));
         assert_eq!(read(r#"{"ID":2,"Result":{}}"#), result(2, "{}"));
-        assert_eq!(read(r#"{"id":2,"result":{"a":1},"at":"\ud83d"}"#), result(2, r#"{"a":1}"#));
-        assert_eq!(read(r#"{"id":2,"method":"hook.before_tool","result":{}}"#), result(2, "{}"));
+        let echo = r#"{"id":2,"method":"hook.before_tool","params":{"a":"\ud83d"},"result":{}}"#;
+        assert_eq!(read(echo), result(2, "{}"));
     }
 
     #[test]
@@ -405,7 +401,7 @@ mod tests {
     #[test]
     fn a_broken_reply_still_tells_whose_it_is() {
         for (line, problem) in [
-            (r#"{"id":2,"result":{"approved":true},"result":{}}"#, "`result` stands twice"),
+            (r#"{"id":2,"result":{"approved":true},"result":{}}"#, "`result` appears twice"),
             (r#"{"id":2,"result":{"approved":tru}}"#, "expected"),
             (r#"{"id":2,"result":{}} {"id":3,"result":{}}"#, "trailing"),
             (r#"{"id":2,"result":"#, "EOF"),
