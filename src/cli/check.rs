@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use hookexec::agents::{Agent, NativeEvent};
-use hookexec::config::{Diagnostic, Hook, Severity};
+use hookexec::config::{Diagnostic, Severity};
 use hookexec::executor::{Check, WorstCase};
 use hookexec::handlers::process::ProcessCheck;
 use hookexec::lifecycle::DeclaredEvents;
@@ -18,6 +18,7 @@ use super::exit::Exit;
 use super::report::counted;
 use super::runtime::{PATIENCE, Runtime};
 use super::scripts::{Missing, missing};
+use super::shell_texts::ShellTexts;
 use super::{from, install, output};
 
 /// Checks the hooks files: every problem of every file at once
@@ -68,8 +69,8 @@ impl Args {
             let unfired = host.unfired(check.configured());
             check.add(unfired.into_iter().map(Diagnostic::from));
         }
-        let absent = absent(&check, &options.working_dir.unwrap_or_default());
-        check.add(absent);
+        let commands = commands(&check, &options.working_dir.unwrap_or_default());
+        check.add(commands);
         check.add(late(&self.moments(&check.worst_cases), self.agent()));
         let mut processes = Vec::new();
         if self.start && !check.problems.has_errors() {
@@ -142,17 +143,19 @@ impl Args {
     }
 }
 
-/// Returns warnings of programs that are not there: they may be when the hook runs.
-fn absent(check: &Check, project: &Path) -> Vec<Diagnostic> {
-    let of_hook = |hook: &Hook| {
-        let place = hook.key_locations.get("command").unwrap_or(&hook.location).clone();
-        let missing = missing(hook, project).into_iter();
-        let warning = move |missing: Missing| {
-            Diagnostic::warning(missing.what).hint(missing.hint).at(place.clone())
-        };
-        missing.map(warning)
-    };
-    check.configured().flat_map(of_hook).collect()
+/// Returns what is wrong with the commands of hooks: programs and scripts that are not there (they
+/// may be when the hook runs), and texts that no shell can run.
+fn commands(check: &Check, project: &Path) -> Vec<Diagnostic> {
+    let mut texts = ShellTexts::default();
+    let mut problems = Vec::new();
+    for hook in check.configured() {
+        let place = hook.key_locations.get("command").unwrap_or(&hook.location);
+        let warning = |missing: Missing| Diagnostic::warning(missing.what).hint(missing.hint);
+        let missing = missing(hook, project).into_iter().map(warning);
+        let found = missing.chain(texts.problems(hook));
+        problems.extend(found.map(|problem| problem.at(place.clone())));
+    }
+    problems
 }
 
 /// What somebody waits for.

@@ -38,6 +38,7 @@ mod schema;
 mod scripts;
 mod serve;
 mod settings;
+mod shell_texts;
 mod starter;
 mod status;
 mod table;

@@ -1,5 +1,6 @@
 //! Whether the programs that command hooks name are there.
 
+use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -43,6 +44,9 @@ pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Missing> {
     let Some((program, arguments)) = words.split_first() else { return Vec::new() };
     let mut found: Vec<Missing> = unusable(program, &directory, hook).into_iter().collect();
     let name = program.file_name().unwrap_or_default().to_string_lossy();
+    if is_path(program) {
+        found.extend(carriage_return(&directory.join(program)));
+    }
     // Behind an option may stand what is no script.
     if INTERPRETERS.contains(&name.as_ref())
         && let Some(script) = arguments.first()
@@ -50,12 +54,34 @@ pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Missing> {
         && !script.to_string_lossy().starts_with('-')
         && !script.to_string_lossy().contains("://")
         && !script.to_string_lossy().contains(char::is_whitespace)
-        && !directory.join(script).exists()
         && !on_search_path(script)
     {
-        found.push(absent(&format!("the script {}", script.display()), script, &directory));
+        let path = directory.join(script);
+        if path.exists() {
+            found.extend(carriage_return(&path));
+        } else {
+            found.push(absent(&format!("the script {}", script.display()), script, &directory));
+        }
     }
     found
+}
+
+/// Returns the problem of a script whose first line ends with a carriage return, as files from
+/// Windows do: the kernel takes it for a part of the interpreter's name.
+fn carriage_return(script: &Path) -> Option<Missing> {
+    let mut start = Vec::new();
+    // A pipe would keep this waiting.
+    let file = script.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    let file = (file.len() > 0).then(|| std::fs::File::open(script).ok()).flatten()?;
+    file.take(256).read_to_end(&mut start).ok()?;
+    let first = start.split(|byte| *byte == b'\n').next().filter(|line| line.starts_with(b"#!"))?;
+    first.ends_with(b"\r").then(|| Missing {
+        what: format!("the first line of {} ends with a carriage return", script.display()),
+        hint: format!(
+            "save it with Unix line ends: sed -i 's/\\r$//' {}",
+            quoted(&script.display().to_string())
+        ),
+    })
 }
 
 /// Returns whether `path` leads to a file that can be executed.
@@ -117,7 +143,7 @@ fn has_script_ending(word: &Path) -> bool {
     word.extension().is_some_and(|ending| SCRIPTS.iter().any(|known| ending == *known))
 }
 
-fn is_shell(shell: &str) -> bool {
+pub(crate) fn is_shell(shell: &str) -> bool {
     let name = Path::new(shell).file_name().unwrap_or_default().to_string_lossy();
     ["sh", "bash", "dash", "zsh", "ksh", "ash"].contains(&name.as_ref())
 }
@@ -130,7 +156,7 @@ fn expanded(path: &str) -> PathBuf {
 }
 
 /// Returns the words of a command as far as no shell is needed to tell what they are.
-fn plain_words(text: &str) -> Vec<&str> {
+pub(crate) fn plain_words(text: &str) -> Vec<&str> {
     let words = text.lines().next().unwrap_or_default().split_whitespace();
     let mut words = words.map_while(plain).peekable();
     while words.next_if(|word| is_assignment(word)).is_some() {}

@@ -28,7 +28,8 @@ fn a_settings_file_becomes_a_hooks_file_that_loads() {
         insta::assert_snapshot!(format!("import-{name}"), done.stdout);
         insta::assert_snapshot!(format!("import-{name}-remarks"), done.stderr);
         sandbox.write("imported.yaml", &done.stdout);
-        let check = sandbox.hookexec(["check", "--config", "imported.yaml"]).run().exits(0);
+        let check = sandbox.hookexec(["check", "--config", "imported.yaml"]);
+        let check = check.env("CLAUDE_PLUGIN_ROOT", "/opt/plugin").run().exits(0);
         assert!(check.stdout.contains(" 0 errors"), "{check:#?}");
     }
 }

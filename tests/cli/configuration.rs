@@ -53,6 +53,11 @@ fn a_program_that_is_not_there_is_warned_of() {
         ("command: [/gone/guard]", "/gone/guard does not exist", "is no guard\n"),
         ("command: ['~/gone.sh']", "~/gone.sh does not exist", "begins at [SANDBOX]/project"),
         ("command: [no-such-guard]", "no program `no-such-guard` on the search path", "install it"),
+        (
+            "command: no-such-guard -x | cat",
+            "no program `no-such-guard` on the search path",
+            "install it",
+        ),
         ("command: python3 ./gone.py", "the script ./gone.py does not exist", "begins at"),
         ("command: python3 gone.py", "the script gone.py does not exist", "begins at"),
         ("command: bash gone.sh -x", "the script gone.sh does not exist", "begins at"),
@@ -72,10 +77,10 @@ fn a_program_that_is_not_there_is_warned_of() {
         "command: 'test -x ./gone.sh && ./gone.sh'",
         "command: '[ -x ./gone.sh ] && ./gone.sh'",
         "command: '\"./my hooks/gone.sh\"'",
-        "command: '\"$DIR\"/gone.sh'",
+        "command: '\"$DIR\"/gone.sh', env: { DIR: /opt }",
         "command: '${DIR:-.}/gone.sh'",
         "command: \"#!/gone\\ntrue\"",
-        "command: no-such-guard",
+        "command: no-such-guard, env: { PATH: /opt/bin }",
         "command: './*.sh'",
         "command: [no-such-guard], env: { PATH: /opt/bin }",
         "command: ./gone.sh, enabled: false",
@@ -85,7 +90,7 @@ fn a_program_that_is_not_there_is_warned_of() {
         "command: python3 sub/inner.py",
         "command: 'bash there.sh'",
         "command: 'bash git'",
-        "command: 'deno run x.ts'",
+        "command: 'deno run x.ts', env: { PATH: /opt/bin }",
         "command: 'python3 -m gone.py'",
         "command: [./inner.py], working_dir: sub, enabled: false",
         "command: 'import a/b', shell: python3",
@@ -93,6 +98,67 @@ fn a_program_that_is_not_there_is_warned_of() {
         let done = check(hook);
         assert!(done.stdout.ends_with("0 errors, 0 warnings\n"), "{hook}: {done:?}");
     }
+}
+
+#[test]
+fn commands_that_no_shell_can_run_are_found_without_running_them() {
+    let sandbox = Sandbox::new();
+    sandbox.script("windows.sh", "#!/bin/sh\r\nexit 0\r\n");
+    let check = |hook: &str, code: i32| {
+        sandbox.write("hooks.yaml", &format!("stop:\n- {{ type: command, {hook} }}\n"));
+        sandbox.hookexec(["check", "--isolated", "--config", "hooks.yaml"]).run().exits(code)
+    };
+    for (hook, what, hint) in [
+        ("command: 'touch ran; if true'", "sh can't read this command: ", "exits with 2"),
+        (
+            "command: 'touch ran; [[ (a ]]', shell: bash",
+            "bash can't read this command: ",
+            "correct",
+        ),
+        (
+            "command: 'sh \"$CLAUDE_PLUGIN_ROOT\"/x'",
+            "sets the variable `CLAUDE_PLUGIN_ROOT`",
+            "env: {",
+        ),
+        ("command: 'echo ${NOT_SET}'", "nothing sets the variable `NOT_SET`", "${NOT_SET:-value}"),
+        ("command: 'echo $LANG', inherit_env: [HOME]", "nothing sets the variable `LANG`", "env:"),
+    ] {
+        let done = check(hook, 78);
+        assert!(done.stderr.contains(what) && done.stderr.contains(hint), "{hook}: {done:?}");
+        assert!(done.stderr.contains(" --> hooks.yaml:2:29\n"), "{hook}: {done:?}");
+    }
+    for (hook, what) in [
+        ("command: ./windows.sh", "windows.sh ends with a carriage return"),
+        ("command: sh windows.sh", "windows.sh ends with a carriage return"),
+        ("command: \"echo\\u00a0x\"", "a no-break space (U+00A0) in the command"),
+    ] {
+        let done = check(hook, 0);
+        assert!(done.stderr.contains(what), "{hook}: {done:?}");
+    }
+    for hook in [
+        "command: 'echo $HOME ${LANG:-C} $HOOKEXEC_EVENT \"$CLAUDE_PROJECT_DIR\"'",
+        "command: 'read -r line; echo \"$line\"'",
+        "command: 'echo $MINE', env: { MINE: x }",
+        "command: \"awk '{ print $NF }'\"",
+        "command: 'f() { true; }; f'",
+        "command: 'if then', shell: /usr/bin/python3",
+        "command: 'if true', enabled: false",
+    ] {
+        let done = check(hook, 0);
+        assert!(done.stdout.ends_with("0 errors, 0 warnings\n"), "{hook}: {done:?}");
+    }
+    assert!(!sandbox.project().join("ran").exists());
+}
+
+#[test]
+fn texts_of_an_unapproved_file_are_not_handed_to_a_shell() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", "stop: { type: command, command: 'if true' }\n");
+    let done = sandbox.hookexec(["check"]).run().exits(0);
+    assert!(!done.stderr.contains("can't read"), "{done:?}");
+    sandbox.trust();
+    let done = sandbox.hookexec(["check"]).run().exits(78);
+    assert!(done.stderr.contains("sh can't read this command"), "{done:?}");
 }
 
 #[test]

@@ -1,0 +1,225 @@
+//! What is wrong with the command texts of hooks, as far as it shows without running them.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use hookexec::agents::Dialect;
+use hookexec::config::{Command, Diagnostic, Hook, InheritEnv};
+
+use super::scripts::{is_shell, plain_words};
+
+/// How long a shell may take to read a text.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The variables that shells and hookexec set themselves.
+const SET_BY_SHELLS: [&str; 22] = [
+    "PWD",
+    "OLDPWD",
+    "HOME",
+    "PATH",
+    "IFS",
+    "PPID",
+    "OPTARG",
+    "OPTIND",
+    "LINENO",
+    "RANDOM",
+    "SECONDS",
+    "REPLY",
+    "HOSTNAME",
+    "UID",
+    "EUID",
+    "SHELL",
+    "SHLVL",
+    "PIPESTATUS",
+    "FUNCNAME",
+    "_",
+    "USER",
+    "TMPDIR",
+];
+const SET_BY_HOOKEXEC: [&str; 5] = [
+    "HOOKEXEC_EVENT",
+    "HOOKEXEC_TOOL_NAME",
+    "HOOKEXEC_SESSION_ID",
+    "HOOKEXEC_CONFIG_DIR",
+    "HOOKEXEC_PROJECT_DIR",
+];
+/// The directories of projects, which the coding agents set.
+const SET_BY_AGENTS: [&str; 5] = [
+    "CLAUDE_PROJECT_DIR",
+    "CURSOR_PROJECT_DIR",
+    "FACTORY_PROJECT_DIR",
+    "GEMINI_PROJECT_DIR",
+    "QWEN_PROJECT_DIR",
+];
+
+/// Checks the command texts of hooks, each text once.
+#[derive(Default)]
+pub(crate) struct ShellTexts<'h> {
+    seen: BTreeSet<(&'h str, &'h str)>,
+}
+
+impl<'h> ShellTexts<'h> {
+    /// Returns what is wrong with the command text of `hook`; nothing when it has none.
+    ///
+    /// A shell reads the text and runs nothing of it. Texts of files that are not approved are not
+    /// handed to a shell.
+    pub(crate) fn problems(&mut self, hook: &'h Hook) -> Vec<Diagnostic> {
+        let Some(Command::Text(text)) = &hook.command else { return Vec::new() };
+        let shell = hook.shell.as_deref().unwrap_or("/bin/sh");
+        if hook.kind != "command" || !hook.enabled || !is_shell(shell) {
+            return Vec::new();
+        }
+        let mut problems: Vec<Diagnostic> = unset_variables(hook, text);
+        if text.contains('\u{a0}') {
+            let problem = Diagnostic::warning("a no-break space (U+00A0) in the command");
+            problems.push(problem.hint("a shell takes it for a letter: replace it with a space"));
+        }
+        if hook.untrusted.is_none() && self.seen.insert((shell, text)) {
+            problems.extend(syntax(shell, text).or_else(|| missing_program(hook, shell, text)));
+        }
+        problems
+    }
+}
+
+/// Returns the error that a shell finds in a text without running it.
+fn syntax(shell: &str, text: &str) -> Option<Diagnostic> {
+    let (success, said) = ask(shell, &["-n", "-c", text])?;
+    // Bash exits with 0 after some errors, which it reports all the same.
+    let cause = said.lines().rev().find(|it| !it.trim().is_empty() && !it.contains("warning:"));
+    let cause = cause.or((!success).then_some("it gives no reason"))?;
+    let name = Path::new(shell).file_name().unwrap_or_default().display();
+    let problem = Diagnostic::error(format!("{name} can't read this command: {}", cause.trim()));
+    Some(problem.hint("correct the command; as it is, the shell exits with 2, which blocks"))
+}
+
+/// Returns a warning when the first word of a text is nothing that the shell knows.
+fn missing_program(hook: &Hook, shell: &str, text: &str) -> Option<Diagnostic> {
+    let word = *plain_words(text).first()?;
+    let searched = hook.inherit_env == InheritEnv::All && !hook.env.contains_key("PATH");
+    if !searched || word.contains('/') || word.starts_with(['-', '~']) {
+        return None;
+    }
+    let (found, _) = ask(shell, &["-c", "command -v \"$1\"", "sh", word])?;
+    if found {
+        return None;
+    }
+    let problem = Diagnostic::warning(format!("there is no program `{word}` on the search path"));
+    Some(problem.hint("install it, or give its absolute path; until then the hook fails"))
+}
+
+/// Runs a shell without the user's own files, and returns whether it succeeded and what it wrote to
+/// stderr; `None` when it can't be run or takes too long.
+fn ask(shell: &str, args: &[&str]) -> Option<(bool, String)> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let without_files = if shell.ends_with("zsh") { &["-f"][..] } else { &[] };
+    let command = duct::cmd(shell, without_files.iter().chain(args))
+        .full_env([("PATH", path)])
+        .stdin_null()
+        .stdout_null()
+        .stderr_capture()
+        .unchecked();
+    let handle = command.start().ok()?;
+    let Ok(Some(output)) = handle.wait_timeout(PATIENCE) else {
+        let _ = handle.kill();
+        return None;
+    };
+    Some((output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned()))
+}
+
+/// Returns an error for each variable that the text needs and nothing sets.
+fn unset_variables(hook: &Hook, text: &str) -> Vec<Diagnostic> {
+    let is_set = |name: &str| {
+        let inherited = match &hook.inherit_env {
+            InheritEnv::All => true,
+            InheritEnv::Only(names) => names.iter().any(|known| known == name),
+            _ => false,
+        };
+        let dialect = name == "CLAUDE_PROJECT_DIR" && hook.dialect == Some(Dialect::ClaudeCode);
+        dialect
+            || hook.env.contains_key(name)
+            || [&SET_BY_SHELLS[..], &SET_BY_HOOKEXEC].concat().contains(&name)
+            || inherited && (SET_BY_AGENTS.contains(&name) || std::env::var_os(name).is_some())
+            || is_named_without_dollar(text, name)
+    };
+    let problem = |name: &str| {
+        let hint = match name {
+            "CLAUDE_PLUGIN_ROOT" => format!(
+                "Claude Code sets it for plugins: give the plugin's directory, `env: {{ {name}: /path/to/plugin }}`"
+            ),
+            _ => format!("set it in `env:`, or give a default: `${{{name}:-value}}`"),
+        };
+        Diagnostic::error(format!("nothing sets the variable `{name}` of this command")).hint(hint)
+    };
+    let needed: BTreeSet<&str> = needed_variables(text).into_iter().collect();
+    needed.into_iter().filter(|name| !is_set(name)).map(problem).collect()
+}
+
+/// Returns whether a text may set a variable itself: it names it without a `$`.
+fn is_named_without_dollar(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + name.len()..].chars().next();
+        !before.is_some_and(|it| is_of_name(it) || it == '$' || it == '{')
+            && !after.is_some_and(is_of_name)
+    })
+}
+
+/// Returns the names behind each `$NAME` and `${NAME}`, outside of single quotes.
+fn needed_variables(text: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    let (mut single, mut double) = (false, false);
+    let mut letters = text.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\'' if !double => single = !single,
+            '"' if !single => double = !double,
+            '\\' if !single => drop(letters.next()),
+            '$' if !single => {
+                let rest = &text[at + 1..];
+                let (rest, end) = match rest.strip_prefix('{') {
+                    Some(rest) => (rest, "}"),
+                    None => (rest, ""),
+                };
+                let name = &rest[..rest.find(|it| !is_of_name(it)).unwrap_or(rest.len())];
+                // `${NAME:-value}` and its like need nothing.
+                if name.starts_with(|first: char| !first.is_ascii_digit())
+                    && rest[name.len()..].starts_with(end)
+                {
+                    names.push(name);
+                }
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+fn is_of_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_variables_that_the_shell_would_expand_are_needed() {
+        for (text, names) in [
+            ("$A/x ${B}/y \"$C\" \"${D}\"", &["A", "B", "C", "D"][..]),
+            ("awk '{ print $NF }' \\$E \"\\$F\"", &[]),
+            ("\"it's $G\" '\"$H\"'", &["G"]),
+            ("${I:-x} ${J-} ${K:?no} ${L#x} ${#M}", &[]),
+            ("$1 $@ $$ $? $# $(date) $((1+1)) $", &[]),
+            ("$_N$O", &["_N", "O"]),
+        ] {
+            assert_eq!(needed_variables(text), names, "{text}");
+        }
+        for text in ["A=1; $A", "read -r A; $A", "for A in x; do $A; done", "export A"] {
+            assert!(is_named_without_dollar(text, "A"), "{text}");
+        }
+        for text in ["$A", "${A}", "AB $A", "xA=1"] {
+            assert!(!is_named_without_dollar(text, "A"), "{text}");
+        }
+    }
+}
