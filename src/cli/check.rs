@@ -167,8 +167,9 @@ struct Moment<'c> {
 }
 
 impl Moment<'_> {
+    /// Returns how long its hooks may take by their own timeouts; one without has the time that is left.
     fn time(&self) -> Duration {
-        self.cases.iter().map(|case| case.until_verdict()).sum()
+        self.cases.iter().map(|case| case.stated_until_verdict()).sum()
     }
 
     fn told(&self) -> String {
@@ -179,8 +180,7 @@ impl Moment<'_> {
     }
 }
 
-/// Returns warnings of moments whose hooks may take too long: one for each limit, since hooks that
-/// say nothing of their time all have the same.
+/// Returns warnings of moments whose hooks may take too long, one for each limit.
 fn late(moments: &[Moment<'_>], agent: Option<Agent>) -> Vec<Diagnostic> {
     let mut by_limit: BTreeMap<Duration, Vec<&Moment<'_>>> = BTreeMap::new();
     for moment in moments.iter().filter(|moment| moment.time() > moment.limit) {

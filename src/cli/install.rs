@@ -15,6 +15,7 @@ use super::report::counted;
 use super::settings::backup::{Backup, Before};
 use super::settings::call::{self, Call};
 use super::settings::live::Live;
+use super::settings::plugin::PluginFile;
 use super::settings::{self, Entry, Scope, Settings, store};
 
 /// Puts hookexec into the hook settings of coding agents
@@ -57,22 +58,33 @@ pub(crate) struct TargetArgs {
     scope: Scope,
 }
 
+/// Where hookexec is installed.
+pub(crate) enum Target {
+    Settings(Settings),
+    Plugin(PluginFile),
+}
+
 impl TargetArgs {
-    /// Returns the settings to change.
-    pub(crate) fn settings(&self) -> Result<Vec<Settings>, CommandError> {
+    /// Returns the files to change.
+    pub(crate) fn targets(&self) -> Result<Vec<Target>, CommandError> {
         let project = std::env::current_dir().map_err(|error| {
             CommandError::internal(format!("can't tell the current directory: {error}"))
         })?;
-        self.agents
-            .iter()
-            .map(|agent| match agent.plugin() {
-                Some(plugin) => Err(CommandError::usage(format!(
-                    "{} has no settings for hooks: copy its plugin from `{plugin}` of hookexec's repository",
-                    agent.title()
-                ))),
-                None => Settings::of(*agent, self.scope, &project).ok_or_else(no_home),
-            })
-            .collect()
+        self.agents.iter().map(|agent| self.target(*agent, &project)).collect()
+    }
+
+    fn target(&self, agent: Agent, project: &Path) -> Result<Target, CommandError> {
+        let Some(plugin) = agent.plugin() else {
+            let settings = Settings::of(agent, self.scope, project).ok_or_else(no_home)?;
+            return Ok(Target::Settings(settings));
+        };
+        let file = PluginFile::of(agent, self.scope, project).ok_or_else(|| {
+            CommandError::usage(format!(
+                "{} has no settings for hooks: copy its plugin from `{plugin}` of hookexec's repository",
+                agent.title()
+            ))
+        })?;
+        Ok(Target::Plugin(file))
     }
 }
 
@@ -81,8 +93,11 @@ impl Args {
         let program = self.program()?;
         let configs = self.absolute_configs()?;
         own_home()?;
-        for settings in self.target.settings()? {
-            self.install(&settings, &program, &configs)?;
+        for target in self.target.targets()? {
+            match target {
+                Target::Settings(settings) => self.install(&settings, &program, &configs)?,
+                Target::Plugin(file) => self.install_plugin(&file, &program)?,
+            }
         }
         if !self.dry_run {
             output::talk(LAYERS);
@@ -152,6 +167,40 @@ impl Args {
             output::talk(&format!("  backup: {}\n", backup.before_path().display()));
         }
         output::talk(&format!("  next: {}\n", settings.then()));
+        Ok(())
+    }
+
+    fn install_plugin(&self, file: &PluginFile, program: &str) -> Result<(), CommandError> {
+        let (path, title) = (&file.path, file.agent.title());
+        if !self.config.is_empty() {
+            return Err(CommandError::usage(format!("the plugin of {title} takes no `--config`"))
+                .hint("write the hooks to ~/.config/hookexec/hooks.yaml"));
+        }
+        let new = PluginFile::text(program, within_of(self.timeout.unwrap_or(TIMEOUT)));
+        let current = store::read(path).map_err(|error| unreadable(path, &error))?;
+        match &current {
+            Some(text) if *text == new => {
+                output::talk(&format!("{title}: already installed in {}\n", path.display()));
+                return Ok(());
+            }
+            Some(text) if !PluginFile::is_plugin(text) => {
+                let path = path.display();
+                return Err(CommandError::usage(format!("{path} is not hookexec's plugin"))
+                    .hint("move it to another name and try again"));
+            }
+            _ => {}
+        }
+        if self.diff || self.dry_run {
+            output::print(&diff(path, current.as_deref().unwrap_or_default(), &new))?;
+        }
+        if self.dry_run {
+            return Ok(());
+        }
+        let backup = Backup::of(path).ok_or_else(no_home)?;
+        backup.keep(path, None, &new).map_err(|failed| unwritable(&failed.path, &failed.error))?;
+        store::write(path, current.as_deref(), &new).map_err(|error| unwritable(path, &error))?;
+        output::talk(&format!("{title}: installed in {}\n", path.display()));
+        output::talk(&format!("  next: start {title} again\n"));
         Ok(())
     }
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::error::CommandError;
 use super::exit::Exit;
 use super::output::{self, PlainFormat};
+use super::settings::plugin::PluginFile;
 use super::settings::{Scope, Settings, store};
 use super::table::Table;
 
@@ -27,7 +28,7 @@ pub(crate) struct Args {
 struct Row {
     agent: &'static str,
     scope: String,
-    /// How many entries call hookexec.
+    /// How many entries call hookexec; 1 for a plugin.
     hooks: usize,
     /// Why the settings can't be read.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,7 +40,7 @@ impl Args {
     pub(crate) fn execute(self) -> Result<Exit, CommandError> {
         let project = std::env::current_dir().unwrap_or_default();
         let scopes = [Scope::User, Scope::Project];
-        let rows: Vec<Row> = Agent::with_settings()
+        let rows: Vec<Row> = Agent::all()
             .flat_map(|agent| scopes.map(|scope| row(agent, scope, &project)))
             .flatten()
             .collect();
@@ -53,7 +54,8 @@ impl Args {
 
 fn show(rows: &[Row]) -> Result<(), CommandError> {
     if rows.is_empty() {
-        let agents: Vec<&str> = Agent::with_settings().map(Agent::name).collect();
+        let installable = Agent::with_settings().chain([Agent::OpenCode]);
+        let agents: Vec<&str> = installable.map(Agent::name).collect();
         return output::print(&format!(
             "no coding agent is found here, and hookexec is installed in none\n\n\
              next: hookexec install AGENT, where AGENT is one of {}\n",
@@ -79,6 +81,9 @@ fn show(rows: &[Row]) -> Result<(), CommandError> {
 
 /// Returns what is installed; `None` for an agent that is not used here.
 fn row(agent: Agent, scope: Scope, project: &Path) -> Option<Row> {
+    if agent.plugin().is_some() {
+        return plugin_row(agent, scope, project);
+    }
     let settings = Settings::of(agent, scope, project)?;
     let text = store::read(&settings.path).map_err(|error| error.to_string());
     let hooks = text.and_then(|text| {
@@ -96,5 +101,23 @@ fn row(agent: Agent, scope: Scope, project: &Path) -> Option<Row> {
         hooks,
         error,
         settings: settings.path,
+    })
+}
+
+/// Returns whether an agent's plugin is installed.
+fn plugin_row(agent: Agent, scope: Scope, project: &Path) -> Option<Row> {
+    let file = PluginFile::of(agent, scope, project)?;
+    let text = store::read(&file.path).map_err(|error| error.to_string());
+    let (hooks, error) = match text {
+        Ok(text) => (usize::from(text.is_some_and(|text| PluginFile::is_plugin(&text))), None),
+        Err(error) => (0, Some(error)),
+    };
+    let here = scope == Scope::User && file.is_found();
+    (hooks > 0 || error.is_some() || here).then(|| Row {
+        agent: agent.name(),
+        scope: scope.to_string(),
+        hooks,
+        error,
+        settings: file.path,
     })
 }

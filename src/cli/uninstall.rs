@@ -2,9 +2,12 @@
 
 use super::error::{CommandError, warn};
 use super::exit::Exit;
-use super::install::{TargetArgs, diff, no_home, own_home, uneditable, unreadable, unwritable};
+use super::install::{
+    Target, TargetArgs, diff, no_home, own_home, uneditable, unreadable, unwritable,
+};
 use super::output;
 use super::settings::backup::{Backup, Before};
+use super::settings::plugin::PluginFile;
 use super::settings::{Settings, store};
 
 /// Takes hookexec out of the hook settings of coding agents
@@ -29,8 +32,11 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn execute(self) -> Result<Exit, CommandError> {
         own_home()?;
-        for settings in self.target.settings()? {
-            self.uninstall(&settings)?;
+        for target in self.target.targets()? {
+            match target {
+                Target::Settings(settings) => self.uninstall(&settings)?,
+                Target::Plugin(file) => self.uninstall_plugin(&file)?,
+            }
         }
         Ok(Exit::Success)
     }
@@ -68,6 +74,33 @@ impl Args {
                 entry.command
             ));
         }
+        output::talk(&format!("{title}: uninstalled from {}\n", path.display()));
+        Ok(())
+    }
+}
+
+impl Args {
+    fn uninstall_plugin(&self, file: &PluginFile) -> Result<(), CommandError> {
+        let (path, title) = (&file.path, file.agent.title());
+        let current = store::read(path).map_err(|error| unreadable(path, &error))?;
+        let Some(current) = current.filter(|text| PluginFile::is_plugin(text)) else {
+            output::talk(&format!("{title}: not installed in {}\n", path.display()));
+            return Ok(());
+        };
+        let backup = Backup::of(path).ok_or_else(no_home)?;
+        if !backup.is_of(&current) {
+            let path = path.display();
+            return Err(CommandError::usage(format!("{path} is not as `install` wrote it"))
+                .hint("remove it by hand"));
+        }
+        if self.diff || self.dry_run {
+            output::print(&diff(path, &current, ""))?;
+        }
+        if self.dry_run {
+            return Ok(());
+        }
+        store::remove(path, &current).map_err(|error| unwritable(path, &error))?;
+        backup.forget();
         output::talk(&format!("{title}: uninstalled from {}\n", path.display()));
         Ok(())
     }

@@ -258,6 +258,13 @@ impl Hook {
         }
     }
 
+    /// Returns whether the file says its timeout; otherwise it has the time that its caller leaves, one minute
+    /// at most.
+    #[must_use]
+    pub fn states_timeout(&self) -> bool {
+        self.key_locations.contains_key("timeout") || self.timeout != Self::DEFAULT_TIMEOUT
+    }
+
     /// Returns who configured it.
     #[must_use]
     pub fn layer(&self) -> Layer {

@@ -28,6 +28,9 @@ pub struct WorstCase {
     /// The time.
     #[serde(rename = "seconds", serialize_with = "seconds")]
     pub time: Duration,
+    /// The time of the hooks with a `timeout` in the file alone: others have the time that the caller leaves.
+    #[serde(skip)]
+    pub stated: Duration,
     /// The deadline of the event: what has not answered by then has failed.
     #[serde(rename = "deadline_seconds", serialize_with = "optional_seconds")]
     pub deadline: Option<Duration>,
@@ -41,6 +44,12 @@ impl WorstCase {
     #[must_use]
     pub fn until_verdict(&self) -> Duration {
         self.deadline.map_or(self.time, |deadline| self.time.min(deadline))
+    }
+
+    /// Returns the time until the verdict by what the file says of it.
+    #[must_use]
+    pub fn stated_until_verdict(&self) -> Duration {
+        self.deadline.map_or(self.stated, |deadline| self.stated.min(deadline))
     }
 
     /// Returns a warning when the deadline may pass before all hooks have answered.
@@ -74,10 +83,13 @@ impl Executor {
     fn worst_case(&self, plan: &Plan) -> Option<WorstCase> {
         let of = |hooks: Vec<&Bound>, tool: Option<String>| {
             let first = hooks.first()?;
+            let has_timeout = |bound: &&&Bound| bound.hook.states_timeout();
+            let stated: Vec<&Bound> = hooks.iter().filter(has_timeout).copied().collect();
             Some(WorstCase {
                 event: plan.contract.event,
                 tool,
                 time: together(&hooks, self.max_parallel),
+                stated: together(&stated, self.max_parallel),
                 deadline: self.deadline_of(&hooks),
                 location: first.hook.location.clone(),
             })

@@ -422,8 +422,12 @@ fn copilot_loads_the_hooks_of_a_trusted_project_only() {
     let _ = doctor().env(variable, "true").run().exits(0);
     let config = sandbox.home().join(".copilot/config.json");
     fs::create_dir_all(config.parent().unwrap()).unwrap();
-    fs::write(config, json!({"trusted_folders": [sandbox.project()]}).to_string()).unwrap();
-    let _ = doctor().run().exits(0);
+    for folder in [sandbox.project(), sandbox.project().parent().unwrap().to_owned()] {
+        fs::write(&config, json!({"trusted_folders": [folder]}).to_string()).unwrap();
+        let _ = doctor().run().exits(0);
+    }
+    fs::write(&config, json!({"trusted_folders": ["/elsewhere"]}).to_string()).unwrap();
+    let _ = doctor().run().exits(1);
 }
 
 #[test]

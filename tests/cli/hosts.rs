@@ -81,7 +81,15 @@ fn hooks_that_may_take_longer_than_somebody_waits_are_warned_of() {
     assert!(said.contains(wanted), "{said}");
     assert!(said.contains("or let it wait longer: `hookexec install claude-code --timeout 72`"));
     assert_eq!(check(&["--host", "claude-code", "--within", "65"]).stderr, "");
-    // No agent is made to wait for an hour.
+    // A hook without a `timeout` has the time that the agent leaves, and no agent waits for an hour.
+    sandbox.write("hooks.yaml", "stop: { type: command, command: 'true' }");
+    assert_eq!(check(&["--host", "claude-code"]).stderr, "");
+    sandbox.write(
+        "hooks.yaml",
+        "{ defaults: { timeout: 80 }, stop: { type: command, command: 'true' } }",
+    );
+    let said = check(&["--host", "claude-code"]).stderr;
+    assert!(said.contains("80s at Stop"), "{said}");
     sandbox.write("hooks.yaml", "stop: { type: command, command: 'true', timeout: 1h }");
     let said = check(&["--host", "claude-code"]).stderr;
     assert!(said.contains("3600s at Stop") && !said.contains("hookexec install"), "{said}");

@@ -13,6 +13,7 @@ use crate::cli::install::timeout_for;
 use crate::cli::scripts::is_program;
 use crate::cli::settings::call::{Call, denies_without_answer};
 use crate::cli::settings::live::Live;
+use crate::cli::settings::plugin::PluginFile;
 use crate::cli::settings::{Scope, Settings, store, text};
 
 /// One entry in an agent's settings that calls hookexec.
@@ -117,7 +118,9 @@ fn copilot_trust(settings: &Settings, project: &Path) -> Option<Finding> {
     let text = store::read(&config).ok().flatten().unwrap_or_default();
     let folders = text::strings(&text, &["trusted_folders"]);
     let real = project.canonicalize().unwrap_or_else(|_| project.to_owned());
-    let trusted = folders.iter().any(|folder| [project, &real].contains(&Path::new(folder)));
+    // Folders in a trusted one are trusted as well.
+    let trusted =
+        folders.iter().any(|folder| project.starts_with(folder) || real.starts_with(folder));
     (!trusted).then(|| {
         Finding::problem(format!(
             "`copilot -p` loads no hooks of this project: start `copilot` here and trust the folder, \
@@ -228,18 +231,39 @@ fn event_finding(agent: Agent, event: Event, calls: &[Registered]) -> Finding {
     }
 }
 
-/// Returns what is to be said of an agent whose plugin calls hookexec: nothing of one that never did,
-/// unless the user asks.
-pub(super) fn by_plugin(agent: Agent, plugin: &str, asked: bool) -> Option<Vec<Finding>> {
-    let seen = agent.events().iter().filter_map(|native| last_seen(agent, native)).max();
-    match seen {
-        Some(time) => Some(vec![Finding::fine(format!("its plugin last called {}", ago(time)))]),
-        None => asked.then(|| {
-            vec![Finding::problem(format!(
-                "its plugin never called hookexec: copy it from `{plugin}` of hookexec's repository"
-            ))]
-        }),
+/// Returns the findings about an agent whose plugin calls hookexec; `None` if it never did and the user did
+/// not ask.
+pub(super) fn by_plugin(
+    agent: Agent,
+    plugin: &str,
+    asked: bool,
+    project: &Path,
+) -> Option<Vec<Finding>> {
+    let scopes = [Scope::User, Scope::Project];
+    let files = scopes.into_iter().filter_map(|scope| PluginFile::of(agent, scope, project));
+    let files: Vec<PluginFile> = files.collect();
+    let installed = files.iter().find(|file| {
+        let text = store::read(&file.path).ok().flatten().unwrap_or_default();
+        PluginFile::is_plugin(&text)
+    });
+    let mut findings = Vec::new();
+    if let Some(file) = installed {
+        findings.push(Finding::fine(format!("installed: {}", file.path.display())));
     }
+    let seen = agent.events().iter().filter_map(|native| last_seen(agent, native)).max();
+    findings.push(match seen {
+        Some(time) => Finding::fine(format!("its plugin last called {}", ago(time))),
+        None if installed.is_some() => Finding::warning("its plugin never called hookexec yet"),
+        None if asked && files.is_empty() => Finding::problem(format!(
+            "its plugin never called hookexec: copy it from `{plugin}` of hookexec's repository"
+        )),
+        None if asked => Finding::problem(format!("not installed: `hookexec install {agent}`")),
+        None if files.iter().any(PluginFile::is_found) => {
+            Finding::warning(format!("not installed: `hookexec install {agent}`"))
+        }
+        None => return None,
+    });
+    Some(findings)
 }
 
 fn last_seen(agent: Agent, native: &NativeEvent) -> Option<SystemTime> {
@@ -313,7 +337,7 @@ fn patience(agent: Agent, calls: &[Registered], check: &Check) -> Vec<Finding> {
         let fires = native.fires(agent);
         for hook in check.configured().filter(|hook| hook.enabled && fires.contains(&hook.event)) {
             // A hook without a `timeout` has the time that the agent leaves.
-            if hook.timeout > within && hook.key_locations.contains_key("timeout") {
+            if hook.timeout > within && hook.states_timeout() {
                 let remedy = timeout_for(hook.timeout).map_or_else(
                     || "no agent can be made to wait that long; lower its `timeout`".to_owned(),
                     |timeout| format!("`hookexec install {agent} --timeout {timeout}`"),

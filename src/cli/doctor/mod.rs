@@ -143,8 +143,9 @@ impl Args {
             return None;
         }
         if let Some(plugin) = agent.plugin() {
-            let findings = installed::by_plugin(agent, plugin, self.agents.contains(&agent));
-            return findings.map(|findings| Section { title: agent.title().to_owned(), findings });
+            let asked = self.agents.contains(&agent);
+            let findings = installed::by_plugin(agent, plugin, asked, project);
+            return findings.map(|findings| Section::new(agent.title(), findings));
         }
         let scopes = [Scope::User, Scope::Project];
         let all: Vec<_> = scopes

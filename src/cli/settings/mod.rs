@@ -3,6 +3,7 @@
 pub(crate) mod backup;
 pub(crate) mod call;
 pub(crate) mod live;
+pub(crate) mod plugin;
 pub(crate) mod store;
 pub(crate) mod text;
 
@@ -246,8 +247,10 @@ impl Settings {
     /// Returns `text` with the entries in it, and without those of an earlier installation. Where an entry
     /// stands that somebody changed by hand, that one stays and nothing is put beside it.
     pub(crate) fn with(&self, text: Option<&str>, entries: &[Entry]) -> Result<String, EditError> {
-        let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
+        let text = text.unwrap_or_default();
         let by_hand = self.by_hand(text)?;
+        let (mark, text) = self.split_mark(text);
+        let text = if text.trim().is_empty() { "{}\n" } else { text };
         let mut text = self.without(text, None)?;
         match self.layout.version {
             Some(Version::Number(number)) => {
@@ -269,14 +272,25 @@ impl Settings {
             });
             text = text::append(&text, &path, &self.element(entry))?;
         }
-        Ok(text)
+        Ok([mark, &text].concat())
     }
 
     /// Returns `text` without the entries; what was empty `before` stays so, and what somebody changed by
     /// hand.
     pub(crate) fn without(&self, text: &str, before: Option<&str>) -> Result<String, EditError> {
-        let kept = text::empty_members(before.unwrap_or_default());
-        text::remove(text, |command| Call::of(self.agent, command).is_some(), &kept)
+        let (mark, text) = self.split_mark(text);
+        let kept = text::empty_members(self.split_mark(before.unwrap_or_default()).1);
+        let left = text::remove(text, |command| Call::of(self.agent, command).is_some(), &kept)?;
+        Ok([mark, &left].concat())
+    }
+
+    /// Splits a text into its byte order mark and the rest, if the agent was seen to read past such a mark.
+    fn split_mark<'t>(&self, text: &'t str) -> (&'static str, &'t str) {
+        const MARK: &str = "\u{feff}";
+        match text.strip_prefix(MARK) {
+            Some(rest) if matches!(self.agent, Agent::ClaudeCode | Agent::Qwen) => (MARK, rest),
+            _ => ("", text),
+        }
     }
 
     /// Returns the entries that call hookexec where the agent looks for hooks.
@@ -284,6 +298,7 @@ impl Settings {
     /// # Errors
     /// When the agent can't read the text.
     pub(crate) fn live(&self, text: &str) -> Result<Vec<Live>, EditError> {
+        let (_, text) = self.split_mark(text);
         let tree = text::parse_with(text, self.layout.lenient).map_err(|error| {
             let strict = !self.layout.lenient && text::parse(text).is_ok();
             let why = format!(
@@ -305,6 +320,7 @@ impl Settings {
 
     /// Returns the commands in `text` that are hookexec's, their timeouts in seconds.
     pub(crate) fn installed(&self, text: &str) -> Result<Vec<Installed>, EditError> {
+        let (_, text) = self.split_mark(text);
         let mut entries = text::commands(text, |command| self.is_ours(command))?;
         if matches!(self.layout.shape, Shape::Groups(members) if members.contains(&Member::Milliseconds))
         {
@@ -317,6 +333,7 @@ impl Settings {
 
     /// Returns the switch in `text` that turns hooks off, if one does.
     pub(crate) fn switched_off(&self, text: &str) -> Option<&'static str> {
+        let (_, text) = self.split_mark(text);
         // Qwen Code has `hooksConfig.enabled` from Gemini CLI, and ignores it.
         let gemini = self.agent == Agent::Gemini;
         if gemini && text::switch_is(text, &["hooksConfig", "enabled"], false) {
