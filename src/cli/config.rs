@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use hookexec::config::{Diagnostics, LoadOptions, ProjectFile};
+use hookexec::handlers::depth;
 use hookexec::serve::Loaded;
 use hookexec::{Config, Executor, Registry};
 
@@ -87,6 +88,7 @@ impl ConfigArgs {
         unapproved: impl FnMut(&ProjectFile),
         adjust: impl FnOnce(&mut Config),
     ) -> Result<Executor, CommandError> {
+        not_too_deep()?;
         let options = self.options()?;
         let built = Config::load(&options).and_then(|mut config| {
             absences(&config).for_each(|absence| tell(&absence));
@@ -104,6 +106,7 @@ impl ConfigArgs {
 
     /// Returns the project, and what loads its configuration any number of times.
     pub(crate) fn loader(&self) -> Result<(PathBuf, Loader), CommandError> {
+        not_too_deep()?;
         let options = self.options()?;
         let load = move || {
             let config = Config::load(&options)?;
@@ -155,6 +158,12 @@ pub(crate) fn project(named: Option<&Path>) -> Result<PathBuf, CommandError> {
     absolute.map_err(|error| {
         CommandError::usage(format!("can't work in {}: {error}", directory.display()))
     })
+}
+
+/// Checks that no hook called this process for the hook itself to run again.
+pub(crate) fn not_too_deep() -> Result<(), CommandError> {
+    depth::check(std::env::var_os("HOOKEXEC_DEPTH").as_deref())
+        .map_err(|error| CommandError::usage(error.to_string()))
 }
 
 /// Returns which guards are not there, though somebody may count on them.

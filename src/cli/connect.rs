@@ -29,8 +29,10 @@ impl ConnectArgs {
         event: Event,
         input: &Input,
     ) -> Result<Option<Verdict>, CommandError> {
-        // Who asks no server shall not wait until the project is found once more.
-        let Some(path) = self.path(config) else { return Ok(None) };
+        // Skip project discovery when no server is configured. A hook's own call runs here: a server
+        // does not know how deep the call is nested.
+        let nested = std::env::var_os("HOOKEXEC_DEPTH").is_some();
+        let Some(path) = self.path(config).filter(|_| !nested) else { return Ok(None) };
         let options = config.options()?;
         if overruled(&options) {
             return Ok(None);

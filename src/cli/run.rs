@@ -2,10 +2,11 @@
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use hookexec::config::ProjectFile;
+use hookexec::event::FailureMode;
 use hookexec::executor::Explanation;
 use hookexec::{Event, Verdict};
 
-use super::config::ConfigArgs;
+use super::config::{ConfigArgs, not_too_deep};
 use super::connect::ConnectArgs;
 use super::error::CommandError;
 use super::exit::Exit;
@@ -84,6 +85,9 @@ impl Args {
     fn dispatch(&self, event: Event) -> Result<Exit, CommandError> {
         let stdin = input::read_stdin()?;
         let input = input::parse("run", event, &stdin);
+        if let Err(error) = not_too_deep() {
+            return self.answer(&failed(event, &error.to_string()), &[], Vec::new);
+        }
         if let Ok(input) = &input
             && let Some(verdict) = self.connect.verdict(&self.config, event, input)?
         {
@@ -140,6 +144,16 @@ impl Args {
         }
         Ok(Exit::of(verdict))
     }
+}
+
+/// Returns the verdict on an event whose hooks must not run: a denial where the event fails closed.
+fn failed(event: Event, why: &str) -> Verdict {
+    if event.contract().failure == FailureMode::Open {
+        let mut verdict = Verdict::no_opinion(event);
+        verdict.system_message = Some(why.to_owned());
+        return verdict;
+    }
+    Verdict::denied(event, why)
 }
 
 /// Reads an event's name; completions offer all of them.

@@ -86,6 +86,7 @@ pub(super) struct ConfigCoverage {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        config::not_too_deep()?;
         let files = self.case_files()?;
         let working_dir = config::project(self.cwd.as_deref())?;
         let mut benches = Benches::of(&files, &working_dir)?;

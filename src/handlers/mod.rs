@@ -2,4 +2,5 @@
 
 pub mod builtin;
 pub mod command;
+pub mod depth;
 pub mod process;

@@ -7,6 +7,7 @@ mod configuration;
 mod examples;
 mod generated;
 mod hosts;
+mod nested;
 mod practise;
 mod processes;
 mod readme;

@@ -88,6 +88,7 @@ async fn a_hook_learns_from_its_environment_what_it_runs_for() {
     assert_eq!(seen["HOOKEXEC_SESSION_ID"], "session-1");
     assert_eq!(seen["HOOKEXEC_CONFIG_DIR"], "/etc/agent");
     assert_eq!(seen["HOOKEXEC_PROJECT_DIR"], project_dir);
+    assert_eq!(seen["HOOKEXEC_DEPTH"], "1");
     assert_eq!(seen["HOOKEXEC_CONFIG"], "kept: not one of ours");
 
     let mut hook = Hook::new(Event::SessionStart, "command", hook.command.unwrap());

@@ -10,6 +10,7 @@ use tokio::process::Command;
 
 use super::expand::{self, Variables};
 use crate::config::InheritEnv;
+use crate::handlers::depth;
 use crate::registry::{BuildError, Call};
 
 /// The event, such as `pre_tool_use`.
@@ -25,7 +26,8 @@ const PROJECT_DIR: &str = "HOOKEXEC_PROJECT_DIR";
 
 /// The variables that say what the hook runs for. They are never inherited: those of a `hookexec`
 /// further up would speak of another event.
-const OURS: [&str; 5] = [EVENT, TOOL_NAME, SESSION_ID, CONFIG_DIR, PROJECT_DIR];
+const OURS: [&str; 6] =
+    [EVENT, TOOL_NAME, SESSION_ID, CONFIG_DIR, PROJECT_DIR, depth::VARIABLE];
 
 /// The longest `NAME=value` that Linux hands to a program, with the zero byte at its end.
 const LONGEST: usize = 128 * 1024;
@@ -72,9 +74,11 @@ impl Environment {
         })
     }
 
-    /// Adds the directories that are known of a hook, both absolute.
+    /// Adds the directories that are known of a hook, both absolute, and how deep it is nested.
     pub(crate) fn with_directories(mut self, config: &Path, project: &Path) -> Self {
-        self.own.reserve_exact(2);
+        self.own.reserve_exact(3);
+        let depth = self.variables.get(OsStr::new(depth::VARIABLE));
+        self.own.push((depth::VARIABLE.into(), depth::below(depth.map(OsString::as_os_str))));
         self.with_directory(CONFIG_DIR, config).with_directory(PROJECT_DIR, project)
     }
 
