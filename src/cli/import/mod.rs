@@ -1,23 +1,30 @@
 //! `hookexec import`: hooks written for another engine, as a hooks.yaml.
 
-mod claude_code;
+mod command;
+mod format;
+mod json;
+mod matcher;
+mod settings;
 mod yaml;
 
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hookexec::Config;
-use hookexec::config::{Diagnostics, Severity, SourceFile};
+use hookexec::agents::Agent;
+use hookexec::config::{Diagnostic, Diagnostics, Location, Severity, SourceFile};
 
 use super::error::CommandError;
 use super::exit::Exit;
 use super::output;
+use format::Format;
+use settings::Import;
 
 /// Writes the hooks of another engine as a hooks.yaml
 ///
-/// The hooks say `dialect: claude-code`: their scripts read what they read before, and run under
-/// every coding agent. What can't be imported is an error that names its line, and nothing is
-/// written.
+/// Scripts go on reading what they read before, where hookexec speaks their dialect; the head of the
+/// file says so. What can't be imported is an error that names its line, and nothing is written.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
@@ -46,37 +53,115 @@ Examples:
 enum Engine {
     /// Claude Code: the `hooks` of a settings.json, or a plugin's hooks.json
     ClaudeCode,
+    /// Cursor: hooks.json
+    Cursor,
+    /// Copilot CLI and VS Code: a file in .github/hooks
+    Copilot,
+    /// Codex: hooks.json
+    Codex,
+    /// Gemini CLI: the `hooks` of a settings.json
+    Gemini,
+    /// Windsurf: hooks.json
+    Windsurf,
+}
+
+impl Engine {
+    fn agent(self) -> Agent {
+        match self {
+            Self::ClaudeCode => Agent::ClaudeCode,
+            Self::Cursor => Agent::Cursor,
+            Self::Copilot => Agent::Copilot,
+            Self::Codex => Agent::Codex,
+            Self::Gemini => Agent::Gemini,
+            Self::Windsurf => Agent::Windsurf,
+        }
+    }
 }
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        let Engine::ClaudeCode = self.engine;
-        let text = std::fs::read_to_string(&self.file).map_err(|error| {
-            CommandError::usage(format!("can't read {}: {error}", self.file.display()))
-        })?;
+        let text = read(&self.file)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let format = Format::of(self.engine.agent())
+            .ok_or_else(|| CommandError::internal("this engine has no format"))?;
+        let written = self.settings(format, text)?;
+        match &self.output {
+            None => output::print_data(&written)?,
+            Some(path) => {
+                create(path, &written)?;
+                output::talk(&next_steps(path, &self.file, format.agent));
+            }
+        }
+        Ok(Exit::Success)
+    }
+
+    fn settings(&self, format: &'static Format, text: &str) -> Result<String, CommandError> {
+        let unusable =
+            |error: &dyn std::fmt::Display| format!("{}: {error}", self.file.display());
         let source = SourceFile::new(&self.file, text);
-        let import = claude_code::read(source)
-            .map_err(|error| CommandError::data(format!("{}: {error}", self.file.display())))?;
+        let mut import = settings::read(format, source, &self.file)
+            .map_err(|error| CommandError::data(unusable(&error)))?;
+        // What is written here must load here. What does not is one more thing that can't be imported.
+        let source = Arc::new(SourceFile::new(&self.file, text));
+        let mut written = yaml::write(format, &self.file, &import);
+        while let Err(problems) = Config::from_yaml(&written, "hooks.yaml") {
+            if !import.give_up(&written, &problems, &source) {
+                let message = format!("the result does not load: {problems}");
+                return Err(CommandError::internal(message));
+            }
+            written = yaml::write(format, &self.file, &import);
+        }
         if import.problems.has_errors() && !self.partial {
             return Err(CommandError::config(import.problems)
                 .hint("`--partial` imports the rest, and says in a comment what is left out"));
         }
         output::talk(&as_warnings(&import.problems).render(true));
-        let written = yaml::write(&self.file, &import);
-        // What is written here must load here.
-        Config::from_yaml(&written, "hooks.yaml").map_err(|problems| {
-            CommandError::internal(format!("the result does not load: {problems}"))
-        })?;
-        match &self.output {
-            None => output::print_data(&written)?,
-            Some(path) => {
-                create(path, &written)?;
-                output::talk(&next_steps(path, &self.file));
-            }
-        }
-        Ok(Exit::Success)
+        Ok(written)
     }
+}
+
+impl Import {
+    /// Takes out what `problems` of the `written` file are about, and reports it at its place in
+    /// `source`. Returns whether anything was taken out.
+    fn give_up(&mut self, written: &str, problems: &Diagnostics, source: &Arc<SourceFile>) -> bool {
+        let lines: Vec<&str> = written.lines().collect();
+        let mut found = false;
+        for problem in problems.iter().filter(|problem| problem.severity == Severity::Error) {
+            let at = problem.location.as_ref().map_or(0, Location::line).min(lines.len());
+            let marked = lines[..at].iter().rev().find_map(|line| yaml::marked_line(line));
+            let Some((line, whole_group)) = marked else { continue };
+            let before = self.hooks();
+            for (_, groups) in &mut self.events {
+                groups.retain(|group| !(whole_group && group.line == line));
+                for group in groups.iter_mut() {
+                    group.hooks.retain(|hook| whole_group || hook.line != line);
+                }
+                groups.retain(|group| !group.hooks.is_empty());
+            }
+            self.events.retain(|(_, groups)| !groups.is_empty());
+            found |= self.hooks() < before;
+            let start = source.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+            let place = Location::new(Arc::clone(source), start..start);
+            self.problems.push(Diagnostic::error(problem.message.clone()).at(place));
+        }
+        found
+    }
+
+    fn hooks(&self) -> usize {
+        self.events.iter().flat_map(|(_, groups)| groups).map(|group| group.hooks.len()).sum()
+    }
+}
+
+/// Reads a regular file: a named pipe would wait for a writer that never comes.
+fn read(path: &Path) -> Result<String, CommandError> {
+    let cannot = |problem: String| {
+        CommandError::usage(format!("can't read {}: {problem}", path.display()))
+    };
+    let file = path.metadata().map_err(|error| cannot(error.to_string()))?;
+    if !file.is_file() {
+        return Err(cannot("it is not a regular file".to_owned()));
+    }
+    std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))
 }
 
 /// Returns the problems as what they are where the rest is imported.
@@ -89,20 +174,26 @@ fn as_warnings(problems: &Diagnostics) -> Diagnostics {
     warnings
 }
 
-fn next_steps(written: &Path, source: &Path) -> String {
+fn next_steps(written: &Path, source: &Path, agent: Agent) -> String {
     format!(
         "wrote {file}\n\n\
          next:\n  \
          hookexec check --config {file}     look for problems\n  \
          hookexec trust add {file}          let its hooks run, when it belongs to a project\n  \
-         hookexec install claude-code ...   put hookexec into the agents\n\n\
-         Take the hooks out of {source} then, or they run twice in Claude Code.\n",
+         hookexec install {agent} ...   put hookexec into the agents\n\n\
+         Take the hooks out of {source} then, or they run twice in {title}.\n",
+        title = agent.title(),
         file = written.display(),
         source = source.display(),
     )
 }
 
 fn create(path: &Path, text: &str) -> Result<(), CommandError> {
+    if let Some(directory) = path.parent() {
+        std::fs::create_dir_all(directory).map_err(|error| {
+            CommandError::usage(format!("can't make {}: {error}", directory.display()))
+        })?;
+    }
     std::fs::OpenOptions::new()
         .write(true)
         .create_new(true)

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use hookexec::config::{Command, Location, Severity};
 
-use super::claude_code::Import;
+use super::format::Format;
+use super::settings::Import;
 
 /// Hooks that share a matcher.
 pub(super) struct Group {
@@ -21,25 +22,56 @@ pub(super) struct Group {
 pub(super) struct Hook {
     /// Where it stands.
     pub(super) line: usize,
+    pub(super) name: Option<String>,
+    pub(super) dialect: Option<&'static str>,
     pub(super) command: Command,
     /// Its other keys, their values as YAML.
     pub(super) keys: Vec<(&'static str, String)>,
 }
 
-const HEAD: &str = "\
+const CLAUDE_DIALECT: &str = "\
 # With `dialect: claude-code` a script reads what Claude Code would tell it, under every agent that hookexec is
 # installed in, and its answer means what it means there.
+";
+const OWN_DIALECT: &str = "\
+# With `dialect: AGENT` a script reads what that agent would tell it, under every agent that hookexec is
+# installed in, and its answer means what it means there.
+";
+const NO_DIALECT: &str = "\
+# A hook without `dialect` reads what hookexec says: under AGENT the same tools and arguments as before, with
+# events called as they are here (`pre_tool_use`); under other agents their names of tools and arguments.
+";
+const STRICTER: &str = "\
 #
 # One thing is stricter here: a hook that gives no answer (a timeout, a program that is not found, a crash by a
-# signal, broken JSON) denies a tool call, where Claude Code lets the tool run. `on_error: warn` on a hook lets it
+# signal, broken JSON) denies a tool call, where AGENT lets the tool run. `on_error: warn` on a hook lets it
 # run here, too. Other exit codes than 0 and 2 are no decision, as there; `on_error: block` makes them denials.
 ";
 
+/// Returns what the reader of the file has to know of its hooks.
+fn head(format: &Format, import: &Import) -> String {
+    let hooks = || import.events.iter().flat_map(|(_, groups)| groups).flat_map(|it| &it.hooks);
+    let any = |wanted: &dyn Fn(Option<&str>) -> bool| hooks().any(|hook| wanted(hook.dialect));
+    let mut text = String::new();
+    if any(&|dialect| dialect == Some("claude-code")) {
+        text.push_str(CLAUDE_DIALECT);
+    }
+    if any(&|dialect| dialect.is_some_and(|name| name != "claude-code")) {
+        text.push_str(&OWN_DIALECT.replace("AGENT", format.agent.name()));
+    }
+    if any(&|dialect| dialect.is_none()) {
+        text.push_str(NO_DIALECT);
+    }
+    (text + STRICTER).replace("AGENT", format.agent.title())
+}
+
 /// Writes what was read from the file `from`.
-pub(super) fn write(from: &Path, import: &Import) -> String {
+pub(super) fn write(format: &Format, from: &Path, import: &Import) -> String {
     let mut text = format!(
-        "# Imported by `hookexec import claude-code {}`.\n#\n{HEAD}",
-        inline(&from.display().to_string())
+        "# Imported by `hookexec import {} {}`.\n#\n{}",
+        format.agent,
+        inline(&from.display().to_string()),
+        head(format, import)
     );
     let left_out = import.problems.iter().filter(|it| it.severity == Severity::Error);
     for (index, problem) in left_out.enumerate() {
@@ -49,7 +81,11 @@ pub(super) fn write(from: &Path, import: &Import) -> String {
         let line = problem.location.as_ref().map_or(0, Location::line);
         let _ = writeln!(text, "#   line {line}: {}", one_line(&problem.message));
     }
-    text.push_str("\ndefaults:\n  timeout: 10m # Claude Code's; an agent waits no longer than `hookexec install --timeout`\n\nhooks:");
+    let (timeout, title) = (format.timeout, format.agent.title());
+    let _ = write!(
+        text,
+        "\ndefaults:\n  timeout: {timeout} # {title}'s; an agent waits no longer than `hookexec install --timeout`\n\nhooks:"
+    );
     if import.events.is_empty() {
         text.push_str(" {}\n");
         return text;
@@ -62,6 +98,13 @@ pub(super) fn write(from: &Path, import: &Import) -> String {
         }
     }
     text
+}
+
+/// Returns the line of the settings that a line of the written file tells of, and whether it tells of a
+/// group rather than of one hook.
+pub(super) fn marked_line(written: &str) -> Option<(usize, bool)> {
+    let (before, line) = written.rsplit_once("# line ")?;
+    Some((line.parse().ok().filter(|line| *line > 0)?, before.trim().is_empty()))
 }
 
 impl Group {
@@ -89,7 +132,12 @@ impl Hook {
     fn write(&self, indent: &str, condition: Option<&str>, text: &mut String) {
         let _ = writeln!(text, "{indent}- type: command # line {}", self.line);
         let indent = format!("{indent}  ");
-        let _ = writeln!(text, "{indent}dialect: claude-code");
+        if let Some(name) = &self.name {
+            let _ = writeln!(text, "{indent}name: {}", inline(name));
+        }
+        if let Some(dialect) = self.dialect {
+            let _ = writeln!(text, "{indent}dialect: {dialect}");
+        }
         let command = match &self.command {
             Command::Argv(words) => {
                 let words: Vec<String> = words.iter().map(|word| inline(word)).collect();

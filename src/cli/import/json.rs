@@ -1,0 +1,105 @@
+//! Reads a JSON text with comments, and says of each mistake where it stands.
+
+use std::sync::Arc;
+
+use hookexec::config::{Diagnostic, Diagnostics, Location, SourceFile};
+use jsonc_parser::ast::{Object, ObjectProp, Value as Node};
+use jsonc_parser::common::Ranged;
+
+/// Reads values and collects what is wrong with them.
+pub(super) struct Reader {
+    source: Arc<SourceFile>,
+    pub(super) problems: Diagnostics,
+}
+
+impl Reader {
+    pub(super) fn new(source: &Arc<SourceFile>) -> Self {
+        Self { source: Arc::clone(source), problems: Diagnostics::default() }
+    }
+
+    pub(super) fn string(&mut self, node: &Node<'_>, what: &str) -> Option<String> {
+        let text = node.as_string_lit().map(|text| text.value.to_string());
+        if text.is_none() {
+            self.error(node, format!("{what} must be a string"), "");
+        }
+        text
+    }
+
+    pub(super) fn boolean(&mut self, node: &Node<'_>, what: &str) -> Option<bool> {
+        let truth = node.as_boolean_lit().map(|truth| truth.value);
+        if truth.is_none() {
+            self.error(node, format!("{what} must be true or false"), "");
+        }
+        truth
+    }
+
+    pub(super) fn list<'n, 'a>(&mut self, node: &'n Node<'a>, what: &str) -> Vec<&'n Node<'a>> {
+        if let Node::Array(array) = node {
+            return array.elements.iter().collect();
+        }
+        self.error(node, format!("{what} must be a list"), "");
+        Vec::new()
+    }
+
+    /// Returns the members of an object in which every key stands once, without comments.
+    pub(super) fn object<'n, 'a>(
+        &mut self,
+        node: &'n Node<'a>,
+        what: &str,
+    ) -> Option<Vec<&'n ObjectProp<'a>>> {
+        let Node::Object(object) = node else {
+            self.error(node, format!("{what} must be an object"), "");
+            return None;
+        };
+        self.no_key_twice(object)?;
+        Some(object.properties.iter().filter(|member| !is_comment(member.name.as_str())).collect())
+    }
+
+    fn no_key_twice(&mut self, object: &Object<'_>) -> Option<()> {
+        for (index, member) in object.properties.iter().enumerate() {
+            let name = member.name.as_str();
+            let same = |other: &&ObjectProp<'_>| other.name.as_str() == name && !is_comment(name);
+            if let Some(first) = object.properties[..index].iter().find(same) {
+                let line = self.place(&first.name).line();
+                let hint = format!("keep one of them; the first is on line {line}");
+                self.error(&member.name, format!("the key `{name}` appears twice"), &hint);
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    pub(super) fn left_out(&mut self, member: &ObjectProp<'_>) {
+        let name = member.name.as_str();
+        self.warning(&member.name, format!("unknown key `{name}`: it is left out"), "");
+    }
+
+    pub(super) fn error(&mut self, node: &impl Ranged, message: String, hint: &str) {
+        self.report(Diagnostic::error(message), node, hint);
+    }
+
+    pub(super) fn warning(&mut self, node: &impl Ranged, message: String, hint: &str) {
+        self.report(Diagnostic::warning(message), node, hint);
+    }
+
+    fn report(&mut self, mut problem: Diagnostic, node: &impl Ranged, hint: &str) {
+        if !hint.is_empty() {
+            problem = problem.hint(hint);
+        }
+        self.problems.push(problem.at(self.place(node)));
+    }
+
+    pub(super) fn line(&self, node: &impl Ranged) -> usize {
+        self.place(node).line()
+    }
+
+    fn place(&self, node: &impl Ranged) -> Location {
+        let range = node.range();
+        Location::new(Arc::clone(&self.source), range.start..range.end)
+    }
+}
+
+/// Returns whether a key is one of those that people write comments under.
+fn is_comment(key: &str) -> bool {
+    key.starts_with("//") || key.starts_with(['$', '_', '#'])
+}
