@@ -12,7 +12,6 @@
 //!
 //! ```
 //! use hookexec::{Config, Decision, Event, Executor, Input, Output, Registry};
-//! use serde_json::json;
 //!
 //! const HOOKS: &str = r#"
 //! hooks:
@@ -43,13 +42,13 @@
 //! let config = Config::from_yaml(HOOKS, "hooks.yaml")?;
 //! let executor = Executor::builder(config).registry(registry).build()?;
 //!
-//! let arguments = json!({ "cmd": "sudo reboot" }).as_object().cloned().unwrap_or_default();
-//! let verdict = executor.dispatch(Event::PreToolUse, &Input::for_tool("shell", arguments)).await;
+//! let call = Input::call("shell").arg("cmd", "sudo reboot");
+//! let verdict = executor.dispatch(Event::PreToolUse, &call).await;
 //! assert_eq!(verdict.decision, Some(Decision::Deny));
 //! assert_eq!(verdict.message.as_deref(), Some("`sudo` is not allowed here"));
 //!
-//! let arguments = json!({ "cmd": "ls" }).as_object().cloned().unwrap_or_default();
-//! let verdict = executor.dispatch(Event::PreToolUse, &Input::for_tool("shell", arguments)).await;
+//! let call = Input::call("shell").arg("cmd", "ls");
+//! let verdict = executor.dispatch(Event::PreToolUse, &call).await;
 //! assert!(verdict.allowed);
 //!
 //! executor.shutdown(std::time::Duration::from_secs(5)).await;

@@ -14,6 +14,7 @@ mod cursor;
 mod dialect;
 mod dispatch;
 mod droid;
+mod explain;
 mod gemini;
 mod kiro;
 mod native;
@@ -33,6 +34,7 @@ use std::str::FromStr;
 pub use answer::{Answer, answer, failure};
 pub use dialect::Dialect;
 pub use dispatch::dispatch;
+pub use explain::{add_tool_kinds, explain};
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
 pub(crate) use read::CARRIED;
 pub use read::{AgentInputError, NativeCall, read};
@@ -191,9 +193,16 @@ impl FromStr for Agent {
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         Self::all().find(|agent| agent.name() == name).ok_or_else(|| UnknownAgent {
             name: name.to_owned(),
-            suggestion: suggest::closest(name, Self::all().map(Self::name)).map(str::to_owned),
+            suggestion: suggest::closest(name, Self::all().map(Self::name))
+                .or_else(|| Self::all().map(Self::name).find(|known| begins(known, name)))
+                .map(str::to_owned),
         })
     }
+}
+
+/// Returns whether `name` is the first word of `known`: `claude` of `claude-code`.
+fn begins(known: &str, name: &str) -> bool {
+    known.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'))
 }
 
 #[cfg(test)]
@@ -233,6 +242,8 @@ mod tests {
     #[test]
     fn a_misspelt_agent_names_the_one_meant() {
         let error = "claude_code".parse::<Agent>().unwrap_err();
+        assert_eq!(error.suggestion.as_deref(), Some("claude-code"));
+        let error = "claude".parse::<Agent>().unwrap_err();
         assert_eq!(error.suggestion.as_deref(), Some("claude-code"));
     }
 }

@@ -8,6 +8,7 @@ use hookexec::event::{Event, Rewrite as Rewritten};
 use super::error::CommandError;
 use super::exit::Exit;
 use super::output::{self, Format};
+use super::run::AgentParser;
 use super::table::Table;
 
 /// Shows the coding agents, their events and what each of them does with an answer
@@ -15,7 +16,7 @@ use super::table::Table;
 #[command(after_help = "Example: hookexec agents codex")]
 pub(crate) struct Args {
     /// Only these agents
-    #[arg(value_name = "AGENT")]
+    #[arg(value_name = "AGENT", value_parser = AgentParser)]
     agents: Vec<Agent>,
     /// How to show them
     #[arg(long, value_enum, default_value_t = Format::Text)]

@@ -1,7 +1,7 @@
 //! `hookexec check`: all that is wrong with the hooks files.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookexec::agents::{Agent, NativeEvent};
@@ -26,8 +26,12 @@ use super::{from, install, output};
 /// Exits with 0 when nothing is wrong or there are warnings only, and with 78 when there are errors:
 /// then nothing would run.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: hookexec check --config hooks.yaml")]
+#[command(after_help = "Example: hookexec check hooks.yaml")]
 pub(crate) struct Args {
+    /// Only these hooks files, and the managed ones
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
     #[command(flatten)]
     config: ConfigArgs,
 
@@ -60,7 +64,8 @@ enum Format {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        let options = self.config.options()?;
+        let config = self.config();
+        let options = config.options()?;
         let mut check = Executor::check(&options, Registry::with_shipped_builtins());
         if check.files.is_empty() && check.problems.is_empty() {
             return Err(CommandError::no_files());
@@ -104,6 +109,14 @@ impl Args {
         Ok(if errors > 0 { Exit::Config } else { Exit::Success })
     }
 
+    /// Returns which files are checked.
+    fn config(&self) -> ConfigArgs {
+        if self.files.is_empty() {
+            return self.config.clone();
+        }
+        self.config.clone().only(&self.files)
+    }
+
     /// Returns what somebody waits for, and how long.
     fn moments<'c>(&self, worst_cases: &'c [WorstCase]) -> Vec<Moment<'c>> {
         let Some(agent) = self.agent() else {
@@ -133,7 +146,7 @@ impl Args {
 
     /// Starts every process, and stops it again.
     fn start(&self) -> Result<Vec<ProcessCheck>, CommandError> {
-        let executor = self.config.executor()?;
+        let executor = self.config().executor()?;
         let runtime = Runtime::new()?;
         runtime.run(async {
             let checks = executor.processes().check().await;

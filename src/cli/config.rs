@@ -16,6 +16,7 @@ pub(crate) type Loader = Box<dyn Fn() -> Result<Loaded, Diagnostics> + Send + Sy
 
 /// Which hooks files count.
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Hooks files")]
 pub(crate) struct ConfigArgs {
     /// A hooks file, in addition to those that are found; may be given more than once
     #[arg(long, value_name = "FILE")]
@@ -39,6 +40,13 @@ impl ConfigArgs {
     /// Returns the arguments that name these files and nothing else.
     pub(crate) fn of_files(files: &[PathBuf]) -> Self {
         Self { config: files.to_vec(), cwd: None, agent: None, isolated: false }
+    }
+
+    /// Adds `files`, and leaves out those that are found.
+    pub(crate) fn only(mut self, files: &[PathBuf]) -> Self {
+        self.config.extend_from_slice(files);
+        self.isolated = true;
+        self
     }
 
     /// Returns the arguments on a command line that name the same files, for another process.

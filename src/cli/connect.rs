@@ -11,6 +11,7 @@ use super::error::{CommandError, warn};
 
 /// Which server to ask.
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Server")]
 pub(crate) struct ConnectArgs {
     /// Asks the `hookexec serve` that listens here, when it has the hooks of this project; without
     /// an answer, or beside managed hooks, the hooks run in this process, and a warning says so [default: the variable `HOOKEXEC_SOCKET`]

@@ -1,5 +1,6 @@
 //! `hookexec explain`: what became of every hook of an event, and why.
 
+use hookexec::agents::{self, Agent, NativeCall};
 use hookexec::executor::{Explanation, Selection};
 use hookexec::wire::{HookReport, Mode};
 use hookexec::{Decision, Event, Executor, Input, Verdict};
@@ -8,21 +9,29 @@ use serde::Serialize;
 use super::config::ConfigArgs;
 use super::error::CommandError;
 use super::exit::Exit;
-use super::run::EventParser;
+use super::run::{AgentParser, EventParser};
 use super::runtime::{PATIENCE, Runtime};
 use super::{explain_text, input, log, output};
 
 /// Shows of every hook of an event whether it ran, why not, and how the verdict came about
 ///
-/// The event's input is read on stdin, as `run` does. The hooks run, unless `--no-run` or
+/// The event's input is read on stdin, as `run` does; with `--from AGENT` the agent's payload. The hooks run, unless `--no-run` or
 /// `--why-not` says otherwise. The exit code is 0 whatever the verdict is: this command explains an
 /// answer, it does not give one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
     /// The event; `hookexec events` lists them
-    #[arg(value_parser = EventParser)]
-    event: Event,
+    #[arg(value_parser = EventParser, required_unless_present = "from")]
+    event: Option<Event>,
+
+    /// Reads the payload of this agent and judges as `run --from` does; `hookexec agents` lists them
+    #[arg(long, value_name = "AGENT", value_parser = AgentParser)]
+    from: Option<Agent>,
+
+    /// The event as the agent calls it, for payloads that don't say
+    #[arg(long = "event", value_name = "NAME", requires = "from")]
+    native: Option<String>,
 
     #[command(flatten)]
     config: ConfigArgs,
@@ -57,6 +66,13 @@ enum Format {
 #[derive(Debug, Serialize)]
 pub(super) struct Explained {
     pub(super) event: Event,
+    /// The agent's own event, and the events that fire with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) native: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) agent: Option<String>,
+    #[serde(skip_serializing_if = "is_one")]
+    pub(super) events: Vec<Event>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tool: Option<String>,
     /// Every hook of the event, in config order.
@@ -66,6 +82,10 @@ pub(super) struct Explained {
     /// Missing when nothing was run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) verdict: Option<Verdict>,
+}
+
+fn is_one(events: &[Event]) -> bool {
+    events.len() == 1
 }
 
 /// A hook explained.
@@ -96,32 +116,59 @@ pub(super) enum Effect {
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         let stdin = input::read_stdin()?;
-        let executor = self.config.executor_unrecorded()?;
-        let input = input::parse("explain", self.event, &stdin)?;
+        let moment = self.moment(&stdin)?;
+        let mut config = self.config.clone();
+        if let Moment::Native(call) = &moment {
+            config = config.in_project(&call.project);
+        }
+        let executor = config.executor_unrecorded()?;
         if let Some(wanted) = &self.why_not {
-            return self.explain_one(&executor, &input, wanted);
+            return self.explain_one(&executor, &moment, wanted);
         }
 
         self.log.start();
         let mut verdict = None;
         if !self.no_run {
             let runtime = Runtime::new()?;
-            verdict = Some(runtime.run(executor.dispatch(self.event, &input))?);
+            verdict = Some(runtime.run(Box::pin(moment.dispatch(&executor)))?);
             let _ = runtime.run(executor.shutdown(PATIENCE));
         }
-        let explained = explained(&executor, self.event, &input, verdict);
+        let explained = explained(&executor, &moment, verdict);
         self.print(&explained, || explain_text::event(&explained))
+    }
+
+    /// Reads what happened, in our words or in an agent's.
+    fn moment(&self, stdin: &[u8]) -> Result<Moment, CommandError> {
+        let Some(agent) = self.from else {
+            let Some(event) = self.event else {
+                return Err(CommandError::usage("which event? `hookexec events` lists them"));
+            };
+            return Ok(Moment::Own(event, input::parse("explain", event, stdin)?));
+        };
+        let hint = self.native.as_deref().or(self.event.map(Event::name));
+        let call = agents::read(agent, hint, stdin, |name| std::env::var(name).ok())
+            .map_err(|error| CommandError::data(error.to_string()))?;
+        if call.event.is_none() {
+            let message = format!("hookexec has no event for `{}`: no hook runs", call.native.name);
+            return Err(CommandError::data(message));
+        }
+        Ok(Moment::Native(Box::new(call)))
     }
 
     fn explain_one(
         &self,
         executor: &Executor,
-        input: &Input,
+        moment: &Moment,
         wanted: &str,
     ) -> Result<Exit, CommandError> {
-        let all = executor.explain(self.event, input);
-        let names =
-            |explanation: &&Explanation| explanation.name == wanted || explanation.source == wanted;
+        let all = moment.explain(executor);
+        // `hooks.yaml:5` from any directory, as `log --hook` takes it.
+        let place = format!("/{wanted}");
+        let names = |explanation: &&Explanation| {
+            explanation.name == wanted
+                || explanation.source == wanted
+                || explanation.source.ends_with(&place)
+        };
         let found: Vec<&Explanation> = all.iter().filter(names).collect();
         if found.is_empty() {
             let known: Vec<String> =
@@ -134,7 +181,7 @@ impl Args {
             let message = format!("no hook is called `{wanted}`");
             return Err(CommandError::usage(message).hint(hint));
         }
-        self.print(&found, || explain_text::why_not(&found, self.event, input))
+        self.print(&found, || explain_text::why_not(&found, moment))
     }
 
     fn print(
@@ -150,13 +197,47 @@ impl Args {
     }
 }
 
-fn explained(
-    executor: &Executor,
-    event: Event,
-    input: &Input,
-    verdict: Option<Verdict>,
-) -> Explained {
-    let explanations = executor.explain(event, input);
+/// What happened.
+pub(super) enum Moment {
+    /// An event, in our words.
+    Own(Event, Input),
+    /// A call of an agent.
+    Native(Box<NativeCall>),
+}
+
+impl Moment {
+    fn explain(&self, executor: &Executor) -> Vec<Explanation> {
+        match self {
+            Self::Own(event, input) => executor.explain(*event, input),
+            Self::Native(call) => agents::explain(executor, call),
+        }
+    }
+
+    async fn dispatch(&self, executor: &Executor) -> Verdict {
+        match self {
+            Self::Own(event, input) => executor.dispatch(*event, input).await,
+            Self::Native(call) => agents::dispatch(executor, call).await,
+        }
+    }
+
+    /// Returns the events whose hooks run, in order.
+    pub(super) fn events(&self) -> Vec<Event> {
+        match self {
+            Self::Own(event, _) => vec![*event],
+            Self::Native(call) => call.native.fires(call.agent),
+        }
+    }
+
+    pub(super) fn input(&self) -> &Input {
+        match self {
+            Self::Own(_, input) => input,
+            Self::Native(call) => &call.input,
+        }
+    }
+}
+
+fn explained(executor: &Executor, moment: &Moment, verdict: Option<Verdict>) -> Explained {
+    let explanations = moment.explain(executor);
     let reports = match &verdict {
         Some(verdict) => Explanation::pair(&explanations, verdict),
         None => vec![None; explanations.len()],
@@ -170,7 +251,15 @@ fn explained(
         let effect = report.zip(verdict.as_ref()).and_then(effect);
         hooks.push(ExplainedHook { explanation, report: report.cloned(), effect });
     }
-    Explained { event, tool: input.tool_name.clone(), hooks, of_other_events, verdict }
+    let (event, native, agent) = match moment {
+        Moment::Own(event, _) => (*event, None, None),
+        Moment::Native(call) => {
+            let event = call.event.unwrap_or(Event::Notification);
+            (event, Some(call.native.name), Some(call.agent.to_string()))
+        }
+    };
+    let (events, tool) = (moment.events(), moment.input().tool_name.clone());
+    Explained { event, native, agent, events, tool, hooks, of_other_events, verdict }
 }
 
 fn effect((report, verdict): (&HookReport, &Verdict)) -> Option<Effect> {

@@ -3,16 +3,21 @@
 use std::fmt::Write as _;
 
 use hookexec::executor::{Explanation, Selection};
-use hookexec::{Event, Input, Verdict};
+use hookexec::{Event, Verdict};
 
 use super::exit::Exit;
-use super::explain::{Effect, Explained, ExplainedHook};
+use super::explain::{Effect, Explained, ExplainedHook, Moment};
 use super::plain;
 use super::report::{DIM, GOOD, counted, decision, extras, status};
 
 /// Returns the tree of an event.
 pub(super) fn event(explained: &Explained) -> String {
-    let mut text = explained.event.to_string();
+    let mut text = match (explained.native, &explained.agent) {
+        (Some(native), Some(agent)) => {
+            format!("{native} of {agent} ({})", listed(&explained.events))
+        }
+        _ => explained.event.to_string(),
+    };
     if let Some(tool) = &explained.tool {
         let _ = write!(text, ", tool `{}`", plain::line(tool));
     }
@@ -42,12 +47,17 @@ pub(super) fn event(explained: &Explained) -> String {
     text
 }
 
+fn listed(events: &[Event]) -> String {
+    events.iter().map(|event| event.name()).collect::<Vec<_>>().join(", ")
+}
+
 /// Returns why hooks would not run, one after another.
-pub(super) fn why_not(hooks: &[&Explanation], event: Event, input: &Input) -> String {
+pub(super) fn why_not(hooks: &[&Explanation], moment: &Moment) -> String {
+    let (events, input) = (moment.events(), moment.input());
     let mut text = String::new();
     for hook in hooks {
         let _ = writeln!(text, "{} ({})", plain::line(&hook.name), plain::line(&hook.source));
-        for line in selection_lines(hook, event, input.tool_name.as_deref()) {
+        for line in selection_lines(hook, &events, input.tool_name.as_deref()) {
             let _ = writeln!(text, "  {line}");
         }
     }
@@ -81,7 +91,7 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<Str
             lines.push("a rewrite by an earlier hook left it out, or the event had ended".into());
         } else if *selection != Selection::Runs || hook.explanation.condition.is_some() {
             let told =
-                selection_lines(&hook.explanation, explained.event, explained.tool.as_deref());
+                selection_lines(&hook.explanation, &explained.events, explained.tool.as_deref());
             lines.extend(told);
         }
         return lines;
@@ -126,7 +136,7 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<Str
     lines
 }
 
-fn selection_lines(hook: &Explanation, event: Event, tool: Option<&str>) -> Vec<String> {
+fn selection_lines(hook: &Explanation, events: &[Event], tool: Option<&str>) -> Vec<String> {
     match &hook.selection {
         Selection::Runs => {
             let mut lines = vec!["it would run".to_owned()];
@@ -134,7 +144,9 @@ fn selection_lines(hook: &Explanation, event: Event, tool: Option<&str>) -> Vec<
             lines
         }
         Selection::Untrusted(why) => vec![format!("it would fail, and not be started: {why}")],
-        Selection::OtherEvent(own) => vec![format!("it is configured for `{own}`, not `{event}`")],
+        Selection::OtherEvent(own) => {
+            vec![format!("it is configured for `{own}`, not `{}`", listed(events))]
+        }
         Selection::Disabled => vec!["it is switched off: `enabled: false`".to_owned()],
         Selection::NotMatched => {
             let (matcher, tool) =

@@ -19,6 +19,7 @@ use hookexec::{Event, Executor, Input, Verdict};
 
 use super::config::ConfigArgs;
 use super::exit::Exit;
+use super::run::Shown;
 use super::runtime::Runtime;
 use super::{input, output};
 
@@ -27,7 +28,7 @@ use super::{input, output};
 #[command(next_help_heading = "Under a coding agent")]
 pub(crate) struct FromArgs {
     /// Reads the payload of this agent and answers in its dialect; `hookexec agents` lists them
-    #[arg(long, value_name = "AGENT")]
+    #[arg(long, value_name = "AGENT", value_parser = super::run::AgentParser)]
     from: Option<Agent>,
 
     /// The event as the agent calls it, for payloads that don't say
@@ -62,6 +63,7 @@ impl FromArgs {
             caller: Caller { agent: Some(agent), hint },
             agent,
             within: self.within.unwrap_or(WITHIN),
+            shown: Shown::default(),
             as_installed: self.native.is_some() && self.within.is_some(),
         })
     }
@@ -72,11 +74,17 @@ pub(crate) struct FromCall {
     caller: Caller,
     agent: Agent,
     within: Duration,
+    shown: Shown,
     /// Whether the command line says what every entry that `install` writes says.
     as_installed: bool,
 }
 
 impl FromCall {
+    /// Shows the verdict on stderr, too.
+    pub(crate) fn showing(self, shown: Shown) -> Self {
+        Self { shown, ..self }
+    }
+
     /// Answers the agent.
     pub(crate) fn execute(self, config: &ConfigArgs) -> Exit {
         let started = Instant::now();
@@ -154,6 +162,7 @@ impl FromCall {
             .map_err(|error| error.to_string())?
             .handing_over_background();
         let mut verdict = agents::dispatch(&executor, &call).await;
+        self.shown.show(&executor, &call, &verdict);
         let mut absences = absences.into_inner();
         if !absences.is_empty() && event == Event::SessionStart {
             // Once a session, not at each of its events.

@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, Read};
 
+use hookexec::agents;
 use hookexec::wire::parse_strict;
 use hookexec::{Event, Input};
 use serde_json::Value;
@@ -51,7 +52,7 @@ pub(crate) fn parse(command: &str, event: Event, bytes: &[u8]) -> Result<Input, 
         return Err(CommandError::data("the input on stdin is not a JSON object")
             .hint(example(command, event)));
     };
-    let input = Input::from_json(object).map_err(|error| {
+    let mut input = Input::from_json(object).map_err(|error| {
         let native = error.key == "hook_event_name";
         let message = format!("`{}` in the input can't be read: {}", error.key, error.problem);
         CommandError::data(message).hint(if native { NATIVE } else { SCHEMA })
@@ -64,6 +65,7 @@ pub(crate) fn parse(command: &str, event: Event, bytes: &[u8]) -> Result<Input, 
             format!("the input has no `tool_name`, so no hook could be chosen for `{event}`");
         return Err(CommandError::data(message).hint(example(command, event)));
     }
+    agents::add_tool_kinds(&mut input);
     Ok(input)
 }
 

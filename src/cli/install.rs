@@ -12,6 +12,7 @@ use super::error::{CommandError, warn};
 use super::exit::Exit;
 use super::output;
 use super::report::counted;
+use super::run::AgentParser;
 use super::settings::backup::{Backup, Before};
 use super::settings::call::{self, Call};
 use super::settings::live::Live;
@@ -50,7 +51,7 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 pub(crate) struct TargetArgs {
     /// The agents; `hookexec agents` lists them
-    #[arg(required = true, value_name = "AGENT")]
+    #[arg(required = true, value_name = "AGENT", value_parser = AgentParser)]
     agents: Vec<Agent>,
 
     /// Whose settings

@@ -11,6 +11,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// How much is said on stderr.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct LogArgs {
     /// Shows on stderr which hooks ran and which did not, why, and how long they took; twice: the
     /// log as well

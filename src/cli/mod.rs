@@ -12,6 +12,7 @@ mod config;
 mod connect;
 mod decisions;
 mod decisions_text;
+mod docs;
 mod doctor;
 mod error;
 mod events;
@@ -89,6 +90,7 @@ enum Command {
     Status(status::Args),
     Import(import::Args),
     Doctor(doctor::Args),
+    Docs(docs::Args),
     Schema(schema::Args),
     Completions(completions::Args),
 }
@@ -114,6 +116,7 @@ impl Command {
             Self::Status(args) => args.execute(),
             Self::Import(args) => args.execute(),
             Self::Doctor(args) => args.execute(),
+            Self::Docs(args) => args.execute(),
             Self::Schema(args) => args.execute(),
             Self::Completions(args) => args.execute(),
         }

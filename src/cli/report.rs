@@ -21,17 +21,23 @@ pub(crate) fn verdict(verdict: &Verdict) -> String {
     let (style, word) = decision(verdict);
     let _ = write!(text, "{style}{word}{style:#}");
     if let Some(message) = &verdict.message {
-        let _ = write!(text, ": {}", plain(&once(message, &verdict.hooks)));
+        let _ = write!(text, ": {}", indented(&once(message, &verdict.hooks)));
     }
     text.push('\n');
     for (name, value) in extras(verdict) {
-        let _ = writeln!(text, "{name}: {}", plain(&once(&value, &verdict.hooks)));
+        let _ = writeln!(text, "{name}: {}", indented(&once(&value, &verdict.hooks)));
     }
     let told: Vec<&str> =
         verdict.message.as_deref().into_iter().chain(verdict.system_message.as_deref()).collect();
     let told = told.join("\n");
     text.extend(verdict.hooks.iter().map(|report| line(report, &told)));
     text
+}
+
+/// Returns a text of a hook, its further lines indented deeper than the lines of hooks: none of them
+/// can pass for one.
+fn indented(text: &str) -> String {
+    plain(text).replace('\n', "\n      ")
 }
 
 /// Returns `text`, of a line for each failure, with what is the cause of several said at the first,

@@ -1,10 +1,11 @@
 //! `hookexec run`: one event in, one verdict out.
 
 use clap::builder::{PossibleValue, TypedValueParser};
+use hookexec::agents::{self, Agent, NativeCall};
 use hookexec::config::ProjectFile;
 use hookexec::event::FailureMode;
 use hookexec::executor::Explanation;
-use hookexec::{Event, Verdict};
+use hookexec::{Event, Executor, Verdict};
 
 use super::config::{ConfigArgs, not_too_deep};
 use super::connect::ConnectArgs;
@@ -34,9 +35,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     connect: ConnectArgs,
 
-    /// How to write the verdict
-    #[arg(long, value_enum, default_value_t = Format::Json)]
-    format: Format,
+    /// How to write the verdict [default: json]; with `--from`, `text` shows it on stderr beside the
+    /// answer
+    #[arg(long, value_enum, help_heading = "Output")]
+    format: Option<Format>,
 
     #[command(flatten)]
     log: log::LogArgs,
@@ -60,12 +62,18 @@ impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         if let Some(call) = self.from.call(self.event) {
             self.log.start();
-            return Ok(call.execute(&self.config));
+            let text = matches!(self.format, Some(Format::Text));
+            let shown = Shown { hooks: self.log.verbose(), verdict: text };
+            return Ok(call.showing(shown).execute(&self.config));
         }
         let Some(event) = self.event else {
             return Err(CommandError::usage("which event? `hookexec events` lists them"));
         };
         if self.background { self.in_background(event) } else { self.dispatch(event) }
+    }
+
+    fn format(&self) -> Format {
+        self.format.unwrap_or(Format::Json)
     }
 
     /// Does what another `hookexec` had no time for.
@@ -94,7 +102,7 @@ impl Args {
             return self.answer(&verdict, &[], Vec::new);
         }
         let mut unapproved = Vec::new();
-        let executor = match self.format {
+        let executor = match self.format() {
             Format::Json => self.config.executor()?,
             Format::Text => self.config.executor_noting(|file| unapproved.push(file.clone()))?,
         };
@@ -132,7 +140,7 @@ impl Args {
             output::talk(&report::hooks(&verdict.hooks));
             output::talk(&report::not_run(&not_run()));
         }
-        match self.format {
+        match self.format() {
             Format::Json => output::print_json_line(verdict)?,
             Format::Text => {
                 let text = report::verdict(verdict);
@@ -146,6 +154,27 @@ impl Args {
     }
 }
 
+/// What a person who tries a hook out wants to see on stderr beside the answer to the agent.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Shown {
+    /// What each hook did, or why it did not run.
+    pub(super) hooks: bool,
+    /// The verdict.
+    pub(super) verdict: bool,
+}
+
+impl Shown {
+    pub(super) fn show(self, executor: &Executor, call: &NativeCall, verdict: &Verdict) {
+        if self.hooks {
+            output::talk(&report::hooks(&verdict.hooks));
+            output::talk(&report::not_run(&agents::explain(executor, call)));
+        }
+        if self.verdict {
+            output::talk(&report::verdict(verdict));
+        }
+    }
+}
+
 /// Returns the verdict on an event whose hooks must not run: a denial where the event fails closed.
 fn failed(event: Event, why: &str) -> Verdict {
     if event.contract().failure == FailureMode::Open {
@@ -154,6 +183,28 @@ fn failed(event: Event, why: &str) -> Verdict {
         return verdict;
     }
     Verdict::denied(event, why)
+}
+
+/// Reads an agent's name; completions offer all of them.
+#[derive(Debug, Clone)]
+pub(crate) struct AgentParser;
+
+impl TypedValueParser for AgentParser {
+    type Value = Agent;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Agent, clap::Error> {
+        let parse = |name: &str| name.parse::<Agent>();
+        TypedValueParser::parse_ref(&parse, command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Agent::all().map(|agent| PossibleValue::new(agent.name()))))
+    }
 }
 
 /// Reads an event's name; completions offer all of them.

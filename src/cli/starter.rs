@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use hookexec::agents::Agent;
+
 /// A file that tells of a language, the language, and how its tests usually run.
 const LANGUAGES: [(&str, &str, &str); 5] = [
     ("Cargo.toml", "Rust", "cargo test"),
@@ -13,16 +15,16 @@ const LANGUAGES: [(&str, &str, &str); 5] = [
 ];
 
 /// A file or directory that tells of an agent, and the agent.
-const AGENTS: [(&str, &str); 9] = [
-    (".claude", "Claude Code"),
-    (".codex", "Codex"),
-    (".gemini", "Gemini CLI"),
-    (".qwen", "Qwen Code"),
-    (".github/hooks", "Copilot CLI"),
-    (".cursor", "Cursor"),
-    (".factory", "Droid"),
-    (".windsurf", "Windsurf"),
-    (".kiro", "Kiro"),
+const AGENTS: [(&str, Agent); 9] = [
+    (".claude", Agent::ClaudeCode),
+    (".codex", Agent::Codex),
+    (".gemini", Agent::Gemini),
+    (".qwen", Agent::Qwen),
+    (".github/hooks", Agent::Copilot),
+    (".cursor", Agent::Cursor),
+    (".factory", Agent::Droid),
+    (".windsurf", Agent::Windsurf),
+    (".kiro", Agent::Kiro),
 ];
 
 /// What a project is made of.
@@ -30,7 +32,7 @@ pub(super) struct Found {
     git: bool,
     /// Names and test commands, each language once.
     languages: Vec<(&'static str, &'static str)>,
-    agents: Vec<&'static str>,
+    pub(super) agents: Vec<Agent>,
 }
 
 impl Found {
@@ -51,7 +53,7 @@ impl Found {
     pub(super) fn listed(&self) -> String {
         let mut parts: Vec<&str> = self.git.then_some("git").into_iter().collect();
         parts.extend(self.languages.iter().map(|(language, _)| language));
-        parts.extend(&self.agents);
+        parts.extend(self.agents.iter().map(|agent| agent.title()));
         if parts.is_empty() { "a project of any kind".to_owned() } else { parts.join(", ") }
     }
 }
@@ -75,11 +77,14 @@ hooks:
       hooks:
         - name: no-recursive-rm
           type: command
-          # A hook whose `when` does not hold is not started.
+          # A hook whose `when` does not hold is not started. This one looks for `rm` with -r, -R or
+          # --recursive anywhere among its arguments. A pattern over a command's text is a seat belt: it
+          # stops the accident, and not a model that hides the command in a script or a variable.
           when:
             any:
-              - { field: tool_input.cmd, regex: '\brm\s+(-\w*[rR]|--recursive)' }
-              - { field: tool_input.command, regex: '\brm\s+(-\w*[rR]|--recursive)' }
+              - field: tool_input.cmd
+                regex: &rm '(^|[\s;&|(`"''/\\])rm\s+([^;&|]*\s)?["'']?(-[a-zA-Z]*[rR]|--r)'
+              - { field: tool_input.command, regex: *rm }
           command: echo "whole directories are removed by people" >&2; exit 2
           on_error: block       # should the hook itself fail
           side_effects: none    # it may run in tests and replays
@@ -89,10 +94,12 @@ hooks:
         text.push_str(
             r#"        - name: no-force-push
           type: command
+          # `git ... push` with -f, --force (but not --force-with-lease) or a `+` before the branch.
           when:
             any:
-              - { field: tool_input.cmd, regex: '\bgit\s+push\b.*\s(-f|--force)\b' }
-              - { field: tool_input.command, regex: '\bgit\s+push\b.*\s(-f|--force)\b' }
+              - field: tool_input.cmd
+                regex: &push '(^|[\s;&|(`"''/\\])git\s([^;&|]*\s)?push\s([^;&|]*\s)?["'']?(-[a-zA-Z]*f|--force(\s|$|["'';&|)])|\+)'
+              - { field: tool_input.command, regex: *push }
           command: echo "what others may have is not pushed over" >&2; exit 2
           on_error: block
           side_effects: none
@@ -112,8 +119,11 @@ hooks:
         }
     }
     for agent in &found.agents {
-        let _ =
-            writeln!(text, "\n# {agent} is used here: docs/agents.md says what it can be told.");
+        let title = agent.title();
+        let _ = writeln!(
+            text,
+            "\n# {title} is used here: `hookexec agents {agent}` says what it can be told."
+        );
     }
     text
 }
@@ -129,6 +139,11 @@ cases:
     event: pre_tool_use
     input: { tool_name: shell, tool_input: { cmd: rm -rf build } }
     expect: { decision: deny, message: { regex: removed by people }, ran: [no-recursive-rm] }
+
+  - name: wherever its flags stand
+    event: pre_tool_use
+    input: { tool_name: shell, tool_input: { cmd: rm build --force --recursive } }
+    expect: { decision: deny, ran: [no-recursive-rm] }
 
   - name: removing a file is no matter of ours
     event: pre_tool_use

@@ -2,6 +2,11 @@
 
 use super::plain;
 
+/// How wide a screen is.
+const SCREEN: usize = 80;
+/// The least that a wrapped column needs.
+const NARROWEST: usize = 28;
+
 /// A table with a heading per column.
 pub(crate) struct Table<const COLUMNS: usize> {
     rows: Vec<[String; COLUMNS]>,
@@ -18,14 +23,64 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
         self.rows.push(cells.map(|cell| plain::line(&cell)));
     }
 
-    /// Returns the rows as aligned columns, two spaces apart, without trailing blanks.
+    /// Returns the rows for a screen of 80 columns: side by side where they fit, the last column wrapped
+    /// where the others leave room for it, else one row below the other.
     pub(crate) fn text(&self) -> String {
         let widths = self.widths();
+        let last = widths.last().copied().unwrap_or_default();
+        let others = widths.iter().sum::<usize>() - last + 2 * COLUMNS.saturating_sub(1);
+        if others + last <= SCREEN {
+            self.columns(widths)
+        } else if others + NARROWEST <= SCREEN {
+            self.wrapped(widths, others)
+        } else {
+            self.records()
+        }
+    }
+
+    /// Returns the rows as aligned columns, two spaces apart, without trailing blanks.
+    fn columns(&self, widths: [usize; COLUMNS]) -> String {
         let mut text = String::new();
         for row in &self.rows {
             let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
             text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
             text.push('\n');
+        }
+        text
+    }
+
+    /// Returns the rows as columns, the last of them wrapped.
+    fn wrapped(&self, widths: [usize; COLUMNS], others: usize) -> String {
+        let mut text = String::new();
+        for row in &self.rows {
+            let Some((last, first)) = row.split_last() else { continue };
+            let cells = first.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}  "));
+            let mut lead: String = cells.collect();
+            for line in wrap(last, SCREEN - others) {
+                text.push_str(format!("{lead}{line}").trim_end());
+                text.push('\n');
+                lead = " ".repeat(others);
+            }
+        }
+        text
+    }
+
+    /// Returns each row as its first cell and, below it, the others with their headings; without those
+    /// that say nothing.
+    fn records(&self) -> String {
+        let Some((headings, rows)) = self.rows.split_first() else { return String::new() };
+        let mut text = String::new();
+        for row in rows {
+            text.push_str(row[0].trim_end());
+            text.push('\n');
+            let cells = row.iter().zip(headings).skip(1);
+            let said = cells.filter(|(cell, _)| !["", "-"].contains(&cell.as_str()));
+            let said: Vec<String> =
+                said.map(|(cell, heading)| format!("{heading}: {cell}")).collect();
+            for line in wrap(&said.join("; "), SCREEN - 4) {
+                text.push_str(format!("    {line}").trim_end());
+                text.push('\n');
+            }
         }
         text
     }
@@ -42,5 +97,46 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
         std::array::from_fn(|column| {
             self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
         })
+    }
+}
+
+/// Returns the lines of a text that is cut at blanks; a word that is too long stays whole.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last().map_or(0, |line| line.chars().count());
+        if line > 0 && line + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+        } else if let Some(last) = lines.last_mut() {
+            if line > 0 {
+                last.push(' ');
+            }
+            last.push_str(word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_fits_a_screen() {
+        let long = "words ".repeat(20);
+        let narrow = |cells: [&str; 3]| {
+            let mut table = Table::new(["name", "kind", "what it does"]);
+            table.row(cells.map(str::to_owned));
+            table.text()
+        };
+        assert_eq!(narrow(["a", "b", "c"]), "name  kind  what it does\na     b     c\n");
+        let wrapped = narrow(["a", "b", &long]);
+        assert!(wrapped.lines().nth(2).unwrap().starts_with("            words"), "{wrapped}");
+        let records = narrow([&long, "-", &long]);
+        assert!(records.contains("\n    what it does: words"), "{records}");
+        assert!(!records.contains("kind"), "{records}");
+        for text in [wrapped, records.lines().skip(1).collect::<Vec<_>>().join("\n")] {
+            assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        }
     }
 }

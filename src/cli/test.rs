@@ -113,6 +113,11 @@ impl Args {
     fn case_files(&self) -> Result<Vec<CaseFile>, CommandError> {
         let (mut files, mut problems) = (Vec::new(), Diagnostics::default());
         for path in self.paths()? {
+            // A named pipe would wait for a writer that never comes.
+            if path.exists() && !path.is_file() {
+                let message = format!("{} is not a regular file", path.display());
+                return Err(CommandError::usage(message).hint("move it away, or give it another name"));
+            }
             match CaseFile::load(&path) {
                 Ok(file) => files.push(file),
                 Err(found) => problems.extend(found),

@@ -9,9 +9,10 @@ use serde_json::Value as Json;
 
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::node::{Node, Value};
-use super::reader::Reader;
+use super::reader::{Fields, Reader};
 use super::source::{Location, SourceFile};
 use super::{file, yaml};
+use crate::agents::{self, Agent, NativeCall};
 use crate::event::Event;
 use crate::suggest;
 use crate::testing::{Case, CaseFile, Expectation, Expected, Stub, TextExpectation};
@@ -20,7 +21,8 @@ use crate::wire::{Decision, Input, JsonObject, Output};
 /// The keys at the top of a file.
 pub(super) const FILE_KEYS: [&str; 2] = ["config", "cases"];
 /// The keys of a case.
-pub(super) const CASE_KEYS: [&str; 5] = ["name", "event", "input", "stubs", "expect"];
+pub(super) const CASE_KEYS: [&str; 7] =
+    ["name", "event", "input", "from", "payload", "stubs", "expect"];
 /// The keys of what is expected.
 pub(super) const EXPECT_KEYS: [&str; 10] = [
     "decision",
@@ -157,25 +159,85 @@ impl Reader {
     fn case(&mut self, node: &Node) -> Option<Case> {
         let errors = self.errors();
         let fields = self.fields(node, "a case", &CASE_KEYS)?;
+        let native = fields.get("from").is_some();
         for key in ["name", "event", "expect"] {
-            if fields.lacks(key) {
+            if fields.lacks(key) && !(native && key == "event") {
                 self.error_with_hint(node, format!("a case needs `{key}`"), CASE_HINT);
             }
         }
         let name = fields.get("name").and_then(|value| self.filled_text(value, "`name`"));
-        let event = fields.get("event").and_then(|value| self.case_event(value));
-        let input = event.and_then(|event| match fields.get("input") {
-            Some(value) => self.case_input(value, event),
-            None if fields.lacks("input") => self.no_input(node, event),
-            None => None,
-        });
+        let call = if native { self.native_call(node, &fields) } else { None };
+        let (event, input) = if native {
+            let told = call.as_ref().and_then(|call| Some((call.event?, call.input.clone())));
+            told.unzip()
+        } else {
+            self.own_call(node, &fields)
+        };
         let stubs = fields.get("stubs").map(|value| self.stubs(value)).unwrap_or_default();
         let expect = fields.get("expect").and_then(|value| self.expectation(value));
         if self.errors() > errors {
             return None;
         }
         let location = self.location(node);
-        Some(Case { name: name?, event: event?, input: input?, stubs, expect: expect?, location })
+        Some(Case { name: name?, event: event?, input: input?, call, stubs, expect: expect?, location })
+    }
+
+    /// Reads the event and its input in words of ours.
+    fn own_call(&mut self, node: &Node, fields: &Fields<'_>) -> (Option<Event>, Option<Input>) {
+        if let Some(payload) = fields.get("payload") {
+            let hint = "add `from: AGENT`, or write `input` in place of `payload`";
+            self.error_with_hint(payload, "`payload` is an agent's, and no agent is named", hint);
+        }
+        let event = fields.get("event").and_then(|value| self.case_event(value));
+        let input = event.and_then(|event| match fields.get("input") {
+            Some(value) => self.case_input(value, event),
+            None if fields.lacks("input") => self.no_input(node, event),
+            None => None,
+        });
+        (event, input)
+    }
+
+    /// Reads an agent's payload, as `run --from AGENT` does.
+    fn native_call(&mut self, node: &Node, fields: &Fields<'_>) -> Option<NativeCall> {
+        let agent = self.agent(fields.get("from")?)?;
+        if let Some(input) = fields.get("input") {
+            let hint = "write `payload`: what the agent writes to standard input";
+            self.error_with_hint(input, "`input` does not go with `from`", hint);
+            return None;
+        }
+        let Some(payload) = fields.get("payload") else {
+            let hint = "add `payload: { hook_event_name: PreToolUse, tool_name: ..., tool_input: {...} }`";
+            self.error_with_hint(node, "a case with `from` needs the agent's `payload`", hint);
+            return None;
+        };
+        let event = match fields.get("event") {
+            Some(value) => Some(self.filled_text(value, "`event`")?),
+            None => None,
+        };
+        let json = self.json(payload)?.to_string();
+        match agents::read(agent, event.as_deref(), json.as_bytes(), |_| None) {
+            Ok(call) if call.event.is_some() => Some(call),
+            Ok(call) => {
+                let message = format!("hookexec has no event for `{}`", call.native.name);
+                self.error(payload, message);
+                None
+            }
+            Err(error) => {
+                self.error(payload, error.to_string());
+                None
+            }
+        }
+    }
+
+    fn agent(&mut self, node: &Node) -> Option<Agent> {
+        let name = self.filled_text(node, "`from`")?;
+        match name.parse() {
+            Ok(agent) => Some(agent),
+            Err(error) => {
+                self.error(node, error.to_string());
+                None
+            }
+        }
     }
 
     fn case_event(&mut self, node: &Node) -> Option<Event> {
@@ -215,7 +277,7 @@ impl Reader {
         if self.errors() > errors {
             return None;
         }
-        let input = match Input::deserialize(&value) {
+        let mut input = match Input::deserialize(&value) {
             Ok(input) => input,
             Err(error) => {
                 let hint = "`hookexec schema input` prints what an input looks like";
@@ -228,6 +290,7 @@ impl Reader {
             self.error_with_hint(node, format!("`{event}` needs a `tool_name`"), hint);
             return None;
         }
+        agents::add_tool_kinds(&mut input);
         Some(input)
     }
 

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::cases::{DECISIONS, ENDINGS};
+use crate::agents::Agent;
 use crate::event::Event;
 use crate::schema;
 
@@ -53,13 +54,19 @@ fn case() -> Value {
     let about_tools: Vec<&str> =
         Event::all().filter(|event| event.contract().tool_matched).map(Event::name).collect();
     let events: Vec<&str> = Event::all().map(Event::name).collect();
+    let agents: Vec<&str> = Agent::all().map(Agent::name).collect();
     json!({
         "description": "One event, and what the hooks should make of it.",
         "type": "object",
         "properties": {
             "name": { "description": "Its name, which no other case of the file has.", "type": "string", "pattern": "\\S" },
-            "event": { "description": "The event.", "enum": events },
+            "event": {
+                "description": "The event; with `from` also in the agent's words, and only if its payload does not name it.",
+                "anyOf": [{ "enum": events }, filled()]
+            },
             "input": { "description": "The event's input.", "allOf": [{ "$ref": "#/definitions/input" }] },
+            "from": { "description": "The agent whose payload it is: the case is judged as `hookexec run --from AGENT` does.", "enum": agents },
+            "payload": { "description": "What the agent writes to standard input.", "type": "object" },
             "stubs": {
                 "description": "Hooks that do not run, by name, each with the answer it gives; `{}` is no opinion.",
                 "type": "object",
@@ -76,12 +83,19 @@ fn case() -> Value {
             },
             "expect": { "$ref": "#/definitions/expectation" }
         },
-        "required": ["name", "event", "expect"],
+        "required": ["name", "expect"],
         "additionalProperties": false,
-        "if": { "properties": { "event": { "enum": about_tools } } },
-        "then": {
-            "required": ["input"],
-            "properties": { "input": { "required": ["tool_name"] } }
+        "if": { "required": ["from"] },
+        "then": { "required": ["payload"], "not": { "required": ["input"] } },
+        "else": {
+            "required": ["event"],
+            "not": { "required": ["payload"] },
+            "properties": { "event": { "enum": events } },
+            "if": { "properties": { "event": { "enum": about_tools } } },
+            "then": {
+                "required": ["input"],
+                "properties": { "input": { "required": ["tool_name"] } }
+            }
         }
     })
 }

@@ -105,7 +105,7 @@ impl Serialize for Diagnostic {
 }
 
 /// All problems that were found, in the order of the files.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Diagnostics(Vec<Diagnostic>);
 
 impl Diagnostics {
@@ -182,6 +182,14 @@ impl fmt::Display for Diagnostics {
             write!(formatter, "{diagnostic}")?;
         }
         Ok(())
+    }
+}
+
+/// The whole report, with the lines and a caret below each place: what a program shows whose `main`
+/// returns the problems as its error.
+impl fmt::Debug for Diagnostics {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "\n{}", self.render(false))
     }
 }
 

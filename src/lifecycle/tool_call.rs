@@ -65,6 +65,29 @@ impl ToolCall {
         Self { name: name.into(), arguments, id: None, facts: ToolFacts::default() }
     }
 
+    /// Returns a call whose arguments are a JSON value, as a client of a model hands them over; `null` is
+    /// no arguments.
+    ///
+    /// # Errors
+    /// When the value is not an object.
+    pub fn from_value(
+        name: impl Into<String>,
+        arguments: impl Into<Value>,
+    ) -> Result<Self, ArgumentsError> {
+        match arguments.into() {
+            Value::Null => Ok(Self::new(name, JsonObject::new())),
+            Value::Object(arguments) => Ok(Self::new(name, arguments)),
+            _ => Err(ArgumentsError::NoObject),
+        }
+    }
+
+    /// Sets an argument.
+    #[must_use]
+    pub fn arg(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.arguments.insert(name.into(), value.into());
+        self
+    }
+
     /// Returns a call whose arguments are JSON text, as most models write them; no text is no
     /// arguments.
     ///

@@ -11,6 +11,7 @@ use super::case::{Case, Stub};
 use super::compare::{Difference, differences};
 use super::coverage::{Coverage, CoverageReport};
 use super::stub::substituting;
+use crate::agents;
 use crate::config::{Config, Diagnostic, Diagnostics, Hook};
 use crate::executor::{Executor, Explanation};
 use crate::registry::{Handler, Registry};
@@ -101,11 +102,17 @@ impl Bench {
         });
         let executor = build(&self.config, &registry, &self.working_dir)?;
         let started = Instant::now();
-        let verdict = executor.dispatch(case.event, &case.input).await;
+        let verdict = match &case.call {
+            Some(call) => agents::dispatch(&executor, call).await,
+            None => executor.dispatch(case.event, &case.input).await,
+        };
         let duration = started.elapsed();
         executor.shutdown(PATIENCE).await;
 
-        let explanations: Vec<Explanation> = executor.explain(case.event, &case.input);
+        let explanations: Vec<Explanation> = match &case.call {
+            Some(call) => agents::explain(&executor, call),
+            None => executor.explain(case.event, &case.input),
+        };
         self.coverage.observe(&explanations, &verdict);
         let differences = differences(&case.expect, &verdict);
         Ok(CaseReport {

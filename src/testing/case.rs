@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use regex::Regex;
 
+use crate::agents::NativeCall;
 use crate::config::Location;
 use crate::event::Event;
 use crate::wire::{Decision, Input, JsonObject, Output};
@@ -30,6 +31,8 @@ pub struct Case {
     pub event: Event,
     /// The event's input.
     pub input: Input,
+    /// The agent's call that the event and the input come from, when the case gives a payload.
+    pub call: Option<NativeCall>,
     /// What hooks say that are not run, each by its name with the place it stands at.
     pub stubs: Vec<(String, Location, Stub)>,
     /// What should come out.

@@ -260,6 +260,19 @@ impl Input {
         Self { tool_name: Some(name.into()), tool_input: Some(arguments), ..Self::default() }
     }
 
+    /// Returns the input of a call of the tool `name`, without arguments: [`arg`](Self::arg) adds them.
+    #[must_use]
+    pub fn call(name: impl Into<String>) -> Self {
+        Self::for_tool(name, JsonObject::new())
+    }
+
+    /// Sets an argument of the tool.
+    #[must_use]
+    pub fn arg(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.tool_input.get_or_insert_default().insert(name.into(), value.into());
+        self
+    }
+
     /// Sets the session.
     #[must_use]
     pub fn with_session(mut self, session_id: impl Into<String>) -> Self {

@@ -20,6 +20,7 @@ use super::exit::Exit;
 use super::output::{self, PlainFormat};
 use super::plain;
 use super::report::counted;
+use super::run::AgentParser;
 use super::scripts::missing;
 use super::settings::{Scope, Settings};
 
@@ -31,7 +32,7 @@ use super::settings::{Scope, Settings};
 #[command(after_help = "Example: hookexec doctor claude-code")]
 pub(crate) struct Args {
     /// Only these agents, and each of them must have hookexec installed
-    #[arg(value_name = "AGENT")]
+    #[arg(value_name = "AGENT", value_parser = AgentParser)]
     agents: Vec<Agent>,
 
     #[command(flatten)]

@@ -1,0 +1,35 @@
+//! Which hooks an agent's call concerns.
+
+use super::read::NativeCall;
+use super::{Agent, adapter, tools};
+use crate::executor::{Executor, Explanation, Selection};
+use crate::wire::{Input, JsonObject};
+
+/// Returns of every configured hook, in config order, whether [`dispatch`](super::dispatch) would run
+/// it for `call`, and why not. Nothing is run.
+#[must_use]
+pub fn explain(executor: &Executor, call: &NativeCall) -> Vec<Explanation> {
+    let events = call.native.fires(call.agent).into_iter();
+    let mut each = events.map(|event| executor.explain(event, &call.input));
+    let Some(mut merged) = each.next() else { return Vec::new() };
+    for explanations in each {
+        for (known, other) in merged.iter_mut().zip(explanations) {
+            if !matches!(other.selection, Selection::OtherEvent(_)) {
+                *known = other;
+            }
+        }
+    }
+    merged
+}
+
+/// Adds the kinds of the tool where the input names an agent and no kinds, as [`read`](super::read) does
+/// for the agent's own payload. Guards by kind, such as `matcher: shell`, then match.
+pub fn add_tool_kinds(input: &mut Input) {
+    let agent = input.agent_name.as_deref().and_then(|name| name.parse::<Agent>().ok());
+    if let (Some(agent), Some(tool), true) = (agent, &input.tool_name, input.tool_kinds.is_empty()) {
+        let none = JsonObject::new();
+        let payload = input.native.as_ref().and_then(|native| native.as_object()).unwrap_or(&none);
+        let adapter = adapter(agent);
+        input.tool_kinds = tools::kinds(adapter.tools, adapter.mcp, tool, payload);
+    }
+}
