@@ -26,7 +26,8 @@ pub fn explain(executor: &Executor, call: &NativeCall) -> Vec<Explanation> {
 /// for the agent's own payload. Guards by kind, such as `matcher: shell`, then match.
 pub fn add_tool_kinds(input: &mut Input) {
     let agent = input.agent_name.as_deref().and_then(|name| name.parse::<Agent>().ok());
-    if let (Some(agent), Some(tool), true) = (agent, &input.tool_name, input.tool_kinds.is_empty()) {
+    if let (Some(agent), Some(tool), true) = (agent, &input.tool_name, input.tool_kinds.is_empty())
+    {
         let none = JsonObject::new();
         let payload = input.native.as_ref().and_then(|native| native.as_object()).unwrap_or(&none);
         let adapter = adapter(agent);

@@ -29,6 +29,9 @@ pub struct Record {
     /// The session.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub session: String,
+    /// The agent that called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// The tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
@@ -98,6 +101,7 @@ impl Record {
             time,
             event,
             session: input.session_id.clone(),
+            agent: input.agent_name.clone(),
             tool: input.tool_name.clone(),
             decision: verdict.decision,
             allowed: verdict.allowed,
@@ -155,7 +159,7 @@ impl Record {
     /// Changes every text that came from outside, but for the input.
     fn each_text(&mut self, mut change: impl FnMut(&mut String)) {
         change(&mut self.session);
-        self.tool.iter_mut().chain(&mut self.message).for_each(&mut change);
+        self.tool.iter_mut().chain(&mut self.agent).chain(&mut self.message).for_each(&mut change);
         for report in &mut self.hooks {
             change(&mut report.name);
             report.reason.iter_mut().chain(&mut report.error).for_each(&mut change);

@@ -29,6 +29,8 @@ pub struct AuditSettings {
     pub path: PathBuf,
     /// Whether inputs are recorded.
     pub input: AuditInput,
+    /// Whether events are recorded, too, that no hook is configured for.
+    pub all_events: bool,
     /// The size from which a new file is begun, in bytes.
     pub max_size: u64,
     /// How many full files are kept: `audit.jsonl.1` is the newest of them.
@@ -39,7 +41,13 @@ impl AuditSettings {
     /// Returns the settings of a log without inputs, of at most four files of 10 MiB.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), input: AuditInput::None, max_size: 10 << 20, keep: 3 }
+        Self {
+            path: path.into(),
+            input: AuditInput::None,
+            all_events: false,
+            max_size: 10 << 20,
+            keep: 3,
+        }
     }
 }
 
@@ -92,18 +100,24 @@ impl Auditor {
         Some(Self(Arc::new(Inner { logs, redactor, sources })))
     }
 
-    /// Writes down a verdict, and notes in it what could not be written.
+    /// Returns whether a log wants events that no hook is configured for.
+    pub(crate) fn records_all(&self) -> bool {
+        self.0.logs.iter().any(|log| log.all_events)
+    }
+
+    /// Writes down a verdict, `hooked` or without a hook that is configured, and notes in it what could not be written.
     pub(crate) async fn record(
         &self,
         event: Event,
         input: &Input,
         verdict: &mut Verdict,
+        hooked: bool,
         took: Duration,
     ) {
         let inner = Arc::clone(&self.0);
         let (input, seen) = (input.clone(), verdict.clone());
         // A disk may be slow; whoever drops the event's future does not lose the record.
-        let write = move || inner.write(event, &input, &seen, took);
+        let write = move || inner.write(event, &input, &seen, hooked, took);
         let problems = match tokio::task::spawn_blocking(write).await {
             Ok(problems) => problems,
             Err(error) => vec![format!("the audit log could not be written: {error}")],
@@ -118,13 +132,20 @@ impl Auditor {
 }
 
 impl Inner {
-    fn write(&self, event: Event, input: &Input, verdict: &Verdict, took: Duration) -> Vec<String> {
+    fn write(
+        &self,
+        event: Event,
+        input: &Input,
+        verdict: &Verdict,
+        hooked: bool,
+        took: Duration,
+    ) -> Vec<String> {
         let time = format!("{:.3}", Timestamp::now());
         let duration_ms = (took.as_secs_f64() * 1e6).round() / 1e3;
         let mut problems = Vec::new();
         let mut plain = Record::new(time, event, input, verdict, duration_ms);
         self.sources.name(&mut plain);
-        for log in &self.logs {
+        for log in self.logs.iter().filter(|log| hooked || log.all_events) {
             let mut record = plain.clone();
             if log.input == AuditInput::Redacted {
                 record = record.with_input(input, verdict, &self.redactor);
@@ -202,8 +223,13 @@ mod tests {
     fn a_pipe_in_the_place_of_the_lock_is_an_error_and_no_wait() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.jsonl");
-        let log =
-            AuditSettings { path: path.clone(), max_size: 10, keep: 1, input: AuditInput::None };
+        let log = AuditSettings {
+            path: path.clone(),
+            max_size: 10,
+            keep: 1,
+            input: AuditInput::None,
+            all_events: false,
+        };
         std::fs::write(&path, "x".repeat(20)).unwrap();
         let lock = numbered(&path, "lock");
         let made = std::process::Command::new("mkfifo").arg(&lock).status().unwrap();

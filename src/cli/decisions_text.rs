@@ -58,9 +58,12 @@ fn head(record: &Record) -> String {
     };
     let tool = one_line(record.tool.as_deref().unwrap_or_default());
     let rewritten = if record.rewritten.is_empty() { "" } else { " (rewritten)" };
+    let agent = record.agent.as_deref().map(|agent| format!(" ({})", one_line(agent)));
     let line = format!(
-        "{DIM}{}{DIM:#} {style}{word:5}{style:#} {} {tool}{rewritten}",
-        record.time, record.event
+        "{DIM}{}{DIM:#} {style}{word:5}{style:#} {} {tool}{}{rewritten}",
+        record.time,
+        record.event,
+        agent.unwrap_or_default()
     );
     line.trim_end().to_owned()
 }

@@ -4,9 +4,13 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use etcetera::BaseStrategy as _;
+
 use super::error::CommandError;
 use super::exit::Exit;
-use super::{config, existing, output, starter};
+use super::settings::{Scope, Settings};
+use super::table::Table;
+use super::{config, existing, import, output, starter};
 
 const HOOKS: &str = "hooks.yaml";
 const CASES: &str = "hooks.test.yaml";
@@ -15,42 +19,92 @@ const CASES: &str = "hooks.test.yaml";
 ///
 /// Looks for git, for languages and for coding agents. Nothing that is there is written over: beside a
 /// `hooks.yaml` of yours only `hooks.test.yaml` is written, with a case for each of its matchers.
+///
+/// A model that works in the project can change the project's hooks. With `--user` the files go to your
+/// own layer, which counts in every project and which no project can change.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec init && hookexec test")]
 pub(crate) struct Args {
     /// The project [default: the current directory]
     directory: Option<PathBuf>,
+
+    /// Writes them to `~/.config/hookexec`: guards that the project, and a model in it, can't change
+    #[arg(long, conflicts_with = "directory")]
+    user: bool,
 }
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         let project = config::project(self.directory.as_deref())?;
         let found = starter::Found::in_project(&project);
-        let is_there = |name: &str| project.join(name).symlink_metadata().is_ok();
+        let directory = if self.user { users_directory()? } else { project.clone() };
+        let is_there = |name: &str| directory.join(name).symlink_metadata().is_ok();
         let hooks_are_there = is_there(HOOKS);
         if is_there(CASES) {
-            let path = project.join(CASES);
+            let path = directory.join(CASES);
             let message = format!("{} is there already; nothing was written", path.display());
-            return Err(CommandError::usage(message).hint("move it away to begin anew"));
+            return Err(
+                CommandError::usage(message).hint("to start over, move or delete this file")
+            );
         }
         let said = if hooks_are_there {
             // Read before anything is written.
-            create(&project.join(CASES), &existing::cases(&project.join(HOOKS))?)?;
+            create(&directory.join(CASES), &existing::cases(&directory.join(HOOKS))?)?;
             format!("left {HOOKS} as it is, and wrote {CASES} for the hooks in it")
         } else {
-            create(&project.join(HOOKS), &starter::hooks(&found))?;
-            create(&project.join(CASES), &starter::cases(&found))?;
+            create(&directory.join(HOOKS), &starter::hooks(&found))?;
+            create(&directory.join(CASES), &starter::cases(&found))?;
             format!("wrote {HOOKS} and {CASES} for {}", found.listed())
         };
-        output::print(&format!(
-            "{said}\n\n\
-             next:\n  \
-             hookexec test                  run the tests\n  \
-             hookexec trust add hooks.yaml  let its hooks run\n  \
-             hookexec list                  see what is configured\n"
-        ))?;
+        let place = if self.user { format!(" in {}", directory.display()) } else { String::new() };
+        let mut next = Table::new(["next:", ""]);
+        let mut step = |command: &str, what: &str| {
+            next.row([format!("  {command}"), what.to_owned()]);
+        };
+        if self.user {
+            step(&format!("hookexec test {}", directory.display()), "run the tests");
+        } else {
+            step("hookexec test", "run the tests");
+            step("hookexec trust add hooks.yaml", "let its hooks run");
+        }
+        step("hookexec list", "see what is configured");
+        let scope = if self.user { Scope::User } else { Scope::Project };
+        for agent in &found.agents {
+            let settings = Settings::of(*agent, scope, &project);
+            if let Some(path) = settings.and_then(|settings| with_hooks(&settings, &project)) {
+                let import = format!("hookexec import {agent} {path}");
+                step(&import, &format!("bring the hooks of {} along", agent.title()));
+            }
+            let install = format!("hookexec install {agent}");
+            step(&install, &format!("put them in force under {}", agent.title()));
+        }
+        step("hookexec docs", "read the documentation");
+        let survives = if self.user {
+            ""
+        } else {
+            "\nA model that works here can change these files. A guard that must survive it belongs \
+             into\nyour own layer: `hookexec init --user`.\n"
+        };
+        output::print(&format!("{said}{place}\n\n{}{survives}", next.text()))?;
         Ok(Exit::Success)
     }
+}
+
+/// Returns the user's layer.
+fn users_directory() -> Result<PathBuf, CommandError> {
+    let base = etcetera::base_strategy::Xdg::new()
+        .map_err(|_| CommandError::usage("the home directory is not known").hint("set HOME"))?;
+    let directory = base.config_dir().join("hookexec");
+    std::fs::create_dir_all(&directory).map_err(|error| {
+        CommandError::usage(format!("can't make {}: {error}", directory.display()))
+    })?;
+    Ok(directory)
+}
+
+/// Returns the path of settings that hold hooks which can be imported, as it is typed in the project.
+fn with_hooks(settings: &Settings, project: &Path) -> Option<String> {
+    let path = settings.path.strip_prefix(project).unwrap_or(&settings.path);
+    import::has_hooks(settings.agent, &settings.path).then(|| path.display().to_string())
 }
 
 fn create(path: &Path, text: &str) -> Result<(), CommandError> {

@@ -116,7 +116,9 @@ impl Args {
             // A named pipe would wait for a writer that never comes.
             if path.exists() && !path.is_file() {
                 let message = format!("{} is not a regular file", path.display());
-                return Err(CommandError::usage(message).hint("move it away, or give it another name"));
+                return Err(
+                    CommandError::usage(message).hint("move it away, or give it another name")
+                );
             }
             match CaseFile::load(&path) {
                 Ok(file) => files.push(file),

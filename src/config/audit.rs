@@ -7,11 +7,14 @@ use super::reader::Reader;
 use crate::audit::{AuditInput, AuditSettings};
 
 /// The keys of `audit:`.
-pub(super) const KEYS: [&str; 4] = ["path", "input", "max_size", "keep"];
+pub(super) const KEYS: [&str; 5] = ["path", "input", "events", "max_size", "keep"];
 
 /// The values of `input`.
 pub(super) const INPUT: [(&str, AuditInput); 2] =
     [("none", AuditInput::None), ("redacted", AuditInput::Redacted)];
+
+/// The values of `events`: whether those are recorded that no hook is configured for.
+pub(super) const EVENTS: [(&str, bool); 2] = [("hooked", false), ("all", true)];
 
 /// The most files that may be kept beside the current one.
 pub(super) const MAX_KEEP: u64 = 100;
@@ -30,6 +33,10 @@ impl Reader {
             match name {
                 "input" => {
                     settings.input = self.choice(value, "`input`", &INPUT).unwrap_or_default();
+                }
+                "events" => {
+                    settings.all_events =
+                        self.choice(value, "`events`", &EVENTS).unwrap_or_default();
                 }
                 "max_size" => {
                     let size = self.size(value, "`max_size`").unwrap_or_default();

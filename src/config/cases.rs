@@ -179,7 +179,15 @@ impl Reader {
             return None;
         }
         let location = self.location(node);
-        Some(Case { name: name?, event: event?, input: input?, call, stubs, expect: expect?, location })
+        Some(Case {
+            name: name?,
+            event: event?,
+            input: input?,
+            call,
+            stubs,
+            expect: expect?,
+            location,
+        })
     }
 
     /// Reads the event and its input in words of ours.
@@ -206,7 +214,8 @@ impl Reader {
             return None;
         }
         let Some(payload) = fields.get("payload") else {
-            let hint = "add `payload: { hook_event_name: PreToolUse, tool_name: ..., tool_input: {...} }`";
+            let hint =
+                "add `payload: { hook_event_name: PreToolUse, tool_name: ..., tool_input: {...} }`";
             self.error_with_hint(node, "a case with `from` needs the agent's `payload`", hint);
             return None;
         };

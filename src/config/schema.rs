@@ -307,6 +307,7 @@ fn defaults() -> Value {
 
 fn audit_schema() -> Value {
     let input: Vec<&str> = audit::INPUT.iter().map(|(name, _)| *name).collect();
+    let events: Vec<&str> = audit::EVENTS.iter().map(|(name, _)| *name).collect();
     json!({
         "type": "object",
         "properties": {
@@ -315,6 +316,7 @@ fn audit_schema() -> Value {
                 json!({ "type": "string", "pattern": "\\S" }),
             ),
             "input": described("Whether the inputs of events are recorded, without secrets; a replay needs them.", json!({ "enum": input })),
+            "events": described("Whether events are recorded that no hook is configured for: `hooked`, which leaves them out, when nothing is said.", json!({ "enum": events })),
             "max_size": described("The size from which a new file is begun; 10 MiB when nothing is said.", reference("size")),
             "keep": described("How many full files are kept; 3 when nothing is said.", json!({ "type": "integer", "minimum": 1, "maximum": audit::MAX_KEEP }))
         },

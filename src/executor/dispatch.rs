@@ -65,7 +65,8 @@ impl Executor {
     /// that a caller can spare itself the making of an input.
     #[must_use]
     pub fn has(&self, event: Event) -> bool {
-        self.auditor.is_some() || !self.plans[event.index()].hooks.is_empty()
+        !self.plans[event.index()].hooks.is_empty()
+            || self.auditor.as_ref().is_some_and(Auditor::records_all)
     }
 
     /// Returns whether anything would be done if `input` were dispatched. When not, the verdict is
@@ -73,7 +74,7 @@ impl Executor {
     #[must_use]
     pub fn concerns(&self, event: Event, input: &Input) -> bool {
         let plan = &self.plans[event.index()];
-        self.auditor.is_some()
+        self.auditor.is_some() && self.has(event)
             || !plan.hooks.is_empty()
                 && (plan.no_choice(input).is_some() || !plan.matching(input).is_empty())
     }
@@ -116,13 +117,14 @@ impl Executor {
     }
 
     async fn run(&self, event: Event, input: &Input, observer: Option<&dyn Observer>) -> Verdict {
-        let Some(auditor) = &self.auditor else {
+        let Some(auditor) = self.auditor.as_ref().filter(|_| self.has(event)) else {
             return self.decide(event, input, observer).await;
         };
         let started = Instant::now();
         let mut verdict = self.decide(event, input, observer).await;
         let input = self.complete(event, input);
-        auditor.record(event, &input, &mut verdict, started.elapsed()).await;
+        let hooked = !self.plans[event.index()].hooks.is_empty();
+        auditor.record(event, &input, &mut verdict, hooked, started.elapsed()).await;
         verdict
     }
 

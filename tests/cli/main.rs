@@ -5,6 +5,7 @@ mod basics;
 mod builtins;
 mod configuration;
 mod examples;
+mod first_steps;
 mod generated;
 mod hosts;
 mod nested;

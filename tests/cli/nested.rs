@@ -41,7 +41,8 @@ fn below_the_deepest_level_an_agent_gets_a_denial_where_the_event_decides() {
 fn no_other_command_runs_hooks_there_either() {
     let sandbox = Sandbox::new();
     sandbox.write("hooks.yaml", "pre_tool_use: { hooks: { type: command, command: 'exit 2' } }");
-    sandbox.write("hooks.test.yaml", "cases: [{ name: a, event: stop, expect: { allowed: true } }]");
+    sandbox
+        .write("hooks.test.yaml", "cases: [{ name: a, event: stop, expect: { allowed: true } }]");
     for args in [
         ["explain", "pre_tool_use", "--config", "hooks.yaml"].as_slice(),
         &["test"],

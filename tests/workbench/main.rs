@@ -4,6 +4,7 @@
 mod audit;
 mod cases;
 mod explain;
+mod from;
 mod page;
 #[path = "../support/mod.rs"]
 mod support;

@@ -7,7 +7,7 @@ use hookexec::Event;
 use hookexec::agents::{Agent, NativeEvent};
 use hookexec::executor::Check;
 
-use super::{Finding, codex, guards};
+use super::{Finding, codex, doubled, guards};
 use crate::cli::from::firings;
 use crate::cli::install::timeout_for;
 use crate::cli::scripts::is_program;
@@ -43,6 +43,7 @@ pub(super) fn findings(
             Ok(None) => {}
             Ok(Some(registered)) => {
                 found = true;
+                findings.extend(doubled::doubled(settings, check));
                 calls.extend(registered);
             }
             Err(problem) => {

@@ -1,6 +1,7 @@
 //! `hookexec doctor`: whether the hooks really guard what they are meant to guard.
 
 mod codex;
+mod doubled;
 mod installed;
 
 use std::fmt::Write as _;

@@ -6,8 +6,7 @@ use hookexec::config::Command;
 pub(super) const PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
 
 /// Endings of scripts that are named without a directory.
-const SCRIPTS: [&str; 9] =
-    [".sh", ".bash", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl"];
+const SCRIPTS: [&str; 9] = [".sh", ".bash", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl"];
 
 /// Returns whether a command runs `hookexec run`, as the entries do that `install` writes.
 pub(super) fn is_ours(command: &str) -> bool {

@@ -26,7 +26,8 @@ impl Alternatives {
             _ => &['|'],
         };
         let plain = |letter: char| {
-            letter.is_ascii_alphanumeric() || "_-|".contains(letter)
+            letter.is_ascii_alphanumeric()
+                || "_-|".contains(letter)
                 || (matching == Matching::NamesOrSearch && " ,".contains(letter))
         };
         if matching == Matching::Search || !matcher.chars().all(plain) {
@@ -82,9 +83,14 @@ fn whole(expression: &str) -> String {
 }
 
 /// Returns what is wrong with a matcher of `agent`, and what to do about it.
-pub(super) fn problem(agent: Agent, written: &str, pattern: &str) -> Option<(String, &'static str)> {
+pub(super) fn problem(
+    agent: Agent,
+    written: &str,
+    pattern: &str,
+) -> Option<(String, &'static str)> {
     if is_permission_rule(agent, written) {
-        let message = format!("the matcher `{written}` is a permission rule, which matches no tool");
+        let message =
+            format!("the matcher `{written}` is a permission rule, which matches no tool");
         let hint = "name the tool alone, and look at its arguments with `when:` or in the script";
         return Some((message, hint));
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use hookexec::Config;
 use hookexec::agents::Agent;
-use hookexec::config::{Diagnostic, Diagnostics, Location, Severity, SourceFile};
+use hookexec::config::{Command, Diagnostic, Diagnostics, Location, Severity, SourceFile};
 
 use super::error::CommandError;
 use super::exit::Exit;
@@ -96,8 +96,7 @@ impl Args {
     }
 
     fn settings(&self, format: &'static Format, text: &str) -> Result<String, CommandError> {
-        let unusable =
-            |error: &dyn std::fmt::Display| format!("{}: {error}", self.file.display());
+        let unusable = |error: &dyn std::fmt::Display| format!("{}: {error}", self.file.display());
         let source = SourceFile::new(&self.file, text);
         let mut import = settings::read(format, source, &self.file)
             .map_err(|error| CommandError::data(unusable(&error)))?;
@@ -152,11 +151,25 @@ impl Import {
     }
 }
 
+/// Returns whether the settings of `agent` at `path` hold hooks that can be imported.
+pub(super) fn has_hooks(agent: Agent, path: &Path) -> bool {
+    !commands(agent, path).is_empty()
+}
+
+/// Returns the commands of the hooks in the settings of `agent` at `path`, but for entries of ours.
+pub(super) fn commands(agent: Agent, path: &Path) -> Vec<Command> {
+    let import = Format::of(agent).zip(read(path).ok()).and_then(|(format, text)| {
+        let source = SourceFile::new(path, text.strip_prefix('\u{feff}').unwrap_or(&text));
+        settings::read(format, source, path).ok()
+    });
+    let groups = import.into_iter().flat_map(|import| import.events).flat_map(|(_, groups)| groups);
+    groups.flat_map(|group| group.hooks).map(|hook| hook.command).collect()
+}
+
 /// Reads a regular file: a named pipe would wait for a writer that never comes.
 fn read(path: &Path) -> Result<String, CommandError> {
-    let cannot = |problem: String| {
-        CommandError::usage(format!("can't read {}: {problem}", path.display()))
-    };
+    let cannot =
+        |problem: String| CommandError::usage(format!("can't read {}: {problem}", path.display()));
     let file = path.metadata().map_err(|error| cannot(error.to_string()))?;
     if !file.is_file() {
         return Err(cannot("it is not a regular file".to_owned()));

@@ -249,8 +249,7 @@ impl Importer {
         let mut timeout = (self.format.agent == Agent::ClaudeCode
             && target.event == Event::UserPromptSubmit)
             .then(|| PROMPT_TIMEOUT.to_owned());
-        let mut on_error =
-            self.format.any_failure_denies(target.event).then(|| "block".to_owned());
+        let mut on_error = self.format.any_failure_denies(target.event).then(|| "block".to_owned());
         let mut env: Vec<(String, String)> = Vec::new();
         let mut working_dir = self.working_dir.clone();
         let mut name = None;
@@ -397,7 +396,8 @@ impl Importer {
             }
             None => {
                 let message = format!("it needs `{PLUGIN_ROOT}`, which only Claude Code sets");
-                let hint = format!("add `env: {{ {PLUGIN_ROOT}: /path/of/the/plugin }}` to the hook");
+                let hint =
+                    format!("add `env: {{ {PLUGIN_ROOT}: /path/of/the/plugin }}` to the hook");
                 self.reader.warning(node, message, &hint);
             }
         }

@@ -26,8 +26,7 @@ const PROJECT_DIR: &str = "HOOKEXEC_PROJECT_DIR";
 
 /// The variables that say what the hook runs for. They are never inherited: those of a `hookexec`
 /// further up would speak of another event.
-const OURS: [&str; 6] =
-    [EVENT, TOOL_NAME, SESSION_ID, CONFIG_DIR, PROJECT_DIR, depth::VARIABLE];
+const OURS: [&str; 6] = [EVENT, TOOL_NAME, SESSION_ID, CONFIG_DIR, PROJECT_DIR, depth::VARIABLE];
 
 /// The longest `NAME=value` that Linux hands to a program, with the zero byte at its end.
 const LONGEST: usize = 128 * 1024;
