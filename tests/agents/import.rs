@@ -77,7 +77,7 @@ fn a_file_without_hooks_is_no_empty_policy() {
     let sandbox = Sandbox::new();
     for (text, problem) in [
         ("{}", "there are no `hooks` in it"),
-        ("[]", "no JSON object"),
+        ("[]", "not a JSON object"),
         ("{\"hooks\": ", "not valid JSON"),
     ] {
         sandbox.write(".claude/settings.json", text);
@@ -206,4 +206,80 @@ fn a_script_that_an_imported_hook_names_is_part_of_the_approval() {
     assert_eq!(write(), "");
     sandbox.script(".claude/hooks/protect.py", "#!/bin/sh\nexit 0\n");
     assert!(write().contains("\"decision\":\"deny\""), "{}", write());
+}
+
+/// Writes `settings` to a file, imports it and returns what was written.
+fn imports(sandbox: &Sandbox, engine: &str, path: &str, settings: &Value) -> Done {
+    sandbox.write(path, &settings.to_string());
+    let _ = std::fs::remove_file(sandbox.project().join("imported.yaml"));
+    let done = sandbox.hookexec(["import", engine, path]).run();
+    sandbox.write("imported.yaml", &done.stdout);
+    done
+}
+
+#[test]
+fn an_entry_of_hookexec_itself_is_skipped() {
+    let sandbox = Sandbox::new();
+    let own = "/home/me/.cargo/bin/hookexec run --from claude-code --event PreToolUse --within 54";
+    let hooks = json!([{"type": "command", "command": own}, {"type": "command", "command": "./a"}]);
+    let settings = json!({"hooks": {"PreToolUse": [{"hooks": hooks}]}});
+    let done = imports(&sandbox, "claude-code", "settings.json", &settings).exits(0);
+    assert!(done.stderr.contains("hookexec's own entry"), "{done:#?}");
+    assert!(!done.stdout.contains("hookexec run --from"), "{done:#?}");
+    assert!(done.stdout.contains("command: ./a"), "{done:#?}");
+}
+
+#[test]
+fn a_hook_of_a_plugin_finds_its_files_under_other_agents() {
+    let sandbox = Sandbox::new();
+    sandbox.script("plugin/guard.sh", "#!/bin/sh\necho from the plugin >&2\nexit 2\n");
+    let command = "sh \"${CLAUDE_PLUGIN_ROOT}/guard.sh\"";
+    let hooks = json!([{"type": "command", "command": command}]);
+    let settings = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": hooks}]}});
+    sandbox.write("plugin/hooks/hooks.json", &settings.to_string());
+    let args = ["import", "claude-code", "plugin/hooks/hooks.json", "-o", "new/dir/imported.yaml"];
+    let done = sandbox.hookexec(args).run().exits(0);
+    assert!(done.stderr.contains("`CLAUDE_PLUGIN_ROOT` is taken to be"), "{done:#?}");
+    let text = sandbox.read("new/dir/imported.yaml");
+    assert!(text.contains("name: guard"), "{text}");
+    sandbox.write("imported.yaml", &text);
+    let payload = json!({"tool_name": "run_shell_command", "tool_input": {"command": "ls"}});
+    let done = call(&sandbox, "gemini", "BeforeTool", payload);
+    assert!(done.stdout.contains("from the plugin"), "{done:#?}");
+}
+
+#[test]
+fn a_matcher_that_cannot_be_imported_is_named_by_its_line() {
+    for (matcher, problem) in [
+        ("Bash(git push:*)", "is a permission rule, which matches no tool"),
+        ("mcp__a b", "can't match the name of any tool"),
+    ] {
+        let sandbox = Sandbox::new();
+        let text = format!(
+            "{{ // a comment\n\"hooks\": {{ \"PreToolUse\": [\n{{ \"matcher\": \"{matcher}\", \"hooks\": [{{ \"type\": \"command\", \"command\": \"x\" }}] }},\n{{ \"matcher\": \"Bash\", \"hooks\": [{{ \"type\": \"command\", \"command\": \"kept\" }}] }}\n] }} }}"
+        );
+        sandbox.write(".claude/settings.json", &text);
+        let done = import(&sandbox, &[]).exits(78);
+        assert!(done.stderr.contains(problem), "{done:#?}");
+        assert!(done.stderr.contains("settings.json:3:"), "{done:#?}");
+        let done = import(&sandbox, &["--partial"]).exits(0);
+        assert!(done.stdout.contains("#   line 3: ") && done.stdout.contains("kept"), "{done:#?}");
+    }
+}
+
+#[test]
+fn doctor_sees_that_the_originals_still_stand_in_the_settings() {
+    let sandbox = Sandbox::new();
+    let hooks = json!([{"type": "command", "command": "true"}]);
+    let settings = json!({"hooks": {"Stop": [{"hooks": hooks}]}});
+    let path = sandbox.home().join(".claude/settings.json");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, settings.to_string()).unwrap();
+    let path = path.to_str().unwrap();
+    let _ = sandbox.hookexec(["import", "claude-code", path, "-o", "hooks.yaml"]).run().exits(0);
+    sandbox.trust();
+    let doctor = || sandbox.hookexec(["doctor", "claude-code"]).run().stdout;
+    assert!(!doctor().contains("run twice"), "{}", doctor());
+    let _ = sandbox.hookexec(["install", "claude-code"]).run().exits(0);
+    assert!(doctor().contains("1 of the hooks there stand in the hooks files"), "{}", doctor());
 }

@@ -289,12 +289,22 @@ fn a_list_says_where_each_hook_comes_from() {
     insta::assert_snapshot!(done.whole(), @r"
     exit 0
     -- stdout
-    event          matches          type     name              timeout  also           layer         source
-    pre_tool_use   shell|edit_file  command  guard             5s       -              project       [SANDBOX]/project/hooks.yaml:5
-    pre_tool_use   shell|edit_file  command  ./add-flag.sh -l  60s      when, mutates  project       [SANDBOX]/project/hooks.yaml:6
-    session_start  -                command  echo hello…       60s      disabled       project       [SANDBOX]/project/hooks.yaml:7
-    stop           -                command  tidy              1.5s     background     project       [SANDBOX]/project/hooks.yaml:8
-    stop           -                builtin  anything          60s      -              command line  more.yaml:1
+    pre_tool_use
+        matches: shell|edit_file; type: command; name: guard; timeout: 5s; layer:
+        project; source: [SANDBOX]/project/hooks.yaml:5
+    pre_tool_use
+        matches: shell|edit_file; type: command; name: ./add-flag.sh -l; timeout:
+        60s; also: when, mutates; layer: project; source:
+        [SANDBOX]/project/hooks.yaml:6
+    session_start
+        type: command; name: echo hello…; timeout: 60s; also: disabled; layer:
+        project; source: [SANDBOX]/project/hooks.yaml:7
+    stop
+        type: command; name: tidy; timeout: 1.5s; also: background; layer: project;
+        source: [SANDBOX]/project/hooks.yaml:8
+    stop
+        type: builtin; name: anything; timeout: 60s; layer: command line; source:
+        more.yaml:1
     -- stderr
     ");
     let done = sandbox

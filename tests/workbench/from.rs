@@ -120,12 +120,12 @@ fn why_not_finds_a_hook_of_a_discovered_file_by_file_and_line() {
     sandbox.write("hooks.yaml", HOOKS);
     sandbox.trust();
     let input = r#"{"tool_name":"read"}"#;
-    for place in ["hooks.yaml:9", "project/hooks.yaml:9"] {
+    for place in ["hooks.yaml:8", "project/hooks.yaml:8"] {
         let args = ["explain", "pre_tool_use", "--why-not", place];
         let text = sandbox.hookexec(args).stdin(input).run().exits(0).stdout;
         assert!(text.starts_with("no-shell"), "{place}: {text}");
     }
-    let args = ["explain", "pre_tool_use", "--why-not", "ooks.yaml:9"];
+    let args = ["explain", "pre_tool_use", "--why-not", "ooks.yaml:8"];
     let _ = sandbox.hookexec(args).stdin(input).run().exits(64);
 }
 

@@ -19,28 +19,46 @@ pub(super) fn is_ours(command: &str) -> bool {
 
 /// Returns the name of the script that a command runs, without its ending.
 pub(super) fn script_stem(command: &Command) -> Option<String> {
-    let words: Vec<String> = match command {
-        Command::Text(text) => words(text).collect(),
-        Command::Argv(words) => words.clone(),
+    let script = match command {
+        Command::Text(text) => script_of_shell(text)?,
+        Command::Argv(words) => script(words.iter().map(String::as_str))?,
         _ => return None,
     };
-    let script = words.iter().find(|word| is_script(word))?;
     let file = script.rsplit('/').next()?;
     let stem = SCRIPTS.iter().find_map(|ending| file.strip_suffix(ending)).unwrap_or(file);
     let fine = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
     (!stem.is_empty() && stem.chars().all(fine)).then(|| stem.to_owned())
 }
 
-/// Returns whether a word is the path of a script, and not of a program of the system.
-fn is_script(word: &str) -> bool {
-    const PROGRAMS: [&str; 4] = ["/bin/", "/usr/", "/dev/", "/opt/"];
-    if word.contains("://") {
-        return false;
+fn script_of_shell(text: &str) -> Option<String> {
+    let unquoted = text.replace(['"', '\''], "");
+    let mut commands = unquoted.split([';', '|', '&', '(', ')', '`', '\n']);
+    // What stands behind `>` or `<` is data.
+    commands.find_map(|command| {
+        let command = command.split(['>', '<']).next().unwrap_or_default();
+        script(command.split_whitespace().filter(|word| !word.contains('=')))
+    })
+}
+
+/// Returns the script among the words of one command: a word that ends like one, or a path that stands
+/// where the program does or behind an interpreter.
+fn script<'w>(words: impl Iterator<Item = &'w str>) -> Option<String> {
+    const BEFORE: [&str; 12] =
+        ["exec", "{", "!", "env", "sh", "bash", "zsh", "python", "python3", "node", "ruby", "perl"];
+    const PROGRAMS: [&str; 3] = ["/bin/", "/usr/", "/dev/"];
+    let mut runs = true;
+    for word in words.filter(|word| !word.contains("://")) {
+        if SCRIPTS.iter().any(|ending| word.len() > ending.len() && word.ends_with(ending)) {
+            return Some(word.to_owned());
+        }
+        let of_system = PROGRAMS.iter().any(|directory| word.starts_with(directory));
+        if runs && word.contains('/') && !of_system {
+            return Some(word.to_owned());
+        }
+        let program = word.rsplit('/').next().unwrap_or_default();
+        runs = runs && (BEFORE.contains(&program) || word.starts_with('-'));
     }
-    let is_path = word.contains('/')
-        && !PROGRAMS.iter().any(|directory| word.starts_with(directory))
-        && word.starts_with(['/', '.', '~', '$']);
-    is_path || SCRIPTS.iter().any(|ending| word.len() > ending.len() && word.ends_with(ending))
+    None
 }
 
 /// Returns the words of a command, cut where a shell may cut them; quotes are taken off.
@@ -99,6 +117,9 @@ mod tests {
             ("jq -r '.tool_input.command' | grep rm", None),
             ("curl https://example.com/x.sh | sh", None),
             ("echo hello", None),
+            ("jq -r . >> \"$CLAUDE_PROJECT_DIR\"/commands.log", None),
+            ("MODE=fast ./check --all", Some("check")),
+            ("\"${CLAUDE_PROJECT_DIR}\"/.claude/hooks/lint", Some("lint")),
         ] {
             let name = script_stem(&Command::Text(command.to_owned()));
             assert_eq!(name.as_deref(), expected, "{command}");

@@ -73,14 +73,17 @@ pub(super) fn read(
     Ok(Import { events: importer.events, problems: importer.reader.problems })
 }
 
-/// Returns the directory of the plugin that a `hooks/hooks.json` belongs to, absolute.
+/// Returns the directory of the plugin that a `hooks/hooks.json` belongs to, absolute; `None` for
+/// settings, which belong to no plugin.
 fn plugin_root(path: &Path) -> Option<String> {
-    let directory = path.canonicalize().ok()?.parent()?.to_owned();
-    let root = match directory.file_name().is_some_and(|name| name == "hooks") {
-        true => directory.parent()?.to_owned(),
-        false => directory,
-    };
-    root.into_os_string().into_string().ok()
+    let path = path.canonicalize().ok()?;
+    let (file, directory) = (path.file_name()?.to_str()?, path.parent()?);
+    if file.starts_with("settings") {
+        return None;
+    }
+    let inside = ["hooks", ".claude-plugin"].iter().any(|name| directory.ends_with(name));
+    let root = if inside { directory.parent()? } else { directory };
+    root.to_str().map(str::to_owned)
 }
 
 /// Returns where the agent runs the hooks of the file, when that is not the project.
