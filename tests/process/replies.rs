@@ -195,7 +195,7 @@ async fn a_timeout_tells_what_came_instead_of_an_answer() {
     let error = error(&verdict);
     assert!(error.contains("did not answer `hook.before_tool` within "), "{error}");
     assert!(
-        error.contains("meanwhile 1 lines on its stdout were no messages, the last `{\"oops`"),
+        error.contains("meanwhile 1 lines on its stdout were not messages, the last `{\"oops`"),
         "{error}"
     );
     shutdown(&executor).await;
@@ -235,6 +235,7 @@ async fn a_dispatch_that_is_dropped_leaves_no_call_open() {
         "
 hello()
 held = json.loads(sys.stdin.readline())
+note('held', 1)
 for message in messages():
     reply(held, {})
     reply(message, {'action': 'deny_tool'})
@@ -245,7 +246,7 @@ for message in messages():
     tokio::select! {
         biased;
         verdict = ask(&executor, "one") => panic!("{verdict:#?}"),
-        () = until("a call", || statistics(&executor).calls == 1) => {}
+        () = until("the child has the call", || project.path("held").exists()) => {}
     }
     assert_eq!(ask(&executor, "two").await.decision, Some(Decision::Deny));
     assert_eq!(statistics(&executor).replies_dropped, 1);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::client::{CallError, End};
+use super::connection::{CallError, End};
 use crate::registry::{Failure, HandlerError};
 
 /// A process that gave no answer, and why.

@@ -10,11 +10,11 @@ use std::time::Instant;
 use tokio::process::Command;
 use tokio::task::JoinHandle;
 
-use super::attend::Attendant;
-use super::client::Client;
-use super::lane::Lane;
-use super::outbox::Outbox;
+use super::connection::{Connection, Request};
+use super::conversation::Conversation;
+use super::notifications::NotificationQueue;
 use super::statistics::Counters;
+use super::task::Task;
 use crate::config::Process;
 use crate::handlers::command::environment::Environment;
 use crate::handlers::command::explain::start_error;
@@ -62,14 +62,14 @@ impl Launch {
         })
     }
 
-    /// Starts the child and the task that attends to it.
+    /// Starts the child and the task that owns it.
     ///
     /// # Errors
-    /// When the system can't start it: why, in words.
+    /// When the system can't start it: the cause, in words.
     pub(super) async fn start(
         &self,
         process: &Process,
-        lane: &Arc<Lane>,
+        notifications: &Arc<NotificationQueue>,
         counters: &Arc<Counters>,
     ) -> Result<Running, String> {
         let program = self.program.file().map_err(|error| error.to_string())?;
@@ -87,33 +87,34 @@ impl Launch {
         else {
             return Err("its pipes are missing".to_owned());
         };
-        let outbox = Outbox::new(stdin, Arc::clone(lane));
         let name = process.name.as_str().into();
-        let client = Client::new(name, group, outbox, process.max_line, Arc::clone(counters));
-        let client = Arc::new(client);
-        let attendant = Attendant::new(Arc::clone(&client), stdout, stderr, process.max_line);
-        let task = tokio::spawn(attendant.run());
-        Ok(Running { client, task })
+        let conversation = Conversation::new(name, stdin, process.max_line, Arc::clone(counters));
+        let (connection, channels) = Connection::new(group);
+        let outputs = (stdout, stderr);
+        let owner =
+            Task::new(conversation, channels, Arc::clone(notifications), outputs, process.max_line);
+        let task = tokio::spawn(owner.run());
+        Ok(Running { connection: Arc::new(connection), task })
     }
 }
 
-/// A running child and the task that attends to it.
+/// A running child and the task that owns it.
 ///
-/// **Drop**: the child and its group are killed, its open calls fail.
+/// **Drop**: the child and its group are killed at once, its open calls fail.
 #[derive(Debug)]
 pub(super) struct Running {
-    client: Arc<Client>,
+    connection: Arc<Connection>,
     task: JoinHandle<()>,
 }
 
 impl Running {
-    pub(super) const fn client(&self) -> &Arc<Client> {
-        &self.client
+    pub(super) const fn connection(&self) -> &Arc<Connection> {
+        &self.connection
     }
 
     /// Stops the child in good order and waits until it is gone.
     pub(super) async fn stop(mut self) {
-        self.client.stop.notify_one();
+        self.connection.request(Request::Stop);
         // It fails only with its runtime, and then the child is gone, too.
         let _ = (&mut self.task).await;
     }
@@ -121,7 +122,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.client.end("it was stopped at once", false);
+        self.connection.kill();
         self.task.abort();
     }
 }

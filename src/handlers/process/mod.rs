@@ -1,27 +1,31 @@
 //! `type: process`: long-lived children that speak JSON-RPC 2.0 over stdio.
 //!
-//! `processes` holds the children of an executor, `supervisor` starts one of them when it is needed,
-//! `attend` is the task that reads and writes its pipes, `client` matches calls and replies. What is
-//! said over them is in `wire`, `answer` and `rewrite`; `rpc` knows lines and messages only.
+//! `processes` holds the children of an executor. `supervisor` starts a child when it is needed, and
+//! `task` owns it while it runs: one task reads and writes its pipes, matches calls and replies by
+//! id, and keeps deadlines. `connection` is the handle that callers have. `wire`, `answer` and
+//! `rewrite` say what the messages mean; `rpc` knows lines and messages only.
 
 mod answer;
-mod attend;
-mod client;
+mod calls;
+mod connection;
+mod conversation;
 mod error;
-mod greeting;
 mod handler;
+mod handshake;
 mod health;
 mod injected;
-mod lane;
 mod launch;
+mod notifications;
 mod observe;
-mod outbox;
+mod outgoing;
 mod processes;
 mod rewrite;
 pub(crate) mod rpc;
 mod same;
 mod statistics;
+mod stream;
 mod supervisor;
+mod task;
 mod wire;
 
 pub use handler::ProcessFactory;

@@ -1,6 +1,6 @@
 //! Starts a process when it is needed, keeps it running, and starts it again when it crashed.
 //!
-//! Nothing runs on its own here: a crash is noticed by the attendant at once, but what follows from
+//! Nothing runs on its own here: a crash is noticed by the task of the child at once, but what follows from
 //! it is decided when the process is needed next.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,12 +11,12 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::timeout_at;
 
-use super::client::{CallError, Client};
+use super::connection::{CallError, Connection, Request};
 use super::error::ProcessError;
-use super::greeting::{self, Roles};
+use super::handshake::{self, Roles};
 use super::health::{Gate, Health, TOO_MANY};
-use super::lane::Lane;
 use super::launch::{Launch, Running};
+use super::notifications::NotificationQueue;
 use super::rpc;
 use super::statistics::{Counters, ProcessStatistics};
 use crate::config::Process;
@@ -29,7 +29,7 @@ pub(super) struct Supervisor {
     /// How it is started, or why it can't be.
     launch: Result<Launch, BuildError>,
     roles: Mutex<Roles>,
-    lane: Arc<Lane>,
+    notifications: Arc<NotificationQueue>,
     counters: Arc<Counters>,
     state: Mutex<State>,
     /// Told whenever a start has ended.
@@ -65,7 +65,7 @@ enum Phase {
 
 /// What a caller can do now.
 enum Step {
-    Call(Arc<Client>),
+    Call(Arc<Connection>),
     /// A start is under way: the attempt of this number.
     AwaitStart(u64),
     /// It rests after a crash.
@@ -82,7 +82,7 @@ impl Supervisor {
             process,
             launch,
             roles: Mutex::default(),
-            lane: Arc::default(),
+            notifications: Arc::default(),
             counters: Arc::default(),
             state: Mutex::default(),
             changed: Notify::new(),
@@ -101,7 +101,7 @@ impl Supervisor {
 
     pub(super) fn statistics(&self) -> ProcessStatistics {
         let pid = match &lock(&self.state).phase {
-            Phase::Running(running) => running.client().pid(),
+            Phase::Running(running) => running.connection().pid(),
             _ => None,
         };
         self.counters.snapshot(&self.process.name, pid)
@@ -132,18 +132,20 @@ impl Supervisor {
         deadline: Instant,
     ) -> Result<String, ProcessError> {
         let started = Instant::now();
-        let mut client = self.connect(deadline).await?;
-        let mut result = client.call(method, params, deadline).await;
+        let mut connection = self.connect(deadline).await?;
+        let mut result = connection.call(method, params, deadline).await;
         if matches!(result, Err(CallError::Unsent)) {
             // It ended just before. The call can't have been seen, so a new child may have it.
-            if timeout_at(deadline.into(), client.wait_end()).await.is_ok() {
-                client = self.connect(deadline).await?;
-                result = client.call(method, params, deadline).await;
+            if timeout_at(deadline.into(), connection.wait_end()).await.is_ok() {
+                connection = self.connect(deadline).await?;
+                result = connection.call(method, params, deadline).await;
             }
         }
         // Twice is bad luck, and the caller's affair; the cause is that of the second end.
         let end = match result {
-            Err(CallError::Unsent) => timeout_at(deadline.into(), client.wait_end()).await.ok(),
+            Err(CallError::Unsent) => {
+                timeout_at(deadline.into(), connection.wait_end()).await.ok().flatten()
+            }
             _ => None,
         };
         result.map_err(|error| match end {
@@ -156,12 +158,12 @@ impl Supervisor {
     pub(super) async fn connect(
         self: &Arc<Self>,
         deadline: Instant,
-    ) -> Result<Arc<Client>, ProcessError> {
+    ) -> Result<Arc<Connection>, ProcessError> {
         let mut awaited = None;
         loop {
             let changed = self.changed.notified();
             match self.step(awaited) {
-                Step::Call(client) => return Ok(client),
+                Step::Call(connection) => return Ok(connection),
                 Step::Fail(error) => return Err(error),
                 Step::AwaitStart(attempt) => {
                     awaited = Some(attempt);
@@ -192,7 +194,7 @@ impl Supervisor {
             self.drop_news(1, &error.message);
             return Err(error);
         }
-        if let Err(full) = self.lane.push(rpc::notification(method, params)) {
+        if let Err(full) = self.notifications.push(rpc::notification(method, params)) {
             let error = ProcessError::new(
                 Failure::Other,
                 format!(
@@ -204,8 +206,8 @@ impl Supervisor {
             return Err(error);
         }
         self.counters.notifications.count();
-        if let Step::Call(client) = step {
-            client.outbox.stir();
+        if let Step::Call(connection) = step {
+            connection.request(Request::Notify);
         }
         Ok(())
     }
@@ -221,7 +223,7 @@ impl Supervisor {
     /// gets SIGTERM, then SIGKILL.
     pub(super) async fn shutdown(&self) {
         // A child that has yet to be told something is told it, also when it is only just starting.
-        while !self.lane.is_empty() {
+        while !self.notifications.is_empty() {
             let changed = self.changed.notified();
             if !matches!(lock(&self.state).phase, Phase::Starting { .. }) {
                 break;
@@ -237,7 +239,7 @@ impl Supervisor {
             }
             Phase::Idle | Phase::Refused { .. } | Phase::Stopped => {}
         }
-        let lost = self.lane.clear();
+        let lost = self.notifications.clear();
         if lost > 0 {
             self.drop_news(lost, "it was stopped");
         }
@@ -263,8 +265,8 @@ impl Supervisor {
     fn step(self: &Arc<Self>, awaited: Option<u64>) -> Step {
         let mut state = lock(&self.state);
         if let Phase::Running(running) = &state.phase {
-            match running.client().ending() {
-                None => return Step::Call(Arc::clone(running.client())),
+            match running.connection().ending() {
+                None => return Step::Call(Arc::clone(running.connection())),
                 Some(end) => {
                     state.phase = Phase::Idle;
                     if end.crashed {
@@ -353,7 +355,7 @@ impl Supervisor {
             Ok(running) => Phase::Running(running),
             Err(StartError::Refused(error, leaving)) => {
                 tracing::warn!(process = %self.process.name, "{error}");
-                leaving.client().stop.notify_one();
+                leaving.connection().request(Request::Stop);
                 Phase::Refused { error, leaving: Some(leaving) }
             }
             Err(StartError::Failed(error)) => {
@@ -401,7 +403,7 @@ impl Start {
     }
 
     async fn greet(&self) -> Result<Running, StartError> {
-        let Supervisor { process, launch, lane, counters, .. } = &*self.supervisor;
+        let Supervisor { process, launch, notifications, counters, .. } = &*self.supervisor;
         let failed = |failure, cause: &str| {
             let message = format!("process `{}` could not be started: {cause}", process.name);
             StartError::Failed(ProcessError::new(failure, message))
@@ -409,30 +411,31 @@ impl Start {
         let launch = launch.as_ref().map_err(|error| failed(Failure::Start, &error.message))?;
         counters.starts.count();
         let running = launch
-            .start(process, lane, counters)
+            .start(process, notifications, counters)
             .await
             .map_err(|error| failed(Failure::Start, &error))?;
         let params = self.supervisor.roles().greeting(&process.name);
         let deadline = Instant::now() + process.start_timeout;
-        let client = running.client();
-        let reply = client.call(greeting::METHOD, &params, deadline).await.map_err(|error| {
-            let cause = greeting::failure(&error, process.start_timeout);
-            match &error {
-                CallError::TimedOut(_) => failed(Failure::TimedOut, &cause),
-                _ => failed(Failure::Start, &cause),
-            }
-        })?;
-        match greeting::read(&reply) {
+        let connection = running.connection();
+        let reply =
+            connection.call(handshake::METHOD, &params, deadline).await.map_err(|error| {
+                let cause = handshake::failure(&error, process.start_timeout);
+                match &error {
+                    CallError::TimedOut(_) => failed(Failure::TimedOut, &cause),
+                    _ => failed(Failure::Start, &cause),
+                }
+            })?;
+        match handshake::read(&reply) {
             Ok(greeting) => {
-                client.welcome(greeting.cancels);
+                connection.request(Request::Ready { cancels: greeting.cancels });
                 tracing::debug!(process = %process.name, says = ?greeting.name, "process started");
                 Ok(running)
             }
-            Err(greeting::Unwelcome::Refused(reason)) => {
+            Err(handshake::Unwelcome::Refused(reason)) => {
                 let message = format!("process `{}` refused to serve: {reason}", process.name);
                 Err(StartError::Refused(ProcessError::new(Failure::Start, message), running))
             }
-            Err(greeting::Unwelcome::Unreadable(problem)) => {
+            Err(handshake::Unwelcome::Unreadable(problem)) => {
                 Err(failed(Failure::Protocol, &problem))
             }
         }

@@ -1,4 +1,4 @@
-//! The queue of news for a process: apart from its calls, bounded, and never waited for.
+//! The notifications that wait for a process: bounded, apart from its calls, and never waited for.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,10 +9,11 @@ const MAX_COUNT: usize = 1024;
 /// How many bytes of notifications may wait.
 const MAX_BYTES: usize = 4 << 20;
 
-/// Notifications on their way to a process, across its restarts. The newest is turned away when
-/// there is no room: what came first is told first, or a reader could never make sense of it.
+/// The notifications that wait for a process, kept across its restarts.
+///
+/// A full queue refuses the newest notification, so that a reader sees events in their order.
 #[derive(Debug, Default)]
-pub(super) struct Lane(Mutex<Waiting>);
+pub(super) struct NotificationQueue(Mutex<Waiting>);
 
 #[derive(Debug, Default)]
 struct Waiting {
@@ -20,19 +21,19 @@ struct Waiting {
     bytes: usize,
 }
 
-/// There is no room for a notification.
+/// The queue has no room for a notification.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Full {
     /// How many are waiting.
     pub(super) waiting: usize,
 }
 
-impl Lane {
+impl NotificationQueue {
     /// Adds a notification.
     pub(super) fn push(&self, line: Vec<u8>) -> Result<(), Full> {
         let mut waiting = self.lock();
         let fits = waiting.lines.len() < MAX_COUNT && waiting.bytes + line.len() <= MAX_BYTES;
-        // One that is larger than the whole lane must pass when nothing is in its way.
+        // One that is larger than the whole queue is accepted when the queue is empty.
         if !fits && !waiting.lines.is_empty() {
             return Err(Full { waiting: waiting.lines.len() });
         }
@@ -49,7 +50,7 @@ impl Lane {
         Some(line)
     }
 
-    /// Throws everything away and returns how many that were.
+    /// Drops every notification and returns how many there were.
     pub(super) fn clear(&self) -> usize {
         std::mem::take(&mut *self.lock()).lines.len()
     }
@@ -69,23 +70,23 @@ mod tests {
 
     #[test]
     fn the_oldest_come_first_and_the_newest_is_turned_away() {
-        let lane = Lane::default();
+        let queue = NotificationQueue::default();
         for number in 0..MAX_COUNT {
-            assert_eq!(lane.push(number.to_string().into_bytes()), Ok(()));
+            assert_eq!(queue.push(number.to_string().into_bytes()), Ok(()));
         }
-        assert_eq!(lane.push(b"late".to_vec()), Err(Full { waiting: MAX_COUNT }));
-        assert_eq!(lane.pop(), Some(b"0".to_vec()));
-        assert_eq!(lane.push(b"again".to_vec()), Ok(()));
-        assert_eq!(lane.clear(), MAX_COUNT);
-        assert!(lane.is_empty());
+        assert_eq!(queue.push(b"late".to_vec()), Err(Full { waiting: MAX_COUNT }));
+        assert_eq!(queue.pop(), Some(b"0".to_vec()));
+        assert_eq!(queue.push(b"again".to_vec()), Ok(()));
+        assert_eq!(queue.clear(), MAX_COUNT);
+        assert!(queue.is_empty());
     }
 
     #[test]
     fn bytes_count_too_and_a_huge_one_passes_alone() {
-        let lane = Lane::default();
-        assert_eq!(lane.push(vec![0; MAX_BYTES + 1]), Ok(()));
-        assert_eq!(lane.push(vec![0; 1]), Err(Full { waiting: 1 }));
-        assert_eq!(lane.pop().map(|line| line.len()), Some(MAX_BYTES + 1));
-        assert_eq!(lane.push(vec![0; 1]), Ok(()));
+        let queue = NotificationQueue::default();
+        assert_eq!(queue.push(vec![0; MAX_BYTES + 1]), Ok(()));
+        assert_eq!(queue.push(vec![0; 1]), Err(Full { waiting: 1 }));
+        assert_eq!(queue.pop().map(|line| line.len()), Some(MAX_BYTES + 1));
+        assert_eq!(queue.push(vec![0; 1]), Ok(()));
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::client::CallError;
+use super::connection::CallError;
 use crate::event::Event;
 
 /// The method of the handshake.

@@ -1,0 +1,197 @@
+//! What is said to a child and by it: calls and replies matched by id, everything else counted.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::process::ChildStdin;
+
+use super::calls::OpenCalls;
+use super::connection::{CallError, NewCall, Reply, Request};
+use super::outgoing::Outgoing;
+use super::rpc::{self, Incoming, Line};
+use super::statistics::Counters;
+
+/// How many of a child's last lines on stderr are kept for messages, and how much of each.
+const KEPT_LINES: usize = 8;
+const KEPT_LINE: usize = 500;
+
+/// How much of a line that is not a message is shown.
+const SHOWN: usize = 120;
+
+/// What is said to a child and by it.
+#[derive(Debug)]
+pub(super) struct Conversation {
+    pub(super) name: Arc<str>,
+    pub(super) counters: Arc<Counters>,
+    pub(super) calls: OpenCalls,
+    pub(super) outgoing: Outgoing,
+    max_line: usize,
+    /// Whether the handshake is done.
+    pub(super) ready: bool,
+    /// Whether the child wants to hear of calls that were given up.
+    cancels: bool,
+    /// Whether any call but the handshake was answered.
+    pub(super) served: bool,
+    stderr: VecDeque<String>,
+    /// The last line on stdout that is not a message.
+    noise: Option<String>,
+}
+
+impl Conversation {
+    pub(super) fn new(
+        name: Arc<str>,
+        stdin: ChildStdin,
+        max_line: usize,
+        counters: Arc<Counters>,
+    ) -> Self {
+        Self {
+            name,
+            counters,
+            calls: OpenCalls::default(),
+            outgoing: Outgoing::new(stdin),
+            max_line,
+            ready: false,
+            cancels: false,
+            served: false,
+            stderr: VecDeque::new(),
+            noise: None,
+        }
+    }
+
+    /// Does what the handle of the connection asks for.
+    pub(super) fn handle(&mut self, request: Request) {
+        match request {
+            // Dropped, a call is reported as unsent.
+            Request::Call(call) if self.outgoing.is_open() => self.begin(call),
+            Request::GiveUp(id) => {
+                if let Some(call) = self.calls.close(id) {
+                    self.gave_up(id, call.begun);
+                }
+            }
+            Request::Ready { cancels } => {
+                self.cancels = cancels;
+                self.ready = true;
+                self.outgoing.make_ready();
+            }
+            Request::Call(_) | Request::Notify | Request::Stop => {}
+        }
+    }
+
+    /// Ends the calls whose deadline has passed.
+    pub(super) fn expire(&mut self, now: Instant) {
+        for (id, call) in self.calls.expired(now) {
+            let known = self.silence(call.begun, call.noise_before);
+            let begun = call.begun;
+            call.answer(Err(CallError::TimedOut(known)));
+            self.gave_up(id, begun);
+        }
+    }
+
+    /// Takes a line of the child's stdout.
+    pub(super) fn receive(&mut self, line: &Line<'_>) {
+        let (text, message) = match line {
+            Line::Text(text) => (*text, Incoming::read(text)),
+            Line::Oversized(start) => {
+                self.counters.lines_oversized.count();
+                (*start, Incoming::oversized(start, self.max_line))
+            }
+        };
+        match message {
+            Incoming::Result { id, text } => self.answer(id, Ok(text)),
+            Incoming::Error { id, error } => self.answer(id, Err(CallError::Rpc(error))),
+            Incoming::Unreadable { id, problem } => {
+                self.counters.lines_unparsable.count();
+                self.answer(id, Err(CallError::Unreadable(problem)));
+            }
+            Incoming::Request { id, method } => {
+                self.counters.requests_refused.count();
+                tracing::debug!(process = %self.name, method, "refused a call of the process");
+                self.aside(rpc::refusal(&id));
+            }
+            Incoming::Notification { method } => {
+                tracing::debug!(process = %self.name, method, "ignored a notification of the process");
+            }
+            Incoming::Noise { problem } => self.note_noise(text, &problem),
+        }
+    }
+
+    /// Takes a line of the child's stderr.
+    pub(super) fn overhear(&mut self, line: &Line<'_>) {
+        let (Line::Text(text) | Line::Oversized(text)) = line;
+        let text = String::from_utf8_lossy(text);
+        tracing::info!(process = %self.name, "{text}");
+        if self.stderr.len() == KEPT_LINES {
+            self.stderr.pop_front();
+        }
+        self.stderr.push_back(shortened(&text, KEPT_LINE));
+    }
+
+    /// Returns the last lines on stderr.
+    pub(super) fn last_words(&mut self) -> String {
+        Vec::from(std::mem::take(&mut self.stderr)).join("\n")
+    }
+
+    fn begin(&mut self, call: NewCall) {
+        let NewCall { id, line, deadline, reply, room } = call;
+        self.calls.open(id, deadline, reply, self.counters.lines_unparsable.get());
+        self.outgoing.push_call(id, line, room);
+    }
+
+    fn gave_up(&mut self, id: u64, begun: bool) {
+        if !begun {
+            self.outgoing.take_back(id);
+        } else if self.cancels {
+            self.aside(rpc::notification("hook.cancel", format!("{{\"id\":{id}}}").as_bytes()));
+        }
+    }
+
+    fn aside(&mut self, line: Vec<u8>) {
+        if !self.outgoing.push_aside(line) {
+            tracing::debug!(process = %self.name, "a message was dropped: the process does not read");
+        }
+    }
+
+    fn answer(&mut self, id: u64, reply: Reply) {
+        let call = self.calls.close(id);
+        // The first call is the handshake.
+        self.served |= call.is_some() && id > 1;
+        if call.is_none_or(|call| !call.answer(reply)) {
+            self.counters.replies_dropped.count();
+            tracing::debug!(process = %self.name, id, "dropped a reply to a call that is not open");
+        }
+    }
+
+    fn note_noise(&mut self, line: &[u8], problem: &str) {
+        let shown = shortened(&String::from_utf8_lossy(line), SHOWN);
+        // Only the first is a warning: a child that prints its progress must not flood the log.
+        if self.counters.lines_unparsable.count() == 1 {
+            tracing::warn!(process = %self.name, "skipped a line on stdout, {problem}: {shown}");
+        } else {
+            tracing::debug!(process = %self.name, "skipped a line on stdout, {problem}: {shown}");
+        }
+        self.noise = Some(format!("`{shown}` ({problem})"));
+    }
+
+    /// Says what is known about a call that was not answered in time.
+    fn silence(&self, begun: bool, noise_before: u64) -> String {
+        let waiting = self.outgoing.waiting();
+        if !begun || waiting > 0 {
+            return format!("it does not read its stdin; {waiting} bytes wait to be written");
+        }
+        let lines = self.counters.lines_unparsable.get() - noise_before;
+        match &self.noise {
+            Some(line) if lines > 0 => format!(
+                "no answer came; meanwhile {lines} lines on its stdout were not messages, the last {line}"
+            ),
+            _ => "no answer came".to_owned(),
+        }
+    }
+}
+
+fn shortened(text: &str, length: usize) -> String {
+    match text.char_indices().nth(length) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,77 @@
+//! An output stream of a child, and the lines in it.
+
+use std::future::pending;
+use std::os::fd::AsFd;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+
+use super::rpc::{Line, LineDecoder};
+
+/// The most that is read of a pipe after the child's end: more than any pipe holds.
+const REST: usize = 16 << 20;
+
+/// An output stream of a child, cut into lines.
+#[derive(Debug)]
+pub(super) struct Stream<R> {
+    /// `None` once the stream has ended.
+    reader: Option<R>,
+    buffer: Box<[u8]>,
+    /// How much of the buffer was read and not handed over.
+    filled: usize,
+    lines: LineDecoder,
+}
+
+impl<R: AsyncRead + AsFd + Unpin> Stream<R> {
+    pub(super) fn new(reader: R, buffer: usize, max_line: usize) -> Self {
+        Self {
+            reader: Some(reader),
+            buffer: vec![0; buffer].into_boxed_slice(),
+            filled: 0,
+            lines: LineDecoder::new(max_line),
+        }
+    }
+
+    /// Reads once; returns whether there may be more. Waits for ever once the stream has ended.
+    pub(super) async fn read(&mut self) -> bool {
+        let Some(reader) = &mut self.reader else { return pending().await };
+        // A stream that can't be read has ended as far as we can tell.
+        self.filled = reader.read(&mut self.buffer).await.unwrap_or(0);
+        if self.filled == 0 {
+            self.reader = None;
+        }
+        self.filled > 0
+    }
+
+    /// Hands over the lines in what was read last, and the last line when the stream has ended.
+    pub(super) fn hand_over(&mut self, mut take: impl FnMut(&Line<'_>)) {
+        if self.filled == 0 {
+            self.lines.finish(|line| take(&line));
+        } else {
+            self.lines.feed(&self.buffer[..self.filled], |line| take(&line));
+        }
+        self.filled = 0;
+    }
+
+    /// Reads what the ended child left behind, without waiting: a process that inherited the pipe
+    /// may hold it open for ever. Asks the system itself, because the reactor may not have heard of
+    /// the last bytes when it hears of the child's exit.
+    pub(super) fn read_rest(&mut self, mut take: impl FnMut(&Line<'_>)) {
+        let mut total = 0;
+        while let Some(reader) = &self.reader
+            && total < REST
+        {
+            match rustix::io::read(reader, &mut *self.buffer) {
+                Ok(count @ 1..) => {
+                    total += count;
+                    self.filled = count;
+                    self.hand_over(&mut take);
+                }
+                Err(rustix::io::Errno::INTR) => {}
+                Ok(_) | Err(_) => break,
+            }
+        }
+        self.reader = None;
+        self.filled = 0;
+        self.hand_over(take);
+    }
+}
