@@ -6,8 +6,10 @@ use std::fmt;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
 
 use crate::config::Hook;
 use crate::event::Event;
@@ -63,6 +65,8 @@ pub struct Call<'a> {
     pub deadline: Instant,
     /// The input that the event came with.
     pub(crate) original: &'a Input,
+    /// What a hook that nobody waits for any more is added to.
+    pub(crate) background: Option<&'a Mutex<JoinSet<()>>>,
     shared: &'a Shared,
 }
 
@@ -70,12 +74,18 @@ impl<'a> Call<'a> {
     /// Returns an invocation; `shared` belongs to all hooks that see the same input.
     #[must_use]
     pub fn new(event: Event, input: &'a Input, shared: &'a Shared, deadline: Instant) -> Self {
-        Self { event, input, deadline, original: input, shared }
+        Self { event, input, deadline, original: input, background: None, shared }
     }
 
     /// Sets the input that the event came with, before any rewrite.
     pub(crate) fn after(mut self, original: &'a Input) -> Self {
         self.original = original;
+        self
+    }
+
+    /// Sets where a hook goes on that asked not to be waited for.
+    pub(crate) fn leaving_to(mut self, background: Option<&'a Mutex<JoinSet<()>>>) -> Self {
+        self.background = background;
         self
     }
 

@@ -64,7 +64,7 @@ def main():
     for line in iter(sys.stdin.readline, ""):
         message = json.loads(line)
         if "id" not in message:
-            log("event", kind=message["params"].get("Kind"))
+            log("event", kind=message["params"].get("kind"))
             continue
         reply = {"jsonrpc": "2.0", "id": message["id"]}
         method = METHODS.get(message["method"])

@@ -211,9 +211,9 @@ pub struct Process {
 #[non_exhaustive]
 pub enum EventMethod {
     /// `hook.event`, as PicoClaw up to v0.2.8.
-    #[default]
     Event,
     /// `hook.runtime_event`, as PicoClaw from v0.2.9 on.
+    #[default]
     RuntimeEvent,
 }
 

@@ -196,7 +196,10 @@ impl Shorthand {
         let intercepting = intercepting.map(|(_, (event, mutates))| {
             let timeout = if mutates { timeouts.interceptor } else { timeouts.approval };
             let mut hook = Hook { mutates, ..hook(event, timeout) };
-            if let Some(wanted) = defaults.on_error {
+            if event == Event::PermissionRequest {
+                // A broken approver denies, as in PicoClaw.
+                hook.on_error = Some(OnError::Block);
+            } else if let Some(wanted) = defaults.on_error {
                 hook.default_on_error(wanted);
             }
             hook

@@ -350,7 +350,7 @@ fn process() -> Value {
             "max_line": described("The longest line it may write; 8 MiB when nothing is said.", reference("size")),
             "provides": described("The tools it may answer for; `*` is every tool.", texts()),
             "event_method": described(
-                "Which notification observers get: `hook.event`, or `hook.runtime_event` as PicoClaw from v0.2.9 on.",
+                "Which notification observers get: `hook.runtime_event`, or `hook.event` as PicoClaw up to v0.2.8.",
                 json!({ "enum": ["event", "runtime_event"] }),
             ),
             "enabled": described("PicoClaw: whether it is used at all.", json!({ "type": "boolean" })),

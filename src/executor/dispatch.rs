@@ -408,7 +408,7 @@ impl Dispatch<'_> {
                 self.executor.background.lock().unwrap_or_else(PoisonError::into_inner);
             while background.try_join_next().is_some() {}
             background.spawn(async move {
-                let (result, _) = run(&bound, event, &input, &input, &Shared::default(), None).await;
+                let (result, _) = run(&bound, event, &input, &input, &Shared::default(), None, None).await;
                 if let Err(error) = result {
                     tracing::warn!(hook = %bound.title(), %event, "background hook failed: {error}");
                 }
@@ -439,8 +439,10 @@ impl Dispatch<'_> {
         let (original, input) = (current.original(), current.input());
         let own = bound.hook.limits.deadline.map(|limit| self.started + limit);
         let deadline = self.deadline.into_iter().chain(own).min();
+        // A program that must end with its answer waits for nothing in the background.
+        let background = self.executor.handed_over.is_none().then_some(&self.executor.background);
         let (result, duration) =
-            run(bound, self.event, original, input, &current.shared, deadline).await;
+            run(bound, self.event, original, input, &current.shared, deadline, background).await;
         let outcome = self.interpreter(bound, current.input()).read(result);
         let mut outcome = outcome.under_mode_of(bound);
         outcome.duration = duration;

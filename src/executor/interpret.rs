@@ -9,7 +9,7 @@ use super::select::Bound;
 use super::stdout::Stdout;
 use crate::event::{ContextMode, Contract};
 use crate::registry::{HandlerError, HandlerResult};
-use crate::wire::{Decision, Input, Output};
+use crate::wire::{Decision, HookStatus, Input, Output};
 
 /// Exit code of a hook that blocks.
 const BLOCK: i32 = 2;
@@ -86,7 +86,10 @@ impl Interpreter<'_> {
             }
             (0, Stdout::Text(text)) if self.takes_text() => self.answered(Output::context(text)),
             (0, Stdout::Text(text)) => Outcome { stdout: text, ..Outcome::none(self.bound.index) },
-            (0, Stdout::Empty | Stdout::Background) => Outcome::none(self.bound.index),
+            (0, Stdout::Background) => {
+                Outcome { status: HookStatus::Background, ..Outcome::none(self.bound.index) }
+            }
+            (0, Stdout::Empty) => Outcome::none(self.bound.index),
             (code, _) => self.erred(code, stderr),
         };
         outcome.exit_code = outcome.exit_code.or(Some(code));
@@ -181,12 +184,12 @@ mod tests {
     use crate::config::{Command, Hook};
     use crate::event::Event;
     use crate::registry::{BoxFuture, Call, Failure, Handler};
-    use crate::wire::{HookStatus, JsonObject};
+    use crate::wire::JsonObject;
     use Decision::{Allow, Ask, Deny};
     use Event::{
         PreToolUse as Guard, SessionStart as Started, Stop as Observer, UserPromptSubmit as Prompt,
     };
-    use HookStatus::{Blocked, Error, Failed, Ok};
+    use HookStatus::{Background, Blocked, Error, Failed, Ok};
 
     struct Never;
 
@@ -304,7 +307,7 @@ mod tests {
             (Guard, 0, r#"{"session_id":"","hook_event_name":"x"}"#, "", Ok, None, ""),
             (Guard, 0, r#"{"async":true}"#, "", Failed, Some(Deny), "in the background"),
             (Prompt, 0, "{\"async\":true}\nlog", "", Failed, None, ""),
-            (Started, 0, "{\"async\":true}\n{\"x\"", "", Ok, None, ""),
+            (Started, 0, "{\"async\":true}\n{\"x\"", "", Background, None, ""),
         ]);
     }
 

@@ -26,4 +26,5 @@ pub use explain::{Explanation, Selection};
 pub(crate) use interpret::is_strict;
 pub(crate) use matcher::is_invisible;
 pub use matcher::{Matcher, MatcherError};
+pub(crate) use stdout::{MAX_ASYNC_LINE, asks_for_background};
 pub use worst::WorstCase;

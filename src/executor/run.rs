@@ -1,9 +1,11 @@
 //! Runs one hook inside its deadline; a panic is a failure of the hook.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
+use tokio::task::JoinSet;
 
 use super::select::Bound;
 use crate::event::Event;
@@ -18,6 +20,7 @@ pub(super) async fn run(
     input: &Input,
     shared: &Shared,
     event_deadline: Option<Instant>,
+    background: Option<&Mutex<JoinSet<()>>>,
 ) -> (Result<HandlerResult, HandlerError>, Duration) {
     let started = Instant::now();
     let own = started + bound.hook.timeout;
@@ -25,7 +28,7 @@ pub(super) async fn run(
     if deadline <= started {
         return (Err(out_of_time(bound, event_deadline, started)), Duration::ZERO);
     }
-    let call = Call::new(event, input, shared, deadline).after(original);
+    let call = Call::new(event, input, shared, deadline).after(original).leaving_to(background);
     let work = AssertUnwindSafe(async { bound.handler.run(&call).await }).catch_unwind();
     let limit = tokio::time::Instant::from_std(deadline + bound.handler.grace());
     let result = match tokio::time::timeout_at(limit, work).await {

@@ -47,13 +47,15 @@ impl Stdout {
     }
 }
 
+/// The longest line that asks for the background.
+pub(crate) const MAX_ASYNC_LINE: usize = 256;
+
 /// Returns whether the first line of an output is complete and asks that nobody waits for the rest:
 /// `{"async": true}`.
 pub(crate) fn asks_for_background(output: &[u8]) -> bool {
     let line = trimmed(output).split(|byte| *byte == b'\n').next().unwrap_or_default();
-    // Longer than any such line.
     line.starts_with(b"{")
-        && line.len() < 256
+        && line.len() <= MAX_ASYNC_LINE
         && std::str::from_utf8(line)
             .ok()
             .and_then(|line| parse_strict(line).ok())

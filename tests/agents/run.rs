@@ -300,3 +300,28 @@ pre_tool_use:
     let done = sandbox.hookexec(args).stdin(payload).run().exits(0);
     assert_eq!(done.stdout, "");
 }
+
+#[test]
+fn a_hook_that_asks_for_the_background_does_not_hold_up_the_agent() {
+    let sandbox = Sandbox::new();
+    let command =
+        "cat >told; echo '{\"async\":true}'; while [ ! -e go ]; do sleep 0.01; done; touch done";
+    let hook = json!({"session_start": [{"type": "command", "command": command}]});
+    sandbox.write("hooks.yaml", &hook.to_string());
+    let payload =
+        json!({"hook_event_name": "SessionStart", "session_id": "s", "source": "startup"});
+    // It would wait for the file until its timeout.
+    let done = run(&sandbox, "claude-code", "SessionStart", &payload, &[]).exits(0);
+    assert!(!done.stdout.contains("async"), "{done:#?}");
+    let file = sandbox.write("go", "").with_file_name("done");
+    until("the end of the hook", || file.exists());
+}
+
+#[test]
+fn a_payload_of_too_many_values_is_a_denial() {
+    let sandbox = Sandbox::new();
+    let payload = json!({"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash",
+        "tool_input": {"command": "ls", "list": vec![0; 500_000]}});
+    let done = run(&sandbox, "claude-code", "PreToolUse", &payload, &[]);
+    assert!(says_no(&done, "more than 500000 values and keys"), "{done:#?}");
+}

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use hookexec::executor::Executor;
+use hookexec::wire::HookStatus;
 use hookexec::{Decision, Event};
 use serde_json::{Value, json};
 
@@ -104,6 +105,53 @@ async fn a_caller_may_go_away_and_come_back() {
     }
     std::fs::write(project.path().join("second"), "").unwrap();
     assert!(executor.dispatch(Event::PreToolUse, &input).await.allowed);
+}
+
+/// A hook that asks for the background, says so in a file, and waits for another.
+const ASYNC: &str = "cat >told; echo '{\"async\": true}'; touch asked; \
+                     while [ ! -e go ]; do sleep 0.01; done; echo '{\"decision\": \"deny\"}'; touch done";
+
+#[tokio::test]
+async fn a_hook_that_asks_for_it_goes_on_in_the_background() {
+    let project = Project::new();
+    let executor = project.executor(Event::SessionStart, &[hook(ASYNC)]);
+    // It would wait for the file until its timeout.
+    let verdict = executor.dispatch(Event::SessionStart, &input()).await;
+    assert_eq!(verdict.hooks[0].status, HookStatus::Background, "{verdict:#?}");
+    assert_eq!((verdict.decision, verdict.system_message), (None, None));
+    let told = std::fs::read_to_string(project.path().join("told")).unwrap();
+    assert!(told.ends_with('}'), "it gets all of its input: {told}");
+    assert!(!project.path().join("done").exists());
+    project.file("go", "", 0o644);
+    executor.shutdown(HANG).await;
+    assert!(project.path().join("done").exists(), "a shutdown waits for it");
+}
+
+#[tokio::test]
+async fn a_hook_in_the_background_ends_at_its_timeout() {
+    let project = Project::new();
+    let text =
+        "trap 'touch stopped; exit' TERM; echo '{\"async\": true}'; while :; do sleep 0.01; done";
+    let mut hook = hook(text);
+    hook["timeout"] = json!("1s");
+    let executor = project.executor(Event::Notification, &[hook]);
+    let verdict = executor.dispatch(Event::Notification, &input()).await;
+    assert_eq!(verdict.hooks[0].status, HookStatus::Background, "{verdict:#?}");
+    executor.shutdown(HANG).await;
+    assert!(project.path().join("stopped").exists());
+}
+
+#[tokio::test]
+async fn an_event_that_waits_for_answers_says_that_no_hook_may_leave() {
+    for (event, decision) in [(Event::PreToolUse, Some(Decision::Deny)), (Event::PostToolUse, None)]
+    {
+        let project = Project::new();
+        project.file("go", "", 0o644);
+        let verdict = project.verdict(event, &[hook(ASYNC)]).await;
+        assert_eq!(verdict.decision, decision, "{verdict:#?}");
+        let error = verdict.hooks[0].error.as_deref().unwrap();
+        assert!(error.contains(&format!("`{event}` waits for its answer")), "{error}");
+    }
 }
 
 async fn until(what: &str, condition: impl Fn() -> bool) {

@@ -55,6 +55,25 @@ fn an_event_without_hooks_may_go_on() {
 }
 
 #[test]
+fn numbers_of_any_length_pass_in_every_field() {
+    let sandbox = with_hook("cat >seen");
+    let input = br#"{"id":99999999999999999999999,"deep":{"n":-1.50e400},"tool_name":"a","tool_input":{"n":12345678901234567890123}}"#;
+    let _ = run(&sandbox, "pre_tool_use", input).exits(0);
+    let seen = sandbox.read("seen");
+    for number in ["99999999999999999999999", "-1.50e+400", "12345678901234567890123"] {
+        assert!(seen.contains(number), "{number}: {seen}");
+    }
+}
+
+#[test]
+fn an_input_of_too_many_values_is_refused() {
+    let sandbox = with_hook("true");
+    let input = format!(r#"{{"list":[{}1]}}"#, "1,".repeat(500_000));
+    let done = run(&sandbox, "stop", input.as_bytes()).exits(65);
+    assert!(done.stderr.contains("more than 500000 values and keys"), "{done:#?}");
+}
+
+#[test]
 fn an_input_that_is_none_exits_65_and_says_nothing_on_stdout() {
     let sandbox = with_hook("true");
     let cases: [(&str, &[u8], &str); 11] = [

@@ -85,26 +85,26 @@ sys.stdin.read()
     let verdict = dispatch(&executor, Event::Stop, &shell("ls")).await;
     assert_eq!(verdict.decision, None);
     let told: serde_json::Value = serde_json::from_str(&project.noted("told").await).unwrap();
-    let kinds: Vec<_> = (0..3).map(|at| told[at]["params"]["Kind"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["session_start", "tool_exec_start", "stop"]);
-    assert_eq!(told[1]["method"], "hook.event");
+    let kinds: Vec<_> = (0..3).map(|at| told[at]["params"]["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["agent.session_start", "agent.tool.exec_start", "agent.stop"]);
+    assert_eq!(told[1]["method"], "hook.runtime_event");
     assert!(told[1].get("id").is_none());
-    assert_eq!(told[1]["params"]["Payload"]["Arguments"]["cmd"], "ls");
+    assert_eq!(told[1]["params"]["payload"]["Arguments"]["cmd"], "ls");
     let statistics = statistics(&executor);
     assert_eq!((statistics.notifications, statistics.notifications_dropped), (3, 0));
     shutdown(&executor).await;
 }
 
 #[tokio::test]
-async fn newer_observers_are_told_with_the_newer_method() {
+async fn older_observers_are_told_with_the_older_method() {
     let project = Project::with("hello()\nnote('told', sys.stdin.readline())\nsys.stdin.read()");
     let executor = project.executor(
-        "processes: { p: { command: [python3, p.py], event_method: runtime_event, observe: [tool_exec_end] } }\n",
+        "processes: { p: { command: [python3, p.py], event_method: event, observe: [tool_exec_end] } }\n",
     );
     dispatch(&executor, Event::PostToolUse, &shell("ls")).await;
     let told: serde_json::Value = serde_json::from_str(&project.noted("told").await).unwrap();
-    assert_eq!(told["method"], "hook.runtime_event");
-    assert_eq!(told["params"]["kind"], "agent.tool.exec_end");
+    assert_eq!(told["method"], "hook.event");
+    assert_eq!(told["params"]["Kind"], "tool_exec_end");
     shutdown(&executor).await;
 }
 

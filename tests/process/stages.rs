@@ -304,3 +304,45 @@ serve(answer)
     assert_eq!(Value::Object(verdict.updated_input.unwrap()), json!({ "seen": "ba" }));
     shutdown(&executor).await;
 }
+
+#[tokio::test]
+async fn a_broken_approver_of_picoclaw_denies() {
+    let config = r#"{"hooks": {"enabled": true, "processes": {"gate": {
+        "enabled": true, "command": ["python3", "p.py"], "intercept": ["approve_tool"]}}}}"#;
+    for answer in
+        ["{}", "{'approved': 'true'}", "{'approved': None}", "sys.exit(3)", "time.sleep(9)"]
+    {
+        let project = Project::with(&format!("serve(lambda method, params: {answer})\n"));
+        let hasty = r#""defaults": {"approval_timeout_ms": 2000}, "processes""#;
+        let executor = project.executor(&config.replace(r#""processes""#, hasty));
+        executor.processes().check().await;
+        let verdict = dispatch(&executor, Event::PermissionRequest, &call()).await;
+        assert_eq!(verdict.decision, Some(Decision::Deny), "{answer}: {verdict:#?}");
+        assert!(!error(&verdict).is_empty());
+        shutdown(&executor).await;
+    }
+}
+
+#[tokio::test]
+async fn an_observer_of_picoclaws_guide_hears_dotted_kinds() {
+    // As in PicoClaw's guide: the names are dotted, and no key says which notification is wanted.
+    let project = Project::with(
+        "
+hello()
+for message in messages():
+    if 'id' in message:
+        reply(message, {'action': 'continue'})
+    elif message['method'] == 'hook.runtime_event':
+        note('heard', message['params']['kind'])
+",
+    );
+    let executor = project.executor(
+        r#"{"hooks": {"enabled": true, "processes": {"py_review_gate": {
+            "enabled": true, "priority": 100, "transport": "stdio", "command": ["python3", "p.py"],
+            "observe": ["agent.tool.exec_start", "agent.tool.exec_end", "agent.tool.exec_skipped"],
+            "intercept": ["before_tool"]}}}}"#,
+    );
+    dispatch(&executor, Event::PreToolUse, &call()).await;
+    assert_eq!(project.noted("heard").await.trim(), "agent.tool.exec_start");
+    shutdown(&executor).await;
+}

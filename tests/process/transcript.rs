@@ -89,8 +89,11 @@ processes:
 
     let mut said: Vec<Value> = serde_json::from_str(&project.noted("said").await).unwrap();
     let told = said.last_mut().unwrap();
-    assert!(told["params"]["Time"].is_string(), "{told}");
-    told["params"]["Time"] = json!("2026-01-01T00:00:00Z");
+    assert!(told["params"]["time"].is_string(), "{told}");
+    told["params"]["time"] = json!("2026-01-01T00:00:00Z");
+    // Events are counted over the whole program.
+    assert!(told["params"]["id"].as_str().unwrap().starts_with("evt-"), "{told}");
+    told["params"]["id"] = json!("evt-1");
     let page = transcript().into_iter().filter(|(speaker, _)| *speaker == "host");
     // The last is a call of an event that this configuration has no hook for.
     let page: Vec<Value> = page.map(|(_, message)| message).take(said.len()).collect();

@@ -41,6 +41,23 @@ impl<R: AsyncRead + Unpin> Capture<R> {
         if self.overflowed { Err(Overflow { stream: self.stream }) } else { Ok(()) }
     }
 
+    /// Reads until `enough` of what was read, or to the end of the stream.
+    ///
+    /// # Errors
+    /// As soon as more than the limit has come.
+    pub(crate) async fn fill_until(
+        &mut self,
+        enough: impl Fn(&[u8]) -> bool,
+    ) -> Result<(), Overflow> {
+        while !self.overflowed && !enough(&self.bytes) && self.read().await {}
+        if self.overflowed { Err(Overflow { stream: self.stream }) } else { Ok(()) }
+    }
+
+    /// Returns what was read until now.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Reads to the end of the stream and throws away what is over the limit, so that a child that
     /// is being stopped is not held up by a full pipe.
     pub(crate) async fn drain(&mut self) {

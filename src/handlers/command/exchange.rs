@@ -6,10 +6,12 @@ use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::Notify;
 use tokio::time::{sleep_until, timeout};
 
 use super::capture::{Capture, Overflow};
 use super::group::Group;
+use crate::executor::{MAX_ASYNC_LINE, asks_for_background};
 
 /// How long a group that was asked to end may take.
 const GRACE: Duration = Duration::from_millis(500);
@@ -55,6 +57,8 @@ pub(super) enum End {
     TimedOut,
     /// It said more than it may.
     Overflowed(Overflow),
+    /// It runs on: it asked not to be waited for.
+    Left,
     /// The system does not tell how it ended.
     Lost(io::Error),
 }
@@ -73,10 +77,22 @@ impl Exchange {
     /// Writes `input` to the child, reads what it says and waits for its end, all at once and until
     /// `deadline`; then, or when it says too much, stops it and all of its group.
     ///
+    /// When `may_leave`, a child whose first line asks not to be waited for is left as it is: it ends
+    /// as [`End::Left`], and the exchange comes back to be [finished](Self::finish) or dropped.
+    ///
     /// Dropping the future kills the group at once.
-    pub(super) async fn run(mut self, input: &[u8], deadline: Instant) -> Ending {
-        let mut end = self.converse(input, deadline).await;
+    pub(super) async fn run(
+        mut self,
+        input: &[u8],
+        deadline: Instant,
+        may_leave: bool,
+    ) -> (Ending, Option<Self>) {
+        let mut end = self.converse(input, deadline, may_leave).await;
         let mut leaked = Vec::new();
+        if matches!(end, End::Left) {
+            let stdout = self.stdout.bytes().to_vec();
+            return (Ending { end, stdout, stderr: Vec::new(), leaked }, Some(self));
+        }
         match end {
             End::Exited(_) => match self.settle().await {
                 Ok(()) => {
@@ -86,28 +102,64 @@ impl Exchange {
                 Err(overflow) => end = End::Overflowed(overflow),
             },
             End::TimedOut | End::Overflowed(_) => self.stop().await,
-            End::Lost(_) => {}
+            End::Lost(_) | End::Left => {}
         }
         let (stdout, stderr) = (self.stdout.into_bytes(), self.stderr.into_bytes());
-        Ending { end, stdout, stderr, leaked }
+        (Ending { end, stdout, stderr, leaked }, None)
     }
 
-    async fn converse(&mut self, input: &[u8], deadline: Instant) -> End {
+    /// Waits for a child that was left, and throws away what it says; stops it at `deadline`.
+    pub(super) async fn finish(mut self, deadline: Instant) {
+        let Self { group, stdout, stderr, .. } = &mut self;
+        let drained = async {
+            tokio::join!(stdout.drain(), stderr.drain());
+            std::future::pending::<()>().await;
+        };
+        let ended = tokio::select! {
+            () = drained => true,
+            _ = group.wait() => true,
+            () = sleep_until(deadline.into()) => false,
+        };
+        if !ended {
+            self.stop().await;
+        }
+    }
+
+    /// Closes the pipes of a child that was left, and lets it run on.
+    pub(super) fn abandon(self) {
+        self.group.leave();
+    }
+
+    async fn converse(&mut self, input: &[u8], deadline: Instant, may_leave: bool) -> End {
         let Self { group, stdin, stdout, stderr } = self;
         let streams = async {
+            let has_input = Notify::new();
             let feed = async {
                 feed(stdin, input).await;
+                has_input.notify_one();
                 Ok(())
             };
-            match tokio::try_join!(feed, stdout.fill(), stderr.fill()) {
+            let read = async {
+                if may_leave {
+                    stdout.fill_until(has_first_line).await.map_err(Some)?;
+                    if stdout.still_open().is_some() && asks_for_background(stdout.bytes()) {
+                        // It is to find all of its input, and its end.
+                        has_input.notified().await;
+                        return Err(None);
+                    }
+                }
+                stdout.fill().await.map_err(Some)
+            };
+            match tokio::try_join!(feed, read, async { stderr.fill().await.map_err(Some) }) {
                 Ok(_) => std::future::pending().await,
-                Err(overflow) => overflow,
+                Err(Some(overflow)) => End::Overflowed(overflow),
+                Err(None) => End::Left,
             }
         };
         // In this order: an answer that is there at the deadline counts.
         tokio::select! {
             biased;
-            overflow = streams => End::Overflowed(overflow),
+            end = streams => end,
             status = group.wait() => status.map_or_else(End::Lost, End::Exited),
             () = sleep_until(deadline.into()) => End::TimedOut,
         }
@@ -134,6 +186,12 @@ impl Exchange {
         let rest = async { tokio::join!(stdout.drain(), stderr.drain()) };
         let _ = timeout(LEAK_TIMEOUT, rest).await;
     }
+}
+
+/// Returns whether the line that asks for the background must have come, if there is one.
+fn has_first_line(output: &[u8]) -> bool {
+    let output = output.trim_ascii_start();
+    output.len() > MAX_ASYNC_LINE || output.contains(&b'\n')
 }
 
 /// Writes `input` and closes the pipe. A child may close its end early, or never read: its affair.

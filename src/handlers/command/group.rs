@@ -110,6 +110,11 @@ impl Group {
         status
     }
 
+    /// Lets the group run on: it is not signalled any more, and the system reaps its leader.
+    pub(crate) fn leave(mut self) {
+        self.id = None;
+    }
+
     /// Returns the leader's process id, until it is reaped.
     pub(crate) fn pid(&self) -> Option<u32> {
         self.id.map(|id| id.as_raw_nonzero().get().cast_unsigned())

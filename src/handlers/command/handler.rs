@@ -3,7 +3,7 @@
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::process::Command as Spawn;
@@ -87,6 +87,9 @@ impl HandlerFactory for CommandFactory {
             directory,
             max_output: hook.max_output,
             dialect: hook.dialect.map(|dialect| (dialect, hook.matcher.clone())),
+            may_leave: !hook.background
+                && !hook.event.contract().may_block
+                && !hook.dialect.is_some_and(|dialect| dialect.may_block(hook.event)),
         }))
     }
 }
@@ -101,6 +104,8 @@ struct CommandHandler {
     max_output: usize,
     /// Whose words it reads, and which tools it is for.
     dialect: Option<(Dialect, Matcher)>,
+    /// Whether the event goes on without it when it asks for that.
+    may_leave: bool,
 }
 
 impl Handler for CommandHandler {
@@ -130,7 +135,16 @@ impl CommandHandler {
         let start = Instant::now();
         let group = self.start(call).await?;
         let exchange = Exchange::new(group, self.max_output);
-        let ending = exchange.run(stdin, call.deadline).await;
+        let deadline = call.deadline;
+        let (ending, left) = exchange.run(stdin, deadline, self.may_leave).await;
+        match (left, call.background) {
+            (Some(left), Some(background)) => {
+                let mut background = background.lock().unwrap_or_else(PoisonError::into_inner);
+                while background.try_join_next().is_some() {}
+                background.spawn(left.finish(deadline));
+            }
+            (left, _) => left.into_iter().for_each(Exchange::abandon),
+        }
         self.report(ending, call.deadline.saturating_duration_since(start))
     }
 
@@ -191,6 +205,8 @@ impl CommandHandler {
                     format!("it was ended by a {status}"),
                 ),
             },
+            // What it asked for stands on stdout.
+            End::Left => return Ok(HandlerResult::exited(0, stdout, stderr)),
             End::TimedOut => (
                 Failure::TimedOut,
                 format!(
