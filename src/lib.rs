@@ -218,6 +218,7 @@ pub mod executor;
 pub mod fuzzing;
 pub mod handlers;
 pub mod lifecycle;
+mod paths;
 mod pattern;
 pub mod registry;
 #[cfg(feature = "schema")]
@@ -226,6 +227,7 @@ pub mod schema;
 pub mod serve;
 mod suggest;
 pub mod testing;
+pub mod tools;
 pub mod trust;
 pub mod wire;
 

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::plan::Plan;
-use super::tools::{Mcp, Tools};
 use super::{Adapter, Agent, claude_dialect, read};
 use crate::event::Event;
+use crate::tools::{self, Mcp};
 use crate::wire::Input;
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -15,7 +15,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "claude-code",
     title: "Claude Code",
     events: &EVENTS,
-    tools: TOOLS,
+    tools: tools::CLAUDE_CODE,
     mcp: Mcp::Plain,
     project: Some("CLAUDE_PROJECT_DIR"),
     plugin: None,
@@ -80,25 +80,6 @@ static EVENTS: [NativeEvent; 31] = [
     NativeEvent::unmapped("Elicitation"),
     NativeEvent::unmapped("ElicitationResult"),
     NativeEvent::unmapped("MessageDisplay"),
-];
-
-const TOOLS: Tools = &[
-    ("Bash", &["shell"]),
-    ("PowerShell", &["shell"]),
-    ("Monitor", &["shell"]),
-    ("Write", &["write"]),
-    ("Edit", &["edit"]),
-    ("MultiEdit", &["edit"]),
-    ("NotebookEdit", &["edit", "write"]),
-    ("Read", &["read"]),
-    ("NotebookRead", &["read"]),
-    ("LS", &["list"]),
-    ("Glob", &["glob"]),
-    ("Grep", &["grep"]),
-    ("WebFetch", &["fetch"]),
-    ("WebSearch", &["search"]),
-    ("Agent", &["subagent"]),
-    ("Task", &["subagent"]),
 ];
 
 fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {

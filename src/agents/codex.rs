@@ -3,9 +3,9 @@
 use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::plan::Plan;
-use super::tools::{Mcp, Tools};
 use super::{Adapter, Agent, claude_dialect, read};
 use crate::event::Event;
+use crate::tools::{self, Mcp};
 use crate::wire::Input;
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -13,7 +13,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "codex",
     title: "Codex",
     events: &EVENTS,
-    tools: TOOLS,
+    tools: tools::CODEX,
     mcp: Mcp::Plain,
     project: None,
     plugin: None,
@@ -51,24 +51,6 @@ static EVENTS: [NativeEvent; 12] = [
     NativeEvent::new("SessionEnd", Event::SessionEnd),
     NativeEvent::new("Interrupt", Event::TurnEnd),
     NativeEvent::unmapped("SubagentStart"),
-];
-
-const TOOLS: Tools = &[
-    ("Bash", &["shell"]),
-    ("exec_command", &["shell"]),
-    ("shell", &["shell"]),
-    ("shell_command", &["shell"]),
-    ("local_shell", &["shell"]),
-    ("write_stdin", &["shell"]),
-    // The patch stands in `tool_input.command`; it may add, change, move and delete files.
-    ("apply_patch", &["edit", "write"]),
-    ("view_image", &["read"]),
-    ("read_file", &["read"]),
-    ("list_dir", &["list"]),
-    ("grep_files", &["grep"]),
-    ("web_search", &["search"]),
-    ("spawn_agent", &["subagent"]),
-    ("Agent", &["subagent"]),
 ];
 
 fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {

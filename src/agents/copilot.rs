@@ -7,9 +7,9 @@ use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::payload::spoken;
 use super::plan::Plan;
-use super::tools::{Mcp, Tools};
 use super::{Adapter, Agent, read};
 use crate::event::Event;
+use crate::tools::{self, Mcp};
 use crate::wire::{Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -17,7 +17,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "copilot",
     title: "Copilot CLI",
     events: &EVENTS,
-    tools: TOOLS,
+    tools: tools::COPILOT,
     mcp: Mcp::SlashOrDash,
     project: Some("CLAUDE_PROJECT_DIR"),
     plugin: None,
@@ -78,35 +78,6 @@ static EVENTS: [NativeEvent; 28] = [
     NativeEvent::unmapped("subagentStart"),
     NativeEvent::unmapped("userPromptTransformed"),
     NativeEvent::unmapped("preMcpToolCall"),
-];
-
-const TOOLS: Tools = &[
-    ("bash", &["shell"]),
-    ("powershell", &["shell"]),
-    ("write_bash", &["shell"]),
-    ("write_powershell", &["shell"]),
-    ("Bash", &["shell"]),
-    ("PowerShell", &["shell"]),
-    ("create", &["write"]),
-    ("Write", &["write"]),
-    ("edit", &["edit"]),
-    ("Edit", &["edit"]),
-    ("str_replace_editor", &["edit", "write", "read"]),
-    ("apply_patch", &["edit", "write"]),
-    ("view", &["read"]),
-    ("Read", &["read"]),
-    ("glob", &["glob"]),
-    ("Glob", &["glob"]),
-    ("grep", &["grep"]),
-    ("rg", &["grep"]),
-    ("Grep", &["grep"]),
-    ("web_fetch", &["fetch"]),
-    ("WebFetch", &["fetch"]),
-    ("web_search", &["search"]),
-    ("WebSearch", &["search"]),
-    ("task", &["subagent"]),
-    ("Task", &["subagent"]),
-    ("Agent", &["subagent"]),
 ];
 
 /// The answer before a tool call; it is read at the top level in both spellings.

@@ -8,9 +8,9 @@ use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::payload::{arguments, text, value};
 use super::plan::Plan;
 use super::read::Wanted;
-use super::tools::{Mcp, Tools};
 use super::{Adapter, Agent};
 use crate::event::Event;
+use crate::tools::{self, Mcp};
 use crate::wire::{Decision, Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -18,7 +18,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "cursor",
     title: "Cursor",
     events: &EVENTS,
-    tools: TOOLS,
+    tools: tools::CURSOR,
     mcp: Mcp::Colon,
     project: Some("CURSOR_PROJECT_DIR"),
     plugin: None,
@@ -75,22 +75,6 @@ static EVENTS: [NativeEvent; 21] = [
     NativeEvent::unmapped("afterAgentThought"),
     NativeEvent::unmapped("subagentStart"),
     NativeEvent::unmapped("workspaceOpen"),
-];
-
-const TOOLS: Tools = &[
-    ("Shell", &["shell"]),
-    // One tool for both; deleting counts as writing.
-    ("Write", &["write", "edit"]),
-    ("StrReplace", &["edit"]),
-    ("Edit", &["edit"]),
-    ("Delete", &["write"]),
-    ("Read", &["read"]),
-    ("LS", &["list"]),
-    ("Glob", &["glob"]),
-    ("Grep", &["grep"]),
-    ("WebFetch", &["fetch"]),
-    ("WebSearch", &["search"]),
-    ("Task", &["subagent"]),
 ];
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {

@@ -3,9 +3,9 @@
 use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent, Rewrite};
 use super::plan::Plan;
-use super::tools::{Mcp, Tools};
 use super::{Adapter, Agent, claude_dialect, read};
 use crate::event::Event;
+use crate::tools::{self, Mcp};
 use crate::wire::Input;
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -13,7 +13,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "droid",
     title: "Droid",
     events: &EVENTS,
-    tools: TOOLS,
+    tools: tools::DROID,
     mcp: Mcp::Plain,
     project: Some("FACTORY_PROJECT_DIR"),
     plugin: None,
@@ -42,24 +42,6 @@ static EVENTS: [NativeEvent; 10] = [
     NativeEvent::new("Notification", Event::Notification),
     NativeEvent::new("SessionEnd", Event::SessionEnd),
     NativeEvent::unmapped("SubagentStart"),
-];
-
-const TOOLS: Tools = &[
-    ("Execute", &["shell"]),
-    ("Bash", &["shell"]),
-    ("Create", &["write"]),
-    ("Write", &["write"]),
-    ("Edit", &["edit"]),
-    ("MultiEdit", &["edit"]),
-    ("ApplyPatch", &["edit", "write"]),
-    ("Read", &["read"]),
-    ("LS", &["list"]),
-    ("Glob", &["glob"]),
-    ("Grep", &["grep"]),
-    ("FetchUrl", &["fetch"]),
-    ("WebFetch", &["fetch"]),
-    ("WebSearch", &["search"]),
-    ("Task", &["subagent"]),
 ];
 
 fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {

@@ -7,9 +7,9 @@ use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::payload::text;
 use super::plan::Plan;
 use super::read::Wanted;
-use super::tools::{Mcp, Tools};
 use super::{Adapter, Agent, claude_dialect};
 use crate::event::Event;
+use crate::tools::{self, Mcp};
 use crate::wire::{Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -17,7 +17,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "gemini",
     title: "Gemini CLI",
     events: &EVENTS,
-    tools: TOOLS,
+    tools: tools::GEMINI,
     mcp: Mcp::Underscore,
     project: Some("GEMINI_PROJECT_DIR"),
     plugin: None,
@@ -48,27 +48,6 @@ static EVENTS: [NativeEvent; 11] = [
     NativeEvent::new("Notification", Event::Notification),
     NativeEvent::new("SessionEnd", Event::SessionEnd),
     NativeEvent::unmapped("BeforeToolSelection"),
-];
-
-pub(super) const TOOLS: Tools = &[
-    ("run_shell_command", &["shell"]),
-    ("write_file", &["write"]),
-    ("replace", &["edit"]),
-    ("edit", &["edit"]),
-    ("read_file", &["read"]),
-    ("read_many_files", &["read"]),
-    ("list_directory", &["list"]),
-    ("glob", &["glob"]),
-    ("grep_search", &["grep"]),
-    ("search_file_content", &["grep"]),
-    ("web_fetch", &["fetch"]),
-    ("google_web_search", &["search"]),
-    ("web_search", &["search"]),
-    ("invoke_agent", &["subagent"]),
-    // Qwen Code's.
-    ("notebook_edit", &["edit", "write"]),
-    ("agent", &["subagent"]),
-    ("task", &["subagent"]),
 ];
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {

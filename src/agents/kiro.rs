@@ -3,9 +3,9 @@
 use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent};
 use super::plan::Plan;
-use super::tools::{Mcp, Tools};
 use super::{Adapter, Agent, read};
 use crate::event::Event;
+use crate::tools::{self, Mcp};
 use crate::wire::Input;
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -13,7 +13,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "kiro",
     title: "Kiro",
     events: &EVENTS,
-    tools: TOOLS,
+    tools: tools::KIRO,
     mcp: Mcp::Slash,
     project: None,
     plugin: None,
@@ -36,23 +36,6 @@ static EVENTS: [NativeEvent; 12] = [
     NativeEvent::unmapped("PostFileCreate"),
     NativeEvent::unmapped("PostFileDelete"),
     NativeEvent::unmapped("Manual"),
-];
-
-const TOOLS: Tools = &[
-    ("execute_bash", &["shell"]),
-    ("execute_cmd", &["shell"]),
-    ("shell", &["shell"]),
-    ("fs_write", &["write", "edit"]),
-    ("write", &["write", "edit"]),
-    // One tool reads files, lists directories and searches.
-    ("fs_read", &["read", "list", "grep"]),
-    ("read", &["read", "list", "grep"]),
-    ("glob", &["glob"]),
-    ("grep", &["grep"]),
-    ("web_fetch", &["fetch"]),
-    ("web_search", &["search"]),
-    ("use_subagent", &["subagent"]),
-    ("delegate", &["subagent"]),
 ];
 
 fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {

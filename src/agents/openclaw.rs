@@ -1,16 +1,16 @@
 //! `OpenClaw`, by the plugin in `examples/agents/openclaw`.
 
 use super::native::{Ask, Deny, NativeEvent, Rewrite};
-use super::tools::{Mcp, Tools};
 use super::{Adapter, Agent, plugin, read};
 use crate::event::Event;
+use crate::tools::{self, Mcp};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     agent: Agent::OpenClaw,
     name: "openclaw",
     title: "OpenClaw",
     events: &EVENTS,
-    tools: TOOLS,
+    tools: tools::OPENCLAW,
     mcp: Mcp::Joined("__"),
     project: None,
     plugin: Some("examples/agents/openclaw"),
@@ -36,21 +36,4 @@ static EVENTS: [NativeEvent; 6] = [
         .says(),
     NativeEvent::new("agent_end", Event::Stop).says(),
     NativeEvent::new("session_end", Event::SessionEnd).says(),
-];
-
-// A call of an MCP tool fires twice: as `tool_call`, which wraps it, and under its own name, `server__tool`.
-const TOOLS: Tools = &[
-    ("exec", &["shell"]),
-    ("process", &["shell"]),
-    ("write", &["write"]),
-    ("edit", &["edit"]),
-    ("apply_patch", &["edit", "write"]),
-    ("read", &["read"]),
-    ("ls", &["list"]),
-    ("find", &["glob"]),
-    ("grep", &["grep"]),
-    ("web_fetch", &["fetch"]),
-    ("web_search", &["search"]),
-    ("sessions_spawn", &["subagent"]),
-    ("tool_call", &[]),
 ];

@@ -1,16 +1,16 @@
 //! `OpenCode`, by the plugin in `examples/agents/opencode`; Kilo runs the same plugin.
 
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
-use super::tools::{Mcp, Tools};
 use super::{Adapter, Agent, plugin, read};
 use crate::event::Event;
+use crate::tools::{self, Mcp};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     agent: Agent::OpenCode,
     name: "opencode",
     title: "OpenCode",
     events: &EVENTS,
-    tools: TOOLS,
+    tools: tools::OPENCODE,
     mcp: Mcp::Joined("_"),
     project: None,
     plugin: Some("examples/agents/opencode"),
@@ -35,24 +35,4 @@ static EVENTS: [NativeEvent; 6] = [
         .says(),
     NativeEvent::new("session.idle", Event::Stop).says(),
     NativeEvent::new("session.deleted", Event::SessionEnd).says(),
-];
-
-// A tool that is not listed is taken for one of an MCP server: `server_tool`.
-const TOOLS: Tools = &[
-    ("bash", &["shell"]),
-    ("write", &["write"]),
-    ("edit", &["edit"]),
-    ("multiedit", &["edit"]),
-    ("patch", &["edit", "write"]),
-    ("apply_patch", &["edit", "write"]),
-    ("read", &["read"]),
-    ("list", &["list"]),
-    ("glob", &["glob"]),
-    ("grep", &["grep"]),
-    ("codesearch", &["search"]),
-    ("webfetch", &["fetch"]),
-    ("websearch", &["search"]),
-    ("task", &["subagent"]),
-    ("plan_enter", &[]),
-    ("plan_exit", &[]),
 ];

@@ -4,9 +4,9 @@ use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent};
 use super::plan::Plan;
 use super::read::Wanted;
-use super::tools::Mcp;
-use super::{Adapter, Agent, claude_dialect, gemini};
+use super::{Adapter, Agent, claude_dialect};
 use crate::event::Event;
+use crate::tools::{self, Mcp};
 use crate::wire::{Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -14,7 +14,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "qwen",
     title: "Qwen Code",
     events: &EVENTS,
-    tools: gemini::TOOLS,
+    tools: tools::QWEN,
     mcp: Mcp::Underscore,
     project: Some("QWEN_PROJECT_DIR"),
     plugin: None,

@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use super::native::NativeEvent;
 use super::payload::{self, arguments, one_argument, spoken, text, value};
-use super::{Agent, adapter, tools};
+use super::{Agent, adapter};
 use crate::event::Event;
+use crate::tools;
 use crate::wire::{Input, JsonObject};
 
 /// One call of an agent: what happened, in our words, and where the answer goes.

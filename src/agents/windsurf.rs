@@ -7,9 +7,9 @@ use super::native::{Ask, Deny, NativeEvent};
 use super::payload::text;
 use super::plan::Plan;
 use super::read::Wanted;
-use super::tools::{Mcp, Tools};
 use super::{Adapter, Agent};
 use crate::event::Event;
+use crate::tools::{self, Mcp};
 use crate::wire::{Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -17,7 +17,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "windsurf",
     title: "Windsurf",
     events: &EVENTS,
-    tools: TOOLS,
+    tools: tools::WINDSURF,
     mcp: Mcp::Plain,
     project: None,
     plugin: None,
@@ -47,10 +47,6 @@ static EVENTS: [NativeEvent; 12] = [
     NativeEvent::unmapped("post_cascade_response_with_transcript"),
     NativeEvent::unmapped("post_setup_worktree"),
 ];
-
-// Windsurf names no tools; these are ours, after its events.
-const TOOLS: Tools =
-    &[("run_command", &["shell"]), ("write_code", &["write", "edit"]), ("read_code", &["read"])];
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     let empty = JsonObject::new();

@@ -1,63 +1,34 @@
-//! What a tool does, as far as its kinds, its name and its host tell.
+//! What a tool does, as far as its kinds or the table of tools tell.
 
+use crate::tools::{TOOL_KINDS, kinds_anywhere};
 use crate::wire::Input;
 
-/// Names of tools that run commands, where no kind says so.
-const SHELLS: [&str; 12] = [
-    "shell",
-    "bash",
-    "sh",
-    "zsh",
-    "powershell",
-    "terminal",
-    "exec",
-    "run_shell_command",
-    "local_shell",
-    "run_terminal_cmd",
-    "execute_command",
-    "exec_command",
-];
-/// Names of tools that only read, where no kind says so.
-const READERS: [&str; 11] = [
-    "read",
-    "read_file",
-    "readfile",
-    "read_many_files",
-    "view_file",
-    "list_directory",
-    "list_dir",
-    "ls",
-    "glob",
-    "grep",
-    "notebookread",
-];
-/// Names of tools that only write, where no kind says so.
-const WRITERS: [&str; 4] = ["write", "write_file", "writefile", "create_file"];
-
-/// Returns whether everything the tool is given may be a command.
-pub(super) fn runs_commands(input: &Input) -> bool {
-    input.tool_kinds.iter().any(|kind| kind == "shell") || is_named(input, &SHELLS)
+/// Returns the kinds of the tool: those that the host gives, else those in the table of tools.
+pub(super) fn kinds(input: &Input) -> Vec<String> {
+    let is_kind = |name: &str| TOOL_KINDS.iter().any(|(kind, _)| *kind == name);
+    let mut kinds = match &*input.tool_kinds {
+        [] => kinds_anywhere(input.tool()),
+        known => known.to_vec(),
+    };
+    // A tool that is called like its kind does not repeat it.
+    if is_kind(input.tool()) {
+        kinds.push(input.tool().to_owned());
+    }
+    kinds
 }
 
 /// Returns whether it is certain that the tool writes nothing.
 pub(super) fn only_reads(input: &Input) -> bool {
-    input.tool_read_only == Some(true)
-        || is_only(input, &["read", "list", "glob", "grep"], &READERS)
+    input.tool_read_only == Some(true) || is_only(input, &["read", "list", "glob", "grep"])
 }
 
 /// Returns whether it is certain that the tool shows nothing of what was there.
 pub(super) fn only_writes(input: &Input) -> bool {
-    !only_reads(input) && is_only(input, &["write"], &WRITERS)
+    !only_reads(input) && is_only(input, &["write"])
 }
 
-/// A tool of several kinds is what all of them are; only without a kind its name is believed.
-fn is_only(input: &Input, kinds: &[&str], names: &[&str]) -> bool {
-    match &*input.tool_kinds {
-        [] => is_named(input, names),
-        known => known.iter().all(|kind| kinds.contains(&kind.as_str())),
-    }
-}
-
-fn is_named(input: &Input, names: &[&str]) -> bool {
-    names.iter().any(|name| name.eq_ignore_ascii_case(input.tool()))
+/// A tool of several kinds is only what all of them are.
+fn is_only(input: &Input, wanted: &[&str]) -> bool {
+    let kinds = kinds(input);
+    !kinds.is_empty() && kinds.iter().all(|kind| wanted.contains(&kind.as_str()))
 }

@@ -44,7 +44,7 @@ impl Args {
 
 fn described(agent: Agent) -> serde_json::Value {
     let tools: serde_json::Map<_, _> =
-        agent.tools().iter().map(|(name, kinds)| ((*name).to_owned(), (*kinds).into())).collect();
+        agent.tools().map(|(name, kinds)| (name.to_owned(), kinds.into())).collect();
     serde_json::json!({
         "name": agent.name(),
         "title": agent.title(),
@@ -69,7 +69,7 @@ fn section(agent: Agent) -> String {
     }
     let mut kinds: Vec<String> = Vec::new();
     for (kind, _) in hookexec::agents::TOOL_KINDS {
-        let tools = agent.tools().iter().filter(|(_, kinds)| kinds.contains(&kind));
+        let tools = agent.tools().filter(|(_, kinds)| kinds.contains(&kind));
         let tools: Vec<String> = tools.map(|(tool, _)| format!("`{tool}`")).collect();
         if !tools.is_empty() {
             kinds.push(format!("`{kind}` is {}", tools.join(", ")));

@@ -127,9 +127,6 @@ fn every_way_to_write_a_path_leads_to_the_same_file() {
         "FILE:///jo/%2essh/id_rsa",
         "file:/jo/%2essh/id_rsa",
         "%2eenv",
-        "/proc/self/cwd/link/id_rsa",
-        "/proc/1/task/1/cwd/../.ssh/id_rsa",
-        "/proc/self/root/jo/.ssh/id_rsa",
         " ~/.ssh/id_rsa ",
         ".env",
         "./.env",
@@ -262,8 +259,6 @@ fn a_command_does_not_hide_a_path() {
         "cat ${HOME}/'.ssh'/id_rsa",
         "cat ~/.s\"s\"h/id_rsa",
         "cat ~/.s\\sh/id_rsa",
-        "cat $'\\x2eenv'",
-        "cat $'\\056env'",
         "cat \".env\"",
         "cat '.env'|wc",
         "cat<.env",
@@ -318,6 +313,8 @@ fn a_command_does_not_hide_a_path() {
         "cat ${X:-~/.ssh/id_rsa}",
         "cat ~/.{ssh,aws}/id_rsa",
         "cat ~/.s{s,t}h/id_rsa",
+        "cat {~,/x}/.ssh/id_rsa",
+        "cat ~/.ss{a..z}/id_rsa",
         "cat ~/.s*/id_rsa",
         "cat ~/.ss?/id*",
         "cat ~/.[s]sh/id_rsa",
@@ -343,7 +340,6 @@ fn a_command_does_not_hide_a_path() {
         "(cat .env)",
         "{ cat .env; }",
         "true && cat .env || false",
-        "cat /proc/self/cwd/.env",
         "rm -rf ~",
         "rm -r /jo",
         "tar czf /tmp/x.tgz ~",
@@ -548,7 +544,6 @@ fn what_cannot_be_checked_is_a_failure_and_not_an_answer() {
         (format!("ls {}", many(300, 'd')), "the call names more directories than can be checked"),
         (multiplied[..60_000].to_owned(), "matches more files than can be checked"),
         ("${a:-".repeat(10_000), "the call names more paths than can be checked"),
-        ("{".repeat(40), "the call names more paths than can be checked"),
         (many(30_000, 'w'), "`cmd` is too long to be checked (64 KiB)"),
     ] {
         let found = call(command).unwrap_err().to_string();
@@ -558,6 +553,113 @@ fn what_cannot_be_checked_is_a_failure_and_not_an_answer() {
     for piece in ["{a,b}", "}", "$(", "\"'", "$X", "{},", "a/../"] {
         assert_eq!(call(piece.repeat(10_000)).unwrap(), None, "{piece}");
     }
+}
+
+#[test]
+fn a_path_that_leads_elsewhere_in_each_process_is_a_failure() {
+    let machine = Machine::new();
+    let prepared =
+        builtin("protect_paths").prepare(&machine.surroundings(), &args(&["~/.ssh"])).unwrap();
+    for path in [
+        "/proc/self/cwd/link/id_rsa",
+        "/proc/1/task/1/cwd/../.ssh/id_rsa",
+        "/proc/self/root/jo/.ssh/id_rsa",
+        "/dev/fd/../cwd/../.ssh/id_rsa",
+    ] {
+        for (tool, key) in [("shell", "cmd"), ("read_file", "path")] {
+            let text = if tool == "shell" { format!("cat {path}") } else { path.to_owned() };
+            let call = json!({ "cwd": "/", "tool_name": tool, "tool_input": { key: text } });
+            let error = prepared(&input(call)).unwrap_err().to_string();
+            assert!(error.contains("leads elsewhere in each process"), "{error}");
+        }
+    }
+    let call = json!({ "cwd": "/", "tool_name": "shell", "tool_input": { "cmd": "cat /dev/stdin >/dev/fd/2" } });
+    assert_eq!(prepared(&input(call)).unwrap(), None);
+}
+
+/// A project with a file at its root that matches a protected glob, as every Rust project has one.
+#[test]
+fn a_patch_is_read_as_a_patch() {
+    let machine = Machine::new();
+    fs::write(machine.at("jo/p/Cargo.lock"), "").unwrap();
+    fs::create_dir(machine.at("jo/p/secrets")).unwrap();
+    let rules = ["write:**/Cargo.lock", "**/secrets/**", "**/.env*"];
+    let large = format!("+{}\n", "x".repeat(200)).repeat(1000);
+    for (head, body, denied) in [
+        ("*** Update File: README.md", "-a\n+b", false),
+        ("*** Update File: README.md", "+see .env, Cargo.lock and secrets/x", false),
+        ("*** Add File: big.txt", &large, false),
+        ("*** Update File: Cargo.lock", "-a\n+b", true),
+        ("*** Add File: secrets/x", "+b", true),
+        ("*** Update File: README.md", "+x\n*** Move to: .env", true),
+        ("*** Add File: big.txt", &format!("{large}*** Delete File: .env"), true),
+    ] {
+        let patch = format!("*** Begin Patch\n{head}\n@@\n{body}\n*** End Patch\n");
+        for (tool, key) in [
+            ("apply_patch", "command"),
+            ("apply_patch", "input"),
+            ("apply_patch", "patch"),
+            ("apply_patch", "content"),
+            ("ApplyPatch", "input"),
+            ("patch", "patchText"),
+            ("mcp__kit__change", "patch"),
+        ] {
+            for kinds in [&[][..], &["edit", "write"]] {
+                let call =
+                    json!({ "tool_name": tool, "tool_kinds": kinds, "tool_input": { key: patch } });
+                let found = machine.denied(&rules, &call);
+                assert_eq!(found.is_some(), denied, "{tool} {key} {head}: {found:?}");
+            }
+        }
+    }
+    for diff in [
+        "--- a/x\n+++ \"b/.\\145nv\"\n",
+        "Index: .env\n",
+        "*** .env\t2026-01-01\n--- .env\t2026-01-02\n***************\n*** 1,4 ****\n",
+        "diff --git a/.env b/.env\nold mode 100644\nnew mode 100755\n",
+    ] {
+        for key in ["diff", "patch"] {
+            let call = json!({ "tool_name": "mcp__git__apply", "tool_input": { key: diff } });
+            assert!(machine.denied(&rules, &call).is_some(), "{diff}");
+        }
+    }
+    let harmless = "*** README.md\t2026-01-01\n--- README.md\n***************\n*** 1,4 ****\n";
+    let call = json!({ "tool_name": "mcp__git__apply", "tool_input": { "diff": harmless } });
+    assert_eq!(machine.denied(&rules, &call), None);
+}
+
+#[test]
+fn a_tool_that_is_not_in_the_table_may_run_what_it_is_given() {
+    let machine = Machine::new();
+    for (tool, key) in [
+        ("dispatch", "text"),
+        ("mcp__x__dispatch", "input"),
+        ("agent_dispatcher", "text"),
+        ("mcp__patchwork__exec_remote", "line"),
+        ("mcp__x__apply_patch", "input"),
+        ("dispatch", "patch"),
+        ("dispatch", "diff"),
+    ] {
+        let call = json!({ "tool_name": tool, "tool_input": { key: "cat ~/.ssh/id_rsa" } });
+        assert!(machine.denied(&RULES, &call).is_some(), "{call}");
+    }
+}
+
+#[test]
+fn a_long_pattern_hides_no_path() {
+    let machine = Machine::new();
+    for word in [
+        format!("~/.s{}h/id_rsa", "*".repeat(5000)),
+        format!("~/.[{}]sh/id_rsa", "s".repeat(5000)),
+        format!("~/.[]{}]sh/id_rsa", "ß".repeat(5000)),
+        format!("{}/.ssh/id_rsa", "~/x/..".to_owned() + &"/./".repeat(2000)),
+    ] {
+        assert!(machine.shell(&RULES, &format!("cat {word}")).is_some(), "{}", &word[..20]);
+        assert!(machine.read(&RULES, &word).is_some(), "{}", &word[..20]);
+    }
+    let script = format!("python3 -c 'print(\"a*b\") # {}'", "words and words ".repeat(1000));
+    assert_eq!(machine.shell(&RULES, &script), None);
+    assert_eq!(machine.shell(&RULES, &format!("echo {}", "[".repeat(20_000))), None);
 }
 
 #[test]

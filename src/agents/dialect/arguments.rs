@@ -5,63 +5,23 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::patch::{self, Edit, Kind};
+use crate::config::home_directory;
+use crate::paths::lexical;
+use crate::tools::patch::{self, Edit, Kind};
+use crate::tools::{Role, Roles, role_by_name};
 use crate::wire::{InputChange, JsonObject};
 
-/// Claude Code's name of an argument, and what other agents call it.
-type Group = (&'static str, &'static [&'static str]);
-
-const COMMAND: Group = (
-    "command",
-    &["cmd", "command_line", "commandLine", "script", "chars", "input", "keys", "text"],
-);
-const ARGS: Group = ("args", &["arguments", "argv"]);
-const FILE_PATH: Group = (
-    "file_path",
-    &["path", "filePath", "absolute_path", "file", "filename", "target_file", "notebook_path"],
-);
-const URL: Group = ("url", &["urls", "uri"]);
-/// The texts of a change to a file.
-const TEXTS: [Group; 3] = [
-    (
-        "content",
-        &["contents", "file_text", "fileText", "insert_text", "new_source", "text", "code"],
-    ),
-    ("old_string", &["old_str", "oldStr", "oldString", "oldText", "old_text"]),
-    ("new_string", &["new_str", "newStr", "newString", "newText", "new_text"]),
-];
-const OPTIONAL: [Group; 4] = [
-    ("pattern", &["regex"]),
-    ("glob", &["include", "include_pattern"]),
-    ("path", &["dir_path", "directory", "target_directory"]),
-    ("query", &["search_query", "q"]),
-];
-/// Where a patch may stand.
-const PATCH: [&str; 5] = ["input", "patch", "command", "content", "diff"];
-/// Where several files may stand: as paths, or as objects that each have one.
-const FILES: [&str; 9] = [
-    "paths",
-    "file_paths",
-    "image_paths",
-    "include",
-    "files",
-    "operations",
-    "replacements",
-    "edits",
-    "changes",
-];
-/// Those of them that hold several edits of one file, where the file is named beside them.
-const EDITS: [&str; 2] = ["edits", "changes"];
-
+/// Claude Code's names of the texts of a change to a file.
+const TEXTS: [&str; 3] = ["content", "old_string", "new_string"];
 /// In how many places one call may search: for each the other arguments are copied.
 const MAX_PATHS: usize = 32;
 
-/// Why a call can't be said: a guard would be shown nothing, or not what the tool acts on.
+/// Why a call can't be said: a guard would not see what the tool acts on.
 #[derive(Debug, PartialEq)]
 pub(super) enum Trouble {
     /// The argument is nowhere.
     Missing(&'static str),
-    /// The argument is there under several names or in several places, each time another one.
+    /// Several arguments have the same meaning and different values.
     Several(&'static str),
 }
 
@@ -83,113 +43,84 @@ pub(super) struct Call {
     /// The tools it may be, where the call itself says it better than the tool's kinds.
     pub(super) tools: Option<&'static [&'static str]>,
     pub(super) arguments: JsonObject,
-    pub(super) back: Back,
+    back: Back,
 }
 
 /// How changed arguments get back into the words they came in.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Back {
+struct Back {
     /// The arguments as they came.
     original: JsonObject,
-    /// Claude Code's name of an argument, and each one it came under.
-    renamed: Vec<(&'static str, String)>,
-    /// Arguments that were put together from others: what changes in them has no place to go.
+    /// Claude Code's name of an argument, and each name that it came under.
+    names: Vec<(&'static str, String)>,
+    /// Arguments that were put together from others: a change in them can't be carried over.
     made: Vec<&'static str>,
-    /// Whether it is a part of the call only.
+    /// Whether it is only a part of the call.
     partial: bool,
 }
 
-/// Returns the calls that `arguments` of a tool of certain kinds stand for.
+/// Returns the calls of Claude Code that one call of `tool`, which is of `kinds`, stands for.
 ///
 /// # Errors
-/// When a guard would look in vain for what the tool acts on, or see one of two things it may act on.
+/// When a guard would not find what the tool acts on, or would see only one of two values.
 pub(super) fn translate(
+    tool: &str,
+    kinds: &[String],
     arguments: &JsonObject,
-    is: impl Fn(&str) -> bool,
     directory: &str,
 ) -> Result<Vec<Call>, Trouble> {
-    let mut call = Call {
-        tools: None,
-        arguments: arguments.clone(),
-        back: Back { original: arguments.clone(), ..Back::default() },
-    };
+    let roles = Roles::of(tool, kinds);
+    let call = Call::new(&roles, arguments)?;
+    let is = |kind: &str| kinds.iter().any(|known| known == kind);
     if is("shell") {
-        call.rename(COMMAND)?;
-        call.join("command", " ");
-        call.add_args()?;
-        return call.with("command");
+        return call.command().map(|call| vec![call]);
     }
     if is("write") || is("edit") || is("read") {
-        call.rename(FILE_PATH)?;
-        let calls = if call.has("file_path") {
-            // A file that is written may hold a patch as its text; what changes files may apply it.
-            if is("edit") || (is("write") && !call.has("content")) {
-                call.without_patch()?;
-            }
-            call.one_file(directory)?;
-            vec![call]
-        } else {
-            call.each_file(directory)?
-        };
-        // What is changed may stand in a list that nobody here knows.
-        if !is("read") && calls.iter().any(|call| !call.has_text() && call.has_parts()) {
+        let calls = call.files(&roles, directory)?;
+        // A change may stand in a list that is not in the table.
+        let changes = is("write") || is("edit");
+        if changes && calls.iter().any(|call| !call.has_text() && call.has_parts()) {
             return Err(Trouble::Missing("new_string"));
         }
         return Ok(calls);
     }
     if is("fetch") {
-        call.rename(URL)?;
-        call.join("url", " ");
-        call.add_prompt()?;
-        return call.with("url");
+        return call.address().map(|call| vec![call]);
     }
-    call.rename_optional()?;
-    if is("grep") || is("glob") || is("list") { call.each_path() } else { Ok(vec![call]) }
+    if is("list") || is("glob") || is("grep") { call.places(directory) } else { Ok(vec![call]) }
 }
 
 impl Call {
-    fn has(&self, key: &str) -> bool {
-        self.arguments.get(key).is_some_and(|value| !value.is_null())
-    }
-
-    fn with(self, key: &'static str) -> Result<Vec<Self>, Trouble> {
-        let said = self.arguments.get(key).is_some_and(Value::is_string);
-        if said { Ok(vec![self]) } else { Err(Trouble::Missing(key)) }
-    }
-
-    /// Gives an argument Claude Code's name; under several names it has to be the same.
-    fn rename(&mut self, (name, others): Group) -> Result<(), Trouble> {
-        let names = std::iter::once(name).chain(others.iter().copied());
-        let present: Vec<&str> = names.filter(|name| self.has(name)).collect();
-        if present.iter().any(|other| self.arguments.get(*other) != self.arguments.get(present[0]))
-        {
-            return Err(Trouble::Several(name));
-        }
-        if present == [name] {
-            return Ok(());
-        }
-        for other in present {
-            if let Some(value) = self.arguments.remove(other) {
-                self.arguments.insert(name.to_owned(), value);
-                self.back.renamed.push((name, other.to_owned()));
+    /// Gives each argument that has a role Claude Code's name of it.
+    fn new(roles: &Roles, arguments: &JsonObject) -> Result<Self, Trouble> {
+        let mut call = Self {
+            tools: None,
+            arguments: JsonObject::new(),
+            back: Back { original: arguments.clone(), ..Back::default() },
+        };
+        for (key, value) in arguments {
+            let Some((_, name)) = roles.get(key) else {
+                call.arguments.insert(key.clone(), value.clone());
+                continue;
+            };
+            if value.is_null() {
+                continue;
             }
+            if call.arguments.get(name).is_some_and(|other| other != value) {
+                return Err(Trouble::Several(name));
+            }
+            call.arguments.insert(name.to_owned(), value.clone());
+            call.back.names.push((name, key.clone()));
         }
-        Ok(())
+        Ok(call)
     }
 
-    fn rename_optional(&mut self) -> Result<(), Trouble> {
-        for names in TEXTS.into_iter().chain(OPTIONAL) {
-            self.rename(names)?;
-        }
-        // Beside a pattern it says which files to look at, to Claude Code as well.
-        if self.has("pattern") { Ok(()) } else { self.rename(("pattern", &["glob"])) }
+    fn has(&self, key: &str) -> bool {
+        self.arguments.contains_key(key)
     }
 
-    /// Makes one text of a list of texts: a command as an argument vector, several addresses.
-    fn join(&mut self, key: &'static str, glue: &str) {
-        if let Some(joined) = self.arguments.get(key).and_then(|value| joined(value, glue)) {
-            self.make(key, joined);
-        }
+    fn text(&self, key: &'static str) -> Result<&str, Trouble> {
+        self.arguments.get(key).and_then(Value::as_str).ok_or(Trouble::Missing(key))
     }
 
     fn make(&mut self, key: &'static str, text: String) {
@@ -197,119 +128,67 @@ impl Call {
         self.back.made.push(key);
     }
 
-    /// Puts the arguments of a command behind it.
-    fn add_args(&mut self) -> Result<(), Trouble> {
-        self.rename(ARGS)?;
-        let args = match self.arguments.get("args") {
-            None | Some(Value::Null) => return Ok(()),
-            Some(Value::String(text)) => text.clone(),
-            Some(Value::Array(items)) if items.is_empty() => return Ok(()),
-            Some(value) => joined(value, " ").ok_or(Trouble::Several("command"))?,
-        };
-        if let Some(Value::String(command)) = self.arguments.get("command") {
-            let command = format!("{command} {args}");
-            self.make("command", command);
+    /// Makes one text of a list of texts.
+    fn join(&mut self, key: &'static str) {
+        if let Some(joined) = self.arguments.get(key).and_then(joined) {
+            self.make(key, joined);
         }
-        Ok(())
+    }
+
+    /// Puts the arguments of a command behind it.
+    fn command(mut self) -> Result<Self, Trouble> {
+        self.join("command");
+        let command = self.text("command")?;
+        let args = match self.arguments.get("args") {
+            None => return Ok(self),
+            Some(Value::Array(items)) if items.is_empty() => return Ok(self),
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => joined(value).ok_or(Trouble::Several("command"))?,
+        };
+        let command = format!("{command} {args}");
+        self.make("command", command);
+        Ok(self)
     }
 
     /// Takes the prompt for the address where there is no other; beside one it may name no more.
-    fn add_prompt(&mut self) -> Result<(), Trouble> {
-        let Some(url) = self.arguments.get("url").filter(|url| !url.is_null()) else {
-            return self.rename(("url", &["prompt"]));
-        };
-        let known = url.as_str().unwrap_or_default();
+    fn address(mut self) -> Result<Self, Trouble> {
+        self.join("url");
+        if !self.has("url") {
+            let prompt = self.arguments.remove("prompt").ok_or(Trouble::Missing("url"))?;
+            self.arguments.insert("url".to_owned(), prompt);
+            self.back.names.iter_mut().filter(|(name, _)| *name == "prompt").for_each(|names| {
+                names.0 = "url";
+            });
+        }
+        let known = self.text("url")?;
         let prompt = self.arguments.get("prompt").map(text).unwrap_or_default();
         let more = prompt.split_whitespace().filter(|word| word.contains("://")).any(|word| {
             let word = word.trim_matches(['(', ')', '<', '>', '"', '\'', '.', ',', '?']);
             !known.split_whitespace().any(|known| known == word)
         });
-        if more { Err(Trouble::Several("url")) } else { Ok(()) }
-    }
-
-    /// Brings what is said of one file to where Claude Code has it.
-    fn one_file(&mut self, directory: &str) -> Result<(), Trouble> {
-        if FILES.iter().any(|key| !EDITS.contains(key) && self.lists(key)) {
-            return Err(Trouble::Several("file_path"));
-        }
-        self.join_edits()?;
-        self.rename_optional()?;
-        // Claude Code's paths are always absolute.
-        if let Some(Value::String(path)) = self.arguments.get_mut("file_path") {
-            *path = absolute(path, directory);
-        }
-        Ok(())
-    }
-
-    /// Returns whether something stands at `key`, be it one thing or a list of some.
-    fn lists(&self, key: &str) -> bool {
-        self.has(key)
-            && self.arguments.get(key).and_then(Value::as_array).is_none_or(|list| !list.is_empty())
-    }
-
-    /// Puts several edits of one file together, so that a guard finds every word of them.
-    fn join_edits(&mut self) -> Result<(), Trouble> {
-        let mut lists = EDITS.iter().filter(|key| self.has(key)).map(|key| &self.arguments[*key]);
-        let Some(list) = lists.next() else { return Ok(()) };
-        if lists.any(|other| other != list) {
-            return Err(Trouble::Several("new_string"));
-        }
-        let edits = list.as_array().map(|list| list.iter().map(Value::as_object));
-        let edits: Option<Vec<&JsonObject>> = edits.and_then(Iterator::collect);
-        let edits = edits.ok_or(Trouble::Missing("new_string"))?;
-        let mut edits: Vec<Self> = edits.into_iter().map(Self::part).collect();
-        for edit in &mut edits {
-            edit.rename(FILE_PATH)?;
-            if edit.has("file_path")
-                && edit.arguments.get("file_path") != self.arguments.get("file_path")
-            {
-                return Err(Trouble::Several("file_path"));
-            }
-            edit.rename_optional()?;
-            if !edit.has_text() {
-                return Err(Trouble::Missing("new_string"));
-            }
-        }
-        for names in TEXTS {
-            let key = names.0;
-            let said = edits.iter().filter(|edit| edit.has(key)).map(|edit| &edit.arguments[key]);
-            let texts: Option<Vec<&str>> = said.map(Value::as_str).collect();
-            let texts = texts.ok_or(Trouble::Missing(key))?;
-            if texts.is_empty() {
-                continue;
-            }
-            let text = texts.join("\n");
-            self.rename(names)?;
-            if !self.has(key) {
-                self.make(key, text);
-            } else if self.arguments.get(key).and_then(Value::as_str) != Some(&text) {
-                return Err(Trouble::Several(key));
-            }
-        }
-        Ok(())
-    }
-
-    fn has_text(&self) -> bool {
-        TEXTS.iter().any(|(name, _)| self.has(name))
-    }
-
-    /// Returns whether arguments of arguments stand in it.
-    fn has_parts(&self) -> bool {
-        let parts = |value: &Value| match value {
-            Value::Array(items) => !items.is_empty(),
-            value => value.is_object(),
-        };
-        self.arguments.values().any(parts)
+        if more { Err(Trouble::Several("url")) } else { Ok(self) }
     }
 
     /// Returns one call for each place of a search in several.
-    fn each_path(self) -> Result<Vec<Self>, Trouble> {
-        let paths: Vec<Value> = match self.arguments.get("paths") {
-            None | Some(Value::Null) => Vec::new(),
+    fn places(mut self, directory: &str) -> Result<Vec<Self>, Trouble> {
+        if !self.has("pattern")
+            && let Some(glob) = self.arguments.remove("glob")
+        {
+            // Beside a pattern it says which files to look at, to Claude Code as well.
+            self.arguments.insert("pattern".to_owned(), glob);
+            self.back.names.iter_mut().filter(|(name, _)| *name == "glob").for_each(|names| {
+                names.0 = "pattern";
+            });
+        }
+        let paths = match self.arguments.get("paths") {
+            None => Vec::new(),
             Some(Value::Array(paths)) => paths.clone(),
             Some(path) => vec![path.clone()],
         };
         if paths.is_empty() {
+            if self.has("path") {
+                self.make_absolute("path", directory)?;
+            }
             return Ok(vec![self]);
         }
         let other = |path: &Value| self.has("path") && self.arguments.get("path") != Some(path);
@@ -317,93 +196,143 @@ impl Call {
             return Err(Trouble::Several("path"));
         }
         let call = |path: Value| {
-            let mut call = Self::part(&self.arguments);
+            let mut call = Self::part(self.arguments.clone());
             call.arguments.remove("paths");
             call.arguments.insert("path".to_owned(), path);
-            call
+            call.make_absolute("path", directory)?;
+            Ok(call)
         };
-        Ok(paths.into_iter().map(call).collect())
+        paths.into_iter().map(call).collect()
+    }
+
+    /// Returns one call for each file.
+    fn files(mut self, roles: &Roles, directory: &str) -> Result<Vec<Self>, Trouble> {
+        let patch = if roles.has(Role::Patch) { self.arguments.remove("input") } else { None };
+        let lists = |key: &str| match self.arguments.get(key) {
+            Some(Value::Array(list)) => !list.is_empty(),
+            other => other.is_some(),
+        };
+        let named = [self.has("file_path"), lists("paths"), patch.is_some()];
+        match named.iter().filter(|named| **named).count() {
+            0 => return Err(Trouble::Missing("file_path")),
+            1 => {}
+            _ => return Err(Trouble::Several("file_path")),
+        }
+        // A patch beside the arguments of another tool may be applied or not.
+        if self.arguments.keys().any(|key| role_by_name(key) == Some(Role::Patch)) {
+            return Err(Trouble::Several("file_path"));
+        }
+        if self.has("file_path") {
+            self.one_file(roles, directory)?;
+            return Ok(vec![self]);
+        }
+        // A text beside several files belongs to none of them.
+        if let Some(text) = TEXTS.iter().find(|text| self.has(text)) {
+            return Err(Trouble::Several(text));
+        }
+        if let Some(patch) = patch {
+            let patch = patch.as_str().ok_or(Trouble::Missing("file_path"))?;
+            let edits = patch::edits(patch).ok_or(Trouble::Several("file_path"))?;
+            if edits.is_empty() {
+                return Err(Trouble::Missing("file_path"));
+            }
+            return Ok(edits.into_iter().map(|edit| Self::edit(edit, directory)).collect());
+        }
+        let file = |item: &Value| {
+            let mut call = match item {
+                Value::String(path) => {
+                    let path = ("file_path".to_owned(), Value::from(path.as_str()));
+                    Self::part(std::iter::once(path).collect())
+                }
+                Value::Object(object) => Self::part(Self::new(roles, object)?.arguments),
+                _ => return Err(Trouble::Missing("file_path")),
+            };
+            if call.has("paths") || call.has("input") && roles.has(Role::Patch) {
+                return Err(Trouble::Several("file_path"));
+            }
+            call.one_file(roles, directory)?;
+            Ok(call)
+        };
+        let files = self.arguments.get("paths").and_then(Value::as_array);
+        files.ok_or(Trouble::Missing("file_path"))?.iter().map(file).collect()
+    }
+
+    /// Brings what is said of one file to where Claude Code has it.
+    fn one_file(&mut self, roles: &Roles, directory: &str) -> Result<(), Trouble> {
+        self.join_edits(roles)?;
+        self.make_absolute("file_path", directory)
+    }
+
+    /// Makes a path absolute, as Claude Code gives it.
+    fn make_absolute(&mut self, key: &'static str, directory: &str) -> Result<(), Trouble> {
+        let path = absolute(self.text(key)?, directory);
+        self.arguments.insert(key.to_owned(), path.into());
+        Ok(())
+    }
+
+    /// Puts several edits of one file together, so that a guard finds every word of them.
+    fn join_edits(&mut self, roles: &Roles) -> Result<(), Trouble> {
+        let Some(list) = self.arguments.get("edits") else { return Ok(()) };
+        let list = list.as_array().ok_or(Trouble::Missing("new_string"))?;
+        let mut edits: Vec<JsonObject> = Vec::new();
+        for edit in list {
+            let edit = edit.as_object().ok_or(Trouble::Missing("new_string"))?;
+            let edit = Self::new(roles, edit)?;
+            if edit.has("file_path")
+                && edit.arguments.get("file_path") != self.arguments.get("file_path")
+            {
+                return Err(Trouble::Several("file_path"));
+            }
+            if !edit.has_text() {
+                return Err(Trouble::Missing("new_string"));
+            }
+            edits.push(edit.arguments);
+        }
+        for key in TEXTS {
+            let said = edits.iter().filter_map(|edit| edit.get(key)).map(Value::as_str);
+            let texts: Vec<&str> = said.collect::<Option<_>>().ok_or(Trouble::Missing(key))?;
+            if texts.is_empty() {
+                continue;
+            }
+            let text = texts.join("\n");
+            match self.arguments.get(key) {
+                None => self.make(key, text),
+                Some(known) if known.as_str() == Some(&text) => {}
+                Some(_) => return Err(Trouble::Several(key)),
+            }
+        }
+        Ok(())
+    }
+
+    fn has_text(&self) -> bool {
+        TEXTS.iter().any(|name| self.has(name))
+    }
+
+    /// Returns whether one of the arguments has arguments of its own.
+    fn has_parts(&self) -> bool {
+        self.arguments.values().any(|value| match value {
+            Value::Array(items) => !items.is_empty(),
+            value => value.is_object(),
+        })
     }
 
     /// Returns a part of a call about several files.
-    fn part(arguments: &JsonObject) -> Self {
-        let back = Back { partial: true, ..Back::default() };
-        Self { tools: None, arguments: arguments.clone(), back }
+    fn part(arguments: JsonObject) -> Self {
+        Self { tools: None, arguments, back: Back { partial: true, ..Back::default() } }
     }
 
-    /// Returns the patch among the arguments, as it stands there.
-    fn patch(&self) -> Result<Option<&str>, Trouble> {
-        let mut found = None;
-        for value in PATCH.iter().filter_map(|key| self.arguments.get(*key)) {
-            match value {
-                Value::String(text) => match patch::edits(text) {
-                    Some(edits) if edits.is_empty() => {}
-                    Some(_) if found.is_none_or(|found| found == text) => found = Some(text),
-                    _ => return Err(Trouble::Several("file_path")),
-                },
-                Value::Array(_) | Value::Object(_) if value.to_string().contains("*** ") => {
-                    return Err(Trouble::Several("file_path"));
-                }
-                _ => {}
-            }
-        }
-        Ok(found.map(String::as_str))
-    }
-
-    fn without_patch(&self) -> Result<(), Trouble> {
-        if self.patch()?.is_some() { Err(Trouble::Several("file_path")) } else { Ok(()) }
-    }
-
-    /// Returns one call for each file of a call about several.
-    fn each_file(self, directory: &str) -> Result<Vec<Self>, Trouble> {
-        let patch = self.patch()?;
-        let mut lists = FILES.iter().filter(|key| self.lists(key)).map(|key| &self.arguments[*key]);
-        let files = lists.next();
-        if lists.any(|other| Some(other) != files) || (files.is_some() && patch.is_some()) {
-            return Err(Trouble::Several("file_path"));
-        }
-        if files.is_none() && patch.is_none() {
-            return Err(Trouble::Missing("file_path"));
-        }
-        // A text that belongs to none of the files would be shown to nobody.
-        for (name, others) in &TEXTS {
-            let mut names = std::iter::once(name).chain(*others).filter(|name| self.has(name));
-            if names.any(|name| self.arguments[*name].as_str() != patch || patch.is_none()) {
-                return Err(Trouble::Several(name));
-            }
-        }
-        let file = |path: &str| ("file_path".to_owned(), absolute(path, directory).into());
-        if let Some(patch) = patch {
-            let call = |edit: Edit| {
-                let (tools, texts): (_, Vec<(&str, String)>) = match edit.kind {
-                    Kind::Add => (["Write"].as_slice(), vec![("content", edit.new)]),
-                    Kind::Update => {
-                        (&["Edit"], vec![("old_string", edit.old), ("new_string", edit.new)])
-                    }
-                    // Claude Code has no tool for it; whoever guards writing or editing is asked.
-                    Kind::Delete => (&["Write", "Edit"], vec![("content", String::new())]),
-                };
-                let texts = texts.into_iter().map(|(key, text)| (key.to_owned(), text.into()));
-                let arguments = std::iter::once(file(&edit.path)).chain(texts).collect();
-                Self { tools: Some(tools), ..Self::part(&arguments) }
-            };
-            return Ok(patch::edits(patch).into_iter().flatten().map(call).collect());
-        }
-        let missing = || Trouble::Missing("file_path");
-        let named = |item: &Value| match item {
-            Value::String(text) => Ok(Self::part(&std::iter::once(file(text)).collect())),
-            Value::Object(object) => {
-                let mut call = Self::part(object);
-                call.rename(FILE_PATH)?;
-                if !call.has("file_path") {
-                    return Err(missing());
-                }
-                call.one_file(directory)?;
-                Ok(call)
-            }
-            _ => Err(missing()),
+    /// Returns what a patch does to one file.
+    fn edit(edit: Edit, directory: &str) -> Self {
+        let (tools, texts): (&'static [&'static str], Vec<(&str, String)>) = match edit.kind {
+            Kind::Add => (&["Write"], vec![("content", edit.new)]),
+            Kind::Update => (&["Edit"], vec![("old_string", edit.old), ("new_string", edit.new)]),
+            // Claude Code has no tool for it: a guard of writing or of editing is asked.
+            Kind::Delete => (&["Write", "Edit"], vec![("content", String::new())]),
         };
-        files.and_then(Value::as_array).ok_or_else(missing)?.iter().map(named).collect()
+        let path = ("file_path", absolute(&edit.path, directory));
+        let said = std::iter::once(path).chain(texts);
+        let arguments = said.map(|(key, text)| (key.to_owned(), text.into())).collect();
+        Self { tools: Some(tools), ..Self::part(arguments) }
     }
 
     /// Returns the arguments that a changed copy of this call stands for.
@@ -418,13 +347,14 @@ impl Call {
             }
             if self.back.partial || self.back.made.contains(&&*key) {
                 return Err(format!(
-                    "it changed `{key}`, which was put together from what the call says and can't be carried over"
+                    "it changed `{key}`, which was put together from several arguments of the call, so the change can't be carried over"
                 ));
             }
-            let renamed = self.back.renamed.iter().filter(|(name, _)| *name == key);
-            let mut names: Vec<&String> = renamed.map(|(_, other)| other).collect();
+            let names = self.back.names.iter().filter(|(name, _)| *name == key);
+            let names: Vec<&String> = names.map(|(_, name)| name).collect();
             if names.is_empty() {
-                names.push(&key);
+                result.insert(key, value);
+                continue;
             }
             for name in names {
                 result.insert(name.clone(), value.clone());
@@ -435,22 +365,31 @@ impl Call {
 }
 
 /// Returns a list of texts as one text.
-fn joined(value: &Value, glue: &str) -> Option<String> {
+fn joined(value: &Value) -> Option<String> {
     let items = value.as_array().filter(|items| !items.is_empty())?;
     let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
-    Some(words?.join(glue))
+    Some(words?.join(" "))
 }
 
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
+/// Returns `path` as Claude Code gives it: absolute, without `.` and `..`, with `~` written out.
 fn absolute(path: &str, directory: &str) -> String {
-    if path.is_empty() || directory.is_empty() || path.starts_with(['/', '~']) {
-        return path.to_owned();
+    if path.is_empty() {
+        return String::new();
     }
-    let joined: std::path::PathBuf = Path::new(directory).join(path).components().collect();
-    joined.to_string_lossy().into_owned()
+    let at_home = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    let whole = match at_home.zip(home_directory()) {
+        Some((rest, home)) => home.join(rest.trim_start_matches('/')),
+        None if !directory.starts_with('/') => match std::env::current_dir() {
+            Ok(current) => current.join(path),
+            Err(_) => return path.to_owned(),
+        },
+        None => Path::new(directory).join(path),
+    };
+    lexical(&whole).to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

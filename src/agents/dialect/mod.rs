@@ -6,7 +6,6 @@
 //! is a failure of the hook, never a payload without the part that a guard would have looked at.
 
 mod arguments;
-mod patch;
 mod payload;
 mod view;
 

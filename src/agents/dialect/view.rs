@@ -1,43 +1,9 @@
 //! A tool call as another agent would see it: under its names of tools and arguments.
 
 use super::arguments::{self, Call};
-use crate::agents::Agent;
-use crate::agents::tools::{self, Mcp};
-use crate::wire::{Input, JsonObject};
-
-/// What Claude Code calls the tools of a kind.
-///
-/// A tool of a kind that is not here, and one of no kind, keeps its own name.
-const NAMES: [(&str, &[&str]); 10] = [
-    ("shell", &["Bash"]),
-    ("write", &["Write"]),
-    ("edit", &["Edit"]),
-    ("read", &["Read"]),
-    ("list", &["LS"]),
-    ("glob", &["Glob"]),
-    ("grep", &["Grep"]),
-    ("fetch", &["WebFetch"]),
-    ("search", &["WebSearch"]),
-    ("subagent", &["Agent", "Task"]),
-];
-
-/// Tools of hosts that call hookexec themselves, where nobody says what kinds they are of.
-const OTHER_TOOLS: [(&str, &str); 14] = [
-    ("exec", "shell"),
-    ("execute_command", "shell"),
-    ("terminal", "shell"),
-    ("run_terminal_cmd", "shell"),
-    ("sh", "shell"),
-    ("zsh", "shell"),
-    ("edit_file", "edit"),
-    ("append_file", "write"),
-    ("create_file", "write"),
-    ("read_multiple_files", "read"),
-    ("directory_tree", "list"),
-    ("search_files", "grep"),
-    ("search_files_content", "grep"),
-    ("fetch", "fetch"),
-];
+use crate::agents::{Agent, adapter};
+use crate::tools::{self, TOOL_KINDS};
+use crate::wire::Input;
 
 /// One call of the agent that the call at hand stands for.
 pub(super) struct View {
@@ -50,12 +16,11 @@ pub(super) struct View {
 /// Returns every name that the agent may give the tool.
 pub(super) fn names(agent: Agent, input: &Input) -> Vec<String> {
     let kinds = kinds(agent, input);
-    let known = NAMES.iter().filter(|(kind, _)| kinds.iter().any(|is| is == kind));
     let mut names: Vec<String> =
-        known.flat_map(|(_, names)| *names).map(|name| (*name).to_owned()).collect();
+        known(agent, &kinds).into_iter().map(|name| (*name).to_owned()).collect();
     names.extend(kinds.iter().filter(|kind| kind.starts_with("mcp__")).cloned());
     if names.is_empty() && kinds.iter().any(|kind| kind == "mcp") {
-        // Its server is not told; a guard for all of them must match it nevertheless.
+        // The server is not told; a guard for all servers must match nevertheless.
         let tool = input.tool().rsplit(':').next().unwrap_or_default();
         names.push(format!("mcp__unknown__{tool}"));
     }
@@ -66,17 +31,31 @@ pub(super) fn names(agent: Agent, input: &Input) -> Vec<String> {
 }
 
 /// Returns the calls of the agent that the call at hand stands for.
+///
+/// # Errors
+/// When the call can't be said in the agent's words.
 pub(super) fn views(agent: Agent, input: &Input) -> Result<Vec<View>, String> {
     let names = names(agent, input);
-    let kinds = kinds(agent, input);
-    let is = |kind: &str| kinds.iter().any(|known| known == kind);
-    if !NAMES.iter().any(|(kind, _)| is(kind)) {
+    let cannot = |why: String| {
+        format!("`{}` can't be said in the words of {}: {why}", input.tool(), agent.title())
+    };
+    if is_own(agent, input) {
         return Ok(vec![View { names, call: None }]);
     }
+    let kinds = kinds_of_any(input);
+    if known(agent, &kinds).is_empty() {
+        // An event may be about no tool, and a tool of an MCP server has its own arguments there, too.
+        let tool = input.tool();
+        if tool.is_empty() || !input.tool_kinds.is_empty() || tools::is_listed(tool) {
+            return Ok(vec![View { names, call: None }]);
+        }
+        return Err(cannot(
+            "no agent in the table of tools has it; say what it does in `tool_kinds`, or narrow the hook's matcher".to_owned(),
+        ));
+    }
     let arguments = input.tool_input.clone().unwrap_or_default();
-    let calls = arguments::translate(&arguments, is, &input.cwd).map_err(|trouble| {
-        format!("`{}` can't be said in the words of {}: {trouble}", input.tool(), agent.title())
-    })?;
+    let calls = arguments::translate(input.tool(), &kinds, &arguments, &input.cwd)
+        .map_err(|trouble| cannot(trouble.to_string()))?;
     let view = |call: Call| {
         let names = match call.tools {
             Some(tools) => tools.iter().map(|name| (*name).to_owned()).collect(),
@@ -91,17 +70,20 @@ pub(super) fn views(agent: Agent, input: &Input) -> Result<Vec<View>, String> {
 ///
 /// Other programs call the hooks of an agent as well, with names of tools that its hooks don't know.
 pub(super) fn is_own(agent: Agent, input: &Input) -> bool {
-    let listed = || agent.tools().iter().any(|(name, _)| *name == input.tool());
-    let foreign = || {
-        let kinds = kinds_of_any(input);
-        NAMES.iter().any(|(kind, _)| kinds.iter().any(|is| is == kind))
-    };
+    let listed = || agent.tools().any(|(name, _)| name == input.tool());
     input.native.is_some()
         && input.agent_name.as_deref() == Some(agent.name())
-        && (listed() || !foreign())
+        && (listed() || known(agent, &kinds_of_any(input)).is_empty())
 }
 
-/// Returns the kinds of a tool that has to be translated; none of the agent's own.
+/// Returns the agent's names for tools of these kinds.
+fn known(agent: Agent, kinds: &[String]) -> Vec<&'static str> {
+    let of_kind = |kind: &str| kinds.iter().any(|known| known == kind);
+    let found = TOOL_KINDS.iter().filter(|(kind, _)| of_kind(kind));
+    found.flat_map(|(kind, _)| tools::first_of_kind(adapter(agent).tools, kind)).copied().collect()
+}
+
+/// Returns the kinds of a tool that has to be translated; none when it is the agent's own.
 fn kinds(agent: Agent, input: &Input) -> Vec<String> {
     if is_own(agent, input) { Vec::new() } else { kinds_of_any(input) }
 }
@@ -113,9 +95,7 @@ fn kinds_of_any(input: &Input) -> Vec<String> {
     let tool = input.tool();
     let mut kinds = input.tool_kinds.clone();
     if kinds.is_empty() {
-        kinds = tools::kinds(&[], Mcp::Plain, tool, &JsonObject::new());
-        let other = OTHER_TOOLS.iter().filter(|(name, _)| *name == tool);
-        kinds.extend(other.map(|(_, kind)| (*kind).to_owned()));
+        kinds = tools::kinds_anywhere(tool);
     }
     kinds.push(tool.to_owned());
     kinds

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::texts::TooMany;
+use super::texts::{TOO_MANY, Unchecked};
 use super::words::UNKNOWN;
 
 /// How many directory entries may be looked at for one call.
@@ -18,7 +18,7 @@ pub(super) struct Expander {
 impl Expander {
     /// Returns every path that the absolute `pattern` may mean. A part without a wildcard need not
     /// exist: it may be about to be made. With `dots` a wildcard matches a name that begins with one.
-    pub(super) fn expand(&mut self, pattern: &str, dots: bool) -> Result<Vec<PathBuf>, TooMany> {
+    pub(super) fn expand(&mut self, pattern: &str, dots: bool) -> Result<Vec<PathBuf>, Unchecked> {
         let mut places = vec![PathBuf::from("/")];
         for part in pattern.split('/').filter(|part| !part.is_empty() && *part != ".") {
             places = match part {
@@ -35,7 +35,7 @@ impl Expander {
         places: &[PathBuf],
         part: &str,
         dots: bool,
-    ) -> Result<Vec<PathBuf>, TooMany> {
+    ) -> Result<Vec<PathBuf>, Unchecked> {
         let pattern: Vec<char> = part.chars().collect();
         let mut found = Vec::new();
         for place in places {
@@ -51,7 +51,7 @@ impl Expander {
     }
 
     /// Returns the directories and all below them; links are not followed, as in a shell.
-    fn trees(&mut self, places: Vec<PathBuf>, dots: bool) -> Result<Vec<PathBuf>, TooMany> {
+    fn trees(&mut self, places: Vec<PathBuf>, dots: bool) -> Result<Vec<PathBuf>, Unchecked> {
         let mut open = places.clone();
         let mut found = places;
         while let Some(place) = open.pop() {
@@ -67,13 +67,13 @@ impl Expander {
         Ok(found)
     }
 
-    fn names(&mut self, directory: &Path) -> Result<Vec<String>, TooMany> {
+    fn names(&mut self, directory: &Path) -> Result<Vec<String>, Unchecked> {
         let Ok(entries) = fs::read_dir(directory) else { return Ok(Vec::new()) };
         let mut names = Vec::new();
         for entry in entries.flatten() {
             self.looked_at += 1;
             if self.looked_at > MOST {
-                return Err(TooMany);
+                return Err(TOO_MANY);
             }
             names.push(entry.file_name().to_string_lossy().into_owned());
         }

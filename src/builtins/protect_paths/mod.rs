@@ -1,9 +1,7 @@
 //! `protect_paths`: keeps tools away from files.
 
 mod expand;
-mod resolve;
 mod rules;
-mod spelling;
 mod targets;
 mod texts;
 mod words;
@@ -11,15 +9,15 @@ mod words;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::{Argument, Prepared, Shipped, Surroundings};
+use super::{Argument, Prepared, Shipped, Surroundings, tool};
 use crate::event::Event;
 use crate::handlers::builtin::BuiltinError;
+use crate::paths::{lexical, physical};
 use crate::wire::{Input, Output};
 use expand::{Expander, has_wildcard};
-use resolve::lexical;
 use rules::{Access, Rules, RulesHere};
 use targets::Targets;
-use texts::TooMany;
+use texts::{TOO_MANY, Unchecked, Wildcards};
 use words::UNKNOWN;
 
 pub(super) const PROTECT_PATHS: Shipped = Shipped {
@@ -86,24 +84,26 @@ impl Check<'_> {
             name => Some(self.surroundings.var(name)?.to_str()?.to_owned()),
         };
         let targets = Targets::of(input, &environment)?;
+        let access = Access { reads: !tool::only_writes(input), writes: !tool::only_reads(input) };
         let bases = self.bases(&input.cwd, &targets)?;
         let guesses = if targets.strays { self.guesses() } else { BTreeSet::new() };
         checkable(&targets, bases.len() + guesses.len())?;
         let mut expander = Expander::default();
-        for (text, dots) in targets.texts.iter() {
+        for (text, wildcards) in targets.texts.iter() {
             let known = self.places(text, &bases).into_iter().map(|path| (path, targets.descends));
             let strays = guessed(text, &guesses).into_iter().map(|path| (path, false));
             for (path, descends) in known.chain(strays) {
                 // A name may contain a `*` itself.
                 let mut meant = vec![PathBuf::from(&path)];
-                if has_wildcard(&path) {
+                if wildcards > Wildcards::None && has_wildcard(&path) {
+                    let dots = wildcards == Wildcards::All;
                     let found = expander.expand(&path, dots).map_err(|_| {
                         format!("`{}` matches more files than can be checked", shown(text))
                     })?;
                     meant.extend(found);
                 }
                 for path in meant {
-                    if let Some(reason) = self.path(text, &path, targets.access, descends) {
+                    if let Some(reason) = self.path(text, &path, access, descends)? {
                         return Ok(Some(reason));
                     }
                 }
@@ -112,21 +112,31 @@ impl Check<'_> {
         Ok(None)
     }
 
-    fn path(&self, text: &str, path: &Path, access: Access, descends: bool) -> Option<String> {
+    /// Returns why `path`, which `text` stands for, must not be touched.
+    fn path(
+        &self,
+        text: &str,
+        path: &Path,
+        access: Access,
+        descends: bool,
+    ) -> Result<Option<String>, BuiltinError> {
         let name = || match lexical(path) {
             place if place == Path::new(text) => format!("`{}`", shown(text)),
             place => format!("`{}` (`{}`)", shown(text), place.display()),
         };
-        if let Some(rule) = self.rules.protecting(path, access) {
-            return Some(format!("{} is protected by `{rule}`", name()));
+        let Some(real) = physical(path) else {
+            let name = name();
+            return Err(
+                format!("{name} leads elsewhere in each process, so it can't be checked").into()
+            );
+        };
+        let forms = [lexical(path), real];
+        if let Some(rule) = self.rules.protecting(&forms, access) {
+            return Ok(Some(format!("{} is protected by `{rule}`", name())));
         }
-        if descends
-            && path.is_dir()
-            && let Some(rule) = self.rules.protecting_below(path, access)
-        {
-            return Some(format!("{} holds what is protected by `{rule}`", name()));
-        }
-        None
+        let below =
+            (descends && path.is_dir()).then(|| self.rules.protecting_below(&forms, access));
+        Ok(below.flatten().map(|rule| format!("{} holds what is protected by `{rule}`", name())))
     }
 
     /// Returns the directories that a relative path may start from: the agent's, and every one that
@@ -145,7 +155,7 @@ impl Check<'_> {
                 .flat_map(|(text, _)| self.places(text, &fresh))
                 .map(PathBuf::from)
                 .filter(|path| path.is_dir())
-                .map(|path| lexical(&resolve::physical(&path)))
+                .filter_map(|path| physical(&path))
                 .collect();
             fresh = found.difference(&bases).cloned().collect();
             bases.extend(fresh.iter().cloned());
@@ -175,7 +185,7 @@ impl Check<'_> {
             return places;
         }
         if text.starts_with('/') {
-            return self.proc(text, &at_bases).unwrap_or_else(|| vec![text.to_owned()]);
+            return vec![text.to_owned()];
         }
         from_unknown(text).iter().flat_map(|rest| at(bases, rest)).collect()
     }
@@ -193,26 +203,10 @@ impl Check<'_> {
             }
         }
     }
-
-    /// Returns what a path through `/proc/PID/cwd` or `/proc/PID/root` leads to, for the process
-    /// that will read it and not for this one.
-    fn proc(&self, text: &str, at_bases: &dyn Fn(&str) -> Vec<String>) -> Option<Vec<String>> {
-        let rest = text.trim_start_matches('/').strip_prefix("proc/")?;
-        let mut parts = rest.split('/').filter(|part| !part.is_empty() && *part != ".");
-        let (_, link) = (parts.next()?, parts.next()?);
-        // `/proc/PID/task/TID/cwd` is the same again.
-        let link = if link == "task" { parts.nth(1)? } else { link };
-        let behind = parts.collect::<Vec<_>>().join("/");
-        match link {
-            "cwd" => Some(at_bases(&behind)),
-            "root" => Some(self.places(&format!("/{behind}"), &BTreeSet::new())),
-            _ => None,
-        }
-    }
 }
 
-fn checkable(targets: &Targets, bases: usize) -> Result<(), TooMany> {
-    if targets.texts.len().saturating_mul(bases) > MOST_PATHS { Err(TooMany) } else { Ok(()) }
+fn checkable(targets: &Targets, bases: usize) -> Result<(), Unchecked> {
+    if targets.texts.len().saturating_mul(bases) > MOST_PATHS { Err(TOO_MANY) } else { Ok(()) }
 }
 
 /// Returns the absolute paths that `text`, if it is a relative one, stands for in unknown places.

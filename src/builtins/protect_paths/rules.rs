@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::resolve::{lexical, physical};
+use crate::paths::{lexical, physical};
 use crate::pattern::check_glob;
 
 /// What a call may do to the paths it names.
@@ -61,7 +61,8 @@ impl Rules {
 
     /// Returns the rules as they are on this machine now.
     pub(super) fn here(&self) -> RulesHere<'_> {
-        let roots = self.protected.iter().map(|rule| rule.root.as_deref().map(physical)).collect();
+        let real = |rule: &Rule| rule.root.as_deref().and_then(physical);
+        let roots = self.protected.iter().map(real).collect();
         RulesHere { rules: self, roots }
     }
 }
@@ -73,12 +74,10 @@ pub(super) struct RulesHere<'r> {
 }
 
 impl RulesHere<'_> {
-    /// Returns the rule that protects `path`, an absolute one, from `access`. A path is protected
+    /// Returns the rule that protects one of the `forms` of a path from `access`. A path is protected
     /// when it or a directory it is in matches.
-    pub(super) fn protecting(&self, path: &Path, access: Access) -> Option<&str> {
-        let lexical = lexical(path);
-        let physical = physical(path);
-        [lexical, physical].iter().find_map(|path| self.protecting_plain(path, access))
+    pub(super) fn protecting(&self, forms: &[PathBuf], access: Access) -> Option<&str> {
+        forms.iter().find_map(|path| self.protecting_plain(path, access))
     }
 
     fn protecting_plain(&self, path: &Path, access: Access) -> Option<&str> {
@@ -111,10 +110,9 @@ impl RulesHere<'_> {
         })
     }
 
-    /// Returns the rule that protects something below the directory `path`. Only rules that say
-    /// where what they protect lies can tell.
-    pub(super) fn protecting_below(&self, path: &Path, access: Access) -> Option<&str> {
-        let forms = [lexical(path), physical(path)];
+    /// Returns the rule that protects something below a directory. Only rules that say where what they
+    /// protect lies can tell.
+    pub(super) fn protecting_below(&self, forms: &[PathBuf], access: Access) -> Option<&str> {
         self.rules.protected.iter().zip(&self.roots).find_map(|(rule, real)| {
             let hits = rule.from.reads && access.reads || rule.from.writes && access.writes;
             let below = |root: &Path| forms.iter().any(|form| root.starts_with(form));
@@ -155,12 +153,10 @@ fn expand(glob: &str, home: Option<&Path>) -> Result<(String, Option<PathBuf>), 
     let kept = parts.iter().rposition(|part| *part != "**").map_or(0, |last| last + 1);
     let parts = &parts[..kept];
     if parts.is_empty() {
-        return wrong(
-            "protects everything; to deny tools whatever they touch there is `deny_tools`",
-        );
+        return wrong("protects everything; to deny tools whatever they touch, use `deny_tools`");
     }
     if !whole.starts_with('/') {
-        // Relative to which directory nobody can say for sure, so it counts in each.
+        // The directory it is relative to is not known, so it counts in each.
         return Ok((format!("**/{}", parts.join("/")), None));
     }
     let root: PathBuf =

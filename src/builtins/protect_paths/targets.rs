@@ -1,79 +1,17 @@
 //! What in a tool's arguments may be a path.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
-use super::rules::Access;
-use super::spelling::Variables;
-use super::texts::Texts;
-use super::words::{self, UNKNOWN};
+use super::texts::{Texts, Wildcards};
+use super::words::{self, Environment, UNKNOWN};
 use crate::builtins::tool;
 use crate::handlers::builtin::BuiltinError;
-use crate::wire::{Input, JsonObject, LINE_ENDS};
+use crate::tools::patch;
+use crate::tools::{Role, Roles, role_by_name};
+use crate::wire::{Input, JsonObject};
 
 /// How long the texts of a call that are looked at may be together.
 const LONGEST: usize = 64 << 10;
-
-/// Keys whose text is written into a file or shown, and names none.
-const CONTENTS: [&str; 22] = [
-    "content",
-    "contents",
-    "file_text",
-    "filetext",
-    "body",
-    "new_string",
-    "old_string",
-    "newstring",
-    "oldstring",
-    "new_str",
-    "old_str",
-    "newtext",
-    "oldtext",
-    "new_source",
-    "insert_text",
-    "new_content",
-    "old_content",
-    "code_edit",
-    "codeedit",
-    "replacement",
-    "markdown",
-    "html",
-];
-/// Keys whose text is run.
-const COMMANDS: [&str; 13] = [
-    "command",
-    "commands",
-    "cmd",
-    "script",
-    "shell_command",
-    "code",
-    "argv",
-    "chars",
-    "stdin",
-    "keys",
-    "commandline",
-    "command_line",
-    "run",
-];
-/// Keys whose text may be a path as a whole, but is never run: it is searched for, or read by
-/// people and models.
-const SENTENCES: [&str; 14] = [
-    "pattern",
-    "regex",
-    "query",
-    "prompt",
-    "description",
-    "message",
-    "title",
-    "comment",
-    "question",
-    "explanation",
-    "instructions",
-    "thought",
-    "patch",
-    "diff",
-];
 /// Programs that go through a directory and all below it, beside all `...tar` and `7z...`.
 const DESCENDING: [&str; 23] = [
     "find", "fd", "fdfind", "rg", "ag", "ack", "tree", "zip", "pax", "ditto", "rsync", "scp", "rm",
@@ -95,60 +33,55 @@ pub(super) struct Targets {
     pub(super) descends: bool,
     /// Whether the call may go to a directory that can't be told from it.
     pub(super) strays: bool,
-    /// What the call may do to them.
-    pub(super) access: Access,
 }
 
 impl Targets {
-    pub(super) fn of(
-        input: &Input,
-        environment: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Self, BuiltinError> {
+    pub(super) fn of(input: &Input, environment: Environment<'_>) -> Result<Self, BuiltinError> {
+        let kinds = tool::kinds(input);
         let mut collector = Collector {
+            roles: Roles::of(input.tool(), &kinds),
+            shell: kinds.iter().any(|kind| kind == "shell"),
             words: Texts::default(),
-            lines: Texts::default(),
+            paths: Texts::default(),
             length: 0,
             command: false,
-            shell: tool::runs_commands(input),
-            patch: input.tool().contains("patch"),
-            variables: Variables { set: BTreeMap::new(), environment },
+            environment,
         };
         if let Some(arguments) = &input.tool_input {
             collector.object(arguments)?;
         }
-        let Collector { words, lines, command, .. } = collector;
-        let tool = input.tool().to_lowercase();
+        let Collector { words, paths, command, .. } = collector;
         let dotglob = words.iter().any(|(word, _)| word.contains("glob"));
         let mut texts = Texts::default();
-        for (text, dots) in words.iter().chain(lines.iter()) {
-            texts.add_pieces(text, dots || dotglob)?;
+        for (text, wildcards) in words.iter() {
+            texts.add_pieces(text, if dotglob { Wildcards::All } else { wildcards })?;
         }
+        for (text, wildcards) in paths.iter() {
+            texts.add_pieces(text, wildcards)?;
+        }
+        let tool = input.tool().to_lowercase();
+        let by_name = DESCENDING_TOOLS.iter().any(|part| tool.contains(part));
         let strays = texts.iter().any(|(text, _)| strays(text));
-        Ok(Self {
-            descends: command && descends(&words)
-                || DESCENDING_TOOLS.iter().any(|part| tool.contains(part)),
-            strays,
-            access: access(input),
-            texts,
-        })
+        Ok(Self { descends: by_name || command && descends(&words), strays, texts })
     }
 }
 
 struct Collector<'v> {
+    roles: Roles,
+    /// Whether the tool runs commands: then every argument may be a part of one.
+    shell: bool,
     words: Texts,
-    lines: Texts,
+    paths: Texts,
     length: usize,
     /// Whether something of it is surely run.
     command: bool,
-    shell: bool,
-    patch: bool,
-    variables: Variables<'v>,
+    environment: Environment<'v>,
 }
 
 impl Collector<'_> {
     fn object(&mut self, object: &JsonObject) -> Result<(), BuiltinError> {
         for (key, value) in object {
-            self.lines.add(key, true)?;
+            self.paths.add(key, Wildcards::All)?;
             self.collect(key, value)?;
         }
         Ok(())
@@ -156,75 +89,58 @@ impl Collector<'_> {
 
     fn collect(&mut self, key: &str, value: &Value) -> Result<(), BuiltinError> {
         match value {
-            Value::String(text) => self.text(&key.to_lowercase(), text),
+            Value::String(text) => self.text(key, text),
             Value::Array(items) => items.iter().try_for_each(|item| self.collect(key, item)),
             Value::Object(object) => self.object(object),
             Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
         }
     }
 
+    fn role(&self, key: &str) -> Option<Role> {
+        let listed = self.roles.get(key).map(|(role, _)| role);
+        let otherwise = || if self.shell { Some(Role::Command) } else { role_by_name(key) };
+        listed.or_else(otherwise)
+    }
+
     fn text(&mut self, key: &str, text: &str) -> Result<(), BuiltinError> {
-        let content = !self.shell && CONTENTS.contains(&key);
-        if !content || self.patch {
-            for file in patched(text) {
-                self.lines.add(file, true)?;
+        let role = self.role(key);
+        match role {
+            Some(Role::Content | Role::Old | Role::New) => return Ok(()),
+            Some(Role::Patch) => {
+                let files = patch::files(text);
+                for file in &files {
+                    self.paths.add(file, Wildcards::None)?;
+                }
+                if !files.is_empty() {
+                    return Ok(());
+                }
             }
-        }
-        if content {
-            return Ok(());
+            _ => {}
         }
         self.length += text.len();
         if self.length > LONGEST {
             let limit = LONGEST >> 10;
             return Err(format!("`{key}` is too long to be checked ({limit} KiB)").into());
         }
-        if self.shell || COMMANDS.contains(&key) {
+        if matches!(role, Some(Role::Command | Role::Words)) {
             self.command = true;
-            return Ok(words::words(text, self.variables.environment, &mut self.words)?);
+            return Ok(words::words(text, self.environment, &mut self.words)?);
         }
-        if text.trim_start().starts_with(['{', '['])
+        if role.is_none()
+            && text.trim_start().starts_with(['{', '['])
             && let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
         {
             return self.collect(key, &value);
         }
         for line in text.lines() {
-            words::written_out(line.trim(), &self.variables, true, &mut self.lines)?;
+            words::written_out(line.trim(), self.environment, Wildcards::All, &mut self.paths)?;
         }
-        if !self.patch && !SENTENCES.contains(&key) {
-            // Whether a tool runs what it is given its arguments can't tell.
-            words::words(text, self.variables.environment, &mut self.words)?;
+        // What a tool does with an argument that the table does not have can't be told.
+        if matches!(role, None | Some(Role::Patch | Role::Edits)) {
+            words::words(text, self.environment, &mut self.words)?;
         }
         Ok(())
     }
-}
-
-/// Returns the files that a patch names, whatever its reader takes for the end of a line.
-fn patched(text: &str) -> impl Iterator<Item = &str> {
-    const HEADS: [&str; 12] = [
-        "*** Add File: ",
-        "*** Update File: ",
-        "*** Delete File: ",
-        "*** Move to: ",
-        "+++ b/",
-        "--- a/",
-        "+++ ",
-        "--- ",
-        "rename from ",
-        "rename to ",
-        "copy from ",
-        "copy to ",
-    ];
-    let readings = text.lines().flat_map(|line| {
-        std::iter::once(line)
-            .chain(line.split(LINE_ENDS).filter(move |part| part.len() < line.len()))
-    });
-    readings.flat_map(|line| {
-        HEADS.iter().filter_map(move |head| line.trim_start().strip_prefix(head)).map(str::trim)
-    })
-}
-
-fn access(input: &Input) -> Access {
-    Access { reads: !tool::only_writes(input), writes: !tool::only_reads(input) }
 }
 
 /// Returns whether a text says that the call goes to a directory that only a shell knows.

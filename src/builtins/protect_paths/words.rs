@@ -1,46 +1,70 @@
 //! The words of a shell command that may be paths.
 //!
-//! This is no shell, and need not be one: it looks for every text that the shell could hand to a
-//! program as a path. It reads the command twice: once with quotes understood, so that a name with
-//! a blank stays whole, and once with all quotes and backslashes taken out, so that no trick with
-//! them hides a name.
+//! This is not a shell: it looks for every text that a shell could hand to a program as a path. It
+//! reads the command twice: once with quotes understood, so that a name with a blank stays whole,
+//! and once with all quotes and backslashes taken out, so that no trick with them hides a name.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::spelling::{Variables, name, spellings};
-use super::texts::{Texts, TooMany};
+use super::texts::{Texts, Unchecked, Wildcards};
 
 /// Stands in a word for what only the shell will know: the output of a command, a variable that
 /// the command does not set.
 pub(super) const UNKNOWN: char = '\0';
+const UNKNOWN_TEXT: &str = "\0";
 
 /// How deep quoted commands in quoted commands are looked into.
 const DEPTH: usize = 4;
+/// How many versions of one word are told apart; what would make more becomes unknown.
+const MOST_VERSIONS: usize = 16;
 
-/// Adds the words of `command` to `found`; `environment` knows the variables.
+/// Knows the values of variables.
+pub(super) type Environment<'v> = &'v dyn Fn(&str) -> Option<String>;
+
+/// Adds the words of `command` to `found`.
 pub(super) fn words(
     command: &str,
-    environment: &dyn Fn(&str) -> Option<String>,
+    environment: Environment<'_>,
     found: &mut Texts,
-) -> Result<(), TooMany> {
+) -> Result<(), Unchecked> {
     let mut raw = BTreeSet::new();
     split(command, DEPTH, &mut raw);
     let bare: String = command.chars().filter(|letter| !is_quote(*letter)).collect();
     split(&bare, 0, &mut raw);
-    let variables = Variables { set: assignments(&raw), environment };
+    // `NAME=value` anywhere in the command.
+    let set: Vec<(&str, &str)> = raw
+        .iter()
+        .filter_map(|word| word.split_once('='))
+        .filter(|(variable, value)| {
+            !variable.is_empty()
+                && name(variable) == *variable
+                && !value.contains(is_separator)
+                && !value.contains('$')
+        })
+        .collect();
     for word in &raw {
-        written_out(word, &variables, false, found)?;
+        written_out_with(word, &set, environment, Wildcards::Visible, found)?;
     }
     Ok(())
 }
 
-/// Adds what `text` can be once its braces and variables are written out.
+/// Adds what `text` can be once its variables and braces are written out.
 pub(super) fn written_out(
     text: &str,
-    variables: &Variables<'_>,
-    dots: bool,
+    environment: Environment<'_>,
+    wildcards: Wildcards,
     found: &mut Texts,
-) -> Result<(), TooMany> {
+) -> Result<(), Unchecked> {
+    written_out_with(text, &[], environment, wildcards, found)
+}
+
+fn written_out_with(
+    text: &str,
+    set: &[(&str, &str)],
+    environment: Environment<'_>,
+    wildcards: Wildcards,
+    found: &mut Texts,
+) -> Result<(), Unchecked> {
     // What stands in `${NAME:-here}` is a text of its own.
     let defaults = text.match_indices("${").filter_map(|(at, start)| {
         let inside = &text[at + start.len()..];
@@ -49,12 +73,68 @@ pub(super) fn written_out(
         (value.len() < behind.len()).then_some(value)
     });
     for text in std::iter::once(text).chain(defaults) {
-        found.add(text, dots)?;
-        for version in spellings(text, variables)? {
-            found.add(&version, dots)?;
+        found.add(text, wildcards)?;
+        for version in versions(text, set, environment) {
+            found.add(&without_braces(&version), wildcards)?;
+            found.add(&version, wildcards)?;
         }
     }
     Ok(())
+}
+
+/// Returns what `text` can be once its variables are written out.
+fn versions(text: &str, set: &[(&str, &str)], environment: Environment<'_>) -> Vec<String> {
+    let mut versions = vec![String::new()];
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        push(&mut versions, &rest[..at]);
+        let after = &rest[at + 1..];
+        let braced = after.strip_prefix('{');
+        let variable = name(braced.unwrap_or(after));
+        let length = match braced {
+            // Behind the name may stand what to do with the value.
+            Some(inside) => inside.find('}').map_or(after.len(), |end| end + 2),
+            None if variable.is_empty() => after.chars().next().map_or(0, char::len_utf8),
+            None => variable.len(),
+        };
+        rest = &after[length..];
+        // Nothing is certain: a shell may have another environment.
+        let known = set.iter().filter(|(name, _)| *name == variable);
+        let mut values: Vec<String> = known.map(|(_, value)| (*value).to_owned()).collect();
+        values.extend(Some(variable).filter(|name| !name.is_empty()).and_then(environment));
+        values.push(if after.is_empty() { "$" } else { UNKNOWN_TEXT }.to_owned());
+        match &*values {
+            [value] => push(&mut versions, value),
+            values if versions.len() * values.len() > MOST_VERSIONS => {
+                push(&mut versions, UNKNOWN_TEXT);
+            }
+            values => {
+                let with = |value| versions.iter().map(move |start| format!("{start}{value}"));
+                versions = values.iter().flat_map(with).collect();
+            }
+        }
+    }
+    push(&mut versions, rest);
+    versions
+}
+
+fn push(versions: &mut [String], text: &str) {
+    versions.iter_mut().for_each(|version| version.push_str(text));
+}
+
+/// Returns `word` with everything from its first `{` to its last `}` unknown, if that may be
+/// `{a,b}` or `{1..3}`.
+fn without_braces(word: &str) -> String {
+    match (word.find('{'), word.rfind('}')) {
+        (Some(start), Some(end)) if word.get(start..end).is_some_and(is_choice) => {
+            format!("{}{UNKNOWN}{}", &word[..start], &word[end + 1..])
+        }
+        _ => word.to_owned(),
+    }
+}
+
+fn is_choice(inside: &str) -> bool {
+    inside.contains(',') || inside.contains("..")
 }
 
 fn is_quote(letter: char) -> bool {
@@ -80,11 +160,7 @@ fn split(command: &str, depth: usize, words: &mut BTreeSet<String>) {
             },
             '\'' => word.extend(letters.by_ref().take_while(|letter| *letter != '\'')),
             '"' => double_quoted(&mut letters, word),
-            '$' if letters.peek() == Some(&'\'') => {
-                letters.next();
-                escaped(&mut letters, word);
-            }
-            '$' if letters.peek() == Some(&'"') => {}
+            '$' if matches!(letters.peek(), Some('\'' | '"')) => {}
             // The output of a command; the command's own words follow.
             '$' if letters.peek() == Some(&'(') => word.push(UNKNOWN),
             '`' => {
@@ -158,63 +234,11 @@ fn double_quoted(letters: &mut std::iter::Peekable<std::str::Chars<'_>>, word: &
     }
 }
 
-/// Reads the rest of `$'...'`, where `\x2e` is a dot.
-fn escaped(letters: &mut std::iter::Peekable<std::str::Chars<'_>>, word: &mut String) {
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\'' => return,
-            '\\' => match letters.next() {
-                Some('x') => word.extend(number(letters, 16, 2)),
-                Some('u') => word.extend(number(letters, 16, 4)),
-                Some('U') => word.extend(number(letters, 16, 8)),
-                Some(first @ '0'..='7') => {
-                    let rest = digits(letters, 8, 2);
-                    let code = u32::from_str_radix(&format!("{first}{rest}"), 8);
-                    word.extend(code.ok().and_then(char::from_u32));
-                }
-                Some('n') => word.push('\n'),
-                Some('t') => word.push('\t'),
-                Some(other) => word.push(other),
-                None => {}
-            },
-            _ => word.push(letter),
-        }
+/// Returns the name of a variable that `text` begins with.
+fn name(text: &str) -> &str {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    match text.bytes().next() {
+        Some(b'0'..=b'9') => "",
+        _ => &text[..text.bytes().take_while(is_part).count()],
     }
-}
-
-fn number(
-    letters: &mut std::iter::Peekable<std::str::Chars<'_>>,
-    radix: u32,
-    most: usize,
-) -> Option<char> {
-    u32::from_str_radix(&digits(letters, radix, most), radix).ok().and_then(char::from_u32)
-}
-
-fn digits(
-    letters: &mut std::iter::Peekable<std::str::Chars<'_>>,
-    radix: u32,
-    most: usize,
-) -> String {
-    let mut digits = String::new();
-    while digits.len() < most
-        && let Some(digit) = letters.next_if(|letter| letter.is_digit(radix))
-    {
-        digits.push(digit);
-    }
-    digits
-}
-
-/// Returns the variables that the command itself sets: `NAME=value` anywhere.
-fn assignments(words: &BTreeSet<String>) -> BTreeMap<String, BTreeSet<String>> {
-    let mut set: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for word in words {
-        if let Some((variable, value)) = word.split_once('=')
-            && !variable.is_empty()
-            && name(variable) == variable
-            && !value.contains(is_separator)
-        {
-            set.entry(variable.to_owned()).or_default().insert(value.to_owned());
-        }
-    }
-    set
 }

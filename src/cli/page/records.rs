@@ -124,8 +124,9 @@ fn about(record: &Record) -> Option<String> {
     let Some(arguments) = input.get("tool_input") else {
         return input.get("prompt").and_then(Value::as_str).map(str::to_owned);
     };
-    let plain = ["cmd", "command", "path", "file_path", "url", "query"];
-    let found = plain.iter().find_map(|key| arguments.get(key)?.as_str());
+    let tool = input.get("tool_name").and_then(Value::as_str).unwrap_or_default();
+    let found =
+        arguments.as_object().and_then(|arguments| hookexec::tools::subject(tool, arguments));
     Some(found.map_or_else(|| arguments.to_string(), str::to_owned))
 }
 

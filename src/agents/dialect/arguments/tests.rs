@@ -3,14 +3,17 @@
 use serde_json::json;
 
 use super::*;
+use crate::tools::kinds_anywhere;
 
 fn object(value: Value) -> JsonObject {
     serde_json::from_value(value).unwrap()
 }
 
-fn translated(kinds: &str, arguments: Value) -> Result<Value, Trouble> {
-    let is = |kind: &str| kinds.split(' ').any(|known| known == kind);
-    let calls = translate(&object(arguments), is, "/p")?;
+/// Translates a call of the first of `tools`, or of a tool that is of these kinds.
+fn translated(tool: &str, arguments: Value) -> Result<Value, Trouble> {
+    let mut kinds = kinds_anywhere(tool);
+    kinds.extend(tool.split(' ').map(str::to_owned));
+    let calls = translate(tool, &kinds, &object(arguments), "/p")?;
     Ok(calls.into_iter().map(|call| Value::Object(call.arguments)).collect())
 }
 
@@ -51,14 +54,14 @@ fn what_a_tool_acts_on_stands_where_claude_code_has_it() {
             "grep",
             json!({"pattern": "x", "paths": ["a", ".env"], "include_pattern": "*.rs"}),
             json!([
-                {"pattern": "x", "path": "a", "glob": "*.rs"},
-                {"pattern": "x", "path": ".env", "glob": "*.rs"},
+                {"pattern": "x", "path": "/p/a", "glob": "*.rs"},
+                {"pattern": "x", "path": "/p/.env", "glob": "*.rs"},
             ]),
         ),
         (
             "grep",
             json!({"pattern": "x", "paths": ".env"}),
-            json!([{"pattern": "x", "path": ".env"}]),
+            json!([{"pattern": "x", "path": "/p/.env"}]),
         ),
         (
             "write edit",
@@ -69,7 +72,7 @@ fn what_a_tool_acts_on_stands_where_claude_code_has_it() {
             "edit",
             json!({"file_path": "/a", "changes": [{"old_str": "x", "new_str": "y"}]}),
             json!([{"file_path": "/a", "old_string": "x", "new_string": "y",
-                "changes": [{"old_str": "x", "new_str": "y"}]}]),
+                "edits": [{"old_str": "x", "new_str": "y"}]}]),
         ),
         (
             "edit write",
@@ -91,7 +94,7 @@ fn what_a_guard_would_look_for_in_vain_is_an_error() {
         ("write", json!({"content": "x"}), "file_path"),
         ("read", json!({"paths": []}), "file_path"),
         ("read", json!({"paths": ["a", 1]}), "file_path"),
-        ("edit write", json!({"command": "*** Begin Patch\n*** End Patch"}), "file_path"),
+        ("apply_patch", json!({"command": "*** Begin Patch\n*** End Patch"}), "file_path"),
         ("fetch", json!({}), "url"),
         ("edit", json!({"path": "/a", "diffs": [{"to": "SECRET"}]}), "new_string"),
         ("edit", json!({"path": "/a", "edits": ["SECRET"]}), "new_string"),
@@ -120,7 +123,7 @@ fn what_is_said_twice_and_not_the_same_is_an_error() {
         ("shell", json!({"command": "bash", "args": ["-c"], "argv": ["rm"]}), "args"),
         ("read", json!({"path": "/p/.env", "file_path": "/p/README"}), "file_path"),
         ("read", json!({"path": "/p", "include": [".env"]}), "file_path"),
-        ("read", json!({"paths": ["ok"], "include": [".env"]}), "file_path"),
+        ("read", json!({"paths": ["ok"], "include": [".env"]}), "paths"),
         ("read list", json!({"path": "ok", "operations": [{"path": ".env"}]}), "file_path"),
         ("read", json!({"operations": [{"path": "ok", "file": ".env"}]}), "file_path"),
         ("read", json!({"operations": [{"path": "ok", "paths": [".env"]}]}), "file_path"),
@@ -145,11 +148,11 @@ fn what_is_said_twice_and_not_the_same_is_an_error() {
             "new_string",
         ),
         ("edit", json!({"path": "/a", "edits": [{"path": "/p/.env"}]}), "file_path"),
-        ("edit write", json!({"input": env, "path": "/p/README"}), "file_path"),
-        ("edit write", json!({"patch": env, "input": other}), "file_path"),
-        ("edit write", json!({"input": other, "command": ["apply_patch", env]}), "file_path"),
-        ("edit write", json!({"input": other, "paths": [".env"]}), "file_path"),
-        ("edit write", json!({"input": other, "content": "SECRET"}), "content"),
+        ("apply_patch", json!({"input": env, "path": "/p/README"}), "file_path"),
+        ("apply_patch", json!({"patch": env, "input": other}), "input"),
+        ("apply_patch", json!({"input": other, "command": ["apply_patch", env]}), "input"),
+        ("apply_patch", json!({"input": other, "paths": [".env"]}), "file_path"),
+        ("apply_patch", json!({"input": other, "content": "SECRET"}), "input"),
         ("write", json!({"paths": ["a"], "content": "SECRET"}), "content"),
         ("fetch", json!({"prompt": "https://evil", "url": "https://ok"}), "url"),
         ("fetch", json!({"urls": ["https://evil"], "url": "https://ok"}), "url"),
@@ -159,14 +162,14 @@ fn what_is_said_twice_and_not_the_same_is_an_error() {
         ("shell", json!({"command": "ls", "keys": "rm -rf /"}), "command"),
         ("read", json!({"mode": "Image", "path": "ok", "image_paths": [".env"]}), "file_path"),
         (
-            "edit write",
+            "apply_patch",
             json!({"input": "*** Update File: .env\n *** Update File: ok\n+SECRET"}),
             "file_path",
         ),
         (
             "edit",
             json!({"path": "/a", "edits": [{"newText": "x"}], "changes": [{"newText": "SECRET"}]}),
-            "new_string",
+            "edits",
         ),
     ] {
         assert_eq!(
@@ -209,7 +212,9 @@ fn what_is_said_twice_and_the_same_is_said_once() {
 #[test]
 fn a_patch_is_one_call_for_each_file() {
     let patch = "*** Begin Patch\n*** Add File: a.txt\n+one\n+two\n*** Update File: src/b\n*** Move to: c\n@@ f\n same\n-old\n+new\n*** Delete File: /d\n*** End Patch";
-    let calls = translate(&object(json!({"command": patch})), |kind| kind == "edit", "/p").unwrap();
+    let calls =
+        translate("apply_patch", &["edit".to_owned()], &object(json!({"command": patch})), "/p")
+            .unwrap();
     let shown: Vec<Value> = calls.iter().map(|call| json!([call.tools, call.arguments])).collect();
     assert_eq!(
         json!(shown),
@@ -223,9 +228,30 @@ fn a_patch_is_one_call_for_each_file() {
 }
 
 #[test]
+fn a_path_is_absolute_and_normalised_as_claude_code_gives_it() {
+    let home = crate::config::home_directory().unwrap();
+    let bashrc = home.join(".bashrc").to_string_lossy().into_owned();
+    for (path, expected) in [
+        ("../../../etc/cron.d/x", "/etc/cron.d/x"),
+        ("src/../.env", "/p/.env"),
+        ("./a//b/", "/p/a/b"),
+        ("/etc/../etc/./passwd", "/etc/passwd"),
+        ("~/.bashrc", &bashrc),
+        ("~ann/x", "/p/~ann/x"),
+    ] {
+        let call = |tool: &str, arguments: Value| translated(tool, arguments).unwrap();
+        assert_eq!(call("Write", json!({"path": path, "content": ""}))[0]["file_path"], expected);
+        assert_eq!(call("Grep", json!({"pattern": "x", "path": path}))[0]["path"], expected);
+        let patch = format!("*** Add File: {path}\n+x\n");
+        assert_eq!(call("apply_patch", json!({"command": patch}))[0]["file_path"], expected);
+        assert_eq!(call("read_many_files", json!({"paths": [path]}))[0]["file_path"], expected);
+    }
+}
+
+#[test]
 fn a_change_goes_where_the_argument_came_from() {
     let call = |arguments: Value| {
-        translate(&object(arguments), |kind| kind == "shell", "/p").unwrap().remove(0)
+        translate("Bash", &["shell".to_owned()], &object(arguments), "/p").unwrap().remove(0)
     };
     let replaced = |arguments: Value, change: Value| {
         call(arguments).take_back(InputChange::Replace(object(change)))

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 const MOST_LINKS: usize = 40;
 
 /// Returns `path` without `.` and `..`, by its text alone: `a/../b` is `b`.
-pub(super) fn lexical(path: &Path) -> PathBuf {
+pub(crate) fn lexical(path: &Path) -> PathBuf {
     let mut plain = PathBuf::from("/");
     for component in path.components() {
         match component {
@@ -24,8 +24,9 @@ pub(super) fn lexical(path: &Path) -> PathBuf {
 
 /// Returns where the system would go: every link followed, `..` taken from where a link led. What
 /// does not exist (yet) stays as it is written, behind whatever exists before it; so does a link
-/// that leads nowhere, since writing to it makes what it points to.
-pub(super) fn physical(path: &Path) -> PathBuf {
+/// that leads nowhere, since writing to it makes what it points to. `None` when it goes on behind a link
+/// such as `/proc/self/cwd`, which leads elsewhere in each process.
+pub(crate) fn physical(path: &Path) -> Option<PathBuf> {
     let mut place = PathBuf::from("/");
     let mut ahead: Vec<OsString> = parts(path);
     let mut links = 0;
@@ -35,6 +36,9 @@ pub(super) fn physical(path: &Path) -> PathBuf {
             continue;
         }
         place.push(&part);
+        if !ahead.is_empty() && is_of_process(&place) {
+            return None;
+        }
         if links == MOST_LINKS {
             continue;
         }
@@ -46,7 +50,15 @@ pub(super) fn physical(path: &Path) -> PathBuf {
         }
         ahead.extend(parts(&target));
     }
-    place
+    Some(place)
+}
+
+/// Returns whether `path` is a link in `/proc` that each process has its own target of.
+fn is_of_process(path: &Path) -> bool {
+    let is = |part: Option<&Path>, names: &[&str]| {
+        part.and_then(Path::file_name).is_some_and(|name| names.iter().any(|known| name == *known))
+    };
+    path.starts_with("/proc") && (is(Some(path), &["cwd", "root"]) || is(path.parent(), &["fd"]))
 }
 
 /// Returns the components of `path`, the last first.
@@ -99,8 +111,12 @@ mod tests {
             ("chain/../file", "real/file"),
             ("real/file/", "real/file"),
         ] {
-            assert_eq!(physical(&at(path)), at(expected), "{path}");
+            assert_eq!(physical(&at(path)), Some(at(expected)), "{path}");
         }
-        assert!(physical(&at("loop/x")).starts_with(&root));
+        assert!(physical(&at("loop/x")).is_some_and(|path| path.starts_with(&root)));
+        for path in ["/proc/self/cwd/x", "/dev/fd/../cwd/..", "/proc/1/root/x", "/dev/fd/3/x"] {
+            assert_eq!(physical(Path::new(path)), None, "{path}");
+        }
+        assert!(physical(Path::new("/dev/stdin")).is_some());
     }
 }

@@ -1,0 +1,202 @@
+//! What tools do and what their arguments mean: the one table that agents, dialects, builtins and
+//! pages read.
+//!
+//! A tool is found by its exact name. It is of one or more kinds, and the kinds say which role each
+//! argument has. A tool that is not in the table has no roles of its own; [`role_by_name`] then goes
+//! by the argument's name alone.
+
+mod mcp;
+pub(crate) mod patch;
+mod table;
+
+use serde_json::Value;
+
+pub(crate) use mcp::Mcp;
+pub(crate) use table::{CLAUDE_CODE, CODEX, COPILOT, CURSOR, DROID, GEMINI, KIRO, QWEN, WINDSURF};
+#[cfg_attr(
+    not(test),
+    expect(unused_imports, reason = "for clients that call through plugins")
+)]
+pub(crate) use table::{OPENCLAW, OPENCODE};
+
+type JsonObject = serde_json::Map<String, Value>;
+
+/// The neutral kinds of tools, with what each of them does.
+pub const TOOL_KINDS: [(&str, &str); 11] = [
+    ("shell", "runs a command, or types into one that runs"),
+    ("write", "writes, creates or deletes a file"),
+    ("edit", "changes a part of a file"),
+    ("read", "reads a file"),
+    ("list", "lists a directory"),
+    ("glob", "finds files by name"),
+    ("grep", "finds text in files"),
+    ("fetch", "fetches a web page"),
+    ("search", "searches the web"),
+    ("subagent", "hands work to another agent"),
+    ("mcp", "belongs to an MCP server; it is also named `mcp__server__tool`"),
+];
+
+/// What an argument of a tool means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Role {
+    /// A command, as a text or as a list of words.
+    Command,
+    /// The arguments of the command.
+    Words,
+    /// One file or directory.
+    Path,
+    /// Several: paths, or objects with one path each.
+    Paths,
+    /// Several edits of the file that is named beside them.
+    Edits,
+    /// An address.
+    Url,
+    /// Text that is written into a file.
+    Content,
+    /// Text that an edit takes out.
+    Old,
+    /// Text that an edit puts in.
+    New,
+    /// A patch of any number of files.
+    Patch,
+    /// Text that is searched for in files.
+    Pattern,
+    /// The names of the files to look at.
+    Glob,
+    /// What is searched for on the web.
+    Query,
+    /// Text for people and models.
+    Prose,
+}
+
+/// Arguments by role. The first name of a role is the one that Claude Code has for it.
+type Arguments = &'static [(Role, &'static [&'static str])];
+
+/// One tool under one or more names.
+#[derive(Debug)]
+pub(crate) struct Tool {
+    names: &'static [&'static str],
+    kinds: &'static [&'static str],
+    patches: bool,
+}
+
+/// The tools of one agent.
+pub(crate) type Tools = &'static [Tool];
+
+/// The longest name of a tool, in bytes; the names of all servers and agents are far shorter.
+pub(crate) const LONGEST: usize = 512;
+
+impl Tool {
+    /// Returns the tool's names, each with its kinds.
+    pub(crate) fn named(
+        &self,
+    ) -> impl Iterator<Item = (&'static str, &'static [&'static str])> + use<> {
+        let kinds = self.kinds;
+        self.names.iter().map(move |name| (*name, kinds))
+    }
+}
+
+/// Returns the names of the first tool in `tools` that is of `kind` before any other.
+pub(crate) fn first_of_kind(tools: Tools, kind: &str) -> &'static [&'static str] {
+    let mut found = tools.iter().filter(|tool| tool.kinds.first() == Some(&kind));
+    found.next().map(|tool| tool.names).unwrap_or_default()
+}
+
+/// Returns the kinds of the tool `name`, without those that equal its name.
+///
+/// A tool that the agent does not have may belong to another agent: several agents read the hooks of
+/// Claude Code and call them with tools of their own. Matching too much costs a run, matching too
+/// little costs a guard.
+pub(crate) fn kinds(tools: Tools, form: Mcp, name: &str, payload: &JsonObject) -> Vec<String> {
+    let mut kinds: Vec<String> = Vec::new();
+    let mut add = |kind: &str| {
+        if kind != name && !kinds.iter().any(|known| known == kind) {
+            kinds.push(kind.to_owned());
+        }
+    };
+    if let Some(own) = find(tools, name) {
+        own.kinds.iter().copied().for_each(add);
+    } else {
+        let known = table::ALL.iter().filter_map(|tools| find(tools, name));
+        known.flat_map(|tool| tool.kinds).copied().for_each(&mut add);
+        mcp::names(form, name, payload).iter().for_each(|kind| add(kind));
+    }
+    kinds
+}
+
+/// Returns the kinds that any agent has for a tool called `name`.
+pub(crate) fn kinds_anywhere(name: &str) -> Vec<String> {
+    kinds(&[], Mcp::Plain, name, &JsonObject::new())
+}
+
+/// Returns whether any agent has a tool called `name`, or its name is that of an MCP server's tool.
+pub(crate) fn is_listed(name: &str) -> bool {
+    name.starts_with("mcp__") || table::ALL.iter().any(|tools| find(tools, name).is_some())
+}
+
+fn find(tools: Tools, name: &str) -> Option<&'static Tool> {
+    tools.iter().find(|tool| tool.names.contains(&name))
+}
+
+/// The roles of one tool's arguments.
+#[derive(Debug)]
+pub(crate) struct Roles(Vec<Arguments>);
+
+impl Roles {
+    /// Returns the roles of the arguments of a tool called `name` that is of `kinds`.
+    pub(crate) fn of<K: AsRef<str>>(name: &str, kinds: &[K]) -> Self {
+        let patches = table::ALL.iter().filter_map(|tools| find(tools, name));
+        if patches.clone().any(|tool| tool.patches) {
+            return Self(vec![table::PATCH, table::FILE]);
+        }
+        let mut lists: Vec<Arguments> = Vec::new();
+        // In one order, whichever kinds the host names first: a file comes before a place to search.
+        let is = |kind: &str| kinds.iter().any(|known| known.as_ref() == kind);
+        let kinds = TOOL_KINDS.iter().filter(|(kind, _)| is(kind));
+        for list in kinds.filter_map(|(kind, _)| table::arguments(kind)) {
+            if !lists.contains(&list) {
+                lists.push(list);
+            }
+        }
+        Self(lists)
+    }
+
+    /// Returns the role of the argument `key`, and Claude Code's name of it.
+    pub(crate) fn get(&self, key: &str) -> Option<(Role, &'static str)> {
+        self.0.iter().find_map(|list| role_in(list, key))
+    }
+
+    /// Returns whether one of the arguments can have this role.
+    pub(crate) fn has(&self, role: Role) -> bool {
+        self.0.iter().any(|list| list.iter().any(|(known, _)| *known == role))
+    }
+}
+
+/// Returns the role that an argument called `key` has in tools that are not in the table.
+pub(crate) fn role_by_name(key: &str) -> Option<Role> {
+    role_in(table::ANY, key).map(|(role, _)| role)
+}
+
+fn role_in(list: Arguments, key: &str) -> Option<(Role, &'static str)> {
+    let mut rows = list.iter();
+    let (role, names) =
+        rows.find(|(_, names)| names.iter().any(|name| name.eq_ignore_ascii_case(key)))?;
+    Some((*role, names.first()?))
+}
+
+/// Returns what a call of a tool is about, for one line of text: its command, file, address or
+/// query.
+#[must_use]
+pub fn subject<'a>(name: &str, arguments: &'a JsonObject) -> Option<&'a str> {
+    const TELLING: [Role; 5] = [Role::Command, Role::Path, Role::Url, Role::Query, Role::Pattern];
+    let mut kinds = kinds_anywhere(name);
+    kinds.push(name.to_owned());
+    let roles = Roles::of(name, &kinds);
+    TELLING.iter().find_map(|role| {
+        let of_role = |key: &str| roles.get(key).is_some_and(|(known, _)| known == *role);
+        arguments.iter().find(|(key, _)| of_role(key)).and_then(|(_, value)| value.as_str())
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,350 @@
+//! The table itself: arguments by role, and the tools of each agent.
+
+use super::Role::{
+    Command, Content, Edits, Glob, New, Old, Patch, Path, Paths, Pattern, Prose, Query, Url, Words,
+};
+use super::{Arguments, Tool, Tools};
+
+const SHELL: Arguments = &[
+    (
+        Command,
+        &[
+            "command",
+            "cmd",
+            "command_line",
+            "commandLine",
+            "script",
+            "chars",
+            "input",
+            "keys",
+            "text",
+        ],
+    ),
+    (Words, &["args", "arguments", "argv"]),
+];
+
+pub(super) const FILE: Arguments = &[
+    (
+        Path,
+        &[
+            "file_path",
+            "path",
+            "filePath",
+            "absolute_path",
+            "file",
+            "filename",
+            "target_file",
+            "notebook_path",
+        ],
+    ),
+    (
+        Paths,
+        &["paths", "file_paths", "image_paths", "include", "files", "operations", "replacements"],
+    ),
+    (Edits, &["edits", "changes"]),
+    (
+        Content,
+        &[
+            "content",
+            "contents",
+            "file_text",
+            "fileText",
+            "insert_text",
+            "new_source",
+            "text",
+            "code",
+            "code_edit",
+            "new_content",
+        ],
+    ),
+    (Old, &["old_string", "old_str", "oldStr", "oldString", "oldText", "old_text"]),
+    (New, &["new_string", "new_str", "newStr", "newString", "newText", "new_text"]),
+];
+
+/// The arguments of a tool that takes a patch; they come before those of [`FILE`].
+pub(super) const PATCH: Arguments =
+    &[(Patch, &["input", "patch", "patchText", "patch_text", "command", "content", "diff"])];
+
+const SEARCH_FILES: Arguments = &[
+    (Pattern, &["pattern", "regex"]),
+    (Glob, &["glob", "include", "include_pattern"]),
+    (Path, &["path", "dir_path", "directory", "target_directory"]),
+    (Paths, &["paths"]),
+];
+
+const FETCH: Arguments = &[(Url, &["url", "urls", "uri"]), (Prose, &["prompt"])];
+
+const SEARCH_WEB: Arguments = &[(Query, &["query", "search_query", "q"])];
+
+const SUBAGENT: Arguments = &[(Prose, &["prompt", "description"])];
+
+/// What an argument of a tool that is not in the table means where its name alone says it.
+pub(super) const ANY: Arguments = &[
+    (
+        Command,
+        &[
+            "command",
+            "commands",
+            "cmd",
+            "script",
+            "shell_command",
+            "code",
+            "argv",
+            "chars",
+            "stdin",
+            "keys",
+            "commandLine",
+            "command_line",
+            "run",
+        ],
+    ),
+    (
+        Content,
+        &[
+            "content",
+            "contents",
+            "file_text",
+            "fileText",
+            "body",
+            "new_source",
+            "insert_text",
+            "new_content",
+            "old_content",
+            "code_edit",
+            "codeEdit",
+            "replacement",
+            "markdown",
+            "html",
+        ],
+    ),
+    (Old, &["old_string", "oldString", "old_str", "oldStr", "oldText"]),
+    (New, &["new_string", "newString", "new_str", "newStr", "newText"]),
+    (Patch, &["patch", "diff", "patchText"]),
+    (Pattern, &["pattern", "regex"]),
+    (Query, &["query"]),
+    (
+        Prose,
+        &[
+            "prompt",
+            "description",
+            "message",
+            "title",
+            "comment",
+            "question",
+            "explanation",
+            "instructions",
+            "thought",
+        ],
+    ),
+];
+
+/// Returns the arguments of tools of a kind.
+pub(super) fn arguments(kind: &str) -> Option<Arguments> {
+    match kind {
+        "shell" => Some(SHELL),
+        "write" | "edit" | "read" => Some(FILE),
+        "list" | "glob" | "grep" => Some(SEARCH_FILES),
+        "fetch" => Some(FETCH),
+        "search" => Some(SEARCH_WEB),
+        "subagent" => Some(SUBAGENT),
+        _ => None,
+    }
+}
+
+const fn tool(names: &'static [&'static str], kinds: &'static [&'static str]) -> Tool {
+    Tool { names, kinds, patches: false }
+}
+
+const fn patch(names: &'static [&'static str]) -> Tool {
+    Tool { names, kinds: &["edit", "write"], patches: true }
+}
+
+/// Tools that reach no file, no command and no network: plans, questions, notes.
+const fn harmless(names: &'static [&'static str]) -> Tool {
+    tool(names, &[])
+}
+
+pub(crate) const CLAUDE_CODE: Tools = &[
+    tool(&["Bash"], &["shell"]),
+    tool(&["PowerShell", "Monitor"], &["shell"]),
+    tool(&["Write"], &["write"]),
+    tool(&["Edit"], &["edit"]),
+    tool(&["MultiEdit"], &["edit"]),
+    tool(&["NotebookEdit"], &["edit", "write"]),
+    tool(&["Read"], &["read"]),
+    tool(&["NotebookRead"], &["read"]),
+    tool(&["LS"], &["list"]),
+    tool(&["Glob"], &["glob"]),
+    tool(&["Grep"], &["grep"]),
+    tool(&["WebFetch"], &["fetch"]),
+    tool(&["WebSearch"], &["search"]),
+    tool(&["Agent", "Task"], &["subagent"]),
+    tool(&["Workflow"], &["subagent"]),
+    harmless(&["TodoWrite", "ExitPlanMode", "EnterPlanMode", "AskUserQuestion", "Skill"]),
+    harmless(&["TaskCreate", "TaskUpdate", "TaskGet", "TaskList", "TaskOutput", "TaskStop"]),
+    harmless(&["BashOutput", "KillShell", "ToolSearch"]),
+];
+
+pub(crate) const CODEX: Tools = &[
+    tool(&["Bash", "exec_command", "shell", "shell_command", "local_shell"], &["shell"]),
+    tool(&["write_stdin"], &["shell"]),
+    // The patch stands in `tool_input.command`; it may add, change, move and delete files.
+    patch(&["apply_patch"]),
+    tool(&["view_image", "read_file"], &["read"]),
+    tool(&["list_dir"], &["list"]),
+    tool(&["grep_files"], &["grep"]),
+    tool(&["web_search"], &["search"]),
+    tool(&["spawn_agent", "Agent"], &["subagent"]),
+    harmless(&["update_plan", "request_user_input", "wait_agent", "close_agent"]),
+];
+
+pub(crate) const GEMINI: Tools = &[
+    tool(&["run_shell_command"], &["shell"]),
+    tool(&["write_file"], &["write"]),
+    tool(&["replace", "edit"], &["edit"]),
+    tool(&["read_file", "read_many_files"], &["read"]),
+    tool(&["list_directory"], &["list"]),
+    tool(&["glob"], &["glob"]),
+    tool(&["grep_search", "search_file_content"], &["grep"]),
+    tool(&["web_fetch"], &["fetch"]),
+    tool(&["google_web_search", "web_search"], &["search"]),
+    tool(&["invoke_agent"], &["subagent"]),
+    // Qwen Code's.
+    tool(&["notebook_edit"], &["edit", "write"]),
+    tool(&["agent", "task"], &["subagent"]),
+    harmless(&["write_todos", "ask_user", "save_memory", "enter_plan_mode", "activate_skill"]),
+    harmless(&["exit_plan_mode", "todo_write", "ask_user_question", "skill"]),
+];
+
+/// Qwen Code has Gemini's tools and a few of its own.
+pub(crate) const QWEN: Tools = GEMINI;
+
+pub(crate) const COPILOT: Tools = &[
+    tool(&["bash", "powershell", "write_bash", "write_powershell"], &["shell"]),
+    tool(&["Bash", "PowerShell"], &["shell"]),
+    tool(&["create", "Write"], &["write"]),
+    tool(&["edit", "Edit"], &["edit"]),
+    tool(&["str_replace_editor"], &["edit", "write", "read"]),
+    patch(&["apply_patch"]),
+    tool(&["view", "Read"], &["read"]),
+    tool(&["glob", "Glob"], &["glob"]),
+    tool(&["grep", "rg", "Grep"], &["grep"]),
+    tool(&["web_fetch", "WebFetch"], &["fetch"]),
+    tool(&["web_search", "WebSearch"], &["search"]),
+    tool(&["task", "Task", "Agent"], &["subagent"]),
+    harmless(&["report_intent", "ask_user", "update_todo", "skill", "exit_plan_mode"]),
+    harmless(&["read_bash", "stop_bash", "list_bash", "read_agent", "list_agents"]),
+];
+
+pub(crate) const CURSOR: Tools = &[
+    tool(&["Shell"], &["shell"]),
+    // One tool writes and edits; deleting counts as writing.
+    tool(&["Write"], &["write", "edit"]),
+    tool(&["StrReplace", "Edit"], &["edit"]),
+    tool(&["Delete"], &["write"]),
+    tool(&["Read"], &["read"]),
+    tool(&["LS"], &["list"]),
+    tool(&["Glob"], &["glob"]),
+    tool(&["Grep"], &["grep"]),
+    tool(&["WebFetch"], &["fetch"]),
+    tool(&["WebSearch"], &["search"]),
+    tool(&["Task"], &["subagent"]),
+    harmless(&["TodoWrite", "AskQuestion", "CreatePlan", "SwitchMode"]),
+];
+
+pub(crate) const DROID: Tools = &[
+    tool(&["Execute", "Bash"], &["shell"]),
+    tool(&["Create", "Write"], &["write"]),
+    tool(&["Edit", "MultiEdit"], &["edit"]),
+    patch(&["ApplyPatch"]),
+    tool(&["Read"], &["read"]),
+    tool(&["LS"], &["list"]),
+    tool(&["Glob"], &["glob"]),
+    tool(&["Grep"], &["grep"]),
+    tool(&["FetchUrl", "WebFetch"], &["fetch"]),
+    tool(&["WebSearch"], &["search"]),
+    tool(&["Task"], &["subagent"]),
+    harmless(&["TodoWrite", "ExitSpecMode", "AskUser", "Skill"]),
+];
+
+/// Windsurf names no tools; these names are ours, after its events.
+pub(crate) const WINDSURF: Tools = &[
+    tool(&["run_command"], &["shell"]),
+    tool(&["write_code"], &["write", "edit"]),
+    tool(&["read_code"], &["read"]),
+];
+
+pub(crate) const KIRO: Tools = &[
+    tool(&["execute_bash", "execute_cmd", "shell"], &["shell"]),
+    tool(&["fs_write", "write"], &["write", "edit"]),
+    // One tool reads files, lists directories and searches.
+    tool(&["fs_read", "read"], &["read", "list", "grep"]),
+    tool(&["glob"], &["glob"]),
+    tool(&["grep"], &["grep"]),
+    tool(&["web_fetch"], &["fetch"]),
+    tool(&["web_search"], &["search"]),
+    tool(&["use_subagent", "delegate"], &["subagent"]),
+    harmless(&["todo_list", "thinking", "introspect"]),
+];
+
+pub(crate) const OPENCODE: Tools = &[
+    tool(&["bash"], &["shell"]),
+    tool(&["write"], &["write"]),
+    tool(&["edit", "multiedit"], &["edit"]),
+    patch(&["patch", "apply_patch"]),
+    tool(&["read"], &["read"]),
+    tool(&["list"], &["list"]),
+    tool(&["glob"], &["glob"]),
+    tool(&["grep"], &["grep"]),
+    tool(&["webfetch"], &["fetch"]),
+    tool(&["websearch", "codesearch"], &["search"]),
+    tool(&["task"], &["subagent"]),
+    harmless(&["todowrite", "todoread", "question", "skill", "plan_enter", "plan_exit", "invalid"]),
+];
+
+pub(crate) const OPENCLAW: Tools = &[
+    tool(&["exec", "bash", "process"], &["shell"]),
+    tool(&["write"], &["write"]),
+    tool(&["edit"], &["edit"]),
+    patch(&["apply_patch"]),
+    tool(&["read"], &["read"]),
+    tool(&["ls"], &["list"]),
+    tool(&["find"], &["glob"]),
+    tool(&["grep"], &["grep"]),
+    tool(&["web_fetch"], &["fetch"]),
+    tool(&["web_search"], &["search"]),
+    tool(&["sessions_spawn"], &["subagent"]),
+    harmless(&["sessions_list", "session_status", "update_plan"]),
+    // It wraps a call of an MCP tool, which then comes under its own name, `server__tool`, as well.
+    harmless(&["tool_call"]),
+];
+
+/// Tools of programs that have no adapter: VS Code and what builds on it, and hosts that call
+/// hookexec themselves.
+const ELSEWHERE: Tools = &[
+    tool(&["run_in_terminal", "exec", "execute_command", "terminal"], &["shell"]),
+    tool(&["run_terminal_cmd", "sh", "zsh"], &["shell"]),
+    tool(&["create_file", "append_file", "writefile"], &["write"]),
+    tool(&["insert_edit_into_file", "replace_string_in_file", "edit_file"], &["edit"]),
+    tool(&["multi_replace_string_in_file"], &["edit"]),
+    tool(&["read_multiple_files", "readfile", "view_file", "notebookread"], &["read"]),
+    tool(&["list_dir", "directory_tree", "ls"], &["list"]),
+    tool(&["file_search"], &["glob"]),
+    tool(&["search_files", "search_files_content"], &["grep"]),
+    tool(&["fetch_webpage", "fetch"], &["fetch"]),
+];
+
+/// Every tool that is known.
+pub(super) const ALL: [Tools; 11] = [
+    CLAUDE_CODE,
+    CODEX,
+    GEMINI,
+    COPILOT,
+    CURSOR,
+    DROID,
+    WINDSURF,
+    KIRO,
+    OPENCODE,
+    OPENCLAW,
+    ELSEWHERE,
+];
