@@ -1,7 +1,7 @@
 //! Which tools a hook is for.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::pattern::Pattern;
 
@@ -9,11 +9,16 @@ use crate::pattern::Pattern;
 ///
 /// `""` and `*` match everything. A pattern of plain names joined by `|` is compared as text; any
 /// other is a regular expression, compiled when it is first needed and anchored at both ends. In it
-/// `.` matches every character, a line's end as well.
+/// `.` matches every character, newlines included.
+///
+/// In the name of an MCP server's tool (`mcp__server__tool`) the characters `-`, `.` and `_` count as
+/// the same: agents write one tool as `mcp__my-kit__do-it` and as `mcp__my_kit__do_it`.
 #[derive(Clone)]
 pub struct Matcher {
     pattern: Arc<str>,
     kind: Kind,
+    /// The same with `_` for `-` and `.`, made when it is first needed.
+    underscored: Arc<OnceLock<Option<Kind>>>,
 }
 
 #[derive(Clone)]
@@ -38,7 +43,7 @@ impl Matcher {
     /// Returns the matcher of everything.
     #[must_use]
     pub fn everything() -> Self {
-        Self { pattern: "".into(), kind: Kind::Everything }
+        Self { pattern: "".into(), kind: Kind::Everything, underscored: Arc::default() }
     }
 
     /// Returns the matcher of `pattern`, checked and not yet compiled.
@@ -56,7 +61,7 @@ impl Matcher {
                 .map(Kind::Pattern)
                 .map_err(|cause| MatcherError { pattern: pattern.to_owned(), cause })?
         };
-        Ok(Self { pattern: pattern.into(), kind })
+        Ok(Self { pattern: pattern.into(), kind, underscored: Arc::default() })
     }
 
     /// Returns the pattern as written.
@@ -82,12 +87,78 @@ impl Matcher {
     /// Returns whether the whole of `name` matches.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
-        match &self.kind {
-            Kind::Everything => true,
-            Kind::Names(names) => names.iter().any(|known| **known == *name),
-            Kind::Pattern(pattern) => pattern.is_match(name),
+        self.kind.matches(name) || name.starts_with("mcp__") && self.matches_underscored(name)
+    }
+
+    fn matches_underscored(&self, name: &str) -> bool {
+        let other = |letter: char| !letter.is_ascii_alphanumeric() && letter != '_';
+        let underscored = self.underscored.get_or_init(|| match &self.kind {
+            Kind::Everything => None,
+            Kind::Names(names) => {
+                Some(Kind::Names(names.iter().map(|name| name.replace('-', "_").into()).collect()))
+            }
+            Kind::Pattern(_) => Pattern::whole(&underscored(&self.pattern)).ok().map(Kind::Pattern),
+        });
+        underscored.as_ref().is_some_and(|kind| kind.matches(&name.replace(other, "_")))
+    }
+}
+
+impl Kind {
+    fn matches(&self, name: &str) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Names(names) => names.iter().any(|known| **known == *name),
+            Self::Pattern(pattern) => pattern.is_match(name),
         }
     }
+}
+
+/// Returns a regular expression with `_` for every `-` and `.` that stands for itself; a set with one of
+/// them takes `_` as well.
+fn underscored(pattern: &str) -> String {
+    let mut whole = String::with_capacity(pattern.len());
+    let mut letters = pattern.chars().peekable();
+    // Between `(?` and `:` stand flags or a name.
+    let mut flags = false;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => match letters.next() {
+                Some('-' | '.') => whole.push('_'),
+                escaped => whole.extend(std::iter::once('\\').chain(escaped)),
+            },
+            '[' => underscored_set(&mut letters, &mut whole),
+            '-' if !flags => whole.push('_'),
+            _ => {
+                flags = letter == '(' && letters.peek() == Some(&'?')
+                    || flags && !matches!(letter, ':' | ')' | '>');
+                whole.push(letter);
+            }
+        }
+    }
+    whole
+}
+
+fn underscored_set(letters: &mut impl Iterator<Item = char>, whole: &mut String) {
+    let (mut inside, mut depth) = (String::new(), 1);
+    for letter in letters.by_ref() {
+        let escaped = inside.ends_with('\\') && !inside.ends_with("\\\\");
+        match letter {
+            '[' if !escaped => depth += 1,
+            // A `]` right at the start stands for itself.
+            ']' if !escaped && !inside.is_empty() && inside != "^" => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+        inside.push(letter);
+    }
+    let has_one = inside.contains(['.'])
+        || inside.contains("\\-")
+        || inside.starts_with('-')
+        || inside.ends_with('-');
+    let extra = if has_one && !inside.starts_with(['^', ']']) { "_" } else { "" };
+    whole.extend(["[", extra, inside.as_str(), "]"]);
 }
 
 /// Returns whether nothing is seen of a letter: a name with one looks like another without it.
@@ -144,6 +215,31 @@ mod tests {
             ("(?i)SHELL", "shell", true),
         ];
         for (pattern, name, expected) in cases {
+            assert_eq!(Matcher::new(pattern).unwrap().matches(name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn dashes_dots_and_underscores_are_the_same_in_the_names_of_mcp_tools() {
+        for (pattern, name, expected) in [
+            ("mcp__my-kit__do-it", "mcp__my_kit__do_it", true),
+            ("mcp__my_kit__do_it", "mcp__my-kit__do-it", true),
+            ("mcp__my-kit__do-it|Bash", "mcp__my_kit__do-it", true),
+            ("mcp__my-kit__.*", "mcp__my_kit__say", true),
+            ("mcp__my-kit\\.v2__.*", "mcp__my-kit_v2__say", true),
+            ("mcp__my-kit_v2__say", "mcp__my-kit.v2__say", true),
+            ("mcp__kit__[a-z-]+", "mcp__kit__do_it", true),
+            ("mcp__kit__[a-z]+", "mcp__kit__do_it", false),
+            ("mcp__kit__[^-]+", "mcp__kit__do", true),
+            ("(?i-s:MCP__my-kit)__say", "mcp__my_kit__say", true),
+            ("(?P<a>mcp__my-kit)__say", "mcp__my_kit__say", true),
+            ("mcp__(a-b|c-d)__[]-]?x", "mcp__c_d__x", true),
+            ("mcp__my-kit__say", "mcp__mykit__say", false),
+            ("mcp__my-kit__say", "mcp__other__say", false),
+            // Other names are compared as they are.
+            ("do-it", "do_it", false),
+            ("run.*-it", "run_it", false),
+        ] {
             assert_eq!(Matcher::new(pattern).unwrap().matches(name), expected, "{pattern} {name}");
         }
     }

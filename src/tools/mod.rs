@@ -12,12 +12,9 @@ mod table;
 use serde_json::Value;
 
 pub(crate) use mcp::Mcp;
-pub(crate) use table::{CLAUDE_CODE, CODEX, COPILOT, CURSOR, DROID, GEMINI, KIRO, QWEN, WINDSURF};
-#[cfg_attr(
-    not(test),
-    expect(unused_imports, reason = "for clients that call through plugins")
-)]
-pub(crate) use table::{OPENCLAW, OPENCODE};
+pub(crate) use table::{
+    CLAUDE_CODE, CODEX, COPILOT, CURSOR, DROID, GEMINI, KIRO, OPENCLAW, OPENCODE, QWEN, WINDSURF,
+};
 
 type JsonObject = serde_json::Map<String, Value>;
 

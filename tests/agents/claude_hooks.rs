@@ -159,6 +159,42 @@ fn a_python_guard_of_files_sees_each_file_that_any_agent_changes() {
     }
 }
 
+/// A guard of places, as people write them: by the beginning of an absolute path.
+#[test]
+fn a_guard_of_places_sees_where_a_path_leads() {
+    let sandbox = Sandbox::new();
+    let guard = r#"case $(jq -r .tool_input.file_path) in /etc/*|"$HOME"/.bashrc|/p/.env) echo caught >&2; exit 2 ;; esac"#;
+    sandbox.write("hooks.yaml", &hooks("pre_tool_use", "Edit|Write", guard));
+    for path in ["../../etc/cron.d/x", "/p/../etc/passwd", "~/.bashrc", "src/../.env"] {
+        for (agent, event, payload) in edits(path) {
+            // Claude Code itself gives absolute and normalised paths.
+            if agent != "claude-code" {
+                let done = run(&sandbox, agent, event, &payload);
+                assert!(says_no(&done, "caught"), "{agent} {path}: {done:#?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_tool_that_no_agent_has_cannot_be_said_in_the_dialect() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", &hooks("pre_tool_use", "*", "cat >/dev/null"));
+    let call = |tool: &str, kinds: Value| {
+        let payload = json!({"tool_name": tool, "tool_kinds": kinds, "tool_input": {"x": 1}});
+        run(&sandbox, "", "pre_tool_use", &payload)
+    };
+    let done = call("get_weather", json!([])).exits(2);
+    assert!(done.stdout.contains("no agent in the table of tools has it"), "{done:#?}");
+    for (tool, kinds) in [
+        ("get_weather", json!(["weather"])),
+        ("mcp__kit__say", json!([])),
+        ("update_plan", json!([])),
+    ] {
+        lets_pass(&call(tool, kinds), tool);
+    }
+}
+
 #[test]
 fn a_call_that_cannot_be_said_in_the_dialect_is_denied() {
     let sandbox = Sandbox::new();

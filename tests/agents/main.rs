@@ -9,6 +9,7 @@ mod doctor;
 mod golden;
 mod import;
 mod install;
+mod mcp;
 mod payloads;
 mod plugins;
 mod run;
