@@ -117,6 +117,8 @@ fn json_is_cleaned_at_every_depth() {
         "db": { "apiKey": "b7d1-44f0-9c2e", "password": null, "n": 1.50 },
         token.clone(): 1,
         "schema": { "password": { "type": "string" } },
+        "login": { "password": 12_345_678, "passwords": ["hunter2", 1234, { "a": 1 }], "pin": 1 },
+        "usage": { "total_tokens": 123_456_789, "tokens": [101, 2023], "token": 5 },
     });
     assert!(Redactor::default().redact_value(&mut value));
     assert_eq!(
@@ -127,6 +129,12 @@ fn json_is_cleaned_at_every_depth() {
             "db": { "apiKey": "[REDACTED:api-key]", "password": null, "n": 1.50 },
             "[REDACTED:github-token]": 1,
             "schema": { "password": { "type": "string" } },
+            "login": {
+                "password": "[REDACTED:password]",
+                "passwords": ["[REDACTED:password]", "[REDACTED:password]", { "a": 1 }],
+                "pin": 1,
+            },
+            "usage": { "total_tokens": 123_456_789, "tokens": [101, 2023], "token": 5 },
         })
     );
     let clean = value.clone();
@@ -138,9 +146,14 @@ fn json_is_cleaned_at_every_depth() {
 fn long_texts_take_linear_time() {
     // Openings without ends, over and over: what makes a backtracking engine quadratic.
     let redactor = Redactor::default();
-    for opening in
-        ["-----BEGIN PRIVATE KEY-----\n", "password=\"", "https://a:", "eyJaaaaaaaaa.", "token "]
-    {
+    for opening in [
+        "-----BEGIN PRIVATE KEY-----\n",
+        "password:",
+        "password=\"",
+        "https://a:",
+        "eyJaaaaaaaaa.",
+        "token ",
+    ] {
         let text = opening.repeat(300_000 / opening.len());
         let started = std::time::Instant::now();
         assert!(!redactor.redact(&text).is_empty());

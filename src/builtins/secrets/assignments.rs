@@ -87,7 +87,7 @@ pub(super) fn find(text: &str, findings: &mut Vec<Finding>) {
     let Some(regex) = &*ASSIGNMENT else { return };
     let mut from = 0;
     // How much may be looked at twice: this keeps the whole linear.
-    let mut twice = 8 * text.len();
+    let mut twice = text.len();
     while let Some(captures) = regex.captures_at(text, from) {
         let Some(whole) = captures.get(0) else { return };
         from = whole.end();
@@ -151,6 +151,11 @@ pub(super) fn is_secret(name: &str, value: &str) -> bool {
         "password" => value.len() >= 4 && (!value.contains(' ') || is_phrase(name)),
         _ => value.len() >= 8 && !value.contains(' ') && !is_identifier(value),
     }
+}
+
+/// Returns whether an item of a list under `name`, such as `passwords`, is a secret.
+pub(super) fn is_secret_item(name: &str, value: &str) -> bool {
+    is_secret(name, value) || name.strip_suffix('s').is_some_and(|name| is_secret(name, value))
 }
 
 /// Returns whether an unquoted `value` after `name` is a secret; `shell` when it stands as

@@ -91,7 +91,8 @@ impl Redactor {
     /// Takes the secrets out of every string of `value`, keys included, and returns whether there
     /// were any.
     ///
-    /// A string under a key such as `password` is a secret whatever it looks like.
+    /// A string or a number under a key such as `password`, or in a list under one such as
+    /// `passwords`, is a secret whatever it looks like.
     pub fn redact_value(&self, value: &mut Value) -> bool {
         match value {
             Value::String(text) => self.redact_string(text),
@@ -112,11 +113,10 @@ impl Redactor {
         let mut changed = false;
         for (key, value) in object.iter_mut() {
             changed |= match value {
-                Value::String(text) if assignments::is_secret(key, text) => {
-                    *text = marker(assignments::kind(key));
-                    true
-                }
-                other => self.redact_value(other),
+                Value::Array(items) => items.iter_mut().fold(false, |changed, item| {
+                    changed | self.redact_item(key, item, assignments::is_secret_item)
+                }),
+                other => self.redact_item(key, other, assignments::is_secret),
             };
         }
         if object.keys().any(|key| !self.find(key).is_empty()) {
@@ -127,6 +127,20 @@ impl Redactor {
             changed = true;
         }
         changed
+    }
+
+    /// Replaces a text or a number that stands under `key` if it is a secret by that name alone.
+    fn redact_item(&self, key: &str, item: &mut Value, is_secret: fn(&str, &str) -> bool) -> bool {
+        let secret = match item {
+            Value::String(text) => is_secret(key, text),
+            Value::Number(number) => is_secret(key, &number.to_string()),
+            _ => false,
+        };
+        if !secret {
+            return self.redact_value(item);
+        }
+        *item = Value::String(marker(assignments::kind(key.strip_suffix('s').unwrap_or(key))));
+        true
     }
 
     fn redact_string(&self, text: &mut String) -> bool {
