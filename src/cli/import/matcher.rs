@@ -47,7 +47,7 @@ impl Alternatives {
             Self::Expression { text, whole: true } => text.clone(),
             Self::Expression { text, .. } => {
                 let names: Vec<String> = text.split('|').map(str::to_owned).collect();
-                let known = |name: &String| agent.tools().iter().any(|(tool, _)| tool == name);
+                let known = |name: &String| agent.tools().any(|(tool, _)| tool == name);
                 if names.iter().all(known) { with_kinds(agent, &names) } else { whole(text) }
             }
         }
@@ -102,7 +102,7 @@ pub(super) fn problem(
 fn is_permission_rule(agent: Agent, matcher: &str) -> bool {
     let rule = |part: &str| {
         let tool = part.strip_suffix(')').and_then(|part| Some(part.split_once('(')?.0));
-        tool.is_some_and(|tool| agent.tools().iter().any(|(known, _)| *known == tool))
+        tool.is_some_and(|tool| agent.tools().any(|(known, _)| known == tool))
     };
     matcher.split('|').any(|part| rule(part.trim()))
 }
