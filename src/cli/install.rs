@@ -13,6 +13,7 @@ use super::exit::Exit;
 use super::output;
 use super::report::counted;
 use super::run::AgentParser;
+use super::scripts::is_program;
 use super::settings::backup::{Backup, Before};
 use super::settings::call::{self, Call};
 use super::settings::live::Live;
@@ -114,7 +115,14 @@ impl Args {
                 "`--config` would write a path of yours into settings that others use as well",
             )
             .hint("write the hooks to .hookexec/hooks.yaml of the project, or use `--scope user`")),
-            Scope::Project => Ok("hookexec".to_owned()),
+            Scope::Project => {
+                if on_search_path("hookexec").is_none() {
+                    warn(
+                        "`hookexec` is not on the PATH: until it is, the agents deny every tool call",
+                    );
+                }
+                Ok("hookexec".to_owned())
+            }
             Scope::User => utf8(&program()?),
         }
     }
@@ -236,19 +244,21 @@ impl Args {
 const LAYERS: &str = "A guard that the model must not change belongs in ~/.config/hookexec or /etc/hookexec, \
                       not in the project. `hookexec doctor` shows whether the hooks are live.\n";
 
-/// Returns the events that hooks are configured for; a broken file is no reason not to install.
+/// Returns the events that hooks are configured for; none if the files have errors.
 fn configured(configs: &[String]) -> Vec<Event> {
     let files: Vec<PathBuf> = configs.iter().map(PathBuf::from).collect();
     match ConfigArgs::of_files(&files).load() {
         Ok(config) => config.hooks.iter().map(|hook| hook.event).collect(),
         Err(error) => {
-            warn(&format!("the hooks can't be read, and nothing passes until they can: {error}"));
+            warn(&format!(
+                "the hooks files have errors, and until you mend them nothing passes: {error}"
+            ));
             Vec::new()
         }
     }
 }
 
-/// Returns the hooks files that the entries name which are there.
+/// Returns the hooks files that the installed entries name.
 fn kept_configs(agent: Agent, there: &[Live]) -> Vec<String> {
     let mut configs = Vec::new();
     for call in there.iter().filter_map(|live| Call::of(agent, &live.command)) {
@@ -261,14 +271,14 @@ fn kept_configs(agent: Agent, there: &[Live]) -> Vec<String> {
     configs
 }
 
-/// Returns how long the agent waits by now, in seconds.
+/// Returns how long the agent waits as it is installed, in seconds.
 fn kept_timeout(agent: Agent, there: &[Live]) -> u64 {
     let written = there.iter().filter_map(|live| live.timeout).fold(0.0, f64::max);
     let written = Duration::try_from_secs_f64(written).unwrap_or_default().as_secs();
     if (2..=900).contains(&written) {
         return written;
     }
-    // Where the agent takes none, what hookexec takes tells what was meant.
+    // An agent without timeouts in its settings: `--within` of the entries tells.
     let calls = there.iter().filter_map(|live| Call::of(agent, &live.command));
     let within = calls.map(|call| call.within).max();
     (2..=900).rev().find(|timeout| Some(within_of(*timeout)) == within).unwrap_or(TIMEOUT)
@@ -279,13 +289,13 @@ fn within_of(timeout: u64) -> u64 {
     (timeout - (timeout / 10).max(1)).max(1)
 }
 
-/// Returns how long an agent must wait for answers that may take `within`, in seconds; `None` when that is
-/// more than can be asked for.
+/// Returns how long an agent must wait for answers that may take `within`, in seconds; `None` if no agent can
+/// be told to wait that long.
 pub(crate) fn timeout_for(within: Duration) -> Option<u64> {
     (2..=900).find(|timeout| Duration::from_secs(within_of(*timeout)) >= within)
 }
 
-/// Returns a path as text: settings are JSON, and another path would not be found again.
+/// Returns a path as text, which JSON requires.
 fn utf8(path: &Path) -> Result<String, CommandError> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         let path = path.display();
@@ -293,8 +303,7 @@ fn utf8(path: &Path) -> Result<String, CommandError> {
     })
 }
 
-/// Refuses to work in somebody else's home, as under `sudo`: what is written there would be of no use to
-/// its owner.
+/// Refuses to work in another user's home, as under `sudo`: its owner could not change what is written there.
 pub(crate) fn own_home() -> Result<(), CommandError> {
     let home = hookexec::config::home_directory().ok_or_else(no_home)?;
     let owner = home.metadata().map_err(|error| unreadable(&home, &error))?.uid();
@@ -322,11 +331,11 @@ fn before(
     without.map(Some).map_err(|error| uneditable(settings, &error))
 }
 
-/// How long the agents wait when nothing is said, in seconds.
+/// How long the agents wait without `--timeout`, in seconds.
 pub(crate) const TIMEOUT: u64 = 60;
 
-/// Returns how long `agent` waits at an event when it is to wait for `timeout`, and within which time
-/// it gets its answer, in seconds.
+/// Returns how long `agent` waits at an event with `--timeout`, and within which time it gets its answer, in
+/// seconds.
 pub(crate) fn limits(agent: Agent, native: &NativeEvent, timeout: u64) -> (u64, u64) {
     // Codex waits three seconds at most there, and warns at every start of a longer timeout.
     let short = agent == Agent::Codex && ["SessionEnd", "Interrupt"].contains(&native.name);
@@ -352,8 +361,8 @@ pub(crate) fn entries(
     settings::events(agent, configured).into_iter().map(entry).collect()
 }
 
-/// Returns the path by which an agent is to start this program: the one on the search path, when
-/// it leads here, since a package manager moves the real one at every upgrade.
+/// Returns the path by which an agent starts this program: the one on the search path, if it is this program,
+/// since a package manager moves the real file at every upgrade.
 pub(crate) fn program() -> Result<PathBuf, CommandError> {
     let this = std::env::current_exe()
         .and_then(|path| path.canonicalize())
@@ -366,6 +375,12 @@ pub(crate) fn program() -> Result<PathBuf, CommandError> {
     Ok(known.unwrap_or(this))
 }
 
+/// Returns the program that a shell starts by this name.
+pub(crate) fn on_search_path(name: &str) -> Option<PathBuf> {
+    let paths = std::env::var_os("PATH")?;
+    std::env::split_paths(&paths).map(|directory| directory.join(name)).find(|it| is_program(it))
+}
+
 /// Returns the change of a file as a unified diff.
 pub(crate) fn diff(path: &Path, before: &str, after: &str) -> String {
     let path = path.display().to_string();
@@ -373,7 +388,7 @@ pub(crate) fn diff(path: &Path, before: &str, after: &str) -> String {
 }
 
 pub(crate) fn no_home() -> CommandError {
-    CommandError::usage("there is no home directory to look for the settings in")
+    CommandError::usage("there is no home directory: set HOME")
 }
 
 pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> CommandError {

@@ -69,7 +69,7 @@ impl Args {
         let left = new.as_deref().map(|text| settings.installed(text).unwrap_or_default());
         for entry in left.into_iter().flatten() {
             warn(&format!(
-                "{}: `{}` was changed by hand and still stands there; take it out by hand",
+                "{}: `{}` was changed by hand and is still there; remove it by hand",
                 path.display(),
                 entry.command
             ));

@@ -215,7 +215,11 @@ fn an_entry_that_was_changed_by_hand_stays_and_is_named() {
         let entries = |text: &str| commands(&serde_json::from_str(text).unwrap()).len();
         assert_eq!(entries(&text), entries(&mine), "{agent}: nothing is called twice");
         let done = home.run(&["uninstall", agent]).exits(0);
-        assert!(done.stderr.contains("changed by hand and still"), "{agent}: {}", done.stderr);
+        assert!(
+            done.stderr.contains("changed by hand and is still there"),
+            "{agent}: {}",
+            done.stderr
+        );
         let text = fs::read_to_string(&path).unwrap();
         assert_eq!(entries(&text), 1, "{agent}: {text}");
     }
@@ -509,7 +513,8 @@ fn a_project_calls_hookexec_by_name() {
     for (agent, _) in USER {
         let home = Home::new();
         let before = walk(&home.sandbox.project());
-        let _ = home.run(&["install", agent, "--scope", "project"]).exits(0);
+        let done = home.run(&["install", agent, "--scope", "project"]).exits(0);
+        assert!(done.stderr.contains("`hookexec` is not on the PATH"), "{}", done.stderr);
         let mut texts = Vec::new();
         for file in walk(&home.sandbox.project()).iter().filter(|path| path.is_file()) {
             texts.push(fs::read_to_string(file).unwrap());

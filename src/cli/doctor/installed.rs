@@ -9,7 +9,7 @@ use hookexec::executor::Check;
 
 use super::{Finding, codex, doubled, guards};
 use crate::cli::from::firings;
-use crate::cli::install::timeout_for;
+use crate::cli::install::{on_search_path, timeout_for};
 use crate::cli::scripts::is_program;
 use crate::cli::settings::call::{Call, denies_without_answer};
 use crate::cli::settings::live::Live;
@@ -293,8 +293,9 @@ fn programs(calls: &[Registered]) -> Vec<Finding> {
     let problem = |program: &&str| {
         let path = Path::new(program);
         if !program.contains('/') {
-            let found = search_path(program);
-            found.is_none().then(|| format!("`{program}` is not on the PATH: nothing passes"))
+            on_search_path(program)
+                .is_none()
+                .then(|| format!("`{program}` is not on the PATH: nothing passes"))
         } else if !is_program(path) {
             Some(format!("{program} is not a program any more: install again"))
         } else if path.file_name() != name {
@@ -304,12 +305,6 @@ fn programs(calls: &[Registered]) -> Vec<Finding> {
         }
     };
     programs.iter().filter_map(problem).map(Finding::problem).collect()
-}
-
-/// Returns the program that a shell starts by this name.
-fn search_path(name: &str) -> Option<PathBuf> {
-    let paths = std::env::var_os("PATH")?;
-    std::env::split_paths(&paths).map(|directory| directory.join(name)).find(|it| is_program(it))
 }
 
 /// Says when both the user's and the project's settings call hookexec: each hook would run twice.

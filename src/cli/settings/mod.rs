@@ -1,4 +1,4 @@
-//! Where each coding agent keeps its hooks, and what stands there for hookexec.
+//! The settings files of each coding agent, and the entries that `install` writes to them.
 
 pub(crate) mod backup;
 pub(crate) mod call;
@@ -21,7 +21,7 @@ use text::{EditError, Installed, Json};
 pub(crate) enum Scope {
     /// Those of the user, for every project
     User,
-    /// Those of the project, for whoever works on it
+    /// Those of the project, for everybody who works on it
     Project,
 }
 
@@ -68,15 +68,15 @@ struct Layout {
     file: &'static str,
     /// The file in a project.
     project: &'static str,
-    /// The way to the events.
+    /// The keys that lead to the events.
     root: &'static [&'static str],
     shape: Shape,
-    /// Whether the agent was seen to read comments and trailing commas, or was never seen at all; the others
-    /// then read no hook of the file, and say nothing.
+    /// Whether the agent reads comments and trailing commas (true for agents that were never measured). Other
+    /// agents silently read no hook of such a file.
     lenient: bool,
-    /// What the file must say of itself.
+    /// The version that the file must name.
     version: Option<Version>,
-    /// What is left to do for whoever installs it.
+    /// What the user does next.
     then: &'static str,
 }
 
@@ -96,7 +96,7 @@ static LAYOUTS: [Layout; 9] = {
             file: "settings.json",
             project: ".claude/settings.json",
             root: &["hooks"],
-            // Versions before 2.1.295 read past `onFailure`.
+            // Versions before 2.1.295 ignore `onFailure`.
             shape: Shape::Groups(&[Type, Seconds, OnFailure]),
             lenient: false,
             version: None,
@@ -112,7 +112,7 @@ static LAYOUTS: [Layout; 9] = {
             lenient: false,
             version: None,
             then: "NOT ACTIVE YET: start `codex` and approve the hooks in `/hooks`. Until then Codex skips \
-                   them without a word, also in `codex exec`.",
+                   them silently, also in `codex exec`.",
         },
         Layout {
             agent: Agent::Gemini,
@@ -123,7 +123,7 @@ static LAYOUTS: [Layout; 9] = {
             shape: Shape::Groups(&[Type, Name, Milliseconds]),
             lenient: true,
             version: None,
-            then: "Start Gemini CLI anew. In a project its hooks run only when the folder is trusted.",
+            then: "Restart Gemini CLI. In a project its hooks run only when the folder is trusted.",
         },
         Layout {
             agent: Agent::Qwen,
@@ -134,7 +134,7 @@ static LAYOUTS: [Layout; 9] = {
             shape: Shape::Groups(&[Type, Name, Seconds]),
             lenient: true,
             version: None,
-            then: "Start Qwen Code anew. The last hook of the settings wins there: keep hookexec last.",
+            then: "Restart Qwen Code. The last hook of the settings wins there: keep hookexec last.",
         },
         Layout {
             agent: Agent::Copilot,
@@ -145,7 +145,7 @@ static LAYOUTS: [Layout; 9] = {
             shape: Shape::List(&[Type, Seconds]),
             lenient: false,
             version: Some(Version::Number(1)),
-            then: "Start Copilot CLI anew. In a project its hooks run only when the folder is trusted.",
+            then: "Restart Copilot CLI. In a project its hooks run only when the folder is trusted.",
         },
         Layout {
             agent: Agent::Cursor,
@@ -167,7 +167,7 @@ static LAYOUTS: [Layout; 9] = {
             shape: CLAUDE,
             lenient: true,
             version: None,
-            then: "Start Droid anew and review the hooks in `/hooks`.",
+            then: "Restart Droid and review the hooks in `/hooks`.",
         },
         Layout {
             agent: Agent::Windsurf,
@@ -178,7 +178,7 @@ static LAYOUTS: [Layout; 9] = {
             shape: Shape::List(&[]),
             lenient: true,
             version: None,
-            then: "Start Windsurf anew.",
+            then: "Restart Windsurf.",
         },
         Layout {
             agent: Agent::Kiro,
@@ -203,7 +203,7 @@ pub(crate) struct Settings {
     layout: &'static Layout,
 }
 
-/// What stands in the settings for one event.
+/// The entry for one event.
 pub(crate) struct Entry {
     pub(crate) native: &'static NativeEvent,
     /// The program and its arguments, for a shell.
@@ -221,8 +221,8 @@ impl Settings {
             Scope::User => directory(layout)?.join(layout.file),
         };
         let mut settings = Self { agent, path, root: layout.root, layout };
-        // Droid looks into settings.json only while there is no hooks.json: one hook in a new file
-        // would switch those off.
+        // Droid reads hooks from settings.json only if there is no hooks.json: a new hooks.json would switch
+        // them off.
         if agent == Agent::Droid && !settings.path.exists() {
             let other = settings.path.with_file_name("settings.json");
             let text = store::read(&other).ok().flatten().unwrap_or_default();
@@ -239,13 +239,13 @@ impl Settings {
         directory(self.layout).is_some_and(|directory| directory.is_dir()) || self.path.exists()
     }
 
-    /// Returns what is left to do after installing.
+    /// Returns what the user does after installing.
     pub(crate) fn then(&self) -> &'static str {
         self.layout.then
     }
 
-    /// Returns `text` with the entries in it, and without those of an earlier installation. Where an entry
-    /// stands that somebody changed by hand, that one stays and nothing is put beside it.
+    /// Returns `text` with the entries in it, and without those of an earlier installation. An entry that the
+    /// user changed by hand stays, and no second one is added for its event.
     pub(crate) fn with(&self, text: Option<&str>, entries: &[Entry]) -> Result<String, EditError> {
         let text = text.unwrap_or_default();
         let by_hand = self.by_hand(text)?;
@@ -275,8 +275,8 @@ impl Settings {
         Ok([mark, &text].concat())
     }
 
-    /// Returns `text` without the entries; what was empty `before` stays so, and what somebody changed by
-    /// hand.
+    /// Returns `text` without the entries. Lists and objects that were empty `before` stay, and entries that
+    /// the user changed by hand.
     pub(crate) fn without(&self, text: &str, before: Option<&str>) -> Result<String, EditError> {
         let (mark, text) = self.split_mark(text);
         let kept = text::empty_members(self.split_mark(before.unwrap_or_default()).1);
@@ -311,7 +311,7 @@ impl Settings {
         live::entries(self.layout, self.root, text, &tree, &|command| self.is_ours(command))
     }
 
-    /// Returns the entries that call hookexec otherwise than `install` would write it.
+    /// Returns the entries that call hookexec, but are not as `install` writes them.
     pub(crate) fn by_hand(&self, text: &str) -> Result<Vec<Live>, EditError> {
         let mut live = self.live(text)?;
         live.retain(|live| Call::of(self.agent, &live.command).is_none());
@@ -352,7 +352,7 @@ impl Settings {
         directory(self.layout)
     }
 
-    /// Returns whether nothing is left in `text` but what an installation brought.
+    /// Returns whether `text` holds nothing but what `install` adds to an empty file.
     pub(crate) fn is_bare(text: &str) -> bool {
         let bare: String = text.split_whitespace().collect();
         ["{}", r#"{"version":1}"#, r#"{"version":"v1"}"#].contains(&bare.as_str())
@@ -414,8 +414,8 @@ fn directory(layout: &Layout) -> Option<PathBuf> {
     )
 }
 
-/// Returns the events to install: all but those that fire often or twice, and these as well where
-/// hooks are configured that nothing else would fire.
+/// Returns the events to install: all but those that fire often or twice, unless hooks are configured that no
+/// other event fires.
 pub(crate) fn events(agent: Agent, configured: &[Event]) -> Vec<&'static NativeEvent> {
     let mapped = || agent.events().iter().filter(|native| native.event.is_some());
     let usual: Vec<Event> = mapped()
