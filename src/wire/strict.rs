@@ -229,9 +229,9 @@ mod tests {
     fn a_document_of_too_many_values_is_refused() {
         let items = |count: usize| format!("[{}1]", "1,".repeat(count - 1));
         assert!(parse_strict(&items(MAX_VALUES - 1)).is_ok());
-        assert_eq!(parse_strict(&items(MAX_VALUES)), Err(StrictJsonError::TooMany));
-        let objects = format!("[{}{{}}]", r#"{"a":1},"#.repeat(MAX_VALUES / 3));
-        assert_eq!(parse_strict(&objects), Err(StrictJsonError::TooMany));
+        assert!(parse_strict(&items(MAX_VALUES)) == Err(StrictJsonError::TooMany));
+        let objects = format!("[{}{{}}]", r#"{"a":1},"#.repeat(MAX_VALUES / 3 + 1));
+        assert!(parse_strict(&objects) == Err(StrictJsonError::TooMany), "keys count");
     }
 
     #[test]
