@@ -71,6 +71,10 @@ pub enum Event {
     ToolGuard,
     /// A worktree is about to be created for a session.
     WorktreeCreate,
+    /// An agent is about to run its part of a task.
+    BeforeAgentRun,
+    /// An agent has completed its part of a task.
+    AfterAgentComplete,
 }
 
 /// What happens to an event when one of its hooks could not give an answer.
@@ -229,7 +233,7 @@ impl Contract {
 
 /// The contract of every event. The order is the one shown to users: the twelve of docker-agent
 /// v1.52.0 first.
-static CONTRACTS: [Contract; 28] = {
+static CONTRACTS: [Contract; 30] = {
     use ContextMode::{Json, Text};
     use FailureMode::{Ask, Closed};
     use Permission::{Approves, Decides};
@@ -302,6 +306,13 @@ static CONTRACTS: [Contract; 28] = {
             .permission(Decides)
             .metadata(),
         event(Event::WorktreeCreate, "a worktree is about to be created").blocks().context(Text),
+        // docker-agent's routing answers (`transition`) are not read: a hook allows or denies.
+        event(Event::BeforeAgentRun, "an agent is about to run its part of a task")
+            .blocks()
+            .fails(Closed),
+        event(Event::AfterAgentComplete, "an agent has completed its part of a task")
+            .blocks()
+            .fails(Closed),
     ]
 };
 
@@ -363,6 +374,8 @@ impl Event {
             Self::ToolInputTransform => "tool_input_transform",
             Self::ToolGuard => "tool_guard",
             Self::WorktreeCreate => "worktree_create",
+            Self::BeforeAgentRun => "before_agent_run",
+            Self::AfterAgentComplete => "after_agent_complete",
         }
     }
 }

@@ -72,6 +72,9 @@ impl Reader {
     /// Reads one hook; `None` when it is broken, which is reported.
     pub(super) fn hook(&mut self, node: &Node, place: &Place<'_>) -> Option<Hook> {
         let errors = self.errors();
+        if self.of_docker_agent(node) {
+            return None;
+        }
         let fields = self.fields(node, "a hook", &KEYS)?;
         let contract = place.event.contract();
         let defaults = place.defaults;
@@ -139,6 +142,22 @@ impl Reader {
         }
         self.broken_hooks.push(hook);
         None
+    }
+
+    /// Refuses a hook of a type that only docker-agent has; its keys would each be a mistake here.
+    fn of_docker_agent(&mut self, node: &Node) -> bool {
+        let entries = node.as_map().unwrap_or_default();
+        let named = |name: &str| entries.iter().find(|(key, _)| key.as_text() == Some(name));
+        let Some((_, value)) = named("type") else { return false };
+        let kind = value.as_text().filter(|kind| ["model", "evaluator"].contains(kind));
+        // A program may have registered a type of this name, with its parameters in `with`.
+        let Some(kind) = kind.filter(|kind| named(kind).is_some()) else { return false };
+        self.error_with_hint(
+            value,
+            format!("only docker-agent runs hooks of type `{kind}`, so this file is refused"),
+            "remove the hook from the file that hookexec reads, or write a `command` in its place",
+        );
+        true
     }
 
     fn optional<T>(

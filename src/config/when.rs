@@ -109,7 +109,8 @@ impl Reader {
         match Field::parse(&written) {
             Ok(field) => {
                 let top = field.top();
-                if !Input::FIELDS.contains(&top) && !CARRIED.contains(&top) {
+                let known = [&Input::FIELDS[..], &CARRIED, &Input::OF_CONTROL_EVENTS].concat();
+                if !known.contains(&top) {
                     let warning = format!("no input of ours has a field `{top}`");
                     let hint = match suggest::closest(top, Input::FIELDS) {
                         Some(meant) => format!("did you mean `{meant}`?"),

@@ -321,6 +321,11 @@ impl Input {
         "native",
     ];
 
+    /// What docker-agent's `before_agent_run` and `after_agent_complete` carry in
+    /// [`extra`](Self::extra).
+    pub const OF_CONTROL_EVENTS: [&'static str; 6] =
+        ["task_input", "previous_output", "output", "conversation", "invocation_id", "step_id"];
+
     /// Returns the top-level field `name` as JSON, or `None` when it is not set.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<Cow<'_, Value>> {

@@ -95,3 +95,31 @@ processes:
     assert_eq!(processes["takes_it"].inherit_env, InheritEnv::Only(vec!["PATH".into()]));
     assert_eq!(processes["has_its_own"].inherit_env, InheritEnv::All);
 }
+
+#[tokio::test]
+async fn the_control_events_of_docker_agent_fail_closed_and_carry_their_input() {
+    let input = Input::from_json(
+        serde_json::json!({ "task_input": "deploy it", "step_id": 3 }).as_object().unwrap().clone(),
+    )
+    .unwrap();
+    for event in [Event::BeforeAgentRun, Event::AfterAgentComplete] {
+        for (command, expected) in [
+            // The keys reach the hook as the host sent them.
+            ("grep -q '\"step_id\":3' || exit 2", None),
+            ("exit 2", Some(Decision::Deny)),
+            ("/nowhere/guard", Some(Decision::Deny)),
+        ] {
+            let text = format!(
+                "{event}: {{ type: command, command: {command:?}, when: {{ field: task_input, regex: '^deploy' }} }}\n"
+            );
+            let config = Config::from_yaml(&text, "hooks.yaml").unwrap();
+            assert!(!config.warnings.to_string().contains("no input"), "{}", config.warnings);
+            let executor = Executor::builder(config).build().unwrap();
+            assert_eq!(
+                executor.dispatch(event, &input).await.decision,
+                expected,
+                "{event} {command}"
+            );
+        }
+    }
+}

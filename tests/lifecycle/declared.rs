@@ -43,6 +43,8 @@ fn what_the_drivers_fire_leaves_out_what_only_a_host_can_know() {
             Event::BeforeCompaction,
             Event::AfterCompaction,
             Event::WorktreeCreate,
+            Event::BeforeAgentRun,
+            Event::AfterAgentComplete,
         ]
     );
 }
