@@ -151,6 +151,8 @@ pub struct Contract {
     pub permission: Permission,
     /// What its hooks may rewrite.
     pub rewrite: Rewrite,
+    /// Whether it exists to rewrite: each of its hooks is a rewriter, and they run in file order.
+    pub transforms: bool,
     /// Which answers become context for the model.
     pub context: ContextMode,
     /// Whether a hook may supply the summary of a compaction.
@@ -172,6 +174,7 @@ impl Contract {
             failure: FailureMode::Open,
             permission: Permission::None,
             rewrite: Rewrite::None,
+            transforms: false,
             context: ContextMode::None,
             summary: false,
             metadata: false,
@@ -197,6 +200,11 @@ impl Contract {
 
     const fn rewrites(self, rewrite: Rewrite) -> Self {
         Self { rewrite, ..self }
+    }
+
+    /// The event exists to rewrite.
+    const fn transforms(self, rewrite: Rewrite) -> Self {
+        Self { rewrite, transforms: true, ..self }
     }
 
     const fn context(self, context: ContextMode) -> Self {
@@ -261,9 +269,10 @@ static CONTRACTS: [Contract; 30] = {
         event(Event::SessionStart, "a session begins or resumes").context(Text),
         event(Event::TurnStart, "a turn begins, before the model is called").context(Text),
         // Ours: model, tools and options may be rewritten along with the messages, as PicoClaw's before_llm does.
-        event(Event::BeforeLlmCall, "immediately before a model call").blocks().rewrites(Request),
+        event(Event::BeforeLlmCall, "immediately before a model call").blocks().transforms(Request),
         // Ours: the response may be rewritten, as PicoClaw's after_llm does.
-        event(Event::AfterLlmCall, "immediately after a successful model call").rewrites(Response),
+        event(Event::AfterLlmCall, "immediately after a successful model call")
+            .transforms(Response),
         event(Event::SessionEnd, "a session ends"),
         event(Event::OnUserInput, "the agent waits for the user"),
         // Context as in v1.52.0.
@@ -294,11 +303,11 @@ static CONTRACTS: [Contract; 30] = {
         event(Event::AfterCompaction, "compaction finished"),
         event(Event::ToolResponseTransform, "a tool's response, before anyone sees it")
             .tool_matched()
-            .rewrites(ToolResponse),
+            .transforms(ToolResponse),
         event(Event::ToolInputTransform, "a tool's arguments, before any guard sees them")
             .tool_matched()
             .blocks()
-            .rewrites(ToolInput),
+            .transforms(ToolInput),
         event(Event::ToolGuard, "the mandatory guard of a tool call")
             .tool_matched()
             .blocks()

@@ -25,10 +25,15 @@ const MAX_STATES: usize = 160_000;
 const SIZE_LIMIT: usize = 16 << 20;
 /// How much a pattern may remember of the texts it has seen, in bytes.
 const MEMORY: usize = 256 << 10;
+/// How much work one pass over the conditions of an event may be, in positions of patterns times
+/// bytes of text: about a second in the worst case, measured with `.{7000}` on 60 KB.
+const MAX_WORK: u64 = 150_000_000;
 /// How many texts are kept that a match may begin with.
 const MAX_BEGINNINGS: usize = 64;
 /// How many states a pattern has at least, for what it costs beside them.
 const LEAST_STATES: usize = 200;
+/// How many states of a class of characters are looked at for one byte: it is in one character.
+const CLASS_WIDTH: usize = 4;
 /// Up to how many bytes a simple pattern is known to be small.
 const SIMPLE: usize = 400;
 
@@ -44,6 +49,8 @@ pub(crate) struct Pattern {
     beginnings: Option<Arc<[Box<[u8]>]>>,
     /// About how many states it has, compiled.
     states: usize,
+    /// About how many of them are looked at for one byte of a text, at worst.
+    width: usize,
     compiled: Arc<OnceLock<Option<Regex>>>,
 }
 
@@ -61,7 +68,8 @@ impl Pattern {
             // The most that a byte of it can take, half of a `.+`.
             let states = (10 * whole.len()).max(LEAST_STATES);
             let (text, beginnings) = (whole.into(), Some(beginnings));
-            return Ok(Self { text, beginnings, states, compiled: Arc::default() });
+            let width = states;
+            return Ok(Self { text, beginnings, states, width, compiled: Arc::default() });
         }
         // The pattern alone first: `a)|(b` must not become valid by the parentheses around it.
         parse(bounded(text, MAX_REGEX)?)?;
@@ -84,7 +92,8 @@ impl Pattern {
         if states > MAX_STATES {
             return Err("it is too large: it repeats too much, too often".to_owned());
         }
-        Ok(Self { text, beginnings: beginnings(hir), states, compiled: Arc::default() })
+        let (beginnings, width) = (beginnings(hir), size(hir, &|_| CLASS_WIDTH));
+        Ok(Self { text, beginnings, states, width, compiled: Arc::default() })
     }
 
     /// Returns about how many states it has once it is compiled, whether it is or not.
@@ -92,10 +101,28 @@ impl Pattern {
         self.states
     }
 
+    /// Returns whether the pattern is found in `text`, and takes the work from `budget`.
+    pub(crate) fn is_match_within(
+        &self,
+        text: &str,
+        budget: &mut Budget,
+    ) -> Result<bool, TooMuchWork> {
+        if !self.may_begin(text) {
+            return Ok(false);
+        }
+        budget.take(self.width, text.len())?;
+        Ok(self.is_match(text))
+    }
+
+    /// Returns whether `text` begins as every match does.
+    fn may_begin(&self, text: &str) -> bool {
+        let begins = |beginning: &[u8]| text.as_bytes().starts_with(beginning);
+        self.beginnings.as_ref().is_none_or(|all| all.iter().any(|one| begins(one)))
+    }
+
     /// Returns whether the pattern is found in `text`.
     pub(crate) fn is_match(&self, text: &str) -> bool {
-        let begins = |beginning: &[u8]| text.as_bytes().starts_with(beginning);
-        if self.beginnings.as_ref().is_some_and(|all| !all.iter().any(|one| begins(one))) {
+        if !self.may_begin(text) {
             return false;
         }
         self.compiled
@@ -109,6 +136,33 @@ impl Pattern {
     /// Returns the pattern as written.
     pub(crate) fn as_str(&self) -> &str {
         &self.text
+    }
+}
+
+/// The work that patterns may still do. It counts positions and bytes, not time, so that the same
+/// input always gets the same answer.
+#[derive(Debug)]
+pub(crate) struct Budget(u64);
+
+/// A pattern would do more work than its budget has left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TooMuchWork;
+
+impl Budget {
+    /// Returns the budget for one pass over the conditions of an event.
+    pub(crate) const fn new() -> Self {
+        Self(MAX_WORK)
+    }
+
+    /// Returns a budget without an end.
+    pub(crate) const fn unlimited() -> Self {
+        Self(u64::MAX)
+    }
+
+    fn take(&mut self, width: usize, bytes: usize) -> Result<(), TooMuchWork> {
+        let work = u64::try_from(width.saturating_mul(bytes)).unwrap_or(u64::MAX);
+        self.0 = self.0.checked_sub(work).ok_or(TooMuchWork)?;
+        Ok(())
     }
 }
 
@@ -165,20 +219,27 @@ fn compile(text: &str) -> Result<Regex, regex::Error> {
 
 /// Returns a number that the states of the compiled pattern do not exceed.
 fn states(hir: &Hir) -> usize {
+    // A range of characters takes up to four bytes, and few ranges need more than two ways.
+    size(hir, &|class| match class {
+        Class::Unicode(class) => class.ranges().len().saturating_mul(8),
+        Class::Bytes(class) => class.ranges().len(),
+    })
+}
+
+/// Returns how large a pattern is, given how large a class of characters is.
+fn size(hir: &Hir, of_class: &dyn Fn(&Class) -> usize) -> usize {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => 1,
         HirKind::Literal(literal) => literal.0.len(),
-        // A range of characters takes up to four bytes, and few ranges need more than two ways.
-        HirKind::Class(Class::Unicode(class)) => class.ranges().len().saturating_mul(8),
-        HirKind::Class(Class::Bytes(class)) => class.ranges().len(),
-        HirKind::Capture(capture) => states(&capture.sub).saturating_add(2),
+        HirKind::Class(class) => of_class(class),
+        HirKind::Capture(capture) => size(&capture.sub, of_class).saturating_add(2),
         HirKind::Repetition(repetition) => {
             let times = repetition.max.unwrap_or(repetition.min.saturating_add(1)).max(1);
             let times = usize::try_from(times).unwrap_or(usize::MAX);
-            states(&repetition.sub).saturating_add(2).saturating_mul(times)
+            size(&repetition.sub, of_class).saturating_add(2).saturating_mul(times)
         }
         HirKind::Concat(parts) | HirKind::Alternation(parts) => {
-            parts.iter().map(states).fold(1, usize::saturating_add)
+            parts.iter().map(|part| size(part, of_class)).fold(1, usize::saturating_add)
         }
     }
 }

@@ -45,6 +45,11 @@ pub trait Handler: Send + Sync + 'static {
         false
     }
 
+    /// Returns whether the hook is there to rewrite, so that it runs as with `mutates: true`.
+    fn rewrites(&self) -> bool {
+        false
+    }
+
     /// Returns what counts in the place of an answer when the hook failed and the event would go
     /// on.
     fn on_failure(&self, event: Event) -> Option<Output> {

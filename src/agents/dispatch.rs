@@ -4,13 +4,14 @@
 //! configured and never called is worse than none. The order is that of the drivers in
 //! [`lifecycle`](crate::lifecycle).
 
-use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::time::Instant;
 
 use super::native::Ask;
 use super::read::NativeCall;
 use super::{Agent, NativeEvent};
 use crate::event::Event;
-use crate::executor::Executor;
+use crate::executor::{Executor, Wish};
 use crate::wire::{Decision, Input, Verdict};
 
 /// Runs the hooks of every event that `call` stands for and folds their verdicts into one.
@@ -18,24 +19,9 @@ use crate::wire::{Decision, Input, Verdict};
 /// # Panics
 /// When it is not called within a Tokio runtime that has time and I/O enabled.
 pub async fn dispatch(executor: &Executor, call: &NativeCall) -> Verdict {
-    let Some(event) = call.event else { return Verdict::no_opinion(Event::Notification) };
-    let mut run = Run::new(executor, &call.input, event);
-    for step in moments(event) {
-        if step == Event::OnSessionResume && call.input.source.as_deref() != Some("resume") {
-            continue;
-        }
-        run.fire(step).await;
-        if run.is_over() {
-            return run.verdict;
-        }
-    }
-    if event == Event::PreToolUse {
-        run.guard_again().await;
-        if consults_approvers(call.agent, call.native) {
-            run.approve().await;
-        }
-    }
-    run.verdict
+    let mut moment = Moment::new(call);
+    moment.run(executor, call, None).await;
+    moment.into_verdict()
 }
 
 /// Returns the events that fire together with `event`, in order.
@@ -71,9 +57,15 @@ impl NativeEvent {
 }
 
 /// One moment of an agent on its way through our events.
-struct Run<'r> {
-    executor: &'r Executor,
-    input: Cow<'r, Input>,
+///
+/// It keeps what the hooks of one event have said while those of the next run, so that nothing is
+/// lost when the caller stops [`run`](Self::run) and [gives up](Self::give_up).
+#[derive(Debug)]
+pub struct Moment {
+    /// The events whose hooks have not answered yet, in order.
+    left: VecDeque<Event>,
+    /// The input, once a hook rewrote it.
+    rewritten: Option<Input>,
     verdict: Verdict,
     /// Whether the mandatory guard asks; no hook can answer that in the user's place.
     guard_asks: bool,
@@ -81,34 +73,106 @@ struct Run<'r> {
     unguarded: bool,
 }
 
-impl<'r> Run<'r> {
-    fn new(executor: &'r Executor, input: &'r Input, event: Event) -> Self {
+impl Moment {
+    /// Returns the moment of `call`, before any of its hooks ran.
+    #[must_use]
+    pub fn new(call: &NativeCall) -> Self {
+        let resumes = call.input.source.as_deref() == Some("resume");
+        let mut left: VecDeque<Event> = call.event.map(moments).unwrap_or_default().into();
+        left.retain(|event| resumes || *event != Event::OnSessionResume);
         Self {
-            executor,
-            input: Cow::Borrowed(input),
-            verdict: Verdict::no_opinion(event),
+            left,
+            rewritten: None,
+            verdict: Verdict::no_opinion(call.event.unwrap_or(Event::Notification)),
             guard_asks: false,
             unguarded: false,
         }
     }
 
-    async fn fire(&mut self, event: Event) {
-        if !self.executor.has(event) {
+    /// Runs the hooks. Those that are late at `deadline` fail by their own `on_error`.
+    ///
+    /// # Panics
+    /// When it is not called within a Tokio runtime that has time and I/O enabled.
+    pub async fn run(&mut self, executor: &Executor, call: &NativeCall, deadline: Option<Instant>) {
+        while let Some(event) = self.left.front().copied() {
+            self.fire(event, executor, call, deadline).await;
+            self.left.pop_front();
+            if self.is_over() {
+                self.left.clear();
+                return;
+            }
+        }
+        if call.event == Some(Event::PreToolUse) {
+            if self.unguarded {
+                // The mandatory guard sees the arguments that will be executed.
+                self.rewritten.iter_mut().for_each(|input| input.repeated = true);
+                self.fire(Event::ToolGuard, executor, call, deadline).await;
+                self.rewritten.iter_mut().for_each(|input| input.repeated = false);
+            }
+            if consults_approvers(call.agent, call.native) {
+                self.approve(executor, call, deadline).await;
+            }
+        }
+    }
+
+    /// Has the hooks fail, by their own `on_error`, that have not answered yet.
+    pub fn give_up(&mut self, executor: &Executor, call: &NativeCall, why: &str) {
+        let guard = (self.unguarded && !self.is_over()).then_some(Event::ToolGuard);
+        for event in std::mem::take(&mut self.left).into_iter().chain(guard) {
+            let input = self.rewritten.as_ref().unwrap_or(&call.input);
+            self.verdict.absorb(executor.failed(event, Some(input), why));
+        }
+    }
+
+    /// Returns what the hooks have said together.
+    #[must_use]
+    pub fn into_verdict(self) -> Verdict {
+        self.verdict
+    }
+
+    async fn fire(
+        &mut self,
+        event: Event,
+        executor: &Executor,
+        call: &NativeCall,
+        deadline: Option<Instant>,
+    ) {
+        if !executor.has(event) {
             return;
         }
-        let verdict = self.executor.dispatch(event, &self.input).await;
+        let approves = (call.event == Some(Event::PreToolUse)).then_some(Event::PermissionRequest);
+        let mut later = self.left.iter().copied().filter(|it| *it != event).chain(approves);
+        let others_follow = later.any(|event| executor.has_others(event));
+        let mut verdict =
+            self.ask(event, executor, call, Wish { deadline, others_follow, observer: None }).await;
+        if self.verdict.withholds() {
+            verdict.updated_tool_response = None;
+        }
         if event == Event::ToolGuard {
             self.guard_asks |= verdict.decision == Some(Decision::Ask);
             self.unguarded = false;
         }
-        if let Some(arguments) = &verdict.updated_input {
-            self.input.to_mut().tool_input = Some(arguments.clone());
-            self.unguarded = true;
+        if verdict.updated_input.is_some() || verdict.updated_tool_response.is_some() {
+            let input = self.rewritten.get_or_insert_with(|| call.input.clone());
+            if let Some(arguments) = &verdict.updated_input {
+                input.tool_input = Some(arguments.clone());
+                self.unguarded = true;
+            }
+            if let Some(response) = &verdict.updated_tool_response {
+                input.tool_response = Some(response.clone());
+            }
         }
-        if let Some(response) = &verdict.updated_tool_response {
-            self.input.to_mut().tool_response = Some(response.clone());
-        }
-        merge(&mut self.verdict, verdict);
+        self.verdict.absorb(verdict);
+    }
+
+    async fn ask(
+        &self,
+        event: Event,
+        executor: &Executor,
+        call: &NativeCall,
+        wish: Wish<'_>,
+    ) -> Verdict {
+        executor.run(event, self.rewritten.as_ref().unwrap_or(&call.input), wish).await
     }
 
     /// Returns whether nothing that follows could matter: it is denied, ended, or about another
@@ -119,62 +183,19 @@ impl<'r> Run<'r> {
             || self.verdict.updated_tool_name.is_some()
     }
 
-    /// Shows the mandatory guard the arguments that will be executed.
-    async fn guard_again(&mut self) {
-        if self.unguarded {
-            self.fire(Event::ToolGuard).await;
-        }
-    }
-
     /// Asks the hooks that answer in the user's place, when a hook asks.
-    async fn approve(&mut self) {
+    async fn approve(&mut self, executor: &Executor, call: &NativeCall, deadline: Option<Instant>) {
         let asks = self.verdict.decision == Some(Decision::Ask);
-        if !asks || !self.executor.has(Event::PermissionRequest) {
+        if !asks || !executor.has(Event::PermissionRequest) {
             return;
         }
-        let answer = self.executor.dispatch(Event::PermissionRequest, &self.input).await;
+        let wish = Wish { deadline, ..Wish::default() };
+        let answer = self.ask(Event::PermissionRequest, executor, call, wish).await;
         if answer.decision == Some(Decision::Allow) && !self.guard_asks {
             self.verdict.decision = None;
             self.verdict.allowed = true;
             self.verdict.message = None;
         }
-        merge(&mut self.verdict, answer);
+        self.verdict.absorb(answer);
     }
-}
-
-/// Adds a later verdict on the same moment: the strictest decision counts, and what was said last
-/// of a thing that only one can say.
-fn merge(verdict: &mut Verdict, next: Verdict) {
-    let join = |before: &mut Option<String>, after: Option<String>| match (before, after) {
-        (Some(before), Some(after)) => {
-            before.push('\n');
-            before.push_str(&after);
-        }
-        (before, after) => *before = before.take().or(after),
-    };
-    if next.decision > verdict.decision {
-        verdict.decision = next.decision;
-        verdict.message = next.message;
-        verdict.exit_code = next.exit_code;
-        verdict.stderr = next.stderr;
-    } else if next.decision == verdict.decision {
-        join(&mut verdict.message, next.message);
-    }
-    verdict.allowed &= next.allowed;
-    verdict.hooks.extend(next.hooks);
-    join(&mut verdict.additional_context, next.additional_context);
-    join(&mut verdict.system_message, next.system_message);
-    verdict.updated_input = next.updated_input.or(verdict.updated_input.take());
-    verdict.updated_tool_name = next.updated_tool_name.or(verdict.updated_tool_name.take());
-    verdict.updated_messages = next.updated_messages.or(verdict.updated_messages.take());
-    verdict.updated_request = next.updated_request.or(verdict.updated_request.take());
-    verdict.updated_response = next.updated_response.or(verdict.updated_response.take());
-    verdict.updated_tool_response =
-        next.updated_tool_response.or(verdict.updated_tool_response.take());
-    verdict.summary = verdict.summary.take().or(next.summary);
-    verdict.metadata.extend(next.metadata);
-    verdict.respond = verdict.respond.take().or(next.respond);
-    verdict.stop = verdict.stop.take().or(next.stop);
-    verdict.suppress_output |= next.suppress_output;
-    verdict.failed_open.extend(next.failed_open);
 }

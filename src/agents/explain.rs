@@ -22,6 +22,14 @@ pub fn explain(executor: &Executor, call: &NativeCall) -> Vec<Explanation> {
     merged
 }
 
+/// Returns the kinds of a tool of which only the name is known, and the agent that has it.
+pub(crate) fn kinds_of(agent: Option<&str>, name: &str) -> Vec<String> {
+    match agent.and_then(|agent| agent.parse::<Agent>().ok()).map(adapter) {
+        Some(adapter) => tools::kinds(adapter.tools, adapter.mcp, name, &JsonObject::new()),
+        None => tools::kinds_anywhere(name),
+    }
+}
+
 /// Adds the kinds of the tool where the input names an agent and no kinds, as [`read`](super::read) does
 /// for the agent's own payload. Guards by kind, such as `matcher: shell`, then match.
 pub fn add_tool_kinds(input: &mut Input) {

@@ -32,7 +32,8 @@ use std::str::FromStr;
 
 pub use answer::{Answer, answer, failure};
 pub use dialect::Dialect;
-pub use dispatch::dispatch;
+pub use dispatch::{Moment, dispatch};
+pub(crate) use explain::kinds_of;
 pub use explain::{add_tool_kinds, explain};
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
 pub(crate) use read::CARRIED;

@@ -23,6 +23,7 @@ pub(super) const ADD_CONTEXT: Shipped = Shipped {
     example: "session_start:\n  - { type: builtin, command: add_context, args: [\"This is session {{session_id}} in {{cwd}}.\"] }",
     suits: gives_context,
     inline: true,
+    rewrites: false,
     on_failure: |_| None,
     prepare,
 };

@@ -11,6 +11,7 @@ pub(super) const ADD_DATE: Shipped = Shipped {
     example: "turn_start:\n  - { type: builtin, command: add_date }",
     suits: gives_context,
     inline: true,
+    rewrites: false,
     on_failure: |_| None,
     prepare,
 };

@@ -15,6 +15,7 @@ pub(super) const ADD_DIRECTORY_LISTING: Shipped = Shipped {
     example: "session_start:\n  - { type: builtin, command: add_directory_listing }",
     suits: gives_context,
     inline: false,
+    rewrites: false,
     on_failure: |_| None,
     prepare,
 };

@@ -12,6 +12,7 @@ pub(super) const ADD_ENVIRONMENT_INFO: Shipped = Shipped {
     example: "session_start:\n  - { type: builtin, command: add_environment_info }",
     suits: gives_context,
     inline: false,
+    rewrites: false,
     on_failure: |_| None,
     prepare,
 };

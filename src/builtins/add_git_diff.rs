@@ -19,6 +19,7 @@ pub(super) const ADD_GIT_DIFF: Shipped = Shipped {
     example: "turn_start:\n  - { type: builtin, command: add_git_diff, args: [full] }",
     suits: gives_context,
     inline: false,
+    rewrites: false,
     on_failure: |_| None,
     prepare,
 };

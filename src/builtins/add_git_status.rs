@@ -14,6 +14,7 @@ pub(super) const ADD_GIT_STATUS: Shipped = Shipped {
     example: "turn_start:\n  - { type: builtin, command: add_git_status }",
     suits: gives_context,
     inline: false,
+    rewrites: false,
     on_failure: |_| None,
     prepare,
 };

@@ -32,6 +32,7 @@ pub(super) const ADD_PROMPT_FILES: Shipped = Shipped {
     example: "turn_start:\n  - { type: builtin, command: add_prompt_files, args: [AGENTS.md, \"--depth=2\"] }",
     suits: gives_context,
     inline: false,
+    rewrites: false,
     on_failure: |_| None,
     prepare,
 };

@@ -16,6 +16,7 @@ pub(super) const ADD_RECENT_COMMITS: Shipped = Shipped {
     example: "session_start:\n  - { type: builtin, command: add_recent_commits, args: [\"20\"] }",
     suits: gives_context,
     inline: false,
+    rewrites: false,
     on_failure: |_| None,
     prepare,
 };

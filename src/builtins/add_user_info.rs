@@ -11,6 +11,7 @@ pub(super) const ADD_USER_INFO: Shipped = Shipped {
     example: "session_start:\n  - { type: builtin, command: add_user_info }",
     suits: gives_context,
     inline: true,
+    rewrites: false,
     on_failure: |_| None,
     prepare,
 };

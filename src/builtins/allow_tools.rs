@@ -15,6 +15,7 @@ pub(super) const ALLOW_TOOLS: Shipped = Shipped {
     example: "pre_tool_use:\n  - hooks:\n      - { type: builtin, command: allow_tools, args: [\"read|grep|glob\", \"mcp__docs__.*\"] }",
     suits: guards_tools,
     inline: true,
+    rewrites: false,
     on_failure: |_| None,
     prepare: prepare_allow,
 };
@@ -27,6 +28,7 @@ pub(super) const DENY_TOOLS: Shipped = Shipped {
     example: "pre_tool_use:\n  - hooks:\n      - { type: builtin, command: deny_tools, args: [shell, \"mcp__.*__delete_.*\"] }",
     suits: guards_tools,
     inline: true,
+    rewrites: false,
     on_failure: |_| None,
     prepare: prepare_deny,
 };

@@ -31,6 +31,7 @@ pub(super) const AUDIT_LOG: Shipped = Shipped {
     example: "post_tool_use:\n  - hooks:\n      - { type: builtin, command: audit_log, args: [\"~/.local/state/agent/audit.jsonl\"] }",
     suits: |_| true,
     inline: false,
+    rewrites: false,
     on_failure: |_| None,
     prepare,
 };

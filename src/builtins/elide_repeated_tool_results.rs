@@ -32,6 +32,7 @@ pub(super) const ELIDE_REPEATED_TOOL_RESULTS: Shipped = Shipped {
         contract.rewrite == Rewrite::ToolResponse || FORGETTING.contains(&contract.event)
     },
     inline: false,
+    rewrites: true,
     on_failure: |_| None,
     prepare,
 };

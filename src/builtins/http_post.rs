@@ -41,6 +41,7 @@ pub(super) const HTTP_POST: Shipped = Shipped {
     example: "session_end:\n  - { type: builtin, command: http_post, args: [\"https://hooks.example.com/agent\"], background: true }",
     suits: |_| true,
     inline: false,
+    rewrites: false,
     on_failure: |_| None,
     prepare,
 };

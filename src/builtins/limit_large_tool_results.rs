@@ -43,6 +43,7 @@ pub(super) const LIMIT_LARGE_TOOL_RESULTS: Shipped = Shipped {
         contract.rewrite == Rewrite::ToolResponse || contract.event == Event::SessionEnd
     },
     inline: false,
+    rewrites: true,
     on_failure: |_| None,
     prepare,
 };

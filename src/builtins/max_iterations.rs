@@ -17,6 +17,7 @@ pub(super) const MAX_ITERATIONS: Shipped = Shipped {
     example: "before_llm_call:\n  - { type: builtin, command: max_iterations, args: [\"50\"] }",
     suits: |contract| contract.event == Event::BeforeLlmCall,
     inline: true,
+    rewrites: false,
     on_failure: |_| None,
     prepare,
 };

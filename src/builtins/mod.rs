@@ -81,6 +81,8 @@ pub struct Shipped {
     suits: fn(&Contract) -> bool,
     /// Whether it is fast and never blocks.
     inline: bool,
+    /// Whether it rewrites: it then runs before the hooks that only look, as with `mutates: true`.
+    rewrites: bool,
     /// What counts when it fails and the event would go on.
     on_failure: fn(Event) -> Option<Output>,
     prepare: fn(&Surroundings, &[String]) -> Result<Prepared, String>,
@@ -162,14 +164,16 @@ impl Shipped {
         let checked = Arc::clone(&prepared);
         let run = move |input: &Input, args: &[String]| (prepared.get(args)?)(input);
         let builtin = if self.inline { Builtin::inline(run) } else { Builtin::blocking(run) };
-        builtin.with_about(self.about).with_on_failure(self.on_failure).with_check(
-            move |event, args| {
+        builtin
+            .with_about(self.about)
+            .with_rewrites(self.rewrites)
+            .with_on_failure(self.on_failure)
+            .with_check(move |event, args| {
                 if !self.is_for(event) {
                     return Err(self.wrong_event(event));
                 }
                 checked.get(args).map(drop)
-            },
-        )
+            })
     }
 
     fn wrong_event(&self, event: Event) -> String {

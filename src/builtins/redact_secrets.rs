@@ -19,6 +19,7 @@ pub(super) const REDACT_SECRETS: Shipped = Shipped {
     example: "tool_response_transform:\n  - hooks:\n      - { type: builtin, command: redact_secrets, mutates: true }",
     suits: |contract| contract.rewrite != Rewrite::None,
     inline: false,
+    rewrites: true,
     on_failure: withheld,
     prepare,
 };

@@ -4,20 +4,21 @@
 //! So there is always an answer, in time and in the dialect: wrong arguments, a broken payload or
 //! configuration, a panic and a missed deadline are denials where the event decides.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use etcetera::BaseStrategy as _;
-use hookexec::agents::{self, Agent, Answer};
-use hookexec::{Event, Executor, Input, Verdict};
+use hookexec::agents::{self, Agent, Answer, Moment, NativeCall};
+use hookexec::{Event, Executor, Input};
 
 use super::config::ConfigArgs;
+use super::error::CommandError;
 use super::exit::Exit;
 use super::run::Shown;
 use super::runtime::Runtime;
@@ -42,6 +43,9 @@ pub(crate) struct FromArgs {
 
 /// Below the shortest timeout that any of the agents has by default.
 const WITHIN: Duration = Duration::from_secs(25);
+
+/// The most of the time that is kept for writing the answer.
+const RESERVE: Duration = Duration::from_millis(200);
 
 /// How much later than asked for the last resort answers: a stuck program, not a slow hook.
 const LAST_RESORT: Duration = Duration::from_millis(500);
@@ -79,6 +83,27 @@ pub(crate) struct FromCall {
     as_installed: bool,
 }
 
+/// Why there is no verdict of all hooks.
+enum Failed {
+    /// The payload or the configuration can't be used.
+    Decide(String),
+    /// The time is over.
+    Late,
+    /// A signal ended it.
+    Signal(CommandError),
+}
+
+/// What is known by now, for the answer when the rest is missing.
+#[derive(Default)]
+struct Progress {
+    native: Option<&'static str>,
+    call: Option<NativeCall>,
+    /// What to say once a session: hooks that are missing.
+    absences: Vec<String>,
+    hooks: Option<(Executor, ConfigArgs)>,
+    moment: Option<Moment>,
+}
+
 impl FromCall {
     /// Shows the verdict on stderr, too.
     pub(crate) fn showing(self, shown: Shown) -> Self {
@@ -88,46 +113,37 @@ impl FromCall {
     /// Answers the agent.
     pub(crate) fn execute(self, config: &ConfigArgs) -> Exit {
         let started = Instant::now();
-        self.caller.clone().watch(self.within + LAST_RESORT);
-        // What the event is, as soon as it is known.
-        let native = Cell::new(None);
-        let firing = RefCell::new(None);
+        let standing = Standing::default();
+        self.caller.clone().watch(self.within + LAST_RESORT, Arc::clone(&standing));
         let runtime = match Runtime::new() {
             Ok(runtime) => runtime,
             Err(error) => return self.caller.fail(&error.to_string()),
         };
+        let mut progress = Progress::default();
         let decided = runtime.run(async {
-            let decide = self.decide(config, &native, &firing);
+            let decide = self.decide(config, started, &mut progress, &standing);
             tokio::time::timeout(self.within, decide).await
         });
-        let noted = |exit| {
-            if let Some(firing) = firing.take().filter(|_| self.is_from_settings()) {
-                note_firing(self.agent, &firing);
-            }
-            exit
+        let failed = match decided {
+            Ok(Ok(Ok(()))) => None,
+            Ok(Ok(Err(problem))) => Some(Failed::Decide(problem)),
+            Ok(Err(_)) => Some(Failed::Late),
+            Err(signal) => Some(Failed::Signal(signal)),
         };
-        let failure = match decided {
-            Ok(Ok(Ok((answer, decided)))) => {
-                let exit = noted(give(&answer));
-                if let Some((executor, config)) = decided {
-                    for (event, input) in executor.take_handed_over() {
-                        if let Err(error) = hand_over(&config, event, &input) {
-                            output::talk(&format!("hookexec: hooks in the background: {error}\n"));
-                        }
-                    }
-                    let left = self.within.saturating_sub(started.elapsed());
-                    let _ = runtime.run(executor.shutdown(left));
+        let exit = give(&self.answer(&mut progress, failed));
+        if let Some(call) = progress.call.filter(|_| self.is_from_settings()) {
+            note_firing(self.agent, &Firing { native: call.native.name, cwd: call.input.cwd });
+        }
+        if let Some((executor, config)) = progress.hooks {
+            for (event, input) in executor.take_handed_over() {
+                if let Err(error) = hand_over(&config, event, &input) {
+                    output::talk(&format!("hookexec: hooks in the background: {error}\n"));
                 }
-                return exit;
             }
-            Ok(Ok(Err(failure))) => failure,
-            Ok(Err(_)) => format!("no answer within {:?}", self.within),
-            Err(error) => error.to_string(),
-        };
-        noted(match native.get() {
-            Some(native) => give(&agents::failure(self.agent, Some(native), &failure)),
-            None => self.caller.fail(&failure),
-        })
+            let left = self.within.saturating_sub(started.elapsed());
+            let _ = runtime.run(executor.shutdown(left));
+        }
+        exit
     }
 
     /// Returns whether the agent seems to call, and not a person who tries it out: an agent calls as
@@ -136,40 +152,83 @@ impl FromCall {
         self.as_installed && !std::io::stdout().is_terminal()
     }
 
+    /// Runs the hooks; `progress` has everything that is known, also when this is dropped.
     async fn decide(
         &self,
         config: &ConfigArgs,
-        native: &Cell<Option<&'static str>>,
-        firing: &RefCell<Option<Firing>>,
-    ) -> Result<(Answer, Option<(Executor, ConfigArgs)>), String> {
+        started: Instant,
+        progress: &mut Progress,
+        standing: &Standing,
+    ) -> Result<(), String> {
         let stdin = tokio::task::spawn_blocking(input::read_stdin);
         let stdin = stdin.await.map_err(|error| error.to_string())?;
         let stdin = stdin.map_err(|error| error.to_string())?;
         let env = |name: &str| std::env::var(name).ok();
         let call = agents::read(self.agent, self.caller.hint.as_deref(), &stdin, env)
-            .inspect_err(|error| native.set(error.native))
+            .inspect_err(|error| progress.native = error.native)
             .map_err(|error| error.to_string())?;
         drop(stdin);
-        native.set(Some(call.native.name));
-        firing.replace(Some(Firing { native: call.native.name, cwd: call.input.cwd.clone() }));
-        let Some(event) = call.event else {
-            return Ok((agents::answer(&call, &Verdict::no_opinion(Event::Notification)), None));
-        };
-        let absences = RefCell::new(Vec::new());
+        progress.native = Some(call.native.name);
+        let Progress { call: read, absences, hooks, moment, .. } = progress;
+        let call = read.insert(call);
+        let moment = moment.insert(Moment::new(call));
+        if call.event.is_none() {
+            return Ok(());
+        }
+        let absent = RefCell::new(Vec::new());
         let config = config.clone().in_project(&call.project);
         let executor = config
-            .executor_telling(|absence| absences.borrow_mut().push(format!("hookexec: {absence}")))
+            .executor_telling(|absence| absent.borrow_mut().push(format!("hookexec: {absence}")))
             .map_err(|error| error.to_string())?
             .handing_over_background();
-        let mut verdict = agents::dispatch(&executor, &call).await;
-        self.shown.show(&executor, &call, &verdict);
-        let mut absences = absences.into_inner();
-        if !absences.is_empty() && event == Event::SessionStart {
+        *absences = absent.into_inner();
+        let (executor, _) = hooks.insert((executor, config));
+        let mut late = Moment::new(call);
+        late.give_up(executor, call, &self.late());
+        let late = agents::answer(call, &late.into_verdict());
+        *standing.lock().unwrap_or_else(PoisonError::into_inner) = Some(late);
+        // Some of the time is for the answer itself.
+        let deadline = started + self.within - (self.within / 20).min(RESERVE);
+        moment.run(executor, call, Some(deadline)).await;
+        Ok(())
+    }
+
+    /// Returns the answer from what is known. If hooks are missing in it, they have failed.
+    fn answer(&self, progress: &mut Progress, failed: Option<Failed>) -> Answer {
+        let problem = failed.map(|failed| match failed {
+            Failed::Decide(problem) => problem,
+            Failed::Late => self.late(),
+            Failed::Signal(error) => error.to_string(),
+        });
+        let Progress { native, call, absences, hooks, moment } = progress;
+        let (Some(call), Some(mut moment)) = (call.as_ref(), moment.take()) else {
+            let problem = problem.unwrap_or_else(|| self.late());
+            return match *native {
+                Some(native) => agents::failure(self.agent, Some(native), &problem),
+                None => self.caller.failure(&problem),
+            };
+        };
+        match (problem, &*hooks) {
+            (None, _) => {}
+            (Some(problem), Some((executor, _))) => moment.give_up(executor, call, &problem),
+            (Some(problem), None) => {
+                return agents::failure(self.agent, Some(call.native.name), &problem);
+            }
+        }
+        let mut verdict = moment.into_verdict();
+        if let Some((executor, _)) = hooks {
+            self.shown.show(executor, call, &verdict);
+        }
+        if !absences.is_empty() && call.event == Some(Event::SessionStart) {
             // Once a session, not at each of its events.
             absences.extend(verdict.system_message.take());
             verdict.system_message = Some(absences.join("\n"));
         }
-        Ok((agents::answer(&call, &verdict), Some((executor, config))))
+        agents::answer(call, &verdict)
+    }
+
+    fn late(&self) -> String {
+        format!("no answer within {:?}", self.within)
     }
 }
 
@@ -235,8 +294,8 @@ impl Caller {
         Some(self.agent?.native_event(self.hint.as_deref()?)?.name)
     }
 
-    /// Answers in the last moment, should nobody have done it by then.
-    fn watch(self, last: Duration) {
+    /// Answers in the last moment, if nothing else has by then.
+    fn watch(self, last: Duration, standing: Standing) {
         let late = move || {
             std::thread::sleep(last);
             let exit = match GIVEN.try_lock() {
@@ -244,7 +303,11 @@ impl Caller {
                 Err(TryLockError::WouldBlock) => Exit::Denied,
                 given => {
                     drop(given);
-                    give(&self.failure(&format!("no answer within {last:?}")))
+                    let standing = standing.lock().unwrap_or_else(PoisonError::into_inner).take();
+                    give(
+                        &standing
+                            .unwrap_or_else(|| self.failure(&format!("no answer within {last:?}"))),
+                    )
                 }
             };
             std::process::exit(i32::from(exit.code()));
@@ -253,6 +316,9 @@ impl Caller {
         let _ = std::thread::Builder::new().name("last resort".to_owned()).spawn(late);
     }
 }
+
+/// The answer for the case that no other comes in time: what it means that all hooks have failed.
+type Standing = Arc<Mutex<Option<Answer>>>;
 
 /// The exit code that went with the answer; only one answer leaves the process.
 static GIVEN: Mutex<Option<Exit>> = Mutex::new(None);

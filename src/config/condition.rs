@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::{Number, Value};
+use serde_json::Value;
 
-use crate::pattern::Pattern;
+use crate::pattern::{Budget, Pattern, TooMuchWork};
 use crate::wire::{Input, same_json};
 
 /// A condition on an event's input.
@@ -68,11 +68,28 @@ impl Condition {
     /// Returns whether `input` meets the condition.
     #[must_use]
     pub fn holds(&self, input: &Input) -> bool {
+        self.holds_within(input, &mut Budget::unlimited()).unwrap_or_default()
+    }
+
+    /// Returns whether `input` meets the condition, as far as `budget` lets its patterns look.
+    pub(crate) fn holds_within(
+        &self,
+        input: &Input,
+        budget: &mut Budget,
+    ) -> Result<bool, TooMuchWork> {
+        let mut one_is = |parts: &[Self], wanted: bool| {
+            for part in parts {
+                if part.holds_within(input, budget)? == wanted {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        };
         match self {
-            Self::All(parts) => parts.iter().all(|part| part.holds(input)),
-            Self::Any(parts) => parts.iter().any(|part| part.holds(input)),
-            Self::Not(part) => !part.holds(input),
-            Self::Leaf(leaf) => leaf.test.holds(input.lookup(&leaf.field.path).as_deref()),
+            Self::All(parts) => one_is(parts, false).map(|found| !found),
+            Self::Any(parts) => one_is(parts, true),
+            Self::Not(part) => part.holds_within(input, budget).map(|holds| !holds),
+            Self::Leaf(leaf) => leaf.test.holds(input.lookup(&leaf.field.path).as_deref(), budget),
         }
     }
 
@@ -97,11 +114,15 @@ impl Condition {
             Self::Not(part) => ("not", vec![part.explain(input)]),
             Self::Leaf(leaf) => {
                 let value = input.lookup(&leaf.field.path).map(Cow::into_owned);
-                let holds = leaf.test.holds(value.as_ref());
-                return Trace { holds, condition: leaf.to_string(), value, parts: Vec::new() };
+                let (holds, condition) = match leaf.test.holds(value.as_ref(), &mut Budget::new()) {
+                    Ok(holds) => (holds, leaf.to_string()),
+                    Err(TooMuchWork) => (false, format!("{leaf} (too much work: the hook fails)")),
+                };
+                return Trace { holds, condition, value, parts: Vec::new() };
             }
         };
-        Trace { holds: self.holds(input), condition: condition.to_owned(), value: None, parts }
+        let holds = self.holds_within(input, &mut Budget::new()).unwrap_or_default();
+        Trace { holds, condition: condition.to_owned(), value: None, parts }
     }
 }
 
@@ -143,49 +164,37 @@ impl Test {
         Ok(Self::Glob { written: written.into(), pattern: Pattern::glob(written)? })
     }
 
-    fn holds(&self, value: Option<&Value>) -> bool {
+    fn holds(&self, value: Option<&Value>, budget: &mut Budget) -> Result<bool, TooMuchWork> {
         if let Self::Exists(wanted) = self {
-            return value.is_some() == *wanted;
+            return Ok(value.is_some() == *wanted);
         }
-        let Some(value) = value else { return false };
-        match self {
-            Self::Equals(wanted) => same(wanted, value),
-            Self::In(wanted) => wanted.iter().any(|wanted| same(wanted, value)),
-            Self::Regex(pattern) | Self::Glob { pattern, .. } => found(pattern, value),
+        let Some(value) = value else { return Ok(false) };
+        Ok(match self {
+            Self::Equals(wanted) => same_json(wanted, value),
+            Self::In(wanted) => wanted.iter().any(|wanted| same_json(wanted, value)),
+            Self::Regex(pattern) | Self::Glob { pattern, .. } => found(pattern, value, budget)?,
             Self::Exists(_) => false,
-        }
+        })
     }
 }
 
 /// Returns whether the text of `value` matches; a list matches when one of its items does, so
 /// that a guard on a command line sees an argument vector too.
-fn found(pattern: &Pattern, value: &Value) -> bool {
+fn found(pattern: &Pattern, value: &Value, budget: &mut Budget) -> Result<bool, TooMuchWork> {
     match value {
-        Value::String(text) => pattern.is_match(text),
-        Value::Number(number) => pattern.is_match(&number.to_string()),
-        Value::Bool(flag) => pattern.is_match(if *flag { "true" } else { "false" }),
-        Value::Array(items) => items.iter().any(|item| found(pattern, item)),
-        Value::Null | Value::Object(_) => false,
+        Value::String(text) => pattern.is_match_within(text, budget),
+        Value::Number(number) => pattern.is_match_within(&number.to_string(), budget),
+        Value::Bool(flag) => pattern.is_match_within(if *flag { "true" } else { "false" }, budget),
+        Value::Array(items) => {
+            for item in items {
+                if found(pattern, item, budget)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        Value::Null | Value::Object(_) => Ok(false),
     }
-}
-
-/// Returns whether two values are equal. Types count, `3` is not `"3"`; how a number is written
-/// does not, `3` is `3.0`.
-fn same(left: &Value, right: &Value) -> bool {
-    same_json(left, right, same_number)
-}
-
-/// Returns whether numbers are equal to whoever reads them: a tool reads most as floats, to which
-/// `10.0000000000000000000000001` is `10`. Integers it reads digit by digit, for they may be names.
-fn same_number(left: &Number, right: &Number) -> bool {
-    /// Beyond it there are integers that a float can't tell apart.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    let integer = |number: &Number| !number.to_string().contains(['.', 'e', 'E']);
-    let floats = left.as_f64().zip(right.as_f64());
-    #[expect(clippy::float_cmp, reason = "equal is what is asked")]
-    let equal = floats.is_some_and(|(left, right)| left == right);
-    let exact = floats.is_none_or(|(float, _)| float.abs() < EXACT);
-    left == right || equal && (exact || !(integer(left) && integer(right)))
 }
 
 impl fmt::Display for Leaf {

@@ -22,6 +22,7 @@ impl Interpreter<'_> {
             && let Some(output) = self.bound.handler.on_failure(self.contract.event)
         {
             outcome.failed_open = false;
+            outcome.withholds = output.rewrites();
             outcome.output = output;
         }
         outcome.exit_code = Some(FAILED);

@@ -11,16 +11,19 @@ mod keep;
 mod matcher;
 mod outcome;
 mod parallel;
+mod phases;
 mod rewrite;
 mod run;
 mod select;
 mod stdout;
 #[cfg(test)]
 mod tests;
+mod time;
 mod worst;
 
 pub use build::ExecutorBuilder;
 pub use check::Check;
+pub(crate) use dispatch::Wish;
 pub use dispatch::{Executor, Observer};
 pub use explain::{Explanation, Selection};
 pub(crate) use interpret::is_strict;

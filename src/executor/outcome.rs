@@ -28,6 +28,10 @@ pub(super) struct Outcome {
     /// Plain text that nobody reads.
     pub(super) stdout: String,
     pub(super) duration: Duration,
+    /// Whether it failed and what it rewrites stands in for what could not be looked through.
+    pub(super) withholds: bool,
+    /// Whether an earlier answer of it to the same event rewrote the input.
+    pub(super) rewrote: bool,
     /// Which state of the input the answer rests on, counted in rewrites.
     pub(super) generation: usize,
 }
@@ -48,6 +52,8 @@ impl Outcome {
             stderr: String::new(),
             stdout: String::new(),
             duration: Duration::ZERO,
+            withholds: false,
+            rewrote: false,
             generation: 0,
         }
     }
@@ -61,9 +67,26 @@ impl Outcome {
         self.output.decision == Some(Decision::Deny)
     }
 
+    /// Takes away what the answer rewrites, and an allow that went with it; the report says `why`.
+    pub(super) fn drop_rewrite(&mut self, why: impl Into<String>) {
+        let Output { updated_tool_name, updated_input, updated_messages, .. } = &mut self.output;
+        (*updated_tool_name, *updated_input, *updated_messages) = (None, None, None);
+        let Output { updated_request, updated_response, updated_tool_response, .. } =
+            &mut self.output;
+        (*updated_request, *updated_response, *updated_tool_response) = (None, None, None);
+        self.output.decision = self.output.decision.filter(|it| *it != Decision::Allow);
+        self.warnings.push(why.into());
+    }
+
     /// Returns the outcome of a hook that had to answer anew. Of its first answer, which came with a
     /// rewrite or went before one, stays what it told and what it wanted somebody to be asked.
     pub(super) fn after(mut self, first: &mut Self) -> Self {
+        self.rewrote |= first.rewrote || first.output.rewrites();
+        if std::mem::take(&mut first.failed_open) && !self.failed_open {
+            self.failed_open = true;
+            self.notices.append(&mut first.notices);
+            self.error = self.error.take().or(first.error.take());
+        }
         let (told, now) = (std::mem::take(&mut first.output), &mut self.output);
         if told.decision == Some(Decision::Ask) && now.decision < told.decision {
             (now.decision, now.reason) = (told.decision, told.reason);
@@ -84,6 +107,7 @@ impl Outcome {
             return self;
         }
         let said = std::mem::take(&mut self.output);
+        self.withholds = false;
         if mode == Mode::Shadow {
             self.failed_open = false;
             self.warnings.append(&mut self.notices);
@@ -117,7 +141,8 @@ impl Outcome {
             mode: (bound.hook.mode != Mode::Enforce).then_some(bound.hook.mode),
             decision: said.decision,
             reason: said.reason.clone(),
-            rewrote: said.rewrites(),
+            withheld: self.withholds,
+            rewrote: self.rewrote || said.rewrites(),
             exit_code: self.exit_code,
             // A thousandth of a millisecond is all that a clock of a busy machine can tell.
             duration_ms: (self.duration.as_secs_f64() * 1e6).round() / 1e3,

@@ -1,23 +1,48 @@
 //! The input as it stands while hooks rewrite it. The caller's own is never touched.
 
 use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
+use super::select::Plan;
+use crate::agents::kinds_of;
 use crate::registry::Shared;
 use crate::wire::{Input, InputChange, Output, RequestChange, Verdict};
 
 /// One state of an event's input, shared by all hooks that see it.
 pub(super) struct Current<'a> {
+    plan: &'a Plan,
     original: Cow<'a, Input>,
     rewritten: Option<Input>,
     /// What is made of this state at most once.
-    pub(super) shared: Shared,
+    shared: Shared,
+    /// The same state for the hooks that are asked about the event a second time.
+    repeated: OnceLock<Box<(Input, Shared)>>,
+    /// The hooks that match the tool, by its name now or by one that it had before.
+    pub(super) matching: Arc<[usize]>,
     /// How many rewrites led to it.
     pub(super) generation: usize,
+    /// Whether a hook has withheld it: nothing may take the place of that any more.
+    pub(super) sealed: bool,
 }
 
 impl<'a> Current<'a> {
-    pub(super) fn new(original: Cow<'a, Input>) -> Self {
-        Self { original, rewritten: None, shared: Shared::default(), generation: 0 }
+    pub(super) fn new(plan: &'a Plan, original: Cow<'a, Input>) -> Self {
+        Self {
+            plan,
+            matching: plan.matching(&original),
+            original,
+            rewritten: None,
+            shared: Shared::default(),
+            repeated: OnceLock::new(),
+            generation: 0,
+            sealed: false,
+        }
+    }
+
+    /// Returns the state of an input that nobody could read: every hook may be for it.
+    pub(super) fn unknown(plan: &'a Plan) -> Self {
+        let matching = Arc::clone(&plan.all);
+        Self { matching, ..Self::new(plan, Cow::Owned(Input::default())) }
     }
 
     pub(super) fn original(&self) -> &Input {
@@ -28,13 +53,31 @@ impl<'a> Current<'a> {
         self.rewritten.as_ref().unwrap_or(&self.original)
     }
 
-    /// Applies what `output` rewrites and returns whether that changed anything.
-    pub(super) fn apply(&mut self, output: &Output) -> bool {
-        let Some(next) = rewritten(self.input(), output) else { return false };
+    /// Returns the input as a hook is shown it, and what is made of it at most once.
+    pub(super) fn shown(&self, repeated: bool) -> (&Input, &Shared) {
+        if !repeated {
+            return (self.input(), &self.shared);
+        }
+        let (input, shared) = &**self.repeated.get_or_init(|| {
+            Box::new((Input { repeated: true, ..self.input().clone() }, Shared::default()))
+        });
+        (input, shared)
+    }
+
+    /// Returns whether the tool has another name than the one the event came with.
+    pub(super) fn is_renamed(&self) -> bool {
+        self.input().tool_name != self.original.tool_name
+    }
+
+    /// Makes `next` the input.
+    pub(super) fn set(&mut self, next: Input) {
+        if next.tool_name != self.input().tool_name {
+            self.matching = self.plan.matching_too(&self.matching, &next);
+        }
         self.rewritten = Some(next);
         self.shared = Shared::default();
+        self.repeated = OnceLock::new();
         self.generation += 1;
-        true
     }
 
     /// Puts into the verdict what differs from the input that the event came with.
@@ -75,6 +118,17 @@ pub(super) fn rewritten(input: &Input, output: &Output) -> Option<Input> {
     (next != *input).then_some(next)
 }
 
+/// Gives the call another tool's name, and with it the kinds of that tool. What else was known of
+/// the tool is true of the old one only.
+fn rename(input: &mut Input, name: &str) {
+    if input.tool() == name {
+        return;
+    }
+    input.tool_name = Some(name.to_owned());
+    input.tool_kinds = kinds_of(input.agent_name.as_deref(), name);
+    (input.tool_category, input.tool_read_only) = (None, None);
+}
+
 fn changed<T: PartialEq>(now: Option<T>, before: Option<&T>) -> Option<T> {
     if now.as_ref() == before { None } else { now }
 }
@@ -82,9 +136,7 @@ fn changed<T: PartialEq>(now: Option<T>, before: Option<&T>) -> Option<T> {
 /// Applies the rewrites of one answer, key by key.
 fn change(input: &mut Input, output: &Output) {
     if let Some(name) = &output.updated_tool_name {
-        input.tool_name = Some(name.clone());
-        // The kind was that of the old tool; a guard by kind must not rest on it.
-        input.tool_kinds.clear();
+        rename(input, name);
     }
     match &output.updated_input {
         Some(InputChange::Patch(keys)) => {

@@ -8,44 +8,39 @@ use futures_util::FutureExt as _;
 use tokio::task::JoinSet;
 
 use super::select::Bound;
+use super::time::Until;
 use crate::event::Event;
 use crate::registry::{Call, Failure, HandlerError, HandlerResult, Shared};
 use crate::wire::Input;
 
-/// Runs `bound` on `input`, which is `original` as rewritten until now, and returns what it brought back, and how long it took.
+/// Runs `bound` on `input`, which is `original` as rewritten until now, and returns its result and
+/// how long it took.
 pub(super) async fn run(
     bound: &Bound,
     event: Event,
     original: &Input,
-    input: &Input,
-    shared: &Shared,
-    event_deadline: Option<Instant>,
+    (input, shared): (&Input, &Shared),
+    until: Until,
     background: Option<&Mutex<JoinSet<()>>>,
 ) -> (Result<HandlerResult, HandlerError>, Duration) {
     let started = Instant::now();
-    let own = started + bound.hook.timeout;
-    let deadline = event_deadline.map_or(own, |limit| own.min(limit));
-    if deadline <= started {
-        return (Err(out_of_time(bound, event_deadline, started)), Duration::ZERO);
+    let Until { answer, stop, late } = until;
+    let timeout = bound.hook.timeout;
+    let text = late
+        .map_or_else(|| format!("timed out after {timeout:?}; raise its `timeout`"), str::to_owned);
+    if answer <= started {
+        return (Err(HandlerError::new(Failure::TimedOut, text)), Duration::ZERO);
     }
-    let call = Call::new(event, input, shared, deadline).after(original).leaving_to(background);
+    let call = Call::new(event, input, shared, answer).after(original).leaving_to(background);
     let work = AssertUnwindSafe(async { bound.handler.run(&call).await }).catch_unwind();
-    let limit = tokio::time::Instant::from_std(deadline + bound.handler.grace());
-    let result = match tokio::time::timeout_at(limit, work).await {
+    let result = match tokio::time::timeout_at(tokio::time::Instant::from_std(stop), work).await {
+        // The handler knows how long it had, and not whose deadline that was.
+        Ok(Ok(Err(error))) if late.is_some() && error.failure == Failure::TimedOut => {
+            Err(HandlerError { message: text, ..error })
+        }
         Ok(Ok(result)) => result,
         Ok(Err(panic)) => Err(HandlerError::panicked(&*panic)),
-        Err(_) => Err(out_of_time(bound, event_deadline, started)),
+        Err(_) => Err(HandlerError::new(Failure::TimedOut, text)),
     };
     (result, started.elapsed())
-}
-
-fn out_of_time(bound: &Bound, event_deadline: Option<Instant>, started: Instant) -> HandlerError {
-    let timeout = bound.hook.timeout;
-    let text = match event_deadline {
-        Some(limit) if limit < started + timeout => {
-            "the event's deadline passed before it answered; raise `defaults.deadline`".to_owned()
-        }
-        _ => format!("timed out after {timeout:?}; raise its `timeout`"),
-    };
-    HandlerError::new(Failure::TimedOut, text)
 }

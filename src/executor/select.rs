@@ -1,13 +1,17 @@
 //! Which hooks of an event match an input.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::config::Hook;
-use crate::event::Contract;
+use crate::config::{Hook, Layer};
+use crate::event::{Contract, Rewrite};
+use crate::pattern::{Budget, TooMuchWork};
 use crate::registry::Handler;
 use crate::wire::Input;
 
+/// The longest name of a tool that a matcher is tried on, in bytes. It comes from a model, and the
+/// work of a pattern grows with it.
+const LONGEST_MATCHED: usize = 1024;
 /// How many tool names an event remembers the matching hooks of. Tool names come from a model, so
 /// what is remembered must end somewhere.
 const REMEMBERED: usize = 1024;
@@ -26,6 +30,21 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
+    /// Returns whether the hook runs in turn, before the others, each on what the one before it made
+    /// of the input.
+    pub(crate) fn is_rewriter(&self) -> bool {
+        let contract = self.hook.event.contract();
+        let rewrites = self.hook.mutates
+            || contract.rewrite != Rewrite::None
+                && (contract.transforms || self.handler.rewrites());
+        rewrites && !self.hook.background && !self.hook.observe
+    }
+
+    /// Returns whether the hook came with the project.
+    pub(crate) fn is_projects(&self) -> bool {
+        self.hook.layer() == Layer::Project
+    }
+
     /// Returns the hook's name and place, for messages.
     pub(crate) fn title(&self) -> String {
         format!("`{}` ({})", self.hook.label(), self.hook.location)
@@ -38,13 +57,26 @@ pub(crate) struct Plan {
     pub(crate) hooks: Vec<Bound>,
     by_tool: RwLock<HashMap<Box<str>, Arc<[usize]>>>,
     /// Every hook, less those defined like an earlier one: the answer where no tool matters.
-    all: Arc<[usize]>,
+    pub(crate) all: Arc<[usize]>,
+    /// Whether the name of a tool alone says which hooks match it: a dialect has names of its own,
+    /// which depend on more than that.
+    by_name_alone: bool,
+}
+
+/// Whether a hook is to be called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Condition {
+    Holds,
+    Fails,
+    /// Nothing is known of it: its patterns would cost too much on this input.
+    TooMuchWork,
 }
 
 impl Plan {
     pub(crate) fn new(contract: &'static Contract, hooks: Vec<Bound>) -> Self {
         let all = first_of_each((0..hooks.len()).collect(), &hooks);
-        Self { contract, hooks, by_tool: RwLock::default(), all }
+        let by_name_alone = hooks.iter().all(|bound| bound.hook.dialect.is_none());
+        Self { contract, hooks, by_tool: RwLock::default(), all, by_name_alone }
     }
 
     /// Returns the hooks whose matcher matches, first of identical definitions kept; conditions
@@ -55,7 +87,7 @@ impl Plan {
         }
         let key = input.tool();
         // By name alone is what is remembered; kinds come from adapters, which live for one event.
-        if !input.tool_kinds.is_empty() || key.len() > LONGEST_NAME {
+        if !self.by_name_alone || !input.tool_kinds.is_empty() || key.len() > LONGEST_NAME {
             return self.find(input);
         }
         let known = self.by_tool.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
@@ -77,6 +109,10 @@ impl Plan {
             None
         } else if tool.is_empty() {
             Some(format!("`{event}` came without a `tool_name`, so no hook could be chosen for it"))
+        } else if tool.len() > LONGEST_MATCHED {
+            Some(format!(
+                "`{event}` came for a tool whose name is longer than {LONGEST_MATCHED} bytes; no tool has such a name"
+            ))
         } else if tool.chars().any(char::is_control) {
             // No agent has such a tool, but who executes it may trim the name to one that it has.
             Some(format!(
@@ -96,19 +132,42 @@ impl Plan {
     /// has in the hook's dialect.
     pub(crate) fn matches(&self, index: usize, input: &Input) -> bool {
         let Hook { matcher, dialect, .. } = &*self.hooks[index].hook;
-        matcher.matches(input.tool())
+        // A name that no tool has: where it can't be denied, each hook rather runs than not.
+        input.tool().len() > LONGEST_MATCHED
+            || matcher.matches(input.tool())
             || input.tool_kinds.iter().any(|kind| matcher.matches(kind))
             || dialect.is_some_and(|dialect| dialect.matches(matcher, input))
     }
 
-    /// Returns whether the hook's condition holds for the input.
-    pub(crate) fn condition_holds(&self, index: usize, input: &Input) -> bool {
-        self.hooks[index].hook.when.as_ref().is_none_or(|condition| condition.holds(input))
+    /// Returns whether hooks are waited for that did not come with the project.
+    pub(crate) fn has_others(&self) -> bool {
+        self.hooks.iter().any(|bound| !bound.is_projects() && !bound.hook.background)
+    }
+
+    /// Adds to `matching`, which is of an earlier name of the tool, the hooks of its new name.
+    pub(crate) fn matching_too(&self, matching: &[usize], input: &Input) -> Arc<[usize]> {
+        let known: HashSet<usize> =
+            matching.iter().map(|index| self.hooks[*index].identity).collect();
+        let new = self.matching(input);
+        let new = new.iter().filter(|index| !known.contains(&self.hooks[**index].identity));
+        let mut all: Vec<usize> = matching.iter().chain(new).copied().collect();
+        all.sort_unstable();
+        all.into()
+    }
+
+    /// Returns whether the hook's condition holds for the input; its work is taken from `budget`.
+    pub(crate) fn condition(&self, index: usize, input: &Input, budget: &mut Budget) -> Condition {
+        let Some(when) = &self.hooks[index].hook.when else { return Condition::Holds };
+        match when.holds_within(input, budget) {
+            Ok(true) => Condition::Holds,
+            Ok(false) => Condition::Fails,
+            Err(TooMuchWork) => Condition::TooMuchWork,
+        }
     }
 }
 
 fn first_of_each(indexes: Vec<usize>, hooks: &[Bound]) -> Arc<[usize]> {
-    let mut seen = std::collections::HashSet::with_capacity(indexes.len());
+    let mut seen = HashSet::with_capacity(indexes.len());
     indexes.into_iter().filter(|index| seen.insert(hooks[*index].identity)).collect()
 }
 

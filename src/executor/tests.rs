@@ -1,5 +1,6 @@
 //! How an event gets its verdict, with builtins as hooks; no process is started here.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -7,7 +8,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Executor, Matcher, Observer, Selection};
-use crate::config::{Command, Config, Hook, Limits, OnError};
+use crate::agents::Dialect;
+use crate::config::{Command, Config, Hook, Layer, Limits, Location, OnError, SourceFile};
 use crate::event::Event;
 use crate::registry::Registry;
 use crate::wire::{Decision, HookStatus, Input, JsonObject, Mode, Output, ToolResult, Verdict};
@@ -41,6 +43,9 @@ fn registry() -> Registry {
         let before = input.lookup(&["tool_input", "cmd"]).unwrap_or_default().into_owned();
         let longer = format!("{}x", before.as_str().unwrap_or_default());
         Ok::<_, String>(Some(Output::patch_input(object(json!({ "cmd": longer })))))
+    });
+    registry.register_inline_builtin("deny_tool", |input: &Input, args: &[String]| {
+        Ok::<_, String>((input.tool() == args[0]).then(|| Output::deny("not this tool")))
     });
     registry.register_inline_builtin("respond", |_: &Input, _: &[String]| {
         Ok::<_, String>(Some(Output::respond(ToolResult::text("done"))))
@@ -313,14 +318,96 @@ async fn a_layers_deadline_counts_for_its_own_hooks_only() {
     });
     let above = hook(UserPromptSubmit, "slow_denial", &["not that"]);
     let mut below = hook(UserPromptSubmit, "slow_denial", &["below"]);
-    let mut limits = Limits::default();
-    limits.deadline = Some(Duration::from_millis(50));
-    below.limits = Arc::new(limits);
+    let deadline = Some(Duration::from_millis(50));
+    below.limits = Arc::new(Limits { deadline, ..Limits::default() });
     let config = Config { hooks: vec![above, below], ..Config::default() };
     let executor = Executor::builder(config).registry(registry).build().unwrap();
     let verdict = executor.dispatch(UserPromptSubmit, &Input::default()).await;
     assert_eq!(verdict.message.as_deref(), Some("not that"));
     assert_eq!(verdict.failed_open.len(), 1, "{verdict:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn rewriters_of_a_project_leave_time_for_the_guards_of_others() {
+    let mut registry = Registry::new();
+    registry.register_builtin("sleep", |_: Arc<Input>, args: Arc<[String]>| async move {
+        tokio::time::sleep(Duration::from_secs(args[0].parse().unwrap())).await;
+        Ok::<_, String>(Some(Output::deny("not that")))
+    });
+    let of_the_project = || {
+        let mut hook = hook(UserPromptSubmit, "sleep", &["3600"]);
+        let file = SourceFile::new(Path::new("hooks.yaml"), "").in_layer(Layer::Project);
+        (hook.mutates, hook.location) = (true, Location::new(Arc::new(file), 0..0));
+        hook
+    };
+    let guard = hook(UserPromptSubmit, "sleep", &["8"]);
+    let hooks = vec![of_the_project(), of_the_project(), guard];
+    let config = Config { hooks, ..Config::default() };
+    let executor = Executor::builder(config).registry(registry).build().unwrap();
+    let until = std::time::Instant::now() + Duration::from_secs(20);
+    let verdict = executor.dispatch_until(UserPromptSubmit, &Input::default(), until).await;
+    assert_eq!(verdict.message.as_deref(), Some("not that"), "{verdict:#?}");
+    assert!(verdict.hooks[0].error.as_ref().unwrap().contains("half of the time"), "{verdict:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_that_is_late_for_its_caller_fails_by_its_own_on_error() {
+    let mut registry = registry();
+    registry.register_builtin("sleep", |_: Arc<Input>, _: Arc<[String]>| async {
+        tokio::time::sleep(Duration::from_hours(1)).await;
+        Ok::<_, String>(None)
+    });
+    let late = |on_error| Hook { on_error, ..hook(UserPromptSubmit, "sleep", &[]) };
+    let context = json!({"hook_specific_output": {"additional_context": "kept"}});
+    for (on_error, expected) in [(Some(OnError::Block), Some(Decision::Deny)), (None, None)] {
+        let hooks = vec![late(on_error), say(UserPromptSubmit, &context)];
+        let config = Config { hooks, ..Config::default() };
+        let executor = Executor::builder(config).registry(registry.clone()).build().unwrap();
+        let until = std::time::Instant::now() + Duration::from_secs(1);
+        let verdict = executor.dispatch_until(UserPromptSubmit, &Input::default(), until).await;
+        assert_eq!(verdict.decision, expected);
+        assert_eq!(verdict.additional_context.as_deref(), Some("kept"));
+        let error = verdict.hooks[0].error.as_ref().unwrap();
+        assert!(error.contains("the time for an answer passed"), "{error}");
+        // The same of one that could not be asked at all.
+        let failed = executor.failed(UserPromptSubmit, None, "busy");
+        assert_eq!(failed.decision, expected);
+        assert!(failed.message.or(failed.system_message).unwrap().contains("busy"));
+    }
+}
+
+#[tokio::test]
+async fn a_condition_that_is_too_much_work_is_a_failure_at_once() {
+    let text = r#"
+user_prompt_submit:
+  - { type: builtin, command: say, args: ["{}"], on_error: block, when: { field: prompt, regex: '(?s)[a-z].{7000}X1' } }
+  - { type: builtin, command: fail, when: { all: [ { field: prompt, glob: "nothing" }, { field: prompt, regex: '(?s)[a-z].{7000}X2' } ] } }
+  - { type: builtin, command: say, args: ["{\"reason\":\"a\"}"], when: { not: { field: prompt, regex: '\w+@\w+\.(org|com)\b' } } }
+"#;
+    let config = Config::from_yaml(text, "hooks.yaml").unwrap();
+    let executor = Executor::builder(config).registry(registry()).build().unwrap();
+    let mut input = Input::default();
+    input.prompt = Some("a".repeat(60_000));
+    let verdict = executor.dispatch(UserPromptSubmit, &input).await;
+    assert_eq!(verdict.decision, Some(Decision::Deny));
+    assert!(verdict.message.unwrap().contains("too much work"), "{:?}", verdict.hooks);
+    let ran: Vec<_> = verdict.hooks.iter().map(|hook| hook.status).collect();
+    assert_eq!(ran, [HookStatus::Failed, HookStatus::Ok], "a usual pattern is within the bound");
+    input.prompt = Some("short".into());
+    assert!(executor.dispatch(UserPromptSubmit, &input).await.allowed);
+}
+
+#[tokio::test]
+async fn a_hook_with_a_dialect_is_chosen_by_more_than_the_name_of_a_tool() {
+    let mut guard = say(PreToolUse, &json!({"decision": "deny"}));
+    guard.dialect = Some(Dialect::ClaudeCode);
+    guard.matcher = Matcher::new("Edit").unwrap();
+    let executor = executor(vec![guard]);
+    let plain = Input::for_tool("MultiEdit", JsonObject::new());
+    let mut own = plain.clone();
+    (own.agent_name, own.native) = (Some("claude-code".into()), Some(json!({})));
+    assert!(executor.dispatch(PreToolUse, &own).await.allowed);
+    assert!(!executor.dispatch(PreToolUse, &plain).await.allowed);
 }
 
 #[tokio::test]

@@ -142,7 +142,7 @@ fn once_each(hooks: Vec<&Bound>) -> Vec<&Bound> {
 /// Returns how long hooks take that each take all of their time.
 fn together(hooks: &[&Bound], max_parallel: usize) -> Duration {
     let (mutators, others): (Vec<&Bound>, Vec<&Bound>) =
-        hooks.iter().copied().partition(|bound| bound.hook.mutates);
+        hooks.iter().copied().partition(|bound| bound.is_rewriter());
     let in_turn: Duration = mutators.iter().map(|bound| bound.hook.timeout).sum();
     in_turn + at_once(others, Slots::new(max_parallel))
 }

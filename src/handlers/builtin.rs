@@ -29,6 +29,7 @@ pub struct Builtin {
     function: Function,
     check: Option<Arc<Check>>,
     on_failure: OnFailure,
+    rewrites: bool,
     about: &'static str,
 }
 
@@ -62,7 +63,7 @@ impl Builtin {
     }
 
     fn of(function: Function) -> Self {
-        Self { function, check: None, on_failure: |_| None, about: "" }
+        Self { function, check: None, on_failure: |_| None, rewrites: false, about: "" }
     }
 
     /// Adds a check of a hook's event and arguments, made when the hook is loaded.
@@ -80,6 +81,13 @@ impl Builtin {
     #[must_use]
     pub fn with_on_failure(mut self, on_failure: fn(Event) -> Option<Output>) -> Self {
         self.on_failure = on_failure;
+        self
+    }
+
+    /// Sets whether it rewrites: its hooks then run as with `mutates: true`.
+    #[must_use]
+    pub fn with_rewrites(mut self, rewrites: bool) -> Self {
+        self.rewrites = rewrites;
         self
     }
 
@@ -182,6 +190,7 @@ impl HandlerFactory for BuiltinFactory {
         Ok(Arc::new(BuiltinHandler {
             function: builtin.function.clone(),
             on_failure: builtin.on_failure,
+            rewrites: builtin.rewrites,
             args: hook.args.clone().into(),
         }))
     }
@@ -190,6 +199,7 @@ impl HandlerFactory for BuiltinFactory {
 struct BuiltinHandler {
     function: Function,
     on_failure: OnFailure,
+    rewrites: bool,
     args: Arc<[String]>,
 }
 
@@ -219,6 +229,10 @@ impl Handler for BuiltinHandler {
     /// A builtin is the host's own code, which may answer in its own tools' place.
     fn may_respond(&self, _tool: &str) -> bool {
         true
+    }
+
+    fn rewrites(&self) -> bool {
+        self.rewrites
     }
 
     fn on_failure(&self, event: Event) -> Option<Output> {

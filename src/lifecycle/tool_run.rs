@@ -15,7 +15,7 @@ use super::scope::Scope;
 use super::tool_call::{AuthorizedCall, Panic, ToolCall, ToolError};
 use super::trail::reason;
 use crate::event::Event;
-use crate::wire::{Decision, Input, ToolResult};
+use crate::wire::{Decision, Input, ToolResult, Verdict};
 
 /// A tool call about to be driven through its stages.
 ///
@@ -169,7 +169,10 @@ impl After<'_> {
             Ran::Returned(_) | Ran::Failed(_, None) => None,
         };
         let mut verdict = self.decider.scope.fire(Event::PostToolUse, input).await;
-        let response = verdict.updated_tool_response.take().unwrap_or(response);
+        let rewritten = verdict.updated_tool_response.take();
+        // What a hook withheld, because it could not look through it, no later hook brings back.
+        let withheld = self.decider.trail.verdicts().iter().any(Verdict::withholds);
+        let response = rewritten.filter(|_| !withheld).unwrap_or(response);
         let objection = (verdict.decision == Some(Decision::Deny)).then(|| reason(&verdict));
         let stop = verdict.stop.clone();
         self.decider.trail.push(verdict);

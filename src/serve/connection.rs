@@ -139,9 +139,8 @@ async fn dispatch(id: Value, admitted: Admitted, outbox: Sender<Vec<u8>>) {
     let progress = Progress { id: &id, event, outbox: &outbox };
     let observer = admitted.params.progress.then_some(&progress as &dyn Observer);
     let verdict = AssertUnwindSafe(admitted.run(observer)).catch_unwind().await;
-    let verdict = verdict.map_err(|_| {
-        Refusal::new(ErrorCode::Internal, "the server is at fault: it panicked").of(event)
-    });
+    let verdict = verdict
+        .map_err(|_| admitted.refuse(ErrorCode::Internal, "the server is at fault: it panicked"));
     // It fails when the client is gone, which ends this task anyhow.
     let _ = outbox.send(answer(&id, &verdict)).await;
 }

@@ -3,8 +3,9 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::event::{Event, FailureMode};
-use crate::wire::{Decision, Input, JsonObject, Verdict, parse_strict};
+use crate::event::Event;
+use crate::executor::Executor;
+use crate::wire::{Input, JsonObject, parse_strict};
 
 /// Why a request was not answered with a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,28 +62,12 @@ impl Refusal {
         Self { code, message: message.into(), data: None }
     }
 
-    /// Adds the verdict that stands for the missing one: what the event's hooks would be taken to
-    /// have said if all of them had failed.
-    pub(super) fn of(mut self, event: Event) -> Self {
-        let verdict = without_hooks(event, &format!("hookexec serve: {}", self.message));
-        self.data = Some(json!({ "verdict": verdict }));
+    /// Adds the verdict that stands for the missing one: all hooks of the event have failed.
+    pub(super) fn of(mut self, executor: &Executor, event: Event, input: Option<&Input>) -> Self {
+        let why = format!("hookexec serve: {}", self.message);
+        self.data = Some(json!({ "verdict": executor.failed(event, input, &why) }));
         self
     }
-}
-
-/// Returns the verdict on an event whose hooks could not be asked.
-fn without_hooks(event: Event, why: &str) -> Verdict {
-    let mut verdict = match event.contract().failure {
-        FailureMode::Closed => return Verdict::denied(event, why),
-        FailureMode::Ask => {
-            let mut verdict = Verdict::denied(event, why);
-            verdict.decision = Some(Decision::Ask);
-            return verdict;
-        }
-        FailureMode::Open => Verdict::no_opinion(event),
-    };
-    verdict.system_message = Some(format!("{why}; no hook was asked about `{event}`"));
-    verdict
 }
 
 /// What a client wants, and the `id` that its answer must carry.
@@ -151,7 +136,7 @@ pub(super) struct DispatchParams {
 impl DispatchParams {
     pub(super) fn read(mut params: JsonObject) -> Result<Self, Refusal> {
         let event = event(&params)?;
-        let wrong = |problem: String| Refusal::new(ErrorCode::InvalidParams, problem).of(event);
+        let wrong = |problem: String| Refusal::new(ErrorCode::InvalidParams, problem);
         let Some(Value::Object(input)) = params.remove("input") else {
             return Err(wrong("`input` must be an object".to_owned()));
         };
@@ -254,24 +239,5 @@ mod tests {
         let answer = answer(&request.id.unwrap(), &Ok(1));
         let expected = "{\"jsonrpc\":\"2.0\",\"id\":12345678901234567890123,\"result\":1}\n";
         assert_eq!(String::from_utf8(answer).unwrap(), expected);
-    }
-
-    #[test]
-    fn an_error_stands_for_what_the_event_makes_of_a_failure() {
-        for event in Event::all() {
-            let refusal = Refusal::new(ErrorCode::Overloaded, "busy").of(event);
-            let verdict: Verdict =
-                serde_json::from_value(refusal.data.unwrap()["verdict"].take()).unwrap();
-            let contract = event.contract();
-            let expected = match contract.failure {
-                FailureMode::Closed => Some(Decision::Deny),
-                FailureMode::Ask => Some(Decision::Ask),
-                FailureMode::Open => None,
-            };
-            assert_eq!(verdict.decision, expected, "{event}");
-            assert_eq!(verdict.allowed, expected.is_none(), "{event}");
-            let said = verdict.message.or(verdict.system_message).unwrap();
-            assert!(said.contains("busy"), "{said}");
-        }
     }
 }

@@ -193,8 +193,15 @@ impl Shared {
 
     /// Takes on a dispatch, or says at once why not.
     pub(super) fn admit(&self, params: JsonObject, running: usize) -> Result<Admitted, Refusal> {
-        let params = DispatchParams::read(params)?;
-        let refuse = |code, message: String| Err(Refusal::new(code, message).of(params.event));
+        let named = event(&params);
+        let params = DispatchParams::read(params).map_err(|refusal| match named {
+            Ok(event) => refusal.of(self.engine.current().executor(), event, None),
+            Err(_) => refusal,
+        })?;
+        let refuse = |code, message: String| {
+            let (current, input) = (self.engine.current(), Some(&params.input));
+            Err(Refusal::new(code, message).of(current.executor(), params.event, input))
+        };
         if *self.stopping.borrow() {
             return refuse(ErrorCode::Stopping, "the server is about to end".to_owned());
         }
@@ -228,6 +235,12 @@ pub(super) struct Admitted {
 }
 
 impl Admitted {
+    /// Returns why it could not be run to its end.
+    pub(super) fn refuse(&self, code: ErrorCode, message: &str) -> Refusal {
+        let DispatchParams { event, input, .. } = &self.params;
+        Refusal::new(code, message).of(self.current.executor(), *event, Some(input))
+    }
+
     /// Runs it.
     pub(super) async fn run(&self, observer: Option<&dyn Observer>) -> Verdict {
         let DispatchParams { event, input, .. } = &self.params;

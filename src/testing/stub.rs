@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::case::Stub;
 use crate::config::Hook;
+use crate::event::Event;
 use crate::registry::{
     BoxFuture, BuildError, Call, Failure, Handler, HandlerEnv, HandlerError, HandlerResult,
     Registry,
@@ -55,6 +56,14 @@ impl Handler for StandIn {
 
     fn may_respond(&self, tool: &str) -> bool {
         self.real.may_respond(tool)
+    }
+
+    fn rewrites(&self) -> bool {
+        self.real.rewrites()
+    }
+
+    fn on_failure(&self, event: Event) -> Option<Output> {
+        self.real.on_failure(event)
     }
 }
 

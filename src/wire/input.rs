@@ -23,6 +23,10 @@ pub struct Input {
     pub cwd: String,
     /// The event; set by [`Executor::dispatch`](crate::Executor::dispatch).
     pub hook_event_name: Option<Event>,
+    /// Whether the hook is asked about this event a second time, because another hook rewrote the
+    /// input after its first answer. A hook that counts events leaves these out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub repeated: bool,
 
     /// The agent's name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -287,10 +291,11 @@ impl Input {
     }
 
     /// The fields of their own that an input has; every other key is kept in [`extra`](Self::extra).
-    pub const FIELDS: [&'static str; 31] = [
+    pub const FIELDS: [&'static str; 32] = [
         "session_id",
         "cwd",
         "hook_event_name",
+        "repeated",
         "agent_name",
         "model_id",
         "turn_id",
@@ -338,6 +343,7 @@ impl Input {
             "hook_event_name" => {
                 self.hook_event_name.map(|event| Cow::Owned(Value::String(event.name().to_owned())))
             }
+            "repeated" => self.repeated.then(|| Cow::Owned(true.into())),
             "agent_name" => text(self.agent_name.as_ref()),
             "model_id" => text(self.model_id.as_ref()),
             "turn_id" => text(self.turn_id.as_ref()),
@@ -472,7 +478,7 @@ mod tests {
 
     #[test]
     fn every_field_of_the_json_can_be_looked_up() {
-        let text = r#"{"session_id":"s","cwd":"/","hook_event_name":"stop","agent_name":"a","model_id":"m","turn_id":"t",
+        let text = r#"{"session_id":"s","cwd":"/","hook_event_name":"stop","repeated":true,"agent_name":"a","model_id":"m","turn_id":"t",
             "iteration":1,"last_user_message":"u","tool_name":"n","tool_use_id":"i","tool_input":{"a":1},"tool_kinds":["shell"],"tool_category":"c",
             "tool_read_only":true,"tool_response":"","tool_error":false,"tool_duration_ms":5,"source":"s","reason":"r","prompt":"p",
             "stop_response":"s","notification_level":"l","notification_message":"m","messages":[],"tools":[],"options":{},

@@ -1,26 +1,63 @@
-//! Whether two JSON values are the same, by whatever makes two numbers the same.
+//! Whether two JSON values are the same, however their numbers are written.
 
 use serde_json::{Number, Value};
 
-/// Returns whether two values differ at most in how `numbers` that are the same are written, and in
-/// the order of keys.
-pub(crate) fn same_json(
-    left: &Value,
-    right: &Value,
-    numbers: fn(&Number, &Number) -> bool,
-) -> bool {
+/// Returns whether two values differ at most in how equal numbers are written, and in the order of
+/// keys. Types count: `3` is not `"3"`, but it is `3.0`.
+pub(crate) fn same_json(left: &Value, right: &Value) -> bool {
     match (left, right) {
-        (Value::Number(left), Value::Number(right)) => numbers(left, right),
+        (Value::Number(left), Value::Number(right)) => same_number(left, right),
         (Value::Array(left), Value::Array(right)) => {
             left.len() == right.len()
-                && left.iter().zip(right).all(|(left, right)| same_json(left, right, numbers))
+                && left.iter().zip(right).all(|(left, right)| same_json(left, right))
         }
         (Value::Object(left), Value::Object(right)) => {
             left.len() == right.len()
-                && left.iter().all(|(key, left)| {
-                    right.get(key).is_some_and(|right| same_json(left, right, numbers))
-                })
+                && left
+                    .iter()
+                    .all(|(key, left)| right.get(key).is_some_and(|right| same_json(left, right)))
         }
         _ => left == right,
+    }
+}
+
+/// Returns whether a reader of both numbers sees the same number. Most readers use floats, to which
+/// `10.0000000000000000000000001` is `10`. Integers are compared digit by digit, because they may be
+/// identifiers.
+fn same_number(left: &Number, right: &Number) -> bool {
+    /// Beyond it there are integers that a float can't tell apart.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let integer = |number: &Number| !number.to_string().contains(['.', 'e', 'E']);
+    let floats = left.as_f64().zip(right.as_f64());
+    #[expect(clippy::float_cmp, reason = "the question is whether they are equal")]
+    let equal = floats.is_some_and(|(left, right)| left == right);
+    let exact = floats.is_none_or(|(float, _)| float.abs() < EXACT);
+    left == right || equal && (exact || !(integer(left) && integer(right)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_compared_by_what_they_mean() {
+        for (left, right, expected) in [
+            ("1", "1.0", true),
+            ("0", "-0.0", true),
+            ("1e2", "100", true),
+            ("12345678901234567890123", "1.2345678901234568e+22", true),
+            ("9007199254740993", "9007199254740992", false),
+            ("0.1", "0.10000000000000001", true),
+            ("1", "2", false),
+            ("1e999", "2e999", false),
+            ("1", "\"1\"", false),
+            (r#"{"a":[1],"b":null}"#, r#"{"b":null,"a":[1.0]}"#, true),
+            (r#"{"a":1}"#, r#"{"a":1,"b":null}"#, false),
+            ("[1,2]", "[2,1]", false),
+        ] {
+            let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+            assert_eq!(same_json(&value(left), &value(right)), expected, "{left} {right}");
+            assert_eq!(same_json(&value(right), &value(left)), expected, "{right} {left}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Decision, JsonObject, RequestChange, Stop, ToolResult};
-use crate::event::Event;
+use crate::event::{Event, FailureMode};
 
 /// What the hooks of one event decided together.
 ///
@@ -118,6 +118,77 @@ impl Verdict {
     }
 }
 
+impl Verdict {
+    /// Returns the verdict on an event when no hook could be asked and it is not known which hooks
+    /// there are: the event's contract alone decides. Where the hooks are known,
+    /// [`Executor::failed`](crate::Executor::failed) asks their `on_error`.
+    #[must_use]
+    pub fn failed(event: Event, why: &str) -> Self {
+        match event.contract().failure {
+            FailureMode::Closed => Self::denied(event, why),
+            FailureMode::Ask => Self { decision: Some(Decision::Ask), ..Self::denied(event, why) },
+            FailureMode::Open => {
+                let message = format!("{why}; no hook was asked about `{event}`");
+                Self { system_message: Some(message), ..Self::no_opinion(event) }
+            }
+        }
+    }
+
+    /// Returns whether a hook failed and withheld what it could not look through. Nothing that a
+    /// later hook makes of it may take its place.
+    #[must_use]
+    pub fn withholds(&self) -> bool {
+        self.hooks.iter().any(|hook| hook.withheld)
+    }
+
+    /// Adds a later verdict on the same moment: the strictest decision counts, and the last rewrite,
+    /// unless an earlier hook withheld what is rewritten.
+    pub fn absorb(&mut self, mut next: Self) {
+        fn join(before: &mut Option<String>, after: Option<String>) {
+            match (before.as_mut(), after) {
+                (Some(before), Some(after)) => {
+                    before.push('\n');
+                    before.push_str(&after);
+                }
+                (None, after) => *before = after,
+                (Some(_), None) => {}
+            }
+        }
+        fn last<T>(before: &mut Option<T>, after: Option<T>) {
+            if after.is_some() {
+                *before = after;
+            }
+        }
+        if next.decision > self.decision {
+            self.decision = next.decision;
+            self.message = next.message;
+            self.exit_code = next.exit_code;
+            self.stderr = next.stderr;
+        } else if next.decision == self.decision {
+            join(&mut self.message, next.message);
+        }
+        self.allowed &= next.allowed;
+        if self.withholds() {
+            (next.updated_response, next.updated_tool_response) = (None, None);
+        }
+        self.hooks.extend(next.hooks);
+        join(&mut self.additional_context, next.additional_context);
+        join(&mut self.system_message, next.system_message);
+        last(&mut self.updated_input, next.updated_input);
+        last(&mut self.updated_tool_name, next.updated_tool_name);
+        last(&mut self.updated_messages, next.updated_messages);
+        last(&mut self.updated_request, next.updated_request);
+        last(&mut self.updated_response, next.updated_response);
+        last(&mut self.updated_tool_response, next.updated_tool_response);
+        self.summary = self.summary.take().or(next.summary);
+        self.metadata.extend(next.metadata);
+        self.respond = self.respond.take().or(next.respond);
+        self.stop = self.stop.take().or(next.stop);
+        self.suppress_output |= next.suppress_output;
+        self.failed_open.extend(next.failed_open);
+    }
+}
+
 /// How a hook ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -179,6 +250,9 @@ pub struct HookReport {
     /// Whether it rewrote something, also when that does not count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rewrote: bool,
+    /// Whether it failed and what it could not look through was withheld.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub withheld: bool,
     /// Its exit code, when it is a program that exited; -1 when it could not give an answer:
     /// no program returned that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -198,4 +272,25 @@ pub struct HookReport {
     /// Its standard output, when it was plain text that nobody reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdout: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_hooks_the_contract_decides() {
+        for event in Event::all() {
+            let verdict = Verdict::failed(event, "busy");
+            let expected = match event.contract().failure {
+                FailureMode::Closed => Some(Decision::Deny),
+                FailureMode::Ask => Some(Decision::Ask),
+                FailureMode::Open => None,
+            };
+            assert_eq!(verdict.decision, expected, "{event}");
+            assert_eq!(verdict.allowed, expected.is_none(), "{event}");
+            let said = verdict.message.or(verdict.system_message).unwrap();
+            assert!(said.contains("busy"), "{said}");
+        }
+    }
 }

@@ -50,6 +50,7 @@ pub(super) const PROTECT_PATHS: Shipped = Shipped {
         contract.tool_matched && contract.may_block && contract.event != Event::PostToolUse
     },
     inline: false,
+    rewrites: false,
     on_failure: |_| None,
     prepare,
 };

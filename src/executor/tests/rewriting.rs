@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::Condition;
+use crate::handlers::builtin::Builtin;
 
 fn mutator(name: &str, args: &[&str]) -> Hook {
     Hook { mutates: true, ..hook(PreToolUse, name, args) }
@@ -174,29 +175,147 @@ async fn only_who_did_not_see_the_last_input_is_asked_again() {
 }
 
 #[tokio::test]
-async fn a_mutator_that_would_rewrite_what_others_made_fails_unless_the_event_fails_open() {
-    let hooks = |on_error| {
-        let first = Hook { on_error, ..mutator("set_cmd", &["sandbox ls"]) };
-        vec![first, mutator("set_cmd", &["ls"])]
-    };
-    let denied = verdict(hooks(None), PreToolUse, &call("x")).await;
+async fn rewriters_compose_and_the_last_has_the_last_word() {
+    let transform = |hook: Hook| Hook { event: Event::ToolInputTransform, mutates: false, ..hook };
+    for (hooks, expected) in [
+        (vec![mutator("append", &["a"]), mutator("append", &["b"])], "lsxx"),
+        (vec![mutator("set_cmd", &["sandbox ls"]), mutator("append", &["b"])], "sandbox lsx"),
+        (vec![mutator("set_cmd", &["one"]), mutator("set_cmd", &["two"])], "two"),
+        (
+            vec![mutator("set_cmd", &["one"]), mutator("append", &[]), mutator("set_cmd", &["x"])],
+            "x",
+        ),
+    ] {
+        let composed = verdict(hooks.clone(), PreToolUse, &call("ls")).await;
+        assert_eq!((composed.decision, composed.allowed), (None, true), "{composed:#?}");
+        assert_eq!(composed.updated_input.unwrap()["cmd"], expected);
+        assert_eq!(composed.system_message, None);
+        assert!(composed.hooks[0].warnings[0].contains("for its decision only"));
+        assert!(composed.hooks[0].rewrote);
+
+        let hooks = hooks.into_iter().map(transform).collect();
+        let composed = verdict(hooks, Event::ToolInputTransform, &call("ls")).await;
+        assert_eq!(
+            composed.updated_input.unwrap()["cmd"],
+            expected,
+            "every hook is a rewriter there"
+        );
+    }
+    // What it allowed together with a rewrite that is ignored is not allowed.
+    let allow =
+        json!({"decision": "allow", "hook_specific_output": {"updated_input": {"cmd": "a"}}});
+    let allow = Hook { mutates: true, ..say(PreToolUse, &allow) };
+    let verdict = verdict(vec![allow, mutator("set_cmd", &["b"])], PreToolUse, &call("x")).await;
+    assert_eq!(
+        (verdict.decision, verdict.updated_input.unwrap()["cmd"].clone()),
+        (None, json!("b"))
+    );
+}
+
+#[tokio::test]
+async fn a_hook_that_is_asked_again_is_told_so() {
+    let seen: Arc<Mutex<Vec<(String, String, bool)>>> = Arc::default();
+    let mut registry = registry();
+    let notes = Arc::clone(&seen);
+    registry.register_inline_builtin("note", move |input: &Input, args: &[String]| {
+        let command = input.lookup(&["tool_input", "cmd"]).unwrap().as_str().unwrap().to_owned();
+        notes.lock().unwrap().push((args[0].clone(), command, input.repeated));
+        Ok::<_, String>(None)
+    });
+    let first = mutator("note", &["first"]);
+    let mut counter = mutator("note", &["counter"]);
+    counter.when = condition("{ field: repeated, exists: false }");
+    let guard = hook(PreToolUse, "note", &["guard"]);
+    let hooks = vec![first, counter, mutator("append", &[]), guard];
+    let config = Config { hooks, ..Config::default() };
+    let executor = Executor::builder(config).registry(registry).build().unwrap();
+    executor.dispatch(PreToolUse, &call("ls")).await;
+    let note =
+        |name: &str, command: &str, repeated| (name.to_owned(), command.to_owned(), repeated);
+    assert_eq!(
+        *seen.lock().unwrap(),
+        [
+            note("first", "ls", false),
+            note("counter", "ls", false),
+            note("guard", "lsx", false),
+            note("first", "lsx", true)
+        ]
+    );
+}
+
+#[tokio::test]
+async fn two_values_for_one_key_without_mutates_are_a_failure_of_the_later_hook() {
+    let hooks = vec![hook(PreToolUse, "set_cmd", &["a"]), hook(PreToolUse, "set_cmd", &["b"])];
+    let denied = verdict(hooks, PreToolUse, &call("ls")).await;
     assert_eq!(denied.decision, Some(Decision::Deny));
-    assert!(denied.message.unwrap().contains("what the hooks after it made of the input"));
+    assert!(denied.message.unwrap().contains("set `mutates: true`"));
+    assert_eq!(denied.hooks[0].status, HookStatus::Ok);
+    assert_eq!(denied.hooks[1].status, HookStatus::Failed);
+}
 
-    let warned = verdict(hooks(Some(OnError::Warn)), PreToolUse, &call("x")).await;
-    assert!(warned.allowed && warned.system_message.unwrap().contains("does not settle"));
-    assert_eq!(warned.failed_open, ["set_cmd"]);
+#[tokio::test]
+async fn what_a_redactor_withheld_no_later_hook_brings_back() {
+    let withheld = |_| Some(Output::tool_response("[withheld]"));
+    let mut registry = registry();
+    let broken = |_: &Input, _: &[String]| Err::<Option<Output>, _>("broken");
+    registry.register_builtin("redact", Builtin::inline(broken).with_on_failure(withheld));
+    let secret = json!({"hook_specific_output": {"updated_tool_response": "secret"}});
+    for event in [Event::ToolResponseTransform, PostToolUse] {
+        for mutates in [true, false] {
+            let redact = Hook { mutates, ..hook(event, "redact", &[]) };
+            let later = Hook { mutates, ..say(event, &secret) };
+            let hooks = vec![redact, later];
+            let config = Config { hooks, ..Config::default() };
+            let executor = Executor::builder(config).registry(registry.clone()).build().unwrap();
+            let mut input = call("ls");
+            input.tool_response = Some(json!("secret"));
+            let verdict = executor.dispatch(event, &input).await;
+            assert_eq!(
+                verdict.updated_tool_response,
+                Some(json!("[withheld]")),
+                "{event} {mutates}"
+            );
+        }
+    }
+}
 
-    let transform = |on_error| {
-        let transform = |hook| Hook { event: Event::ToolInputTransform, ..hook };
-        hooks(on_error).into_iter().map(transform).collect()
+#[tokio::test]
+async fn a_rename_takes_no_guard_out_of_the_event() {
+    let rename = |name: &str, mutates| {
+        let answer = json!({"hook_specific_output": {"updated_tool_name": name}});
+        Hook { mutates, ..say(PreToolUse, &answer) }
     };
-    let open = verdict(transform(None), Event::ToolInputTransform, &call("x")).await;
-    assert!(open.allowed && open.system_message.is_none() && open.failed_open.is_empty());
-    assert!(open.hooks[0].warnings[0].contains("put it behind them"));
-    assert_eq!(open.updated_input.unwrap()["cmd"], "ls", "the last one has the last word");
-    let closed = transform(Some(OnError::Block));
-    assert!(!verdict(closed, Event::ToolInputTransform, &call("x")).await.allowed);
+    let guard = |matcher: &str| {
+        let mut guard = say(PreToolUse, &json!({"decision": "deny", "reason": "guarded"}));
+        guard.matcher = Matcher::new(matcher).unwrap();
+        guard
+    };
+    let mut input = Input::for_tool("Bash", JsonObject::new());
+    input.tool_kinds = vec!["shell".into()];
+    for mutates in [true, false] {
+        for (name, matcher) in [
+            ("PowerShell", "shell"),
+            ("mcp__kit__say", "mcp"),
+            // It matched before.
+            ("danger", "shell"),
+            ("danger", "Bash"),
+        ] {
+            let hooks = vec![rename(name, mutates), guard(matcher)];
+            let denied = verdict(hooks, PreToolUse, &input).await;
+            assert_eq!(denied.message.as_deref(), Some("guarded"), "{name} {matcher} {mutates}");
+        }
+        // No tool has such a name.
+        for name in ["", "B\0", "a\nb"] {
+            let denied = verdict(vec![rename(name, mutates)], PreToolUse, &input).await;
+            assert_eq!(denied.decision, Some(Decision::Deny), "{name:?} {denied:?}");
+            assert_eq!(denied.updated_tool_name, None);
+        }
+    }
+    // A denial of the first round stays, whatever its hook says of the new name.
+    let mut of_the_old_name = hook(PreToolUse, "deny_tool", &["Bash"]);
+    of_the_old_name.matcher = Matcher::new("*").unwrap();
+    let verdict = verdict(vec![rename("ls", false), of_the_old_name], PreToolUse, &input).await;
+    assert_eq!(verdict.decision, Some(Decision::Deny));
 }
 
 #[tokio::test]

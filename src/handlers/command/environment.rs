@@ -19,6 +19,8 @@ const EVENT: &str = "HOOKEXEC_EVENT";
 const TOOL_NAME: &str = "HOOKEXEC_TOOL_NAME";
 /// The session.
 const SESSION_ID: &str = "HOOKEXEC_SESSION_ID";
+/// `true` where the hook is asked about the same event a second time.
+const REPEATED: &str = "HOOKEXEC_REPEATED";
 /// The directory of the file that the hook is configured in.
 const CONFIG_DIR: &str = "HOOKEXEC_CONFIG_DIR";
 /// The project.
@@ -26,7 +28,8 @@ const PROJECT_DIR: &str = "HOOKEXEC_PROJECT_DIR";
 
 /// The variables that say what the hook runs for. They are never inherited: those of a `hookexec`
 /// further up would speak of another event.
-const OURS: [&str; 6] = [EVENT, TOOL_NAME, SESSION_ID, CONFIG_DIR, PROJECT_DIR, depth::VARIABLE];
+const OURS: [&str; 7] =
+    [EVENT, TOOL_NAME, SESSION_ID, REPEATED, CONFIG_DIR, PROJECT_DIR, depth::VARIABLE];
 
 /// The longest `NAME=value` that Linux hands to a program, with the zero byte at its end.
 const LONGEST: usize = 128 * 1024;
@@ -129,6 +132,7 @@ pub(super) fn announce(call: &Call<'_>, command: &mut Command) {
         (EVENT, Some(call.event.name())),
         (TOOL_NAME, tool),
         (SESSION_ID, Some(call.input.session_id.as_str())),
+        (REPEATED, call.input.repeated.then_some("true")),
     ] {
         if let Some(value) = value.filter(|value| fits(OsStr::new(name), OsStr::new(value))) {
             command.env(name, value);

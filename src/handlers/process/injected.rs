@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use super::same::same;
+use crate::wire::same_json;
 
 /// Of how many sessions the tools are remembered.
 const SESSIONS: usize = 1024;
@@ -48,7 +48,7 @@ impl Injections {
         if let Some(tools) = sessions.tools.get_mut(session) {
             for (name, definition) in before() {
                 // The same definition is what it added to an earlier request of a host that kept it.
-                if tools.get(name).is_some_and(|ours| !same(&ours.definition, definition)) {
+                if tools.get(name).is_some_and(|ours| !same_json(&ours.definition, definition)) {
                     tools.remove(name);
                 }
             }

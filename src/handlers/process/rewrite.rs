@@ -5,10 +5,10 @@
 use serde_json::Value;
 
 use super::answer::{Misread, present, unknown_keys};
-use super::same::{keep, same};
+use super::same::keep;
 use super::wire::{Answer, ECHOED, is_tool_result, model_response, tool_result};
 use crate::suggest;
-use crate::wire::{Input, InputChange, JsonObject, Output, RequestChange, ToolResult};
+use crate::wire::{Input, InputChange, JsonObject, Output, RequestChange, ToolResult, same_json};
 
 /// The keys of a tool result.
 const RESULT_KEYS: [&str; 8] = [
@@ -82,7 +82,7 @@ fn response(mut answer: JsonObject, input: &Input) -> Result<Output, Misread> {
         Value::Object(answer)
     };
     let mut output = Output::default();
-    if model_response(input).is_some_and(|sent| same(&sent, &new)) {
+    if model_response(input).is_some_and(|sent| same_json(&sent, &new)) {
         return Ok(output);
     }
     output.updated_response = match &input.response {
@@ -166,8 +166,8 @@ fn after_tool(mut answer: JsonObject, input: &Input) -> Result<Output, Misread> 
     let Some(sent) = tool_result(input) else { return Ok(Output::tool_response(new)) };
     // A host's own result may be of no shape that we know; then it is compared as it is written.
     let before = shaped(&sent).ok();
-    let echoed = |before: &ToolResult| same(&before.clone().into(), &new.clone().into());
-    if same(&sent, &written) || before.as_ref().is_some_and(echoed) {
+    let echoed = |before: &ToolResult| same_json(&before.clone().into(), &new.clone().into());
+    if same_json(&sent, &written) || before.as_ref().is_some_and(echoed) {
         return Ok(Output::default());
     }
     let only_text =
@@ -226,7 +226,7 @@ fn changed_list(
     let Value::Array(new) = list else { return Err(format!("`request.{key}` must be an array")) };
     let before = before.unwrap_or_default();
     let unchanged =
-        before.len() == new.len() && before.iter().zip(&new).all(|(old, new)| same(old, new));
+        before.len() == new.len() && before.iter().zip(&new).all(|(old, new)| same_json(old, new));
     if unchanged {
         return Ok(None);
     }
@@ -241,7 +241,7 @@ fn changed_map(new: JsonObject, before: Option<&JsonObject>) -> Option<JsonObjec
     let empty = JsonObject::new();
     let before = Value::Object(before.unwrap_or(&empty).clone());
     let new = Value::Object(new);
-    if same(&before, &new) {
+    if same_json(&before, &new) {
         return None;
     }
     match keep(&before, new) {

@@ -188,11 +188,22 @@ struct Params<'a> {
     tool_call_id: Option<&'a str>,
     #[serde(skip_serializing_if = "str::is_empty")]
     cwd: &'a str,
+    /// Ours: the process is asked about this call a second time, for its decision only.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    repeated: bool,
 }
 
 /// Keys of the params that a process may send back along with what it changed; nobody reads them.
-pub(super) const ECHOED: [&str; 7] =
-    ["meta", "context", "channel", "chat_id", "tool_call_id", "cwd", "graceful_terminal"];
+pub(super) const ECHOED: [&str; 8] = [
+    "meta",
+    "context",
+    "channel",
+    "chat_id",
+    "tool_call_id",
+    "cwd",
+    "repeated",
+    "graceful_terminal",
+];
 
 impl<'a> Params<'a> {
     fn new(input: &'a Input, trace_path: &'static str) -> Self {
@@ -202,6 +213,7 @@ impl<'a> Params<'a> {
             channel: input.extra.get("channel"),
             chat_id: input.extra.get("chat_id"),
             cwd: &input.cwd,
+            repeated: input.repeated,
             ..Self::default()
         }
     }
