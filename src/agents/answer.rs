@@ -8,7 +8,6 @@ use super::native::{Ask, NativeEvent};
 use super::plan::{SAID, bounded, clipped, settle};
 use super::read::NativeCall;
 use super::{Agent, adapter};
-use crate::event::FailureMode;
 use crate::wire::{Decision, Input, Verdict};
 
 /// What a hook process says to the agent that started it.
@@ -73,23 +72,14 @@ pub fn failure(agent: Agent, native: Option<&str>, message: &str) -> Answer {
         return Answer::refusal(&message);
     };
     let Some(event) = native.event else { return quiet(&message) };
-    let contract = event.contract();
-    match contract.failure {
-        FailureMode::Closed => write(agent, native, None, &Verdict::denied(event, message)),
-        FailureMode::Ask if native.ask == Ask::Silence => quiet(&message),
-        FailureMode::Ask => {
-            let mut verdict = Verdict::denied(event, message);
-            verdict.decision = Some(Decision::Ask);
-            write(agent, native, None, &verdict)
-        }
-        // It goes on, but whoever wrote a guard for it should see that it did not run.
-        FailureMode::Open if contract.may_block && native.system_message => {
-            let mut verdict = Verdict::no_opinion(event);
-            verdict.system_message = Some(message);
-            write(agent, native, None, &verdict)
-        }
-        FailureMode::Open => quiet(&message),
-    }
+    let verdict = Verdict::failed(event, &message);
+    let is_told = match verdict.decision {
+        Some(Decision::Ask) => native.ask != Ask::Silence,
+        Some(_) => true,
+        // It goes on, but the author of a guard for it should see that the guard did not run.
+        None => event.contract().may_block && native.system_message,
+    };
+    if is_told { write(agent, native, None, &verdict) } else { quiet(&message) }
 }
 
 fn quiet(message: &str) -> Answer {

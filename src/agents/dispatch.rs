@@ -10,7 +10,7 @@ use std::time::Instant;
 use super::native::Ask;
 use super::read::NativeCall;
 use super::{Agent, NativeEvent};
-use crate::event::Event;
+use crate::event::{Event, Rewrite};
 use crate::executor::{Executor, Wish};
 use crate::wire::{Decision, Input, Verdict};
 
@@ -112,6 +112,16 @@ impl Moment {
             if consults_approvers(call.agent, call.native) {
                 self.approve(executor, call, deadline).await;
             }
+        }
+    }
+
+    /// Leaves the background hooks that have not started to another process, if `executor` is
+    /// [handing them over](Executor::handing_over_background). It leaves out events that can be
+    /// rewritten: their background hooks would see what a redactor has not looked at.
+    pub fn hand_over_background(&self, executor: &Executor, call: &NativeCall) {
+        for event in self.left.iter().filter(|it| it.contract().rewrite == Rewrite::None) {
+            let input = self.rewritten.as_ref().unwrap_or(&call.input);
+            executor.hand_over(*event, input);
         }
     }
 

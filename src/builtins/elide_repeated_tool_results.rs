@@ -27,7 +27,7 @@ pub(super) const ELIDE_REPEATED_TOOL_RESULTS: Shipped = Shipped {
               forgets: `after_compaction`, `session_start`, `on_session_resume`. It remembers 64 \
               sessions with 1024 calls each, in memory: separate runs of `hookexec run` remember \
               nothing, programs that embed the library do.",
-    example: "tool_response_transform:\n  - hooks:\n      - { type: builtin, command: elide_repeated_tool_results, mutates: true }\nafter_compaction:\n  - { type: builtin, command: elide_repeated_tool_results }",
+    example: "tool_response_transform:\n  - hooks:\n      - { type: builtin, command: elide_repeated_tool_results }\nafter_compaction:\n  - { type: builtin, command: elide_repeated_tool_results }",
     suits: |contract| {
         contract.rewrite == Rewrite::ToolResponse || FORGETTING.contains(&contract.event)
     },

@@ -38,7 +38,7 @@ pub(super) const LIMIT_LARGE_TOOL_RESULTS: Shipped = Shipped {
               is only cut. This works between separate runs of `hookexec run` as well. Where \
               `redact_secrets` runs on the same event, put it first: the file holds what this builtin \
               was given.",
-    example: "tool_response_transform:\n  - hooks:\n      - { type: builtin, command: limit_large_tool_results, mutates: true }\nsession_end:\n  - { type: builtin, command: limit_large_tool_results }",
+    example: "tool_response_transform:\n  - hooks:\n      - { type: builtin, command: limit_large_tool_results }\nsession_end:\n  - { type: builtin, command: limit_large_tool_results }",
     suits: |contract| {
         contract.rewrite == Rewrite::ToolResponse || contract.event == Event::SessionEnd
     },

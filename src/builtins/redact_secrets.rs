@@ -13,10 +13,9 @@ pub(super) const REDACT_SECRETS: Shipped = Shipped {
     arguments: &[],
     details: "What it looks for and how well it finds it is said in docs/builtins.md. A tool \
               that needs the secret gets the marker: put it on `tool_input_transform` only where \
-              that is meant. Give it `mutates: true`, so that it runs before the hooks that read \
-              what it rewrites. What it can't look through, in time or at all, is withheld: a \
-              response is replaced by one line that says so, anything else is denied.",
-    example: "tool_response_transform:\n  - hooks:\n      - { type: builtin, command: redact_secrets, mutates: true }",
+              that is meant. What it can't look through, in time or at all, is withheld: \
+              a response is replaced by one line that says so, anything else is denied.",
+    example: "tool_response_transform:\n  - hooks:\n      - { type: builtin, command: redact_secrets }",
     suits: |contract| contract.rewrite != Rewrite::None,
     inline: false,
     rewrites: true,

@@ -133,11 +133,13 @@ fn row(contract: &Contract) -> [&str; 9] {
             Permission::Approves => "approves",
             _ => "",
         },
-        match contract.rewrite {
-            Rewrite::ToolInput => "tool input",
-            Rewrite::Request => "request",
-            Rewrite::Response => "response",
-            Rewrite::ToolResponse => "tool response",
+        match (contract.rewrite, contract.transforms) {
+            (Rewrite::ToolInput, false) => "tool input",
+            (Rewrite::ToolInput, true) => "tool input, in turn",
+            (Rewrite::Request, _) => "request, in turn",
+            (Rewrite::Response, _) => "response, in turn",
+            (Rewrite::ToolResponse, false) => "tool response",
+            (Rewrite::ToolResponse, true) => "tool response, in turn",
             _ => "",
         },
         match contract.context {

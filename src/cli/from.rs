@@ -210,7 +210,10 @@ impl FromCall {
         };
         match (problem, &*hooks) {
             (None, _) => {}
-            (Some(problem), Some((executor, _))) => moment.give_up(executor, call, &problem),
+            (Some(problem), Some((executor, _))) => {
+                moment.hand_over_background(executor, call);
+                moment.give_up(executor, call, &problem);
+            }
             (Some(problem), None) => {
                 return agents::failure(self.agent, Some(call.native.name), &problem);
             }

@@ -204,6 +204,17 @@ impl Executor {
         std::mem::take(&mut *events.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Leaves the background hooks of `event` to another process, unless that is done already.
+    pub(crate) fn hand_over(&self, event: Event, input: &Input) {
+        let is_new = self.handed_over.as_ref().is_some_and(|events| {
+            let events = events.lock().unwrap_or_else(PoisonError::into_inner);
+            !events.iter().any(|(known, _)| *known == event)
+        });
+        if is_new {
+            self.start_background(event, input);
+        }
+    }
+
     /// Starts the hooks of `event` that run in the background, and no others;
     /// [`shutdown`](Self::shutdown) waits for them.
     ///

@@ -10,6 +10,7 @@ mod golden;
 mod import;
 mod install;
 mod mcp;
+mod late;
 mod payloads;
 mod plugins;
 mod run;

@@ -1,0 +1,140 @@
+//! `hookexec run --from AGENT` when time runs out: what the hooks say of themselves decides.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::run::{callers, run, says_no};
+use crate::support::Sandbox;
+
+const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+
+/// Each agent with the event of a prompt, where a failure goes on by itself.
+const PROMPTS: [(&str, &str); 9] = [
+    ("claude-code", "UserPromptSubmit"),
+    ("codex", "UserPromptSubmit"),
+    ("gemini", "BeforeAgent"),
+    ("qwen", "UserPromptSubmit"),
+    ("copilot", "UserPromptSubmit"),
+    ("cursor", "beforeSubmitPrompt"),
+    ("droid", "UserPromptSubmit"),
+    ("windsurf", "pre_user_prompt"),
+    ("kiro", "userPromptSubmit"),
+];
+
+#[test]
+fn a_late_guard_of_prompts_blocks_if_it_says_so() {
+    let sandbox = Sandbox::new();
+    let hooks = |more: &str| {
+        format!("user_prompt_submit: [{{ type: command, command: 'sleep 1000'{more} }}]")
+    };
+    for (agent, event) in PROMPTS {
+        let payload = json!({"hook_event_name": event, "agent_action_name": event, "prompt": "x",
+            "tool_info": {"user_prompt": "x"}, "cwd": "/tmp"});
+        sandbox.write("hooks.yaml", &hooks(", on_error: block"));
+        let done = run(&sandbox, agent, event, &payload, &["--within", "1"]);
+        let text = format!("{}{}", done.stdout, done.stderr);
+        assert!(text.contains("the time for an answer passed"), "{agent}: {done:#?}");
+        let stopped = ["\"block\"", "\"deny\"", "\"continue\":false"];
+        let stopped = stopped.iter().any(|word| done.stdout.contains(word));
+        assert!(stopped || done.code() == Some(2), "{agent}: {done:#?}");
+    }
+    sandbox.write("hooks.yaml", &hooks(""));
+    let payload = json!({"hook_event_name": "UserPromptSubmit", "prompt": "x", "cwd": "/tmp"});
+    let done = run(&sandbox, "claude-code", "UserPromptSubmit", &payload, &["--within", "1"]);
+    assert!(!done.exits(0).stdout.contains("\"block\""));
+}
+
+#[test]
+fn what_was_redacted_or_denied_before_the_time_was_over_counts() {
+    let sandbox = Sandbox::new();
+    let payload = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {},
+        "tool_response": {"stdout": TOKEN, "stderr": ""}, "cwd": "/tmp"});
+    // The second one does not listen to SIGTERM either.
+    for command in ["sleep 1000", "trap '' TERM; while :; do sleep 0.1; done"] {
+        sandbox.write(
+            "hooks.yaml",
+            &format!(
+                "tool_response_transform: [{{ hooks: [{{ type: builtin, command: redact_secrets }}] }}]\n\
+                 post_tool_use: [{{ hooks: [{{ type: command, command: \"{command}\" }},\
+                 {{ type: command, command: \"echo not that >&2; exit 2\" }}] }}]"
+            ),
+        );
+        let done = run(&sandbox, "claude-code", "PostToolUse", &payload, &["--within", "2"]);
+        let stdout = done.exits(0).stdout;
+        assert!(stdout.contains("[REDACTED:github-token]"), "{stdout}");
+        assert!(stdout.contains("not that") && !stdout.contains(TOKEN), "{stdout}");
+    }
+}
+
+#[test]
+fn a_redactor_behind_a_hook_that_hangs_lets_no_secret_through() {
+    let sandbox = Sandbox::new();
+    // It withholds if no time is left when it is its turn.
+    let hooks = "tool_response_transform: [{ hooks: [{ type: command, command: 'sleep 1000' }, \
+                 { type: builtin, command: redact_secrets }] }]";
+    sandbox.write("hooks.yaml", hooks);
+    let payload = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {},
+        "tool_response": TOKEN, "cwd": "/tmp"});
+    let done = run(&sandbox, "claude-code", "PostToolUse", &payload, &["--within", "1"]);
+    let stdout = done.exits(0).stdout;
+    let redacted = stdout.contains("[REDACTED:") || stdout.contains("[withheld: ");
+    assert!(redacted && !stdout.contains(TOKEN), "{stdout}");
+}
+
+#[test]
+fn redactors_and_others_that_rewrite_run_in_turn_without_being_told() {
+    let sandbox = Sandbox::new();
+    let response = "x\n".repeat(30_000) + TOKEN;
+    let payload = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {},
+        "tool_response": response, "cwd": "/tmp"});
+    let append = r#"python3 -c "import json,sys; d=json.load(sys.stdin); print(json.dumps({'hook_specific_output': {'updated_tool_response': str(d['tool_response'])[-200:] + ' seen'}}))""#;
+    for (event, later) in [
+        ("tool_response_transform", "type: builtin, command: limit_large_tool_results".to_owned()),
+        ("tool_response_transform", format!("type: command, command: [sh, -c, {}]", json!(append))),
+    ] {
+        let hooks = format!(
+            "{event}: [{{ hooks: [{{ type: builtin, command: redact_secrets }}, {{ {later} }}] }}]"
+        );
+        sandbox.write("hooks.yaml", &hooks);
+        let done = run(&sandbox, "claude-code", "PostToolUse", &payload, &[]);
+        let stdout = done.exits(0).stdout;
+        assert!(stdout.contains("updatedToolOutput"), "{stdout}");
+        assert!(!stdout.contains("ghp_0123"), "{later}: {stdout}");
+        assert!(event.is_empty() || stdout.contains("seen") || later.contains("limit"), "{stdout}");
+    }
+}
+
+#[test]
+fn hooks_in_the_background_start_although_another_hook_used_up_the_time() {
+    let sandbox = Sandbox::new();
+    let hooks = "turn_end: { type: command, background: true, command: 'echo $HOOKEXEC_EVENT > told' }\n\
+                 stop: [{ type: command, command: 'sleep 1000' }]";
+    sandbox.write("hooks.yaml", hooks);
+    let payload = json!({"hook_event_name": "Stop", "cwd": "/tmp"});
+    let _ = run(&sandbox, "claude-code", "Stop", &payload, &["--within", "1"]).exits(0);
+    let started = Instant::now();
+    while !sandbox.project().join("told").exists() {
+        assert!(started.elapsed() < Duration::from_mins(1), "it never started");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn conditions_on_a_large_text_never_hang() {
+    let sandbox = Sandbox::new();
+    let hooks: String = (0..20)
+        .map(|number| {
+            format!(
+                "- {{ when: {{ field: tool_input.command, regex: '(?s)[a-z].{{7000}}X{number}' }}, hooks: [{{ type: command, command: 'true {number}' }}] }}\n"
+            )
+        })
+        .collect();
+    sandbox.write("hooks.yaml", &format!("pre_tool_use:\n{hooks}"));
+    let (agent, event, payload) = callers(&"a".repeat(60_000)).swap_remove(0);
+    let started = Instant::now();
+    let done = run(&sandbox, agent, event, &payload, &["--within", "50"]);
+    assert!(says_no(&done, "too much work"), "{done:#?}");
+    // It took more than four minutes once; most of what is left is starting the twenty hooks.
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+}
