@@ -154,6 +154,7 @@ impl Input {
             session_id: fields.text("session_id")?.unwrap_or_default(),
             cwd: fields.text("cwd")?.unwrap_or_default(),
             hook_event_name: fields.event("hook_event_name")?,
+            repeated: fields.flag("repeated")?.unwrap_or_default(),
             agent_name: fields.text("agent_name")?,
             model_id: fields.text("model_id")?,
             turn_id: fields.text("turn_id")?,
