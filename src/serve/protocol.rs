@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::event::Event;
 use crate::executor::Executor;
-use crate::wire::{Input, JsonObject, parse_strict};
+use crate::wire::{Input, JsonObject, Verdict, parse_strict};
 
 /// Why a request was not answered with a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,10 +62,15 @@ impl Refusal {
         Self { code, message: message.into(), data: None }
     }
 
-    /// Adds the verdict that stands for the missing one: all hooks of the event have failed.
+    /// Adds the verdict that stands for the missing one: all hooks of the event have failed. Without
+    /// an input, or with one for the hooks of another project, the event's own contract counts too.
     pub(super) fn of(mut self, executor: &Executor, event: Event, input: Option<&Input>) -> Self {
         let why = format!("hookexec serve: {}", self.message);
-        self.data = Some(json!({ "verdict": executor.failed(event, input, &why) }));
+        let mut verdict = executor.failed(event, input, &why);
+        if input.is_none() {
+            verdict.absorb(Verdict::failed(event, &why));
+        }
+        self.data = Some(json!({ "verdict": verdict }));
         self
     }
 }

@@ -199,7 +199,9 @@ impl Shared {
             Err(_) => refusal,
         })?;
         let refuse = |code, message: String| {
-            let (current, input) = (self.engine.current(), Some(&params.input));
+            // Of another project's hooks nothing is known here.
+            let input = (code != ErrorCode::OtherProject).then_some(&params.input);
+            let current = self.engine.current();
             Err(Refusal::new(code, message).of(current.executor(), params.event, input))
         };
         if *self.stopping.borrow() {

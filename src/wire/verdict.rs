@@ -128,8 +128,7 @@ impl Verdict {
             FailureMode::Closed => Self::denied(event, why),
             FailureMode::Ask => Self { decision: Some(Decision::Ask), ..Self::denied(event, why) },
             FailureMode::Open => {
-                let message = format!("{why}; no hook was asked about `{event}`");
-                Self { system_message: Some(message), ..Self::no_opinion(event) }
+                Self { system_message: Some(why.to_owned()), ..Self::no_opinion(event) }
             }
         }
     }

@@ -111,7 +111,7 @@ fn hooks_in_the_background_start_although_another_hook_used_up_the_time() {
     let hooks = "turn_end: { type: command, background: true, command: 'echo $HOOKEXEC_EVENT > told' }\n\
                  stop: [{ type: command, command: 'sleep 1000' }]";
     sandbox.write("hooks.yaml", hooks);
-    let payload = json!({"hook_event_name": "Stop", "cwd": "/tmp"});
+    let payload = json!({"hook_event_name": "Stop"});
     let _ = run(&sandbox, "claude-code", "Stop", &payload, &["--within", "1"]).exits(0);
     let started = Instant::now();
     while !sandbox.project().join("told").exists() {
