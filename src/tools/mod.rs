@@ -116,7 +116,9 @@ pub(crate) fn kinds(tools: Tools, form: Mcp, name: &str, payload: &JsonObject) -
     } else {
         let known = table::ALL.iter().filter_map(|tools| find(tools, name));
         known.flat_map(|tool| tool.kinds).copied().for_each(&mut add);
-        mcp::names(form, name, payload).iter().for_each(|kind| add(kind));
+        for kind in mcp::names(form, name, payload) {
+            add(&kind);
+        }
     }
     kinds
 }

@@ -49,7 +49,8 @@ pub(crate) fn files(text: &str) -> Vec<String> {
         } else if let Some(both) = line.strip_prefix("diff --git ") {
             // Both names are equal here; a renamed file has heads of its own.
             if let Some((old, new)) = both.split_at_checked(both.len() / 2) {
-                [old, new].into_iter().for_each(|name| add_name(name, &mut files));
+                add_name(old, &mut files);
+                add_name(new, &mut files);
             }
         } else if let Some(name) = OTHER_HEADS.iter().find_map(|head| line.strip_prefix(head)) {
             add_name(name, &mut files);
@@ -75,15 +76,14 @@ fn unquoted(name: &str) -> String {
     let mut bytes = Vec::with_capacity(quoted.len());
     let mut rest = quoted.as_bytes();
     while let [first, after @ ..] = rest {
-        let octal = (*first == b'\\').then(|| after.get(..3)).flatten();
-        let octal =
-            octal.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 8).ok());
-        match (octal, *first) {
-            (Some(byte), _) => bytes.push(byte),
-            (None, b'\\') => {}
-            (None, byte) => bytes.push(byte),
-        }
-        rest = if octal.is_some() { &after[3..] } else { after };
+        let octal = |code: &[u8]| u8::from_str_radix(std::str::from_utf8(code).ok()?, 8).ok();
+        let (byte, length) = match (first, after.get(..3).and_then(octal)) {
+            (b'\\', Some(byte)) => (byte, 4),
+            (b'\\', None) => (after.first().copied().unwrap_or(b'\\'), 2),
+            (byte, _) => (*byte, 1),
+        };
+        bytes.push(byte);
+        rest = rest.get(length..).unwrap_or_default();
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -240,9 +240,9 @@ impl Call {
         }
         let file = |item: &Value| {
             let mut call = match item {
-                Value::String(path) => {
-                    let path = ("file_path".to_owned(), Value::from(path.as_str()));
-                    Self::part(std::iter::once(path).collect())
+                Value::String(name) => {
+                    let argument = ("file_path".to_owned(), Value::from(name.as_str()));
+                    Self::part(std::iter::once(argument).collect())
                 }
                 Value::Object(object) => Self::part(Self::new(roles, object)?.arguments),
                 _ => return Err(Trouble::Missing("file_path")),

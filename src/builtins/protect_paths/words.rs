@@ -119,7 +119,9 @@ fn versions(text: &str, set: &[(&str, &str)], environment: Environment<'_>) -> V
 }
 
 fn push(versions: &mut [String], text: &str) {
-    versions.iter_mut().for_each(|version| version.push_str(text));
+    for version in versions {
+        version.push_str(text);
+    }
 }
 
 /// Returns `word` with everything from its first `{` to its last `}` unknown, if that may be
