@@ -283,3 +283,128 @@ fn doctor_sees_that_the_originals_still_stand_in_the_settings() {
     let _ = sandbox.hookexec(["install", "claude-code"]).run().exits(0);
     assert!(doctor().contains("1 of the hooks there stand in the hooks files"), "{}", doctor());
 }
+
+#[test]
+fn hooks_of_gemini_and_codex_go_on_working_there() {
+    let guard = "python3 -c 'import json,sys; d=json.load(sys.stdin); sys.exit(2 if \"rm\" in d[\"tool_input\"][\"command\"] else 0)'";
+    let hook = json!([{"type": "command", "command": guard, "timeout": 5000}]);
+    for (engine, event, tool, timeout) in [
+        ("gemini", "BeforeTool", "run_shell_command", "timeout: 5000ms"),
+        ("codex", "PreToolUse", "Bash", "timeout: 5000\n"),
+    ] {
+        let sandbox = Sandbox::new();
+        let settings = json!({"hooks": {event: [{"matcher": tool, "hooks": hook}]}});
+        let done = imports(&sandbox, engine, "settings.json", &settings).exits(0);
+        assert!(done.stdout.contains(timeout), "{done:#?}");
+        let payload =
+            |command: &str| json!({"tool_name": tool, "tool_input": {"command": command}});
+        let denied = call(&sandbox, engine, event, payload("rm -rf /"));
+        assert!(denied.stdout.contains("deny"), "{engine}: {denied:#?}");
+        assert_eq!(call(&sandbox, engine, event, payload("date")).stdout, "", "{engine}");
+        // The kind of the tool makes the guard hold under another agent.
+        let payload = json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}});
+        let denied = call(&sandbox, "claude-code", "PreToolUse", payload);
+        assert!(denied.stdout.contains("deny"), "{engine}: {denied:#?}");
+    }
+}
+
+#[test]
+fn a_script_whose_words_are_not_spoken_here_is_imported_switched_off() {
+    for (engine, settings, event, matcher) in [
+        (
+            "cursor",
+            json!({"version": 1, "hooks": {"beforeShellExecution": [{"command": "./guard.sh", "matcher": "rm", "failClosed": true}]}}),
+            "pre_tool_use:",
+            "matcher: shell",
+        ),
+        (
+            "copilot",
+            json!({"version": 1, "hooks": {"preToolUse": [{"type": "command", "bash": "./guard.sh", "powershell": "x", "timeoutSec": 5, "cwd": "sub"}]}}),
+            "pre_tool_use:",
+            "working_dir: sub",
+        ),
+        (
+            "windsurf",
+            json!({"hooks": {"pre_run_command": [{"command": "bash ./guard.sh", "show_output": true}]}}),
+            "pre_tool_use:",
+            "matcher: shell",
+        ),
+    ] {
+        let sandbox = Sandbox::new();
+        let done = imports(&sandbox, engine, "hooks.json", &settings).exits(0);
+        for part in [event, matcher, "name: guard", "enabled: false # GUARDS NOTHING"] {
+            assert!(done.stdout.contains(part), "{engine}, {part}: {}", done.stdout);
+        }
+        assert!(done.stderr.contains("imported switched off"), "{engine}: {}", done.stderr);
+        let _ = sandbox.hookexec(["check", "imported.yaml"]).run().exits(0);
+    }
+}
+
+#[test]
+fn hooks_in_the_spelling_of_vs_code_speak_claude_codes_dialect() {
+    let sandbox = Sandbox::new();
+    let hook = json!({"type": "command", "command": "echo no >&2; exit 2", "timeout": 5});
+    let settings = json!({"hooks": {"PreToolUse": [hook]}});
+    let done = imports(&sandbox, "copilot", ".github/hooks/a.json", &settings).exits(0);
+    assert!(done.stdout.contains("dialect: claude-code"), "{}", done.stdout);
+    let payload = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
+    let denied = call(&sandbox, "copilot", "PreToolUse", payload);
+    assert!(denied.stdout.contains("\"permissionDecision\":\"deny\""), "{denied:#?}");
+}
+
+#[test]
+fn what_has_no_counterpart_is_listed_with_the_reason() {
+    for (engine, event, reason) in [
+        ("cursor", "beforeReadFile", "they are given the file's content"),
+        ("cursor", "workspaceOpen", "hookexec has no event"),
+        ("gemini", "BeforeModel", "`llm_request`"),
+        ("copilot", "preMcpToolCall", "hookexec has no event"),
+        ("windsurf", "post_setup_worktree", "hookexec has no event"),
+        ("codex", "PreTolUse", "unknown event"),
+    ] {
+        let sandbox = Sandbox::new();
+        let settings = json!({"hooks": {event: [{"command": "x", "type": "command"}]}});
+        let done = imports(&sandbox, engine, "hooks.json", &settings).exits(78);
+        assert!(done.stderr.contains(reason), "{engine} {event}: {}", done.stderr);
+        let done = sandbox.hookexec(["import", engine, "hooks.json", "--partial"]).run().exits(0);
+        assert!(done.stdout.contains("LEFT OUT"), "{engine} {event}: {}", done.stdout);
+    }
+}
+
+#[test]
+fn the_hooks_of_a_docker_agent_file_are_written_without_the_rest() {
+    let sandbox = Sandbox::new();
+    let file = r#"version: "3"
+models: { smart: { provider: some, model: x } }
+agents:
+  root:
+    model: smart
+    add_date: true
+    hooks:
+      pre_tool_use:
+        - matcher: shell
+          hooks:
+            - { type: command, command: 'echo no >&2; exit 2', on_error: block, timeout: 5, env: { A: b } }
+            - { type: model, model: smart, prompt: "is it safe?" }
+"#;
+    sandbox.write("team.yaml", file);
+    let import = |more: &[&str]| {
+        let args = ["import", "docker-agent", "team.yaml"];
+        sandbox.hookexec(args.iter().chain(more)).run()
+    };
+    let done = import(&[]).exits(78);
+    assert!(done.stderr.contains("`--agent NAME`"), "{}", done.stderr);
+    let done = import(&["--agent", "root"]).exits(78);
+    assert!(done.stderr.contains("unknown hook type `model`"), "{}", done.stderr);
+    assert!(done.stderr.contains("team.yaml:12:"), "{}", done.stderr);
+    let done = import(&["--agent", "root", "--partial"]).exits(0);
+    for part in
+        ["#   line 12: unknown hook type `model`", "on_error: block", "- type: builtin", "add_date"]
+    {
+        assert!(done.stdout.contains(part), "{part}: {}", done.stdout);
+    }
+    sandbox.write("imported.yaml", &done.stdout);
+    let args = ["run", "pre_tool_use", "--config", "imported.yaml"];
+    let input = r#"{"tool_name":"shell","tool_input":{"cmd":"ls"}}"#;
+    let _ = sandbox.hookexec(args).stdin(input).run().exits(2);
+}

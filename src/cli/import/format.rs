@@ -88,6 +88,8 @@ pub(super) struct Target {
     pub(super) event: Event,
     /// The dialect of the script, when hookexec speaks it.
     pub(super) dialect: Option<&'static str>,
+    /// Whether the script reads and answers words that hookexec does not speak.
+    pub(super) foreign: bool,
     /// The kinds of tools that the event is about.
     pub(super) kinds: Option<String>,
     /// Tells the event from another of the agent that stands for the same event of ours.
@@ -109,6 +111,7 @@ impl Format {
         Ok(Target {
             event,
             dialect: self.dialect(native),
+            foreign: self.is_foreign(native),
             kinds: self.kinds(native, event),
             condition: self.condition(native, event),
         })
@@ -120,9 +123,6 @@ impl Format {
             (Agent::Cursor, "beforeReadFile" | "beforeTabFileRead") => {
                 Some("they are given the file's content, which no other event has")
             }
-            (Agent::Cursor, "afterAgentResponse") => {
-                Some("hookexec does not speak Cursor's dialect at `after_llm_call`")
-            }
             (Agent::Gemini, "BeforeModel" | "AfterModel") => {
                 Some("they are given `llm_request`, which only Gemini CLI has")
             }
@@ -133,13 +133,20 @@ impl Format {
     fn dialect(&self, native: &NativeEvent) -> Option<&'static str> {
         match self.agent {
             Agent::ClaudeCode => Some("claude-code"),
-            Agent::Cursor => Some("cursor"),
-            Agent::Windsurf => Some("windsurf"),
             // The spelling of VS Code comes with a payload like Claude Code's.
             Agent::Copilot if native.name.starts_with(char::is_uppercase) => Some("claude-code"),
-            Agent::Copilot => Some("copilot"),
-            // What they say of a tool is what hookexec says of it, under their names of tools.
+            // What Codex and Gemini CLI say of a tool is what hookexec says of it, under their names.
             _ => None,
+        }
+    }
+
+    /// Returns whether a script of the event would find nothing where it looks, and not be understood:
+    /// a guard that runs and never denies is worse than one that is switched off.
+    fn is_foreign(&self, native: &NativeEvent) -> bool {
+        match self.agent {
+            Agent::Cursor | Agent::Windsurf => true,
+            Agent::Copilot => native.name.starts_with(char::is_lowercase),
+            _ => false,
         }
     }
 

@@ -1,6 +1,7 @@
 //! `hookexec import`: hooks written for another engine, as a hooks.yaml.
 
 mod command;
+mod docker_agent;
 mod format;
 mod json;
 mod matcher;
@@ -39,6 +40,10 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
+    /// Which agent of a docker-agent file
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+
     /// Leaves out what can't be imported, and says so in a comment
     #[arg(long)]
     partial: bool,
@@ -63,18 +68,22 @@ enum Engine {
     Gemini,
     /// Windsurf: hooks.json
     Windsurf,
+    /// docker-agent: the hooks of one agent of a whole file
+    DockerAgent,
 }
 
 impl Engine {
-    fn agent(self) -> Agent {
-        match self {
+    /// Returns the coding agent; docker-agent is none.
+    fn agent(self) -> Option<Agent> {
+        Some(match self {
             Self::ClaudeCode => Agent::ClaudeCode,
             Self::Cursor => Agent::Cursor,
             Self::Copilot => Agent::Copilot,
             Self::Codex => Agent::Codex,
             Self::Gemini => Agent::Gemini,
             Self::Windsurf => Agent::Windsurf,
-        }
+            Self::DockerAgent => return None,
+        })
     }
 }
 
@@ -82,17 +91,42 @@ impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         let text = read(&self.file)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let format = Format::of(self.engine.agent())
-            .ok_or_else(|| CommandError::internal("this engine has no format"))?;
-        let written = self.settings(format, text)?;
+        let agent = self.engine.agent();
+        let written = match agent.and_then(Format::of) {
+            Some(format) => self.settings(format, text)?,
+            None => self.docker_agent()?,
+        };
         match &self.output {
             None => output::print_data(&written)?,
             Some(path) => {
                 create(path, &written)?;
-                output::talk(&next_steps(path, &self.file, format.agent));
+                output::talk(&next_steps(path, &self.file, agent));
             }
         }
         Ok(Exit::Success)
+    }
+
+    fn docker_agent(&self) -> Result<String, CommandError> {
+        let import = docker_agent::read(&self.file, self.agent.as_deref());
+        let Some(name) = &self.agent else {
+            return Err(CommandError::config(import.problems));
+        };
+        self.complete(&import)?;
+        let written = yaml::write_docker_agent(&self.file, name, &import);
+        Config::from_yaml(&written, "hooks.yaml").map_err(|problems| {
+            CommandError::internal(format!("the result does not load: {problems}"))
+        })?;
+        Ok(written)
+    }
+
+    /// Refuses an import that leaves something out, unless it may; says what it is.
+    fn complete(&self, import: &Import) -> Result<(), CommandError> {
+        if import.problems.has_errors() && !self.partial {
+            return Err(CommandError::config(import.problems.clone())
+                .hint("`--partial` imports the rest, and says in a comment what is left out"));
+        }
+        output::talk(&as_warnings(&import.problems).render(true));
+        Ok(())
     }
 
     fn settings(&self, format: &'static Format, text: &str) -> Result<String, CommandError> {
@@ -110,11 +144,7 @@ impl Args {
             }
             written = yaml::write(format, &self.file, &import);
         }
-        if import.problems.has_errors() && !self.partial {
-            return Err(CommandError::config(import.problems)
-                .hint("`--partial` imports the rest, and says in a comment what is left out"));
-        }
-        output::talk(&as_warnings(&import.problems).render(true));
+        self.complete(&import)?;
         Ok(written)
     }
 }
@@ -187,17 +217,20 @@ fn as_warnings(problems: &Diagnostics) -> Diagnostics {
     warnings
 }
 
-fn next_steps(written: &Path, source: &Path, agent: Agent) -> String {
+fn next_steps(written: &Path, source: &Path, agent: Option<Agent>) -> String {
+    let twice = agent.map(|agent| {
+        let (title, source) = (agent.title(), source.display());
+        format!("\nTake the hooks out of {source} then, or they run twice in {title}.\n")
+    });
+    let agent = agent.map_or("AGENT", Agent::name);
     format!(
         "wrote {file}\n\n\
          next:\n  \
          hookexec check --config {file}     look for problems\n  \
          hookexec trust add {file}          let its hooks run, when it belongs to a project\n  \
-         hookexec install {agent} ...   put hookexec into the agents\n\n\
-         Take the hooks out of {source} then, or they run twice in {title}.\n",
-        title = agent.title(),
+         hookexec install {agent} ...   put hookexec into the agents\n{twice}",
         file = written.display(),
-        source = source.display(),
+        twice = twice.unwrap_or_default(),
     )
 }
 

@@ -235,8 +235,10 @@ impl Importer {
         }
         let mut hook = Hook {
             line: self.reader.line(node),
+            kind: "command".to_owned(),
             name: None,
             dialect: None,
+            foreign: false,
             command: Command::Text(text.clone()),
             keys: Vec::new(),
         };
@@ -323,16 +325,24 @@ impl Importer {
         if matches!(hook.command, Command::Argv(_)) {
             shell = None;
         }
+        if target.foreign {
+            let title = self.format.agent.title();
+            let message = format!(
+                "the script reads and answers words of {title} that hookexec does not speak: the hook is \
+                 imported switched off"
+            );
+            let hint = "adapt the script to docs/events.md (`hookexec docs events`), then take \
+                        `enabled: false` out";
+            self.reader.warning(node, message, hint);
+        }
+        hook.foreign = target.foreign;
         let name = name.or_else(|| command::script_stem(&hook.command));
         hook.name = name.map(|name| self.unique(&name));
         hook.keys.extend(shell.map(|shell| ("shell", shell)));
         hook.keys.extend(working_dir.map(|path| ("working_dir", yaml::inline(&path))));
         if !env.is_empty() {
-            let pairs: Vec<String> = env
-                .iter()
-                .map(|(name, value)| format!("{}: {}", yaml::inline(name), yaml::inline(value)))
-                .collect();
-            hook.keys.push(("env", format!("{{ {} }}", pairs.join(", "))));
+            let pairs = env.iter().map(|(name, value)| (name, value));
+            hook.keys.push(("env", yaml::mapping(pairs)));
         }
         hook.keys.extend(on_error.map(|on_error| ("on_error", on_error)));
         hook.keys.extend(timeout.map(|timeout| ("timeout", timeout)));

@@ -22,8 +22,12 @@ pub(super) struct Group {
 pub(super) struct Hook {
     /// Where it stands.
     pub(super) line: usize,
+    /// Its type.
+    pub(super) kind: String,
     pub(super) name: Option<String>,
     pub(super) dialect: Option<&'static str>,
+    /// Whether it is switched off until its script speaks our words.
+    pub(super) foreign: bool,
     pub(super) command: Command,
     /// Its other keys, their values as YAML.
     pub(super) keys: Vec<(&'static str, String)>,
@@ -33,9 +37,10 @@ const CLAUDE_DIALECT: &str = "\
 # With `dialect: claude-code` a script reads what Claude Code would tell it, under every agent that hookexec is
 # installed in, and its answer means what it means there.
 ";
-const OWN_DIALECT: &str = "\
-# With `dialect: AGENT` a script reads what that agent would tell it, under every agent that hookexec is
-# installed in, and its answer means what it means there.
+const SWITCHED_OFF: &str = "\
+# THE HOOKS WITH `enabled: false` GUARD NOTHING YET. Their scripts read what AGENT says and answer in its words,
+# which hookexec does not speak: let them read `tool_name` and `tool_input` and deny with exit code 2 and a reason
+# on stderr, or with {\"decision\": \"deny\", \"reason\": \"...\"}. Then take `enabled: false` out.
 ";
 const NO_DIALECT: &str = "\
 # A hook without `dialect` reads what hookexec says: under AGENT the same tools and arguments as before, with
@@ -56,10 +61,10 @@ fn head(format: &Format, import: &Import) -> String {
     if any(&|dialect| dialect == Some("claude-code")) {
         text.push_str(CLAUDE_DIALECT);
     }
-    if any(&|dialect| dialect.is_some_and(|name| name != "claude-code")) {
-        text.push_str(&OWN_DIALECT.replace("AGENT", format.agent.name()));
+    if hooks().any(|hook| hook.foreign) {
+        text.push_str(SWITCHED_OFF);
     }
-    if any(&|dialect| dialect.is_none()) {
+    if hooks().any(|hook| !hook.foreign && hook.dialect.is_none()) {
         text.push_str(NO_DIALECT);
     }
     (text + STRICTER).replace("AGENT", format.agent.title())
@@ -73,6 +78,30 @@ pub(super) fn write(format: &Format, from: &Path, import: &Import) -> String {
         inline(&from.display().to_string()),
         head(format, import)
     );
+    left_out(import, &mut text);
+    let (timeout, title) = (format.timeout, format.agent.title());
+    let _ = write!(
+        text,
+        "\ndefaults:\n  timeout: {timeout} # {title}'s; an agent waits no longer than `hookexec install --timeout`\n"
+    );
+    events(import, &mut text);
+    text
+}
+
+/// Writes what was read of the agent `name` in the docker-agent file `from`.
+pub(super) fn write_docker_agent(from: &Path, name: &str, import: &Import) -> String {
+    let mut text = format!(
+        "# Imported by `hookexec import docker-agent {} --agent {}`.\n",
+        inline(&from.display().to_string()),
+        inline(name)
+    );
+    left_out(import, &mut text);
+    events(import, &mut text);
+    text
+}
+
+/// Says what can't be imported.
+fn left_out(import: &Import, text: &mut String) {
     let left_out = import.problems.iter().filter(|it| it.severity == Severity::Error);
     for (index, problem) in left_out.enumerate() {
         if index == 0 {
@@ -81,23 +110,22 @@ pub(super) fn write(format: &Format, from: &Path, import: &Import) -> String {
         let line = problem.location.as_ref().map_or(0, Location::line);
         let _ = writeln!(text, "#   line {line}: {}", one_line(&problem.message));
     }
-    let (timeout, title) = (format.timeout, format.agent.title());
-    let _ = write!(
-        text,
-        "\ndefaults:\n  timeout: {timeout} # {title}'s; an agent waits no longer than `hookexec install --timeout`\n\nhooks:"
-    );
+}
+
+/// Writes the hooks.
+fn events(import: &Import, text: &mut String) {
+    text.push_str("\nhooks:");
     if import.events.is_empty() {
         text.push_str(" {}\n");
-        return text;
+        return;
     }
     text.push('\n');
     for (event, groups) in &import.events {
         let _ = writeln!(text, "  {event}:");
         for group in groups {
-            group.write(event.contract().tool_matched, &mut text);
+            group.write(event.contract().tool_matched, text);
         }
     }
-    text
 }
 
 /// Returns the line of the settings that a line of the written file tells of, and whether it tells of a
@@ -130,13 +158,19 @@ impl Group {
 
 impl Hook {
     fn write(&self, indent: &str, condition: Option<&str>, text: &mut String) {
-        let _ = writeln!(text, "{indent}- type: command # line {}", self.line);
+        let _ = writeln!(text, "{indent}- type: {} # line {}", self.kind, self.line);
         let indent = format!("{indent}  ");
         if let Some(name) = &self.name {
             let _ = writeln!(text, "{indent}name: {}", inline(name));
         }
         if let Some(dialect) = self.dialect {
             let _ = writeln!(text, "{indent}dialect: {dialect}");
+        }
+        if self.foreign {
+            let _ = writeln!(
+                text,
+                "{indent}enabled: false # GUARDS NOTHING until its script is adapted"
+            );
         }
         let command = match &self.command {
             Command::Argv(words) => {
@@ -197,6 +231,13 @@ pub(super) fn inline(text: &str) -> String {
     } else {
         format!("'{}'", text.replace('\'', "''"))
     }
+}
+
+/// Returns pairs as a YAML mapping on one line.
+pub(super) fn mapping<'p>(pairs: impl Iterator<Item = (&'p String, &'p String)>) -> String {
+    let pairs: Vec<String> =
+        pairs.map(|(name, value)| format!("{}: {}", inline(name), inline(value))).collect();
+    format!("{{ {} }}", pairs.join(", "))
 }
 
 fn one_line(text: &str) -> String {
