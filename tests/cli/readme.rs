@@ -97,6 +97,20 @@ fn the_console_blocks_print_what_they_show() {
 }
 
 #[test]
+fn the_other_blocks_work_when_they_are_pasted() {
+    let sandbox = Sandbox::new();
+    prepare(&sandbox);
+    // The one that runs this very test is left alone.
+    let blocks = blocks("sh").into_iter().filter(|block| !block.starts_with("cargo test"));
+    for block in blocks {
+        for (index, output) in session(&sandbox, &[block, "echo $?"]).iter().enumerate() {
+            let failed = output.contains("error:") || index == 1 && output != "0\n";
+            assert!(!failed, "{block}\n{output}");
+        }
+    }
+}
+
+#[test]
 fn the_files_that_it_links_exist() {
     let link = regex::Regex::new(r"\]\(([^)#:]+)\)").unwrap();
     let links: Vec<&str> =

@@ -21,6 +21,10 @@ mod custom_handler;
 /// Serves one answer of a model after the other, and brings back the requests.
 async fn scripted_model(answers: Vec<Value>) -> (String, tokio::task::JoinHandle<Vec<Value>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    // Without it the model below would wait for its first request without end.
+    let other = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let connected = tokio::net::TcpStream::connect(other.local_addr().unwrap()).await;
+    assert!(connected.is_ok(), "this test needs the loopback interface: {connected:?}");
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     let serving = tokio::spawn(async move {
         let mut requests = Vec::new();

@@ -75,6 +75,9 @@ impl Project {
 
 /// Returns a configuration that calls `p.py` at `events`.
 pub(crate) fn one(events: &[Event], options: &str) -> String {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).any(|place| place.join("python3").is_file());
+    assert!(found, "this test needs `python3`, which is not on the PATH: install it");
     let mut yaml = format!("processes:\n  p: {{ command: [python3, p.py]{options} }}\nhooks:\n");
     for event in events {
         writeln!(yaml, "  {event}:\n    - hooks: [{{ type: process, command: p, timeout: 60 }}]")

@@ -12,6 +12,7 @@ const CLIENTS: [[&str; 2]; 2] =
 
 /// Runs a program in the sandbox with `stdin` and returns its exit code and its stdout.
 fn run(sandbox: &Sandbox, program: &str, arguments: &[&str], stdin: &str) -> (i32, String) {
+    crate::support::needs(program);
     let input = sandbox.write("input.json", stdin);
     let mut command = Command::new(program);
     let child = sandbox

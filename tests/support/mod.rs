@@ -43,7 +43,9 @@ impl Sandbox {
     }
 
     /// Writes a file of the project and returns its path.
+    #[track_caller]
     pub(crate) fn write(&self, path: impl AsRef<Path>, text: &str) -> PathBuf {
+        needs_programs_of(text);
         let path = self.project().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
@@ -51,6 +53,7 @@ impl Sandbox {
     }
 
     /// Writes a file of the project that can be run.
+    #[track_caller]
     pub(crate) fn script(&self, path: impl AsRef<Path>, text: &str) -> PathBuf {
         use std::os::unix::fs::PermissionsExt;
         let path = self.write(path, text);
@@ -150,6 +153,26 @@ impl Run<'_> {
             stdout: sandbox.plain(&String::from_utf8(output.stdout).unwrap()),
             stderr: sandbox.plain(&String::from_utf8_lossy(&output.stderr)),
         }
+    }
+}
+
+/// Programs that tests run, and that are not part of every system.
+const PROGRAMS: [&str; 3] = ["python3", "node", "jq"];
+
+/// Fails with the name of the program that is missing: a hook without its program only says "denied".
+#[track_caller]
+pub(crate) fn needs(program: &str) {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).any(|directory| directory.join(program).is_file());
+    assert!(found, "this test needs `{program}`, which is not on the PATH: install it");
+}
+
+/// Fails like [`needs`] for each program that a hooks file or a script names.
+#[track_caller]
+fn needs_programs_of(text: &str) {
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    for word in words.filter(|word| PROGRAMS.contains(word)) {
+        needs(word);
     }
 }
 
