@@ -40,16 +40,15 @@ const PAGES: [(&str, &str, &str); 13] = [
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         let page = self.topic.as_deref();
-        match page.and_then(|topic| PAGES.iter().find(|(name, ..)| *name == topic)) {
-            Some((.., text)) => output::print_data(text)?,
-            None => {
-                let mut table = Table::new(["topic", "what it is about"]);
-                for (name, about, _) in PAGES {
-                    table.row([name.to_owned(), about.to_owned()]);
-                }
-                output::print(&table.text())?;
-            }
+        if let Some((.., text)) = page.and_then(|topic| PAGES.iter().find(|it| it.0 == topic)) {
+            output::print_data(text)?;
+            return Ok(Exit::Success);
         }
+        let mut table = Table::new(["topic", "what it is about"]);
+        for (name, about, _) in PAGES {
+            table.row([name.to_owned(), about.to_owned()]);
+        }
+        output::print(&table.text())?;
         Ok(Exit::Success)
     }
 }

@@ -143,7 +143,8 @@ impl Args {
             let Some(event) = self.event else {
                 return Err(CommandError::usage("which event? `hookexec events` lists them"));
             };
-            return Ok(Moment::Own(event, input::parse("explain", event, stdin)?));
+            let input = input::parse("explain", event, stdin)?;
+            return Ok(Moment::Own(event, Box::new(input)));
         };
         let hint = self.native.as_deref().or(self.event.map(Event::name));
         let call = agents::read(agent, hint, stdin, |name| std::env::var(name).ok())
@@ -200,7 +201,7 @@ impl Args {
 /// What happened.
 pub(super) enum Moment {
     /// An event, in our words.
-    Own(Event, Input),
+    Own(Event, Box<Input>),
     /// A call of an agent.
     Native(Box<NativeCall>),
 }

@@ -182,3 +182,25 @@ fn the_guards_of_init_know_the_spellings_of_what_they_guard() {
         }
     }
 }
+
+#[test]
+fn a_main_that_returns_the_problems_shows_the_lines() {
+    let problems = hookexec::Config::from_yaml("hooks: { pre: [] }", "hooks.yaml").unwrap_err();
+    let error: Box<dyn std::error::Error> = problems.into();
+    let shown = format!("Error: {error:?}");
+    assert!(shown.starts_with("Error: \nerror: unknown event `pre`"), "{shown}");
+    assert!(shown.contains("--> hooks.yaml:1:10") && shown.contains("^^^"), "{shown}");
+}
+
+#[test]
+fn arguments_come_as_values() {
+    use hookexec::Input;
+    use hookexec::lifecycle::ToolCall;
+    let arguments = serde_json::json!({ "cmd": "ls", "depth": 2 });
+    let call = Input::call("shell").arg("cmd", "ls").arg("depth", 2);
+    assert_eq!(call.tool_input, arguments.as_object().cloned());
+    let call = ToolCall::from_value("shell", arguments).unwrap().arg("all", true);
+    assert_eq!(call.name, "shell");
+    assert!(ToolCall::from_value("shell", serde_json::json!([1])).is_err());
+    assert!(ToolCall::from_value("shell", serde_json::Value::Null).is_ok());
+}

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::Sandbox;
 
-const HOOKS: &str = r#"hooks:
+const HOOKS: &str = r"hooks:
   tool_guard:
     - hooks:
         - { name: mandatory, type: command, command: 'true', on_error: block }
@@ -17,7 +17,7 @@ const HOOKS: &str = r#"hooks:
         - { name: no-write, type: command, command: 'exit 2' }
   stop:
     - { name: end, type: command, command: 'true' }
-"#;
+";
 
 fn payload(sandbox: &Sandbox) -> String {
     json!({
@@ -69,7 +69,7 @@ fn an_agents_own_payload_is_explained_as_it_is_judged() {
 fn a_case_may_give_an_agents_own_payload() {
     let sandbox = Sandbox::new();
     sandbox.write("hooks.yaml", HOOKS);
-    let cases = r#"cases:
+    let cases = r"cases:
   - name: the shell of Claude Code is denied
     from: claude-code
     payload: { hook_event_name: PreToolUse, tool_name: Bash, tool_input: { command: ls } }
@@ -86,7 +86,7 @@ fn a_case_may_give_an_agents_own_payload() {
   - name: the end
     event: stop
     expect: { ran: [end] }
-"#;
+";
     sandbox.write("hooks.test.yaml", cases);
     let done = sandbox.hookexec(["test", "--min-coverage", "100"]).run().exits(0);
     assert!(done.stdout.contains("4 passed, 0 failed"), "{}", done.stdout);

@@ -26,8 +26,8 @@ pub(super) fn script_stem(command: &Command) -> Option<String> {
     };
     let file = script.rsplit('/').next()?;
     let stem = SCRIPTS.iter().find_map(|ending| file.strip_suffix(ending)).unwrap_or(file);
-    let fine = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
-    (!stem.is_empty() && stem.chars().all(fine)).then(|| stem.to_owned())
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
+    (!stem.is_empty() && stem.chars().all(plain)).then(|| stem.to_owned())
 }
 
 fn script_of_shell(text: &str) -> Option<String> {

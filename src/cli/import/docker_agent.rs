@@ -36,13 +36,11 @@ fn errors(check: &Check) -> hookexec::config::Diagnostics {
 }
 
 fn add(events: &mut Vec<(Event, Vec<Group>)>, hook: &Hook) {
-    let place = match events.iter().position(|(event, _)| *event == hook.event) {
-        Some(place) => place,
-        None => {
-            events.push((hook.event, Vec::new()));
-            events.len() - 1
-        }
-    };
+    let place = events.iter().position(|(event, _)| *event == hook.event);
+    let place = place.unwrap_or_else(|| {
+        events.push((hook.event, Vec::new()));
+        events.len() - 1
+    });
     let groups = &mut events[place].1;
     let matcher = (!hook.matcher.is_everything()).then(|| hook.matcher.to_string());
     let written = written(hook);

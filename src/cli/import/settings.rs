@@ -104,6 +104,30 @@ struct Importer {
     events: Vec<(Event, Vec<Group>)>,
 }
 
+/// What a hook says beside its command.
+#[derive(Default)]
+struct Keys {
+    name: Option<String>,
+    shell: Option<String>,
+    working_dir: Option<String>,
+    env: Vec<(String, String)>,
+    on_error: Option<String>,
+    timeout: Option<String>,
+}
+
+impl Keys {
+    fn append_to(self, hook: &mut Hook) {
+        hook.keys.extend(self.shell.map(|shell| ("shell", shell)));
+        hook.keys.extend(self.working_dir.map(|path| ("working_dir", yaml::inline(&path))));
+        if !self.env.is_empty() {
+            let pairs = self.env.iter().map(|(name, value)| (name, value));
+            hook.keys.push(("env", yaml::mapping(pairs)));
+        }
+        hook.keys.extend(self.on_error.map(|on_error| ("on_error", on_error)));
+        hook.keys.extend(self.timeout.map(|timeout| ("timeout", timeout)));
+    }
+}
+
 impl Importer {
     fn events(&mut self, node: &Node<'_>) {
         let Some(events) = self.reader.object(node, "`hooks`") else { return };
@@ -249,81 +273,25 @@ impl Importer {
             Agent::Codex if !patches && target.event != Event::TurnEnd => Some("claude-code"),
             _ => target.dialect,
         };
-        let shell = self.format.shell.map(str::to_owned);
-        let mut shell = shell.filter(|_| !matches!(hook.command, Command::Argv(_)));
-        let mut timeout = (self.format.agent == Agent::ClaudeCode
-            && target.event == Event::UserPromptSubmit)
-            .then(|| PROMPT_TIMEOUT.to_owned());
-        let mut on_error = self.format.any_failure_denies(target.event).then(|| "block".to_owned());
-        let mut env: Vec<(String, String)> = Vec::new();
-        let mut working_dir = self.working_dir.clone();
-        let mut name = None;
+        let mut keys = Keys {
+            shell: self.format.shell.map(str::to_owned),
+            timeout: (self.format.agent == Agent::ClaudeCode
+                && target.event == Event::UserPromptSubmit)
+                .then(|| PROMPT_TIMEOUT.to_owned()),
+            on_error: self.format.any_failure_denies(target.event).then(|| "block".to_owned()),
+            working_dir: self.working_dir.clone(),
+            ..Keys::default()
+        };
         for member in &members {
-            let value = &member.value;
-            let key = member.name.as_str();
-            match key {
-                "args" => {
-                    let mut words = vec![text.clone()];
-                    for word in self.reader.list(value, "`args`") {
-                        words.push(self.reader.string(word, "an argument")?);
-                    }
-                    hook.command = command::program(words);
-                }
-                "timeout" | "timeoutSec" => timeout = Some(self.duration(value)?),
-                "async" => {
-                    if self.reader.boolean(value, "`async`")? {
-                        hook.keys.push(("background", "true".to_owned()));
-                        if target.event.contract().may_block {
-                            // What it answers comes too late there as well.
-                            hook.keys.push(("mode", "shadow".to_owned()));
-                        }
-                    }
-                }
-                "shell" => match self.reader.string(value, "`shell`")?.as_str() {
-                    "bash" => shell = Some("bash".to_owned()),
-                    other => {
-                        let message = format!("the shell `{other}` can't be imported");
-                        self.reader.error(value, message, "");
-                        return None;
-                    }
-                },
-                "onFailure" => match self.reader.string(value, "`onFailure`")?.as_str() {
-                    "block" if target.event.contract().may_block => {
-                        on_error = Some("block".to_owned());
-                    }
-                    _ => on_error = Some("warn".to_owned()),
-                },
-                "failClosed" => {
-                    let closed = self.reader.boolean(value, "`failClosed`")?;
-                    if closed && target.event.contract().may_block {
-                        on_error = Some("block".to_owned());
-                    }
-                }
-                "cwd" | "working_directory" => {
-                    working_dir = Some(self.reader.string(value, &format!("`{key}`"))?);
-                }
-                "env" => env = self.variables(value)?,
-                "name" => name = Some(self.reader.string(value, "`name`")?),
-                "if" => {
-                    let hint = "let the script look at `tool_input`, or write a `when:` by hand";
-                    let message = "a permission rule in `if` can't be imported".to_owned();
-                    self.reader.error(value, message, hint);
-                    return None;
-                }
-                "asyncRewake" => {
-                    if self.reader.boolean(value, "`asyncRewake`")? {
-                        let message = "nothing here wakes the model: `asyncRewake`".to_owned();
-                        self.reader.error(value, message, &self.leave_it());
-                        return None;
-                    }
-                }
-                known if WITHOUT_EFFECT.contains(&known) || READ.contains(&known) => {}
-                _ => self.reader.left_out(member),
-            }
+            self.key(member, target, &mut hook, &mut keys)?;
         }
-        self.plugin_variable(node, &text, &mut env);
+        if let Command::Argv(words) = &mut hook.command {
+            words.insert(0, text.clone());
+            hook.command = command::program(std::mem::take(words));
+        }
+        self.plugin_variable(node, &text, &mut keys.env);
         if matches!(hook.command, Command::Argv(_)) {
-            shell = None;
+            keys.shell = None;
         }
         if target.foreign {
             let title = self.format.agent.title();
@@ -336,17 +304,82 @@ impl Importer {
             self.reader.warning(node, message, hint);
         }
         hook.foreign = target.foreign;
-        let name = name.or_else(|| command::script_stem(&hook.command));
+        let name = keys.name.take().or_else(|| command::script_stem(&hook.command));
         hook.name = name.map(|name| self.unique(&name));
-        hook.keys.extend(shell.map(|shell| ("shell", shell)));
-        hook.keys.extend(working_dir.map(|path| ("working_dir", yaml::inline(&path))));
-        if !env.is_empty() {
-            let pairs = env.iter().map(|(name, value)| (name, value));
-            hook.keys.push(("env", yaml::mapping(pairs)));
-        }
-        hook.keys.extend(on_error.map(|on_error| ("on_error", on_error)));
-        hook.keys.extend(timeout.map(|timeout| ("timeout", timeout)));
+        keys.append_to(&mut hook);
         Some(hook)
+    }
+
+    /// Reads a key of a hook.
+    fn key(
+        &mut self,
+        member: &ObjectProp<'_>,
+        target: &Target,
+        hook: &mut Hook,
+        keys: &mut Keys,
+    ) -> Option<()> {
+        let value = &member.value;
+        let key = member.name.as_str();
+        match key {
+            "args" => {
+                let mut words = Vec::new();
+                for word in self.reader.list(value, "`args`") {
+                    words.push(self.reader.string(word, "an argument")?);
+                }
+                hook.command = Command::Argv(words);
+            }
+            "timeout" | "timeoutSec" => keys.timeout = Some(self.duration(value)?),
+            "async" => {
+                if self.reader.boolean(value, "`async`")? {
+                    hook.keys.push(("background", "true".to_owned()));
+                    if target.event.contract().may_block {
+                        // What it answers comes too late there as well.
+                        hook.keys.push(("mode", "shadow".to_owned()));
+                    }
+                }
+            }
+            "shell" => match self.reader.string(value, "`shell`")?.as_str() {
+                "bash" => keys.shell = Some("bash".to_owned()),
+                other => {
+                    let message = format!("the shell `{other}` can't be imported");
+                    self.reader.error(value, message, "");
+                    return None;
+                }
+            },
+            "onFailure" => match self.reader.string(value, "`onFailure`")?.as_str() {
+                "block" if target.event.contract().may_block => {
+                    keys.on_error = Some("block".to_owned());
+                }
+                _ => keys.on_error = Some("warn".to_owned()),
+            },
+            "failClosed" => {
+                let closed = self.reader.boolean(value, "`failClosed`")?;
+                if closed && target.event.contract().may_block {
+                    keys.on_error = Some("block".to_owned());
+                }
+            }
+            "cwd" | "working_directory" => {
+                keys.working_dir = Some(self.reader.string(value, &format!("`{key}`"))?);
+            }
+            "env" => keys.env = self.variables(value)?,
+            "name" => keys.name = Some(self.reader.string(value, "`name`")?),
+            "if" => {
+                let hint = "let the script look at `tool_input`, or write a `when:` by hand";
+                let message = "a permission rule in `if` can't be imported".to_owned();
+                self.reader.error(value, message, hint);
+                return None;
+            }
+            "asyncRewake" => {
+                if self.reader.boolean(value, "`asyncRewake`")? {
+                    let message = "nothing here wakes the model: `asyncRewake`".to_owned();
+                    self.reader.error(value, message, &self.leave_it());
+                    return None;
+                }
+            }
+            known if WITHOUT_EFFECT.contains(&known) || READ.contains(&known) => {}
+            _ => self.reader.left_out(member),
+        }
+        Some(())
     }
 
     /// Refuses a hook that runs no command.
@@ -400,19 +433,15 @@ impl Importer {
         if !text.contains(PLUGIN_ROOT) || env.iter().any(|(name, _)| name == PLUGIN_ROOT) {
             return;
         }
-        match &self.plugin {
-            Some(root) => {
-                let message = format!("`{PLUGIN_ROOT}` is taken to be {root}");
-                let hint = "change it in the `env` of the hook if the plugin is somewhere else";
-                env.push((PLUGIN_ROOT.to_owned(), root.clone()));
-                self.reader.warning(node, message, hint);
-            }
-            None => {
-                let message = format!("it needs `{PLUGIN_ROOT}`, which only Claude Code sets");
-                let hint =
-                    format!("add `env: {{ {PLUGIN_ROOT}: /path/of/the/plugin }}` to the hook");
-                self.reader.warning(node, message, &hint);
-            }
+        if let Some(root) = &self.plugin {
+            let message = format!("`{PLUGIN_ROOT}` is taken to be {root}");
+            let hint = "change it in the `env` of the hook if the plugin is somewhere else";
+            env.push((PLUGIN_ROOT.to_owned(), root.clone()));
+            self.reader.warning(node, message, hint);
+        } else {
+            let message = format!("it needs `{PLUGIN_ROOT}`, which only Claude Code sets");
+            let hint = format!("add `env: {{ {PLUGIN_ROOT}: /path/of/the/plugin }}` to the hook");
+            self.reader.warning(node, message, &hint);
         }
     }
 
@@ -422,7 +451,8 @@ impl Importer {
             1 => name.to_owned(),
             _ => format!("{name}-{number}"),
         };
-        let free = (1..).map(numbered).find(|name| !self.names.contains(name));
+        // One more than the names that there are is always free.
+        let free = (1..=self.names.len() + 1).map(numbered).find(|it| !self.names.contains(it));
         let name = free.unwrap_or_default();
         self.names.push(name.clone());
         name
