@@ -7,10 +7,8 @@ use serde_json::Map;
 
 /// Returns what `event` decides when its only hook does as `command` says.
 async fn decision(on_error: &str, event: Event, hook: &str) -> Option<Decision> {
-    let hook = match event.contract().tool_matched {
-        true => format!("[{{ hooks: {hook} }}]"),
-        false => format!("[{hook}]"),
-    };
+    let tool_matched = event.contract().tool_matched;
+    let hook = if tool_matched { format!("[{{ hooks: {hook} }}]") } else { format!("[{hook}]") };
     decide(&format!("defaults: {{ on_error: {on_error} }}\n{event}: {hook}\n"), event).await
 }
 
@@ -73,10 +71,8 @@ async fn a_process_with_the_shorthand_fails_like_one_with_hooks() {
             let intercepted = if approves { Some(Decision::Deny) } else { expected };
             assert_eq!(decide(&shorthand, event).await, intercepted, "{on_error} {event}");
             let hook = "{ type: process, command: p }";
-            let hook = match event.contract().tool_matched {
-                true => format!("{{ hooks: {hook} }}"),
-                false => hook.to_owned(),
-            };
+            let tool_matched = event.contract().tool_matched;
+            let hook = if tool_matched { format!("{{ hooks: {hook} }}") } else { hook.to_owned() };
             let written = format!("{}{event}: [{hook}]\n", process(on_error, ""));
             assert_eq!(decide(&written, event).await, expected, "{on_error} {event}");
         }
