@@ -105,9 +105,9 @@ impl Moment {
         if call.event == Some(Event::PreToolUse) {
             if self.unguarded {
                 // The mandatory guard sees the arguments that will be executed.
-                self.rewritten.iter_mut().for_each(|input| input.repeated = true);
+                self.say_repeated(true);
                 self.fire(Event::ToolGuard, executor, call, deadline).await;
-                self.rewritten.iter_mut().for_each(|input| input.repeated = false);
+                self.say_repeated(false);
             }
             if consults_approvers(call.agent, call.native) {
                 self.approve(executor, call, deadline).await;
@@ -183,6 +183,12 @@ impl Moment {
         wish: Wish<'_>,
     ) -> Verdict {
         executor.run(event, self.rewritten.as_ref().unwrap_or(&call.input), wish).await
+    }
+
+    fn say_repeated(&mut self, repeated: bool) {
+        if let Some(input) = &mut self.rewritten {
+            input.repeated = repeated;
+        }
     }
 
     /// Returns whether nothing that follows could matter: it is denied, ended, or about another

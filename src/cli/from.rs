@@ -188,7 +188,7 @@ impl FromCall {
         let late = agents::answer(call, &late.into_verdict());
         *standing.lock().unwrap_or_else(PoisonError::into_inner) = Some(late);
         // Some of the time is for the answer itself.
-        let deadline = started + self.within - (self.within / 20).min(RESERVE);
+        let deadline = started + self.within.saturating_sub((self.within / 20).min(RESERVE));
         moment.run(executor, call, Some(deadline)).await;
         Ok(())
     }

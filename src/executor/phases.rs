@@ -132,7 +132,7 @@ impl<'e> Dispatch<'e> {
         let judges = |bound: &Bound| !bound.is_rewriter();
         let selected = self.select(current, judges);
         let mut outcomes = self.call_all(selected, current).await;
-        let rewriters = self.merge_rewrites(&mut outcomes, current);
+        let rewriters = merge_rewrites(&mut outcomes, current);
         if rewriters.is_empty() {
             self.outcomes.append(&mut outcomes);
             return;
@@ -164,31 +164,6 @@ impl<'e> Dispatch<'e> {
             let outcome = self.settle(outcome, current);
             self.take_last(outcome, current);
         }
-    }
-
-    /// Applies what hooks rewrote that ran at the same time, in file order, and returns the places of
-    /// those that changed the input. A rewrite that would undo one before it is not applied: its hook
-    /// sees the other's result when it is asked again.
-    fn merge_rewrites(&self, outcomes: &mut [Outcome], current: &mut Current<'_>) -> Vec<usize> {
-        let mut merged: Vec<usize> = Vec::new();
-        // What is withheld comes first, and nothing comes after it.
-        let mut order: Vec<usize> = (0..outcomes.len()).collect();
-        order.sort_by_key(|place| !outcomes[*place].withholds);
-        order.retain(|place| !outcomes[*place].denied());
-        for place in order {
-            let Some(next) = rewritten(current.input(), &outcomes[place].output) else { continue };
-            if current.sealed {
-                outcomes[place].drop_rewrite(WITHHELD);
-                continue;
-            }
-            let undone = |other: &usize| rewritten(&next, &outcomes[*other].output).is_some();
-            if !merged.iter().any(undone) {
-                current.set(next);
-                current.sealed |= outcomes[place].withholds;
-                merged.push(place);
-            }
-        }
-        merged
     }
 
     /// Asks the rewriters that did not see the last input for their decision on it. Their turn to
@@ -445,4 +420,29 @@ impl<'e> Dispatch<'e> {
             }
         }
     }
+}
+
+/// Applies what hooks rewrote that ran at the same time, in file order, and returns the places of
+/// those that changed the input. A rewrite that would undo one before it is not applied: its hook
+/// sees the other's result when it is asked again.
+fn merge_rewrites(outcomes: &mut [Outcome], current: &mut Current<'_>) -> Vec<usize> {
+    let mut merged: Vec<usize> = Vec::new();
+    // What is withheld comes first, and nothing comes after it.
+    let mut order: Vec<usize> = (0..outcomes.len()).collect();
+    order.sort_by_key(|place| !outcomes[*place].withholds);
+    order.retain(|place| !outcomes[*place].denied());
+    for place in order {
+        let Some(next) = rewritten(current.input(), &outcomes[place].output) else { continue };
+        if current.sealed {
+            outcomes[place].drop_rewrite(WITHHELD);
+            continue;
+        }
+        let undone = |other: &usize| rewritten(&next, &outcomes[*other].output).is_some();
+        if !merged.iter().any(undone) {
+            current.set(next);
+            current.sealed |= outcomes[place].withholds;
+            merged.push(place);
+        }
+    }
+    merged
 }

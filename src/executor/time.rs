@@ -63,8 +63,9 @@ impl Deadlines {
         let grace = bound.handler.grace();
         let layer = bound.hook.limits.deadline.map(|limit| self.started + limit);
         // A hook that is stopped by force has said nothing: some of the time is for its leave.
-        let caller =
-            self.caller.map(|caller| caller - grace.min(caller.saturating_duration_since(now) / 5));
+        let caller = self.caller.map(|caller| {
+            caller.checked_sub(grace.min(caller.saturating_duration_since(now) / 5)).unwrap_or(now)
+        });
         let deadlines = [
             (layer, "the event's deadline passed before it answered; raise `defaults.deadline`"),
             (
