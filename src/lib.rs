@@ -213,6 +213,7 @@ pub mod builtins;
 pub mod config;
 pub mod event;
 pub mod executor;
+mod files;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -225,6 +226,7 @@ pub mod registry;
 pub mod schema;
 #[cfg(feature = "serve")]
 pub mod serve;
+mod shell;
 mod suggest;
 pub mod testing;
 pub mod tools;

@@ -56,6 +56,12 @@ pub trait Handler: Send + Sync + 'static {
         let _ = event;
         None
     }
+
+    /// Returns what the user can do when the hook failed. A verdict shows it to the user and not to the
+    /// model.
+    fn remedy(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// One invocation of one hook.

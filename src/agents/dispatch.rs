@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use super::native::Ask;
+use super::own_commands;
 use super::read::NativeCall;
 use super::{Agent, NativeEvent};
 use crate::event::{Event, Rewrite};
@@ -80,10 +81,15 @@ impl Moment {
         let resumes = call.input.source.as_deref() == Some("resume");
         let mut left: VecDeque<Event> = call.event.map(moments).unwrap_or_default().into();
         left.retain(|event| resumes || *event != Event::OnSessionResume);
+        let denial = own_commands::denial(call);
+        if denial.is_some() {
+            left.clear();
+        }
+        let no_opinion = || Verdict::no_opinion(call.event.unwrap_or(Event::Notification));
         Self {
             left,
             rewritten: None,
-            verdict: Verdict::no_opinion(call.event.unwrap_or(Event::Notification)),
+            verdict: denial.unwrap_or_else(no_opinion),
             guard_asks: false,
             unguarded: false,
         }
@@ -94,6 +100,9 @@ impl Moment {
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub async fn run(&mut self, executor: &Executor, call: &NativeCall, deadline: Option<Instant>) {
+        if self.is_over() {
+            return;
+        }
         while let Some(event) = self.left.front().copied() {
             self.fire(event, executor, call, deadline).await;
             self.left.pop_front();

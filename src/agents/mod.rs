@@ -20,6 +20,7 @@ mod kiro;
 mod native;
 mod openclaw;
 mod opencode;
+mod own_commands;
 mod payload;
 mod plan;
 mod plugin;

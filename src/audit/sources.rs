@@ -1,20 +1,17 @@
 //! What a record rests on: the hooks files, and the scripts that they name.
 
 use std::collections::HashMap;
-use std::fs::OpenOptions;
 use std::io::Read as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
 
 use super::record::Record;
 use super::writer::AuditSettings;
-use crate::config::{Config, Location, SourceFile};
-use crate::trust::bundle::hexadecimal;
-use crate::trust::named::{Places, scripts};
+use crate::config::{Config, Hook, Location, SourceFile};
+use crate::files::{self, hexadecimal};
+use crate::trust::scripts::Places;
 
 /// The longest script whose bytes are looked at, in bytes: that is done at every event.
 const MAX_SCRIPT: u64 = 1 << 20;
@@ -60,10 +57,11 @@ impl Sources {
     }
 
     fn add_scripts(&mut self, config: &Config, location: &Location, project: &Path) {
-        let of_file = |other: &Location| Arc::ptr_eq(other.file(), location.file());
-        let hooks = config.hooks.iter().filter(|hook| of_file(&hook.location));
-        let processes = config.processes.values().filter(|process| of_file(&process.location));
-        self.scripts.extend(scripts(hooks, processes, &Places::new(location.path(), project)));
+        let places = Places::new(location.path(), project);
+        let of_file = |hook: &&Hook| Arc::ptr_eq(hook.location.file(), location.file());
+        for hook in config.hooks.iter().filter(of_file) {
+            self.scripts.extend(places.executed(hook, &config.processes, false).scripts);
+        }
     }
 
     /// Writes into a record what it rests on.
@@ -93,12 +91,10 @@ impl Sources {
 
 /// Returns the digest of a file's bytes; of one that is too long, of its length.
 fn digest_of(path: &Path) -> Option<[u8; 32]> {
-    // Without NONBLOCK a named pipe that took its place would hold the agent up.
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    let file = files::open_regular(path).ok()?;
     let metadata = file.metadata().ok()?;
     let mut bytes = Vec::new();
-    if metadata.is_file() && metadata.len() <= MAX_SCRIPT {
+    if metadata.len() <= MAX_SCRIPT {
         file.take(MAX_SCRIPT).read_to_end(&mut bytes).ok()?;
     } else {
         bytes.extend(metadata.len().to_be_bytes());

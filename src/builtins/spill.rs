@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::trust::bundle::hexadecimal;
+use crate::files::hexadecimal;
 
 /// How much one session may keep, in bytes.
 const MOST: u64 = 256 << 20;

@@ -1,18 +1,18 @@
 //! Which hooks files count, for every subcommand that reads them.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
-use hookexec::config::{Diagnostics, LoadOptions, ProjectFile};
+use hookexec::config::{Diagnostics, LoadOptions};
 use hookexec::handlers::depth;
-use hookexec::serve::Loaded;
-use hookexec::{Config, Executor, Registry};
+use hookexec::trust::Trust;
+use hookexec::{Config, Executor, Registry, serve};
 
 use super::error::{CommandError, NO_FILES, warn};
-use super::trust::warn_of_unapproved;
 
 /// Loads a configuration.
-pub(crate) type Loader = Box<dyn Fn() -> Result<Loaded, Diagnostics> + Send + Sync>;
+pub(crate) type Loader = Box<dyn Fn() -> Result<serve::Loaded, Diagnostics> + Send + Sync>;
 
 /// Which hooks files count.
 #[derive(Debug, Clone, clap::Args)]
@@ -66,50 +66,34 @@ impl ConfigArgs {
         self
     }
 
-    /// Loads the configuration and builds its executor; warns of guards that are not there.
+    /// Loads the configuration and builds its executor; warns about guards that do not run.
     pub(crate) fn executor(&self) -> Result<Executor, CommandError> {
         self.executor_telling(warn)
     }
 
-    /// Loads the configuration and builds its executor; tells when there is no file to load, and
-    /// which files are left out.
+    /// Like [`executor`](Self::executor), but `tell` gets the warnings that no verdict repeats.
     pub(crate) fn executor_telling(&self, tell: impl Fn(&str)) -> Result<Executor, CommandError> {
-        self.executor_of(tell, warn_of_unapproved, |_| {})
+        let loaded = self.loaded()?;
+        loaded.absences().for_each(|absence| tell(&absence));
+        loaded.failures().for_each(|failure| warn(&failure.to_string()));
+        loaded.executor()
     }
 
-    /// Loads like [`executor`](Self::executor) for who says of files that are not approved himself.
-    pub(crate) fn executor_noting(
-        &self,
-        note: impl FnMut(&ProjectFile),
-    ) -> Result<Executor, CommandError> {
-        self.executor_of(warn, note, |_| {})
-    }
-
-    /// Loads like [`executor`](Self::executor) for who only wants to see: nothing is recorded.
+    /// Like [`executor`](Self::executor), but no decision is recorded.
     pub(crate) fn executor_unrecorded(&self) -> Result<Executor, CommandError> {
-        self.executor_of(warn, warn_of_unapproved, |config| config.audit.clear())
+        let mut loaded = self.loaded()?;
+        loaded.absences().for_each(|absence| warn(&absence));
+        loaded.failures().for_each(|failure| warn(&failure.to_string()));
+        loaded.config.audit.clear();
+        loaded.executor()
     }
 
-    fn executor_of(
-        &self,
-        tell: impl Fn(&str),
-        unapproved: impl FnMut(&ProjectFile),
-        adjust: impl FnOnce(&mut Config),
-    ) -> Result<Executor, CommandError> {
+    /// Loads the configuration, to run it.
+    pub(crate) fn loaded(&self) -> Result<Loaded, CommandError> {
         not_too_deep()?;
         let options = self.options()?;
-        let built = Config::load(&options).and_then(|mut config| {
-            absences(&config).for_each(|absence| tell(&absence));
-            adjust(&mut config);
-            config.project_files.iter().for_each(unapproved);
-            build(config, &options)
-        });
-        // Each step ends at its own errors; whoever mends the file wants to see all of them.
-        built.map_err(|_| {
-            CommandError::config(
-                Executor::check(&options, Registry::with_shipped_builtins()).problems,
-            )
-        })
+        let config = Config::load(&options).map_err(|_| all_problems(&options))?;
+        Ok(Loaded { config, options })
     }
 
     /// Returns the project, and what loads its configuration any number of times.
@@ -117,18 +101,23 @@ impl ConfigArgs {
         not_too_deep()?;
         let options = self.options()?;
         let load = move || {
-            let config = Config::load(&options)?;
-            left_out(&config).for_each(|file| warn(&file));
-            config.project_files.iter().for_each(warn_of_unapproved);
-            let (files, places) = (config.files.clone(), options.places(&config));
-            Ok(Loaded::new(build(config, &options)?).with_files(files, places))
+            let loaded = Loaded { config: Config::load(&options)?, options: options.clone() };
+            left_out(&loaded.config).for_each(|file| warn(&file));
+            loaded.failures().for_each(|failure| warn(&failure.to_string()));
+            let files = loaded.config.files.clone();
+            let places = options.places(&loaded.config);
+            Ok(serve::Loaded::new(loaded.build()?).with_files(files, places))
         };
         Ok((self.project()?, Box::new(load)))
     }
 
-    /// Loads the configuration.
+    /// Loads the configuration, to show it: with the hooks of files that do not count.
     pub(crate) fn load(&self) -> Result<Config, CommandError> {
-        Config::load(&self.options()?).map_err(CommandError::config)
+        let mut options = self.options()?;
+        options.only_show = true;
+        let config = Config::load(&options).map_err(CommandError::config)?;
+        failures(&config).for_each(|failure| warn(&failure.to_string()));
+        Ok(config)
     }
 
     /// Returns what to load.
@@ -174,10 +163,74 @@ pub(crate) fn not_too_deep() -> Result<(), CommandError> {
         .map_err(|error| CommandError::usage(error.to_string()))
 }
 
-/// Returns which guards are not there, though somebody may count on them.
-fn absences(config: &Config) -> impl Iterator<Item = String> {
-    let nothing = config.files.is_empty().then(|| format!("{NO_FILES}: nothing is guarded"));
-    nothing.into_iter().chain(left_out(config))
+/// A configuration that is to run.
+pub(crate) struct Loaded {
+    config: Config,
+    options: LoadOptions,
+}
+
+impl Loaded {
+    /// Returns which guards do not run, although somebody may count on them, and no verdict says so.
+    pub(crate) fn absences(&self) -> impl Iterator<Item = String> {
+        let nothing = self.config.files.is_empty() && self.config.failed.is_empty();
+        let nothing = nothing.then(|| format!("{NO_FILES}: nothing is guarded"));
+        nothing.into_iter().chain(left_out(&self.config))
+    }
+
+    /// Returns which files, and which hooks of approved files, fail.
+    pub(crate) fn failures(&self) -> impl Iterator<Item = Unavailable> {
+        failures(&self.config)
+    }
+
+    /// Builds the executor.
+    pub(crate) fn executor(self) -> Result<Executor, CommandError> {
+        let options = self.options.clone();
+        self.build().map_err(|_| all_problems(&options))
+    }
+
+    fn build(self) -> Result<Executor, Diagnostics> {
+        let mut builder =
+            Executor::builder(self.config).registry(Registry::with_shipped_builtins());
+        if let Some(project) = &self.options.working_dir {
+            builder = builder.working_dir(project);
+        }
+        builder.build()
+    }
+}
+
+/// Why hooks fail, and what the user can do.
+pub(crate) struct Unavailable {
+    /// What a verdict says, too, when it is about the hooks.
+    pub(crate) cause: String,
+    line: String,
+}
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.line)
+    }
+}
+
+/// Loading and building each stop at their own errors; a person wants to see all of them at once.
+fn all_problems(options: &LoadOptions) -> CommandError {
+    CommandError::config(Executor::check(options, Registry::with_shipped_builtins()).problems)
+}
+
+fn failures(config: &Config) -> impl Iterator<Item = Unavailable> {
+    let files = config.failed.iter().map(|file| {
+        let cause = file.cause.to_string();
+        let line = format!("{}: {cause}; {}", file.location, file.remedy);
+        Unavailable { cause, line }
+    });
+    let approved = config.project_files.iter().filter(|file| file.trust == Trust::Approved);
+    let scripts = approved.filter_map(|file| {
+        let cause = file.refused.first()?.clone();
+        Some(Unavailable {
+            cause,
+            line: format!("{}: {}; {}", file.bundle.path.display(), file.problem()?, file.remedy()),
+        })
+    });
+    files.chain(scripts)
 }
 
 /// Returns which files are not read, and what to do about it.
@@ -186,12 +239,4 @@ fn left_out(config: &Config) -> impl Iterator<Item = String> {
         Some(hint) => format!("{problem}; {hint}"),
         None => problem.to_string(),
     })
-}
-
-fn build(config: Config, options: &LoadOptions) -> Result<Executor, Diagnostics> {
-    let mut builder = Executor::builder(config).registry(Registry::with_shipped_builtins());
-    if let Some(project) = &options.working_dir {
-        builder = builder.working_dir(project);
-    }
-    builder.build()
 }

@@ -261,10 +261,14 @@ impl Args {
         config.audit.first().map(|settings| settings.path.clone()).ok_or_else(|| {
             let error = CommandError::usage("which log? No hooks file says `audit:`");
             // What a file that is not approved says does not count.
-            let unapproved = config
-                .project_files
-                .iter()
-                .find_map(|file| Some(format!("{}; {}", file.problem()?, file.way_out())));
+            let unapproved = config.project_files.iter().find_map(|file| {
+                Some(format!(
+                    "{}: {}; {}",
+                    file.bundle.path.display(),
+                    file.problem()?,
+                    file.remedy()
+                ))
+            });
             let hint =
                 "name the file, or add `audit: { path: ~/.local/state/hookexec/audit.jsonl }`";
             error.hint(unapproved.unwrap_or_else(|| hint.to_owned()))

@@ -10,6 +10,7 @@ mod check;
 mod completions;
 mod config;
 mod connect;
+mod consent;
 mod decisions;
 mod decisions_text;
 mod docs;

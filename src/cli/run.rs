@@ -2,18 +2,17 @@
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use hookexec::agents::{self, Agent, NativeCall};
-use hookexec::config::ProjectFile;
 use hookexec::event::FailureMode;
 use hookexec::executor::Explanation;
 use hookexec::{Event, Executor, Verdict};
 
-use super::config::{ConfigArgs, not_too_deep};
+use super::config::{ConfigArgs, Unavailable, not_too_deep};
 use super::connect::ConnectArgs;
-use super::error::CommandError;
+use super::error::{CommandError, warn};
 use super::exit::Exit;
 use super::from::FromArgs;
 use super::runtime::{PATIENCE, Runtime};
-use super::{input, log, output, report, trust};
+use super::{input, log, output, report};
 
 /// Runs the hooks of an event: its input on stdin, the verdict on stdout
 ///
@@ -101,15 +100,19 @@ impl Args {
         {
             return self.answer(&verdict, &[], Vec::new);
         }
-        let mut unapproved = Vec::new();
-        let executor = match self.format() {
-            Format::Json => self.config.executor()?,
-            Format::Text => self.config.executor_noting(|file| unapproved.push(file.clone()))?,
+        let (executor, unavailable) = match self.format() {
+            Format::Json => (self.config.executor()?, Vec::new()),
+            Format::Text => {
+                let loaded = self.config.loaded()?;
+                loaded.absences().for_each(|absence| warn(&absence));
+                let unavailable = loaded.failures().collect();
+                (loaded.executor()?, unavailable)
+            }
         };
         let input = input?;
         let not_run = || executor.explain(event, &input);
         if !executor.concerns(event, &input) {
-            let exit = self.answer(&Verdict::no_opinion(event), &unapproved, not_run);
+            let exit = self.answer(&Verdict::no_opinion(event), &unavailable, not_run);
             // Nothing was started, and the process ends: the system frees all at once.
             std::mem::forget(executor);
             return exit;
@@ -119,7 +122,7 @@ impl Args {
         let runtime = Runtime::new()?;
         // Boxed, or its kilobytes would be moved from one place on the stack to the next.
         let verdict = runtime.run(Box::pin(executor.dispatch(event, &input)))?;
-        let exit = self.answer(&verdict, &unapproved, not_run)?;
+        let exit = self.answer(&verdict, &unavailable, not_run)?;
         // Hooks in the background end at their own timeouts. A signal ends them at once, and changes
         // nothing about the answer that was given.
         let _ = runtime.run(executor.shutdown(PATIENCE));
@@ -128,12 +131,12 @@ impl Args {
         Ok(exit)
     }
 
-    /// Answers; `unapproved` are files to warn of that the answer may tell of itself, and `not_run` tells
-    /// of the hooks that the verdict does not speak of.
+    /// Answers. `unavailable` are failures to warn about unless the verdict says them, and `not_run`
+    /// explains the hooks that are not in the verdict.
     fn answer(
         &self,
         verdict: &Verdict,
-        unapproved: &[ProjectFile],
+        unavailable: &[Unavailable],
         not_run: impl FnOnce() -> Vec<Explanation>,
     ) -> Result<Exit, CommandError> {
         if self.log.verbose() {
@@ -144,9 +147,9 @@ impl Args {
             Format::Json => output::print_json_line(verdict)?,
             Format::Text => {
                 let text = report::verdict(verdict);
-                let told =
-                    |file: &&ProjectFile| file.problem().is_some_and(|it| text.contains(&it));
-                unapproved.iter().filter(|file| !told(file)).for_each(trust::warn_of_unapproved);
+                let told = |failure: &&Unavailable| text.contains(&failure.cause);
+                let others = unavailable.iter().filter(|failure| !told(failure));
+                others.for_each(|failure| warn(&failure.to_string()));
                 output::print(&text)?;
             }
         }

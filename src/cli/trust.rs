@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use hookexec::Config;
-use hookexec::config::{LoadOptions, ProjectFile};
-use hookexec::trust::{Trust, TrustStore};
+use hookexec::config::{Diagnostic, Diagnostics, LoadOptions, ProjectFile, Severity};
+use hookexec::trust::{CoveredHook, Trust, TrustStore};
+use hookexec::{Config, Executor, Registry};
 use serde::Serialize;
 
+use super::consent::ConsentArgs;
 use super::error::{CommandError, warn};
 use super::exit::Exit;
 use super::output;
@@ -16,9 +17,9 @@ use super::plain;
 
 /// Shows, approves or forgets the hooks files that a project brings along
 ///
-/// A hooks file found inside a project runs only after you approved exactly its bytes, and those of
-/// the scripts it names. Until then its hooks fail: events that fail closed are denied. A file named
-/// with `--config` needs no approval.
+/// A hooks file found inside a project runs only after a person approved its bytes and, hook by
+/// hook, the scripts that it executes. Until then it fails: events that fail closed are denied. A
+/// file named with `--config` needs no approval.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec trust show && hookexec trust add")]
 pub(crate) struct Args {
@@ -28,16 +29,27 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Says of each hooks file of the project whether it is approved, and what changed since; exit
-    /// code 1 when one is not
+    /// Shows for each hooks file of the project whether it is approved, what changed since, and what
+    /// an approval covers; exit code 1 when one is not approved
     #[command(after_help = "Example: hookexec trust show --format json")]
     Show(Target),
-    /// Approves each hooks file of the project, and the scripts it names, as they are now
+    /// Approves each hooks file of the project, and the scripts that its hooks execute, as they are
+    /// now; asks at the terminal
     #[command(after_help = "Example: hookexec trust add hooks.yaml")]
-    Add(Target),
-    /// Takes the approval back
+    Add {
+        #[command(flatten)]
+        target: Target,
+        #[command(flatten)]
+        consent: ConsentArgs,
+    },
+    /// Takes the approval back; asks at the terminal
     #[command(after_help = "Example: hookexec trust remove hooks.yaml")]
-    Remove(Target),
+    Remove {
+        #[command(flatten)]
+        target: Target,
+        #[command(flatten)]
+        consent: ConsentArgs,
+    },
     /// Lists every approval there is
     #[command(after_help = "Example: hookexec trust list --format json")]
     List {
@@ -71,17 +83,27 @@ enum Format {
     Json,
 }
 
-/// What is said of one file.
+/// What is known of one hooks file.
 #[derive(Serialize)]
 struct Row {
     path: PathBuf,
     status: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
     digest: String,
-    files: Vec<String>,
-    /// What it calls that the approval does not cover.
-    uncovered: Vec<String>,
+    hooks: Vec<HookRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
+}
+
+/// What an approval covers of one hook.
+#[derive(Serialize)]
+struct HookRow {
+    name: String,
+    event: String,
+    covered: Vec<String>,
+    not_covered: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<String>,
 }
 
 impl Args {
@@ -89,8 +111,8 @@ impl Args {
         match &self.action {
             None => show(&Target::default()),
             Some(Action::Show(target)) => show(target),
-            Some(Action::Add(target)) => add(target),
-            Some(Action::Remove(target)) => remove(target),
+            Some(Action::Add { target, consent }) => add(target, *consent),
+            Some(Action::Remove { target, consent }) => remove(target, *consent),
             Some(Action::List { format }) => list(*format),
         }
     }
@@ -98,15 +120,16 @@ impl Args {
 
 fn show(target: &Target) -> Result<Exit, CommandError> {
     let store = store()?;
-    let mut rows = Vec::new();
-    for file in target.files()? {
+    let Project { files, gone, .. } = target.project()?;
+    for file in &files {
         if let Trust::Unsafe(problem) = &file.trust {
             warn(&format!("the approvals don't count: {problem}; {}", problem.hint));
         }
-        let diff = matches!(file.trust, Trust::Changed { .. }).then(|| store.diff(&file.bundle));
-        rows.push(Row::of(file, diff));
     }
-    let all = rows.iter().all(|row| row.status == "approved");
+    let row = |file| Row::of(file, &store);
+    let rows: Vec<Row> =
+        files.into_iter().map(row).chain(gone.into_iter().map(Row::gone)).collect();
+    let all = rows.iter().all(|row| row.status == APPROVED);
     match target.format {
         Format::Json => output::print_json(&rows)?,
         Format::Text => {
@@ -114,48 +137,69 @@ fn show(target: &Target) -> Result<Exit, CommandError> {
                 output::print(&row.text())?;
             }
             if !all {
-                output::talk("review what is not approved, then run `hookexec trust add`\n");
+                output::talk(
+                    "review what is not approved, then run `hookexec trust add` in a terminal\n",
+                );
             }
         }
     }
     Ok(if all { Exit::Success } else { Exit::Negative })
 }
 
-fn add(target: &Target) -> Result<Exit, CommandError> {
+fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
+    consent.check()?;
     let store = store()?;
-    for file in target.files()? {
+    let project = target.project()?;
+    project.refuse_broken()?;
+    let mut text = String::new();
+    for file in project.files {
+        text += &Row::of(file.clone(), &store).text();
+        text += "What is not covered may change without a new approval.\n";
+        if !consent.ask(&format!("{text}Approve this file?"))? {
+            output::talk("nothing was approved\n");
+            return Ok(Exit::Negative);
+        }
+        text.clear();
         store.add(&file.bundle).map_err(|error| not_written(&error))?;
-        let mut row = Row::of(file, None);
-        row.status = "approved";
-        output::print(&row.text())?;
+        let mut row = Row::of(file, &store);
+        row.status = APPROVED;
+        row.diff = None;
+        match target.format {
+            Format::Json => output::print_json(&row)?,
+            Format::Text => output::print(&row.text())?,
+        }
     }
     Ok(Exit::Success)
 }
 
-fn remove(target: &Target) -> Result<Exit, CommandError> {
+fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
+    consent.check()?;
     let store = store()?;
-    let said = |path: &Path, removed: bool| {
-        let what = if removed { "is no longer approved" } else { "was not approved" };
-        output::print(&format!("{}: {what}\n", plain::line(&path.to_string_lossy())))
-    };
-    let files = match (target.files(), &target.file) {
-        (Ok(files), _) => files,
-        // A file that is gone or broken by now can be forgotten, too.
-        (Err(_), Some(path)) => {
-            let removed = store.remove(path).map_err(|error| not_written(&error))?;
-            said(path, removed > 0)?;
-            return Ok(Exit::Success);
+    let paths = match (target.project(), &target.file) {
+        (Ok(Project { files, gone, .. }), _) => {
+            let files = files.into_iter().map(|file| (file.bundle.path.clone(), Some(file)));
+            files.chain(gone.into_iter().map(|path| (path, None))).collect()
         }
+        // A file that was never there can be forgotten, too.
+        (Err(_), Some(path)) => vec![(path.clone(), None)],
         (Err(error), None) => return Err(error),
     };
-    for file in files {
-        // What was approved here, and what is here now, wherever it was approved.
-        let here = store.remove(&file.bundle.path).map_err(|error| not_written(&error))?;
-        let same = store.remove_bundle(&file.bundle).map_err(|error| not_written(&error))?;
-        said(&file.bundle.path, here > 0 || same)?;
-        if store.status(&file.bundle) == Trust::Approved {
-            return Err(CommandError::internal("it is still approved"));
+    for (path, file) in paths {
+        let shown = plain::line(&path.to_string_lossy());
+        if !consent.ask(&format!("Take the approval of {shown} back?"))? {
+            output::talk("nothing was changed\n");
+            return Ok(Exit::Negative);
         }
+        // What was approved here, and what is here now, wherever it was approved.
+        let mut removed = store.remove(&path).map_err(|error| not_written(&error))? > 0;
+        if let Some(file) = file {
+            removed |= store.remove_bundle(&file.bundle).map_err(|error| not_written(&error))?;
+            if store.status(&file.bundle) == Trust::Approved {
+                return Err(CommandError::internal("it is still approved"));
+            }
+        }
+        let what = if removed { "is no longer approved" } else { "was not approved" };
+        output::print(&format!("{shown}: {what}\n"))?;
     }
     Ok(Exit::Success)
 }
@@ -177,9 +221,34 @@ fn list(format: Format) -> Result<Exit, CommandError> {
     Ok(Exit::Success)
 }
 
+/// The hooks files of a project that are meant.
+struct Project {
+    files: Vec<ProjectFile>,
+    /// Files that were approved and are gone.
+    gone: Vec<PathBuf>,
+    options: LoadOptions,
+}
+
+impl Project {
+    /// Refuses to approve a file that can't be loaded.
+    fn refuse_broken(&self) -> Result<(), CommandError> {
+        let problems = Executor::check(&self.options, Registry::with_shipped_builtins()).problems;
+        let is_ours = |problem: &Diagnostic| {
+            let place = problem.location.as_ref();
+            problem.severity == Severity::Error
+                && place.is_some_and(|place| {
+                    self.files.iter().any(|file| file.bundle.path == place.path())
+                })
+        };
+        let mut broken = Diagnostics::default();
+        broken.extend(problems.into_iter().filter(is_ours));
+        if broken.has_errors() { Err(CommandError::config(broken)) } else { Ok(()) }
+    }
+}
+
 impl Target {
     /// Returns the hooks files of the project that are meant.
-    fn files(&self) -> Result<Vec<ProjectFile>, CommandError> {
+    fn project(&self) -> Result<Project, CommandError> {
         let mut options = LoadOptions::default();
         let directory = match (&self.cwd, &self.file) {
             (Some(directory), _) => directory.clone(),
@@ -190,24 +259,27 @@ impl Target {
             CommandError::usage(format!("can't look into {}: {error}", directory.display()))
         })?;
         options.working_dir = Some(directory.clone());
+        options.only_show = true;
         let config = Config::load(&options).map_err(CommandError::config)?;
-        let same =
-            |path: &Path, wanted: &Path| path.canonicalize().ok() == wanted.canonicalize().ok();
-        let wanted = |found: &ProjectFile| {
-            self.file.as_ref().is_none_or(|file| same(&found.bundle.path, file))
-        };
-        let files: Vec<ProjectFile> = config.project_files.into_iter().filter(wanted).collect();
-        if files.is_empty() {
+        let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
+        let wanted = |path: &Path| self.file.as_ref().is_none_or(|file| real(path) == real(file));
+        let mut files = config.project_files;
+        files.retain(|file| wanted(&file.bundle.path));
+        let failed = config.failed.iter().map(|file| file.location.path());
+        let gone = failed.filter(|path| wanted(path) && path.symlink_metadata().is_err());
+        let mut gone: Vec<PathBuf> = gone.map(Path::to_owned).collect();
+        gone.retain(|path| store().is_ok_and(|store| store.has_approved(path)));
+        if files.is_empty() && gone.is_empty() {
             let what = match &self.file {
-                Some(file) => format!("{} is no hooks file of a project", file.display()),
+                Some(file) => format!("{} is not a hooks file of a project", file.display()),
                 None => {
                     format!("no hooks file of a project was found from {}", directory.display())
                 }
             };
             return Err(CommandError::usage(what)
-                .hint("a project's hooks stand in `hooks.yaml` or `.hookexec/hooks.yaml`"));
+                .hint("a project's hooks are in `hooks.yaml` or `.hookexec/hooks.yaml`"));
         }
-        Ok(files)
+        Ok(Project { files, gone, options })
     }
 }
 
@@ -224,45 +296,65 @@ fn working_dir_of(file: &Path) -> PathBuf {
     }
 }
 
+const APPROVED: &str = "approved";
+
 impl Row {
-    fn of(file: ProjectFile, diff: Option<String>) -> Self {
+    fn of(file: ProjectFile, store: &TrustStore) -> Self {
         let status = match file.trust {
-            Trust::Approved => "approved",
-            Trust::Changed { .. } => "changed",
+            Trust::Approved if file.refused.is_empty() => APPROVED,
+            Trust::Approved => "a script changed",
+            Trust::Changed => "changed",
             _ => "not approved",
+        };
+        let changed = status.contains("changed");
+        let hook = |hook: CoveredHook| HookRow {
+            name: hook.name,
+            event: hook.event,
+            covered: hook.scripts.into_iter().map(|script| script.name).collect(),
+            not_covered: hook.uncovered,
+            problems: hook.problems,
         };
         Self {
             status,
-            digest: file.bundle.digest().to_owned(),
-            uncovered: file.bundle.uncovered,
-            files: file.bundle.files.into_iter().map(|part| part.name).collect(),
+            diff: changed.then(|| store.diff(&file.bundle)),
+            digest: file.bundle.digest,
+            hooks: file.bundle.hooks.into_iter().map(hook).collect(),
             path: file.bundle.path,
-            diff,
         }
+    }
+
+    fn gone(path: PathBuf) -> Self {
+        Self { path, status: "gone", digest: String::new(), hooks: Vec::new(), diff: None }
     }
 
     fn text(&self) -> String {
         let here = std::env::current_dir().unwrap_or_default();
         let path = self.path.strip_prefix(&here).unwrap_or(&self.path);
-        let path = plain::line(&path.to_string_lossy());
-        let mut text = format!("{path}: {}\n", self.status);
-        for script in self.files.iter().skip(1) {
-            let _ = writeln!(text, "  with {}", plain::line(script));
-        }
-        if !self.uncovered.is_empty() {
-            let names: Vec<String> = self.uncovered.iter().map(|name| plain::line(name)).collect();
-            let names = names.join(", ");
-            let _ = writeln!(text, "  not covered, nor what they read of the project: {names}");
+        let mut text = format!("{}: {}\n", plain::line(&path.to_string_lossy()), self.status);
+        for hook in &self.hooks {
+            text += &hook.text();
         }
         text + self.diff.as_deref().unwrap_or_default()
     }
 }
 
-/// Says loudly that a hooks file was found and does not run, when it is not approved. What changed in it
-/// `trust show` says: a guard has no time for it.
-pub(crate) fn warn_of_unapproved(file: &ProjectFile) {
-    if let Some(problem) = file.problem() {
-        warn(&format!("{problem}: its hooks fail; {}", file.way_out()));
+impl HookRow {
+    fn text(&self) -> String {
+        let joined = |words: &[String]| {
+            let words: Vec<String> = words.iter().map(|word| plain::line(word)).collect();
+            words.join(", ")
+        };
+        let mut text = format!("  {} `{}`\n", self.event, plain::line(&self.name));
+        if !self.covered.is_empty() {
+            let _ = writeln!(text, "    covered: {}", joined(&self.covered));
+        }
+        if !self.not_covered.is_empty() {
+            let _ = writeln!(text, "    not covered: {}", joined(&self.not_covered));
+        }
+        for problem in &self.problems {
+            let _ = writeln!(text, "    problem: {}", plain::line(problem));
+        }
+        text
     }
 }
 

@@ -1,5 +1,5 @@
-//! Whether a file is taken orders from: who may have written it, what the administrator allows, and
-//! whether its owner approved it.
+//! Whether a file counts: who could have written it, what the administrator allows, and whether a
+//! person approved it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,8 @@ use super::file::whole_file;
 use super::layers::{Layer, LoadOptions};
 use super::model::Config;
 use super::source::SourceFile;
-use crate::trust::named::project_of;
+use crate::trust::bundle::uncalled;
+use crate::trust::scripts::project_of;
 use crate::trust::{Bundle, Trust, TrustStore, check_permissions};
 
 /// What decides about files, for one loading.
@@ -20,9 +21,11 @@ pub(super) struct Acceptance {
     /// Where its hooks run.
     pub(super) working_dir: Option<PathBuf>,
     /// Where approvals are kept; without it nothing of a project is approved.
-    store: Option<TrustStore>,
+    pub(super) store: Option<TrustStore>,
     /// Whether the program itself vouches for the project's files.
     vouched: bool,
+    /// Whether files that are not approved are evaluated, to be shown.
+    only_show: bool,
     /// The layers that the administrator allows; all when `None`.
     allowed: Option<Vec<Layer>>,
 }
@@ -31,44 +34,33 @@ pub(super) struct Acceptance {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProjectFile {
-    /// The file and the scripts that it names.
+    /// The file, and the scripts that its hooks execute when the file was evaluated.
     pub bundle: Bundle,
-    /// Whether its owner approved exactly these bytes.
+    /// Whether a person approved exactly these bytes.
     pub trust: Trust,
+    /// Why hooks of the approved file must not run, each problem once: their scripts changed.
+    pub refused: Vec<String>,
 }
 
 impl ProjectFile {
-    /// Returns why its hooks fail: it was never approved, or which of its files changed since.
+    /// Returns why its hooks, or some of them, fail; `None` when a person approved all of it.
     #[must_use]
     pub fn problem(&self) -> Option<String> {
-        let path = self.bundle.path.display();
-        let own = self.bundle.files.first().map(|file| &file.name);
         match &self.trust {
-            Trust::Approved => None,
-            Trust::Changed { files, .. } => Some(match &files[..] {
-                scripts @ [first, ..] if !files.iter().any(|name| Some(name) == own) => {
-                    let others = match scripts.len() - 1 {
-                        0 => String::new(),
-                        more => format!(" and {more} more"),
-                    };
-                    format!(
-                        "`{first}`{others}, which {path} runs, has changed since it was approved"
-                    )
-                }
-                _ => format!("{path} has changed since it was approved"),
-            }),
-            Trust::Unknown => Some(format!("{path} was never approved")),
-            Trust::Unsafe(problem) => Some(format!("{path} can't count as approved: {problem}")),
+            Trust::Approved if self.refused.is_empty() => None,
+            Trust::Approved => Some(self.refused.join("; ")),
+            Trust::Changed => Some("this file has changed since it was approved".to_owned()),
+            Trust::Unknown => Some("this file was never approved".to_owned()),
+            Trust::Unsafe(problem) => Some(format!("this file can't count as approved: {problem}")),
         }
     }
 
-    /// Returns the way out.
+    /// Returns what the user can do. The text is for a person, not for a model.
     #[must_use]
-    pub fn way_out(&self) -> String {
+    pub fn remedy(&self) -> String {
         if let Trust::Unsafe(problem) = &self.trust {
             return problem.hint.clone();
         }
-        // Elsewhere the words of its commands may lead elsewhere.
         let directory =
             self.bundle.path.parent().map(project_of).and_then(|dir| dir.canonicalize().ok());
         let working_dir = match directory {
@@ -78,7 +70,7 @@ impl ProjectFile {
             _ => String::new(),
         };
         format!(
-            "review it, then run `hookexec trust add {working_dir}{}`",
+            "review it, then run `hookexec trust add {working_dir}{}` in a terminal",
             quoted(&self.bundle.path)
         )
     }
@@ -86,8 +78,13 @@ impl ProjectFile {
     /// Returns what to say of a file that is not approved.
     #[must_use]
     pub fn warning(&self) -> Option<Diagnostic> {
-        let problem = Diagnostic::warning(format!("{}: its hooks fail", self.problem()?));
-        Some(problem.hint(self.way_out()).at(whole_file(&self.bundle.path)))
+        let problem = self.problem()?;
+        let message = match self.trust {
+            Trust::Approved => format!("{problem}: the hooks that execute it fail"),
+            _ => format!("{problem}: its hooks fail"),
+        };
+        let warning = Diagnostic::warning(message).hint(self.remedy());
+        Some(warning.at(whole_file(&self.bundle.path)))
     }
 }
 
@@ -107,7 +104,8 @@ impl Acceptance {
             Some(directory) => Some(TrustStore::at(directory)),
             None => TrustStore::of_user(),
         };
-        Self { store, vouched: options.trust_projects, ..Self::default() }
+        let (vouched, only_show) = (options.trust_projects, options.only_show);
+        Self { store, vouched, only_show, ..Self::default() }
     }
 
     /// Remembers what a file of the administrator's says about the layers below.
@@ -128,12 +126,17 @@ impl Acceptance {
             || self.allowed.as_ref().is_none_or(|allowed| allowed.contains(&layer))
     }
 
-    /// Returns whether the file at `path` is read at all; a problem says why not.
-    pub(super) fn admit(&self, layer: Layer, path: &Path) -> Result<(), Diagnostic> {
-        if !self.allows(layer) {
-            let problem = Diagnostic::warning("the administrator does not allow hooks from here");
-            return Err(problem.hint("this file is left out").at(whole_file(path)));
-        }
+    /// Returns the warning that the administrator excludes the file at `path`.
+    pub(super) fn excludes(&self, layer: Layer, path: &Path) -> Option<Diagnostic> {
+        let warning = || {
+            let warning = Diagnostic::warning("the administrator does not allow hooks from here");
+            warning.hint("this file is left out").at(whole_file(path))
+        };
+        (!self.allows(layer)).then(warning)
+    }
+
+    /// Checks that only the user and root can have written the file at `path`.
+    pub(super) fn check_permissions(&self, layer: Layer, path: &Path) -> Result<(), Diagnostic> {
         if matches!(layer, Layer::Program | Layer::CommandLine) {
             return Ok(());
         }
@@ -144,32 +147,65 @@ impl Acceptance {
         })
     }
 
-    /// Asks whether the owner approved a project's file, and takes from `part`, which was read from
-    /// it, whatever must not happen when not.
-    pub(super) fn judge(&self, file: &SourceFile, part: &mut Config) -> Result<(), Diagnostic> {
+    /// Returns a project's file by its bytes alone, and whether a person approved them; `None` when
+    /// no approval is needed.
+    pub(super) fn project_file(&self, file: &SourceFile) -> Option<ProjectFile> {
         if file.layer != Layer::Project || self.vouched {
-            return Ok(());
+            return None;
         }
-        let here = Path::new(".");
-        let working_dir = self.working_dir.as_deref().unwrap_or(here);
-        let bundle = Bundle::read(file, part, working_dir).map_err(|error| {
-            let message = format!("can't read a script that it names: {error}");
-            Diagnostic::error(message).at(whole_file(&file.path))
-        })?;
+        let bundle = Bundle::of_file(&file.path, &file.text, self.working_dir());
         let trust = self.store.as_ref().map_or(Trust::Unknown, |store| store.status(&bundle));
-        let file = ProjectFile { bundle, trust };
-        if let Some(problem) = file.problem() {
-            let why: Arc<str> = format!("{problem}; {}", file.way_out()).into();
-            for hook in &mut part.hooks {
-                hook.untrusted = Some(Arc::clone(&why));
-            }
-            for process in part.processes.values_mut() {
+        Some(ProjectFile { bundle, trust, refused: Vec::new() })
+    }
+
+    /// Returns whether the content of a project's file may be evaluated.
+    pub(super) fn may_evaluate(&self, file: &ProjectFile) -> bool {
+        self.only_show || file.trust == Trust::Approved
+    }
+
+    /// Makes the hooks of `part` fail that nobody approved: all of a file that is not approved, and of
+    /// an approved one those whose scripts changed.
+    pub(super) fn refuse(&self, file: &mut ProjectFile, source: &SourceFile, part: &mut Config) {
+        file.bundle = Bundle::read(source, part, self.working_dir(), self.only_show);
+        let refusals = match (&file.trust, &self.store) {
+            (Trust::Approved, Some(store)) => store.refusals(&file.bundle),
+            _ => vec![file.problem(); file.bundle.hooks.len()],
+        };
+        let approved = file.trust == Trust::Approved;
+        let alone: Vec<String> = uncalled(part).map(str::to_owned).collect();
+        let (of_hooks, of_processes) = refusals.split_at(part.hooks.len());
+        for (hook, problem) in part.hooks.iter_mut().zip(of_hooks) {
+            let Some(problem) = problem else { continue };
+            hook.untrusted = Some(format!("{problem}; a person must approve it").into());
+            if let Some(process) = hook.process().and_then(|name| part.processes.get_mut(name)) {
                 process.untrusted = true;
             }
+        }
+        for (name, problem) in alone.iter().zip(of_processes) {
+            if let Some(process) = part.processes.get_mut(name) {
+                process.untrusted |= problem.is_some();
+            }
+        }
+        if approved {
+            file.refused = refusals.iter().flatten().cloned().collect();
+            file.refused.dedup();
+        }
+        // Other hooks of a process whose script changed fail with it.
+        for hook in &mut part.hooks {
+            let process = hook.process().and_then(|name| part.processes.get(name));
+            if hook.untrusted.is_none() && process.is_some_and(|process| process.untrusted) {
+                let why = "a script of its process has changed; a person must approve it";
+                hook.untrusted = Some(Arc::from(why));
+            }
+        }
+        if !approved {
+            part.processes.values_mut().for_each(|process| process.untrusted = true);
             (part.max_parallel, part.deadline) = (None, None);
             part.audit.clear();
         }
-        part.project_files.push(file);
-        Ok(())
+    }
+
+    fn working_dir(&self) -> &Path {
+        self.working_dir.as_deref().unwrap_or(Path::new("."))
     }
 }

@@ -1,6 +1,7 @@
-//! The user's home directory.
+//! The user's own directories, which a project must not provide.
 
-use std::path::{Component, PathBuf};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
 
 /// Returns the user's home directory.
 ///
@@ -16,4 +17,92 @@ pub(crate) fn without_detours(path: PathBuf) -> PathBuf {
     let detour = path.components().any(|part| part == Component::ParentDir);
     let straight = detour.then(|| path.canonicalize().ok()).flatten();
     straight.unwrap_or(path)
+}
+
+/// Returns a base directory of the user: what `variable` says, or `below_home` in the home
+/// directory. A relative path counts as not set: it would be in the project.
+pub(crate) fn base_directory(variable: &str, below_home: &str) -> Option<PathBuf> {
+    let set = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    set.or_else(|| Some(home_directory()?.join(below_home)).filter(|path| path.is_absolute()))
+}
+
+/// Returns the project that a directory of the user is inside of, when somebody works in
+/// `working_dir`: that directory, or a repository around it.
+///
+/// A home directory that is a repository itself is no such project. Which one is the home directory
+/// the system's account database says, because a project could set `HOME`.
+pub(crate) fn project_around(directory: &Path, working_dir: &Path) -> Option<PathBuf> {
+    let (directory, working_dir) = (resolve(directory), resolve(working_dir));
+    let around = |(index, path): &(usize, &Path)| {
+        directory.starts_with(path) && (*index == 0 || path.join(".git").exists())
+    };
+    let projects: Vec<_> = working_dir.ancestors().enumerate().filter(around).collect();
+    if projects.is_empty() {
+        return None;
+    }
+    let home = account_home().map(|home| resolve(&home));
+    let outside = |path: &Path| home.as_ref().is_none_or(|home| !home.starts_with(path));
+    projects.into_iter().find(|(_, path)| outside(path)).map(|(_, path)| path.to_owned())
+}
+
+/// Returns `path` with the links of its existing part followed.
+fn resolve(path: &Path) -> PathBuf {
+    let existing = path.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
+    match existing {
+        Some((part, real)) => match path.strip_prefix(part) {
+            Ok(rest) if rest.as_os_str().is_empty() => real,
+            Ok(rest) => real.join(rest),
+            Err(_) => real,
+        },
+        None => path.to_owned(),
+    }
+}
+
+/// Returns the home directory that the account database has for the user.
+fn account_home() -> Option<PathBuf> {
+    let user = rustix::process::geteuid().as_raw().to_string();
+    let accounts = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let local = accounts.lines().find_map(|line| {
+        let fields: Vec<&str> = line.split(':').collect();
+        (fields.get(2) == Some(&user.as_str())).then(|| fields.get(5).map(PathBuf::from))?
+    });
+    local.or_else(|| {
+        // Accounts of a network, or of macOS: a shell asks for them when it expands `~NAME`.
+        let home = duct::cmd!("/bin/sh", "-c", r#"eval "echo ~$(id -un)""#)
+            .full_env([("PATH", "/usr/bin:/bin")])
+            .stdin_null()
+            .stderr_null()
+            .read();
+        home.ok().map(PathBuf::from).filter(|path| path.is_absolute())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_of_the_user_in_a_project_is_found() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        for directory in ["outer/.git", "outer/inner/.git", "outer/inner/src", "other"] {
+            fs::create_dir_all(root.join(directory)).unwrap();
+        }
+        std::os::unix::fs::symlink(root.join("outer"), root.join("link")).unwrap();
+        let around = |directory: &str| {
+            let found = project_around(&root.join(directory), &root.join("outer/inner/src"));
+            found.map(|path| path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned())
+        };
+        assert_eq!(around("outer/inner/x/y").as_deref(), Some("outer/inner"));
+        assert_eq!(around("outer/inner/src").as_deref(), Some("outer/inner/src"));
+        assert_eq!(around("link/x").as_deref(), Some("outer"));
+        assert_eq!(around("other/x"), None);
+        assert_eq!(around(""), None);
+    }
+
+    #[test]
+    fn the_account_database_knows_a_home() {
+        // An unknown user has none, and that is an answer, too.
+        assert!(account_home().is_none_or(|home| home.is_absolute()));
+    }
 }

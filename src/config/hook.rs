@@ -15,7 +15,7 @@ use crate::executor::Matcher;
 use crate::wire::Mode;
 
 /// The keys of a hook.
-pub(super) const KEYS: [&str; 20] = [
+pub(super) const KEYS: [&str; 21] = [
     "type",
     "command",
     "args",
@@ -36,6 +36,7 @@ pub(super) const KEYS: [&str; 20] = [
     "side_effects",
     "when",
     "with",
+    "scripts",
 ];
 
 /// The values of `mode`.
@@ -116,6 +117,7 @@ impl Reader {
                     let wanted = self.choice(value, "`side_effects`", &SIDE_EFFECTS);
                     hook.side_effects = wanted.unwrap_or_default();
                 }
+                "scripts" => hook.scripts = self.texts(value, "`scripts`").unwrap_or_default(),
                 "with" => hook.with = self.hook_parameters(value, &hook.kind),
                 _ => {}
             }

@@ -2,14 +2,15 @@
 
 use std::cell::LazyCell;
 use std::collections::HashSet;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use etcetera::BaseStrategy;
 use serde::Serialize;
 
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::file;
+use super::home::{base_directory, project_around};
 use super::load::Loading;
 use super::model::Config;
 
@@ -54,6 +55,15 @@ impl Layer {
             Self::Program => "program",
         }
     }
+
+    /// Returns how far below the top it is: a layer with a smaller rank goes before it.
+    pub(super) const fn rank(self) -> usize {
+        match self {
+            Self::Managed => 0,
+            Self::User | Self::CommandLine | Self::Program => 1,
+            Self::Project => 2,
+        }
+    }
 }
 
 /// What to load.
@@ -88,6 +98,9 @@ pub struct LoadOptions {
     pub trust_dir: Option<PathBuf>,
     /// Whether the program vouches for the project's files, so that no approval is needed.
     pub trust_projects: bool,
+    /// Whether the configuration is only to be shown. Then the hooks of files that do not count are
+    /// kept beside their failure, as far as they can be read.
+    pub only_show: bool,
 }
 
 impl LoadOptions {
@@ -103,11 +116,13 @@ impl LoadOptions {
 }
 
 impl Config {
-    /// Reads the files of all layers: managed, user, project, the `hooks.d` directories of these
-    /// three, and the files named. They add up, in this order.
+    /// Reads the files of all layers: managed, user and project, each with its `hooks.d`, and the files
+    /// named. They add up, in this order.
+    ///
+    /// A file that is found and can't be loaded is among [`failed`](Self::failed), and the others count.
     ///
     /// # Errors
-    /// All problems of all files, when one of them is an error.
+    /// All problems of all files, when one of `options.files` can't be loaded.
     pub fn load(options: &LoadOptions) -> Result<Self, Diagnostics> {
         Loading::layers(options).finish()
     }
@@ -116,74 +131,115 @@ impl Config {
 impl Loading {
     /// Reads the files of all layers as far as they can be read.
     pub(crate) fn layers(options: &LoadOptions) -> Self {
-        let mut loading = Self::of(options);
-        let mut files = Vec::new();
-        let mut directories = vec![(Layer::Managed, managed_directory(options))];
-        if !options.isolated {
-            match user_directory(options) {
-                Some(directory) => directories.push((Layer::User, directory)),
-                None => loading.problems.push(
-                    Diagnostic::warning(
-                        "there is no home directory: the user's hooks are not read",
-                    )
-                    .hint("set HOME to a whole path"),
-                ),
-            }
-        }
-        for (layer, directory) in &directories {
-            files.extend(present(directory.join(FILE)).map(|path| (*layer, path)));
-            loading.nearly_named(*layer, directory);
-        }
-        let mut search = project_search(options);
+        let mut loading = Self::with_options(options);
+        let search = project_search(options);
         loading.acceptance.working_dir = search.first().cloned();
-        if options.isolated {
-            search.clear();
-        }
-        for directory in &search {
-            loading.nearly_named(Layer::Project, directory);
-            loading.nearly_named(Layer::Project, &directory.join(PROJECT_DIRECTORY));
-        }
-        let projects = project_directories(search);
-        loading.acceptance.project = projects.first().cloned();
-        for project in projects {
-            let directory = project.join(PROJECT_DIRECTORY);
-            let found = [directory.join(FILE), project.join(FILE)].into_iter().filter_map(present);
-            files.extend(found.map(|path| (Layer::Project, path)));
-            directories.push((Layer::Project, directory));
-        }
-        for (layer, directory) in &directories {
-            let directory = directory.join(DROP_INS);
-            match drop_ins(&directory) {
-                Ok((paths, others)) => {
-                    files.extend(paths.into_iter().map(|path| (*layer, path)));
-                    for path in others {
-                        let hint = "let its name end in `.yaml`, or begin with a dot";
-                        loading.misnamed(*layer, &path, hint);
-                    }
-                }
-                Err(error) => loading.problems.push(
-                    Diagnostic::error(format!("can't read the directory: {error}"))
-                        .at(file::whole_file(&directory)),
-                ),
-            }
-        }
-        files.extend(options.files.iter().map(|path| (Layer::CommandLine, path.clone())));
 
         // The administrator's first, all of them: they say which of the others count.
-        let (managed, others): (Vec<_>, Vec<_>) =
-            files.into_iter().partition(|(layer, _)| *layer == Layer::Managed);
+        let managed = loading.directory_files(Layer::Managed, &managed_directory(options));
         let mut seen = HashSet::new();
-        for (layer, path) in managed {
+        for path in managed {
             if seen.insert(identity(&path)) {
-                loading.file(layer, &path);
+                loading.file(Layer::Managed, &path);
             }
         }
+        let mut files = Vec::new();
+        if !options.isolated {
+            if let Some(directory) = loading.user_directory(options, search.first()) {
+                let found = loading.directory_files(Layer::User, &directory);
+                files.extend(found.into_iter().map(|path| (Layer::User, path)));
+            }
+            let found = loading.project_files(&search);
+            files.extend(found.into_iter().map(|path| (Layer::Project, path)));
+        }
+        files.extend(options.files.iter().map(|path| (Layer::CommandLine, path.clone())));
         let may_name = loading.acceptance.allows(Layer::CommandLine);
-        for (layer, path) in each_once(others, seen, may_name) {
+        for (layer, path) in each_once(files, seen, may_name) {
             loading.file(layer, &path);
+        }
+        if !options.isolated {
+            loading.report_gone(&hooks_directories(&search));
         }
         loading.check_agent();
         loading
+    }
+
+    /// Returns the directory of the user's files. One that is not known, or that the project provides,
+    /// is a failure.
+    fn user_directory(
+        &mut self,
+        options: &LoadOptions,
+        working_dir: Option<&PathBuf>,
+    ) -> Option<PathBuf> {
+        let Some(directory) = user_directory(options) else {
+            let problem =
+                Diagnostic::error("there is no home directory to find the user's hooks in");
+            let hint = "set HOME or XDG_CONFIG_HOME to an absolute path";
+            self.fail(Layer::User, Path::new("~/.config/hookexec"), [problem.hint(hint)]);
+            return None;
+        };
+        let is_given = options.user_dir.is_some() || options.home.is_some();
+        let project = working_dir
+            .filter(|_| !is_given && directory.symlink_metadata().is_ok())
+            .and_then(|working_dir| project_around(&directory, working_dir));
+        if let Some(project) = project {
+            let message = format!("the user's hooks are inside the project {}", project.display());
+            let hint = "set HOME and XDG_CONFIG_HOME to directories outside of it";
+            let problem = Diagnostic::error(message).hint(hint).at(file::whole_file(&directory));
+            self.fail(Layer::User, &directory, [problem]);
+            return None;
+        }
+        Some(directory)
+    }
+
+    /// Returns the hooks files in a directory of a layer and in its `hooks.d`, and reports what is there
+    /// and can't be read.
+    fn directory_files(&mut self, layer: Layer, directory: &Path) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        if directory.symlink_metadata().is_err_and(|error| is_absent(&error)) {
+            return found;
+        }
+        let is_directory = directory.metadata().and_then(|metadata| {
+            if metadata.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
+        });
+        if let Err(error) = is_directory {
+            self.fail(layer, directory, [cannot_read(directory, &error)]);
+            return found;
+        }
+        found.extend(present(directory.join(FILE)));
+        self.nearly_named(layer, directory);
+        let drop_ins = directory.join(DROP_INS);
+        match entries(&drop_ins).and_then(|entries| sort_drop_ins(&drop_ins, entries)) {
+            Ok((paths, others)) => {
+                found.extend(paths);
+                for path in others {
+                    let hint = "let its name end in `.yaml`, or begin with a dot";
+                    self.misnamed(layer, &path, hint);
+                }
+            }
+            Err(problem) => self.fail(layer, &drop_ins, [problem]),
+        }
+        found
+    }
+
+    /// Returns the hooks files of the project, the outermost first.
+    ///
+    /// The search goes from the working directory up to the root of the repository, or to the home
+    /// directory. All that is found counts: a `hooks.yaml` put into a directory below must not be able
+    /// to hide the guards of the one above.
+    fn project_files(&mut self, search: &[PathBuf]) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for project in search.iter().rev() {
+            let before = found.len();
+            let own = self.directory_files(Layer::Project, &project.join(PROJECT_DIRECTORY));
+            found.extend(own);
+            self.nearly_named(Layer::Project, project);
+            found.extend(present(project.join(FILE)));
+            if self.acceptance.project.is_none() && found.len() > before {
+                self.acceptance.project = Some(project.clone());
+            }
+        }
+        found
     }
 }
 
@@ -200,11 +256,13 @@ impl Loading {
 
     /// Reports a file that is not read for its name: in silence its guards would seem to be there.
     fn misnamed(&mut self, layer: Layer, path: &Path, hint: &str) {
-        let problem = match layer {
-            Layer::Managed => Diagnostic::error("a file of this name is not read"),
-            _ => Diagnostic::warning("a file of this name is not read"),
-        };
-        self.leave_out(problem.hint(hint).at(file::whole_file(path)));
+        let message = "a file of this name is not read";
+        let place = file::whole_file(path);
+        if layer == Layer::Managed {
+            self.fail(layer, path, [Diagnostic::error(message).hint(hint).at(place)]);
+        } else {
+            self.leave_out(Diagnostic::warning(message).hint(hint).at(place));
+        }
     }
 }
 
@@ -220,25 +278,16 @@ pub(super) fn user_directory(options: &LoadOptions) -> Option<PathBuf> {
         return Some(home.join(".config/hookexec"));
     }
     // The same place on every system, so that one page of documentation is true everywhere.
-    let strategy = etcetera::base_strategy::Xdg::new().ok()?;
-    let directory = strategy.config_dir().join("hookexec");
-    // A relative one would be wherever the command runs: the project would speak for the user.
-    directory.is_absolute().then_some(directory)
+    Some(base_directory("XDG_CONFIG_HOME", ".config")?.join("hookexec"))
 }
 
-/// Returns those of the directories searched that hold configuration of the project, the outermost
-/// first.
-///
-/// The search goes from the working directory up to the root of the repository, or to the home
-/// directory. All that is found counts: a `hooks.yaml` put into a directory below must not be able
-/// to hide the guards of the one above.
-fn project_directories(search: Vec<PathBuf>) -> Vec<PathBuf> {
-    let holds_any = |directory: &PathBuf| {
-        let own = directory.join(PROJECT_DIRECTORY);
-        let candidates = [own.join(FILE), own.join(DROP_INS), directory.join(FILE)];
-        candidates.into_iter().any(|path| present(path).is_some())
+/// Returns the directories in which a project's hooks files are looked for.
+fn hooks_directories(search: &[PathBuf]) -> Vec<PathBuf> {
+    let each = |project: &PathBuf| {
+        let own = project.join(PROJECT_DIRECTORY);
+        [project.clone(), own.join(DROP_INS), own]
     };
-    search.into_iter().rev().filter(holds_any).collect()
+    search.iter().flat_map(each).collect()
 }
 
 /// Returns the directories that may hold configuration of the project, the innermost first.
@@ -291,17 +340,37 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
+/// Returns the entries of a directory, or `None` when nothing is there. A dangling link, a file and
+/// a directory that can't be read are problems: hooks may be meant to be there.
+fn entries(directory: &Path) -> Result<Option<fs::ReadDir>, Diagnostic> {
+    if directory.symlink_metadata().is_err_and(|error| is_absent(&error)) {
+        return Ok(None);
+    }
+    directory.read_dir().map(Some).map_err(|error| cannot_read(directory, &error))
+}
+
+fn cannot_read(directory: &Path, error: &io::Error) -> Diagnostic {
+    let (message, hint) = match error.kind() {
+        io::ErrorKind::NotFound => {
+            ("this is a link to nothing".to_owned(), "make it lead to a directory, or remove it")
+        }
+        io::ErrorKind::NotADirectory => {
+            ("this is a file, not a directory".to_owned(), "make it a directory, or remove it")
+        }
+        _ => (format!("can't read the directory: {error}"), "check its mode and owner"),
+    };
+    Diagnostic::error(message).hint(hint).at(file::whole_file(directory))
+}
+
 /// Returns the YAML files of a `hooks.d`, in the order of their names, and what may be meant to be
 /// one; hidden files and backups, as editors leave them behind, are in neither.
-fn drop_ins(directory: &Path) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+fn sort_drop_ins(
+    directory: &Path,
+    entries: Option<fs::ReadDir>,
+) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Diagnostic> {
     let (mut paths, mut others) = (Vec::new(), Vec::new());
-    let entries = match directory.read_dir() {
-        Ok(entries) => entries,
-        Err(error) if is_absent(&error) => return Ok((paths, others)),
-        Err(error) => return Err(error),
-    };
-    for entry in entries {
-        let path = entry?.path();
+    for entry in entries.into_iter().flatten() {
+        let path = entry.map_err(|error| cannot_read(directory, &error))?.path();
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
         if name.starts_with(b".") {
             continue;

@@ -43,7 +43,8 @@ pub use home::home_directory;
 pub use layers::{Layer, LoadOptions};
 pub(crate) use load::Loading;
 pub use model::{
-    Command, Config, EventMethod, Hook, InheritEnv, Limits, OnError, Process, SideEffects,
+    Command, Config, EventMethod, FailedFile, Hook, InheritEnv, Limits, OnError, Process,
+    SideEffects,
 };
 #[cfg(feature = "schema")]
 pub use schema::config_schema;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::condition::Condition;
-use super::diagnostic::Diagnostics;
+use super::diagnostic::{Diagnostic, Diagnostics, Severity};
 use super::layers::Layer;
 use super::source::{KeyLocations, Location};
 use crate::agents::Dialect;
@@ -35,6 +35,8 @@ pub struct Config {
     pub files: Vec<PathBuf>,
     /// The files among them that the project brought along, and whether they may run.
     pub project_files: Vec<super::acceptance::ProjectFile>,
+    /// The files that don't count as they stand. Each is one hook of its layer that always fails.
+    pub failed: Vec<FailedFile>,
     /// The layers that an administrator's file allows below itself.
     pub(crate) layers: Option<Vec<super::layers::Layer>>,
     /// The files that are not read, although somebody may count on them: those of layers that the
@@ -100,12 +102,35 @@ pub struct Hook {
     /// The limits that its layer, or a layer above it, sets on it. Hooks that share one value share
     /// its `max_parallel`.
     pub limits: Arc<Limits>,
-    /// Why it must not run, although it is configured: its file was not approved.
+    /// Scripts that an approval covers beside those that it executes, as written.
+    pub scripts: Vec<String>,
+    /// Why it must not run, although it is configured: no person approved its file, or a script that
+    /// it executes.
     pub untrusted: Option<Arc<str>>,
     /// Where it stands.
     pub location: Location,
     /// Where its keys stand, for messages about one of them.
     pub key_locations: KeyLocations,
+}
+
+/// A hooks file that doesn't count as it stands, or a place that should have one: it can't be loaded,
+/// or no person approved it.
+///
+/// An executor runs it as one hook that always fails, so that the absence of a guard is never taken
+/// for its permission. The hooks of all other files run as ever.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct FailedFile {
+    /// The file or directory, and its layer.
+    pub location: Location,
+    /// The events at which it fails; all when `None`.
+    pub events: Option<Vec<Event>>,
+    /// What a failure means; the event's contract decides when `None`.
+    pub on_error: Option<OnError>,
+    /// What is wrong, in words that a model may read.
+    pub cause: Arc<str>,
+    /// What the user can do, which is no business of a model.
+    pub remedy: Arc<str>,
 }
 
 /// Limits on the hooks of one layer during one event.
@@ -199,7 +224,7 @@ pub struct Process {
     pub provides: Vec<String>,
     /// Which method observers are notified with.
     pub event_method: EventMethod,
-    /// Whether it must not be started: its file was not approved.
+    /// Whether it must not be started: no person approved its file, or a script of it.
     pub untrusted: bool,
     /// Where it stands.
     pub location: Location,
@@ -215,6 +240,30 @@ pub enum EventMethod {
     /// `hook.runtime_event`, as PicoClaw from v0.2.9 on.
     #[default]
     RuntimeEvent,
+}
+
+impl FailedFile {
+    /// Returns the failure of a file that can't be loaded for these `problems`.
+    pub(crate) fn unloadable<'p>(
+        location: Location,
+        problems: impl IntoIterator<Item = &'p Diagnostic>,
+    ) -> Self {
+        let errors = problems.into_iter().filter(|it| it.severity == Severity::Error);
+        let mut errors = errors.peekable();
+        let mut cause = "this file can't be loaded".to_owned();
+        if let Some(first) = errors.next() {
+            cause.extend([": ", &first.message]);
+            cause.extend(first.hint.iter().flat_map(|hint| ["; ", hint]));
+        }
+        match errors.count() {
+            0 => {}
+            1 => cause.push_str(" (and 1 more error)"),
+            more => cause.push_str(&format!(" (and {more} more errors)")),
+        }
+        let remedy = "run `hookexec check`: it shows every error and its place";
+        let (cause, remedy) = (cause.into(), remedy.into());
+        Self { location, events: None, on_error: None, cause, remedy }
+    }
 }
 
 impl Hook {
@@ -252,6 +301,7 @@ impl Hook {
             when: None,
             with: None,
             limits: Arc::default(),
+            scripts: Vec::new(),
             untrusted: None,
             location: Location::default(),
             key_locations: KeyLocations::default(),
@@ -312,6 +362,7 @@ impl Hook {
             with,
             // A limit says how long the hook may run, not what it does.
             limits: _,
+            scripts: _,
             untrusted,
             location,
             key_locations: _,

@@ -28,7 +28,7 @@ impl LoadOptions {
             let approvals = self.trust_dir.clone().map(TrustStore::at).or_else(TrustStore::of_user);
             places.extend(approvals.map(|store| store.directory().to_owned()));
             for file in &config.project_files {
-                places.extend(file.bundle.places.iter().cloned());
+                places.extend(file.bundle.files().into_iter().map(|file| file.path));
             }
         }
         places.extend(directories.iter().flat_map(|directory| {
@@ -65,6 +65,8 @@ mod tests {
             managed_dir: Some(at("managed")),
             trust_dir: Some(at("trust")),
             files: vec![at("named.yaml")],
+            // The scripts of a file count once it is approved, or only shown.
+            only_show: true,
             ..LoadOptions::default()
         };
         fs::write(at("named.yaml"), "{}").unwrap();

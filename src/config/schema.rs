@@ -242,6 +242,7 @@ fn hook_schema() -> Value {
             "dialect": described("Whose payload a command hook reads and whose answer it gives.", json!({ "enum": dialect })),
             "side_effects": described("What running it leaves behind; a replay runs only what leaves nothing.", json!({ "enum": side_effects })),
             "when": described("The condition that the input must meet.", reference("condition")),
+            "scripts": described("Scripts of the project that an approval of this hook covers, too.", json!({ "type": "array", "items": { "type": "string" } })),
             "with": described("Parameters of a type that a program registered.", json!({}))
         },
         "required": ["type"],

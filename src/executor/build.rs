@@ -11,7 +11,9 @@ use super::dispatch::Executor;
 use super::parallel::DEFAULT_MAX_PARALLEL;
 use super::select::{Bound, Plan};
 use crate::audit::Auditor;
-use crate::config::{Alike, Config, Diagnostic, Diagnostics, Hook};
+use crate::config::{
+    Alike, Command, Config, Diagnostic, Diagnostics, FailedFile, Hook, Layer, Location, ProjectFile,
+};
 use crate::event::Event;
 use crate::handlers::process::Processes;
 use crate::registry::{
@@ -19,7 +21,9 @@ use crate::registry::{
     Registry,
 };
 use crate::suggest;
-use crate::wire::Mode;
+
+/// The type of the hook that stands for a file that failed.
+pub(super) const FAILED_FILE: &str = "hooks_file";
 
 /// Builds an [`Executor`].
 #[derive(Debug)]
@@ -29,7 +33,8 @@ pub struct ExecutorBuilder {
     registry: Registry,
     working_dir: Option<PathBuf>,
     env: Option<BTreeMap<OsString, OsString>>,
-    heeds_trust: bool,
+    /// Whether the executor is to run, not only to be looked at.
+    runs: bool,
 }
 
 impl Executor {
@@ -40,7 +45,7 @@ impl Executor {
             registry: Registry::new(),
             working_dir: None,
             env: None,
-            heeds_trust: false,
+            runs: false,
         }
     }
 }
@@ -66,59 +71,64 @@ impl ExecutorBuilder {
 
     /// Builds every handler and returns the executor. Nothing is started.
     ///
+    /// Each of [`Config::failed`] becomes one hook that always fails, and so does each file of the
+    /// managed, the user's and the project's layer with a hook that can't be built.
+    ///
     /// # Errors
-    /// When a hook's type or builtin is unknown or a handler refuses its definition: all such
-    /// problems at once, each with its place.
+    /// When a hook of another file, or of the program itself, can't be built: its type or builtin is
+    /// unknown, or a handler refuses its definition. All such problems come at once, each with its place.
     pub fn build(self) -> Result<Executor, Diagnostics> {
         let mut this = self;
-        this.heed_trust();
+        this.runs = true;
+        this.config.processes.retain(|_, process| !process.untrusted);
         let (executor, diagnostics) = this.build_partially();
         if diagnostics.has_errors() { Err(diagnostics) } else { Ok(executor) }
     }
 
-    /// Makes every hook whose file was not approved one that fails.
-    fn heed_trust(&mut self) {
-        self.heeds_trust = true;
-        for hook in self.config.hooks.iter_mut().filter(|hook| hook.untrusted.is_some()) {
-            // What the file says of its own failures counts no more than the rest of it.
-            (hook.on_error, hook.mode) = (None, Mode::Enforce);
-            (hook.background, hook.observe, hook.mutates) = (false, false, false);
-        }
-        self.config.processes.retain(|_, process| !process.untrusted);
-    }
-
-    /// Builds what can be built, and returns the problems of the rest. Without regard to trust: who
-    /// only looks at an executor may see what an approval would bring.
+    /// Builds what can be built, and returns the problems of the rest. Unless the executor is to run,
+    /// approvals and failed files are ignored: who only looks at an executor may see what an approval
+    /// would bring.
     pub(crate) fn build_partially(self) -> (Executor, Diagnostics) {
         let working_dir = self.working_dir.or_else(|| std::env::current_dir().ok());
         let working_dir = working_dir.unwrap_or_else(|| PathBuf::from("/"));
         let env = Arc::new(self.env.unwrap_or_else(|| std::env::vars_os().collect()));
         let auditor = Auditor::of(&self.config, &env, &working_dir);
-        let processes = Processes::new(self.config.processes, &working_dir, &env);
-        let processes = Arc::new(processes);
-        let environment = HandlerEnv {
-            working_dir: working_dir.clone(),
-            env,
-            processes: Arc::clone(&processes),
-            registry: Arc::new(self.registry),
-        };
+        let registry = Arc::new(self.registry);
+        let Config { hooks, mut processes, mut failed, files, project_files, .. } = self.config;
+        let mut configured: Vec<Arc<Hook>> = hooks.into_iter().map(Arc::new).collect();
 
-        let mut diagnostics = Diagnostics::default();
-        let mut hooks_of: Vec<Vec<Bound>> = (0..Event::COUNT).map(|_| Vec::new()).collect();
-        let configured: Vec<_> = self.config.hooks.into_iter().map(Arc::new).collect();
-        let mut identities = Identities::of(&configured);
-        for hook in &configured {
-            let refusal = hook.untrusted.as_ref().filter(|_| self.heeds_trust);
-            match build_handler(&environment, hook, refusal) {
-                Err(error) => diagnostics.push(diagnostic(hook, error)),
-                Ok(handler) if hook.enabled => {
-                    let identity = identities.number(hook);
-                    let hooks = &mut hooks_of[hook.event.index()];
-                    let hook = Arc::clone(hook);
-                    hooks.push(Bound { index: hooks.len(), hook, handler, identity });
-                }
-                Ok(_) => {}
+        let (environment, handlers, mut problems) = loop {
+            let environment = HandlerEnv {
+                working_dir: working_dir.clone(),
+                env: Arc::clone(&env),
+                processes: Arc::new(Processes::new(processes.clone(), &working_dir, &env)),
+                registry: Arc::clone(&registry),
+            };
+            let refusal = |hook: &Hook| {
+                let cause = hook.untrusted.clone().filter(|_| self.runs)?;
+                Some(Refusal { cause, remedy: remedy_for(hook, &project_files) })
+            };
+            let (handlers, problems) = build_handlers(&environment, &configured, refusal);
+            let broken = broken_files(&problems, self.runs);
+            if broken.is_empty() {
+                break (environment, handlers, problems);
             }
+            let is_sound = |place: &Location| !broken.iter().any(|it| is_in(&it.location, place));
+            configured.retain(|hook| is_sound(&hook.location));
+            processes.retain(|_, process| is_sound(&process.location));
+            failed.extend(broken);
+        };
+        let mut hooks_of: Vec<Vec<Bound>> = (0..Event::COUNT).map(|_| Vec::new()).collect();
+        if self.runs {
+            bind_failed(&failed, configured.len(), &mut hooks_of);
+        }
+        let mut identities = Identities::of(&configured);
+        for (hook, handler) in configured.iter().zip(handlers) {
+            let Some(handler) = handler.filter(|_| hook.enabled) else { continue };
+            let identity = identities.number(hook);
+            let hooks = &mut hooks_of[hook.event.index()];
+            let hook = Arc::clone(hook);
+            hooks.push(Bound { index: hooks.len(), hook, handler, identity });
         }
         let plans =
             Event::all().zip(hooks_of).map(|(event, hooks)| Plan::new(event.contract(), hooks));
@@ -126,26 +136,87 @@ impl ExecutorBuilder {
             plans: plans.collect(),
             configured,
             working_dir,
-            processes,
+            processes: environment.processes,
             max_parallel: self.config.max_parallel.unwrap_or(DEFAULT_MAX_PARALLEL),
             deadline: self.config.deadline,
             auditor,
             background: Mutex::new(JoinSet::new()),
             handed_over: None,
         };
-        diagnostics.sort(&self.config.files);
-        (executor, diagnostics)
+        problems.sort(&files);
+        (executor, problems)
     }
 }
 
-fn build_handler(
-    env: &HandlerEnv,
-    hook: &Hook,
-    refusal: Option<&Arc<str>>,
-) -> Result<Arc<dyn Handler>, BuildError> {
-    if let Some(why) = refusal {
-        return Ok(Arc::new(Refusal(Arc::clone(why))));
+/// Builds the handler of each hook; `None` for one that can't be built, which is a problem.
+fn build_handlers(
+    environment: &HandlerEnv,
+    hooks: &[Arc<Hook>],
+    refusal: impl Fn(&Hook) -> Option<Refusal>,
+) -> (Vec<Option<Arc<dyn Handler>>>, Diagnostics) {
+    let mut problems = Diagnostics::default();
+    let build = |hook: &Arc<Hook>| {
+        let built = match refusal(hook) {
+            Some(refusal) => Ok(Arc::new(refusal) as Arc<dyn Handler>),
+            None => build_handler(environment, hook),
+        };
+        built.map_err(|error| problems.push(diagnostic(hook, error))).ok()
+    };
+    (hooks.iter().map(build).collect(), problems)
+}
+
+/// Returns the files that were found, and not named, and that have problems.
+fn broken_files(problems: &Diagnostics, runs: bool) -> Vec<FailedFile> {
+    let mut broken: Vec<FailedFile> = Vec::new();
+    for problem in problems.iter().filter(|_| runs) {
+        let Some(place) = &problem.location else { continue };
+        let found = matches!(place.file().layer, Layer::Managed | Layer::User | Layer::Project);
+        if found && !broken.iter().any(|it| is_in(&it.location, place)) {
+            broken.push(FailedFile::unloadable(place.clone(), [problem]));
+        }
     }
+    broken
+}
+
+/// Returns what the user can do about a hook that a person must approve.
+fn remedy_for(hook: &Hook, files: &[ProjectFile]) -> Option<Arc<str>> {
+    let file = files.iter().find(|file| file.bundle.path == hook.location.path())?;
+    Some(file.remedy().into())
+}
+
+/// Returns whether two places are in the same file.
+fn is_in(one: &Location, other: &Location) -> bool {
+    Arc::ptr_eq(one.file(), other.file())
+}
+
+/// Binds each failed file as one hook that always fails, at each of its events.
+fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<Bound>]) {
+    for file in failed {
+        let handler: Arc<dyn Handler> = Arc::new(Refusal {
+            cause: Arc::clone(&file.cause),
+            remedy: Some(Arc::clone(&file.remedy)),
+        });
+        let fails_at = |event: &Event| file.events.as_ref().is_none_or(|it| it.contains(event));
+        for event in Event::all().filter(fails_at) {
+            let name = file.location.path().file_name().unwrap_or_default();
+            let name = name.to_string_lossy().into_owned();
+            let mut hook = Hook::new(event, FAILED_FILE, Command::Text(name));
+            hook.location = file.location.clone();
+            hook.on_error = file.on_error;
+            hook.untrusted = Some(Arc::clone(&file.cause));
+            let hooks = &mut hooks_of[event.index()];
+            hooks.push(Bound {
+                index: hooks.len(),
+                hook: Arc::new(hook),
+                handler: Arc::clone(&handler),
+                identity,
+            });
+        }
+        identity += 1;
+    }
+}
+
+fn build_handler(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
     match env.registry.factory(&hook.kind) {
         Some(factory) => factory.build(env, hook),
         None => Err(unknown(&env.registry, &hook.kind)),
@@ -166,13 +237,20 @@ pub(super) fn unknown_type(registry: &Registry, hook: &Hook) -> Option<Diagnosti
     (!is_known).then(|| diagnostic(hook, unknown(registry, &hook.kind)))
 }
 
-/// Stands in for a hook whose file was not approved: it always fails, so that the absence of a guard
-/// is never taken for its permission.
-struct Refusal(Arc<str>);
+/// Stands in for a hook that must not run, or for the hooks of a file that can't be loaded. It always
+/// fails, so that the absence of a guard is never taken for its permission.
+struct Refusal {
+    cause: Arc<str>,
+    remedy: Option<Arc<str>>,
+}
 
 impl Handler for Refusal {
     fn run<'a>(&'a self, _: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
-        Box::pin(async { Err(HandlerError::new(Failure::Start, &*self.0)) })
+        Box::pin(async { Err(HandlerError::new(Failure::Start, &*self.cause)) })
+    }
+
+    fn remedy(&self) -> Option<&str> {
+        self.remedy.as_deref()
     }
 }
 

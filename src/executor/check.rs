@@ -47,6 +47,7 @@ impl Executor {
     /// goes on after both, so that nobody mends a file twice. Nothing is started.
     #[must_use]
     pub fn check(options: &LoadOptions, registry: Registry) -> Check {
+        let options = &LoadOptions { only_show: true, ..options.clone() };
         let loading = Loading::layers(options).complete();
         let (config, mut problems) = (loading.config, loading.problems);
         let (files, hooks) = (config.files.clone(), config.hooks.len());

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::build::FAILED_FILE;
 use super::dispatch::Executor;
 use crate::config::{Hook, Trace};
 use crate::event::Event;
@@ -37,7 +38,7 @@ pub struct Explanation {
 pub enum Selection {
     /// It would run.
     Runs,
-    /// Its file was not approved: it would fail, for this reason.
+    /// It would fail, for this reason: its file can't be loaded, or a person must approve it.
     Untrusted(String),
     /// It is configured for another event.
     OtherEvent(Event),
@@ -85,7 +86,11 @@ impl Executor {
     #[must_use]
     pub fn explain(&self, event: Event, input: &Input) -> Vec<Explanation> {
         let input = self.complete(event, input);
-        self.configured.iter().map(|hook| self.explain_hook(hook, event, &input)).collect()
+        // Files that failed come first, as in the plan; they are no hooks that somebody configured.
+        let hooks = &self.plans[event.index()].hooks;
+        let failed = hooks.iter().filter(|bound| bound.hook.kind == FAILED_FILE);
+        let hooks = failed.map(|bound| &bound.hook).chain(&self.configured);
+        hooks.map(|hook| self.explain_hook(hook, event, &input)).collect()
     }
 
     fn explain_hook(

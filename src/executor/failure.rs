@@ -25,6 +25,7 @@ impl Interpreter<'_> {
             outcome.withholds = output.rewrites();
             outcome.output = output;
         }
+        outcome.notices.extend(self.bound.handler.remedy().map(str::to_owned));
         outcome.exit_code = Some(FAILED);
         outcome
     }

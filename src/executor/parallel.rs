@@ -6,11 +6,11 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
-use crate::config::Limits;
+use crate::config::{Config, Limits};
 use crate::registry::BoxFuture;
 
 /// How many hooks of one event run at once when no limit is configured.
-pub(super) const DEFAULT_MAX_PARALLEL: usize = 64;
+pub(super) const DEFAULT_MAX_PARALLEL: usize = Config::DEFAULT_MAX_PARALLEL;
 
 /// Counts the running hooks, in all and for each [`Limits`] value.
 pub(super) struct Slots {

@@ -1,37 +1,46 @@
-//! A hooks file and the scripts it names, as one thing to approve.
+//! A hooks file and the scripts that its hooks execute, as one thing to approve.
 
-use std::ffi::OsStr;
-use std::fmt::Write as _;
-use std::fs::OpenOptions;
-use std::io::{self, Read as _};
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::collections::{BTreeMap, HashSet};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
-use sha2::{Digest as _, Sha256};
+use super::scripts::{Executed, Places};
+use crate::config::{Command, Config, Hook, SourceFile};
+use crate::event::Event;
+use crate::files;
 
-use super::named::{Named, Places, named};
-use crate::config::{Config, SourceFile};
-
-/// How many bytes the files of a bundle may have together.
-const MAX_BYTES: u64 = 64 << 20;
-/// How many files a bundle may have.
-const MAX_FILES: usize = 1_000;
+/// The largest script that an approval covers, in bytes.
+const MAX_SCRIPT: u64 = 64 << 20;
 
 /// One file of a bundle.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct BundleFile {
     /// Its path from the root of the project; `hooks.yaml` itself has its file name.
     pub name: String,
-    /// Where it lies.
+    /// Where it is.
     pub path: PathBuf,
     /// The SHA-256 of its bytes, in hexadecimal.
     pub digest: String,
 }
 
-/// A hooks file and the scripts that it names, as they are now.
+/// What an approval covers of one hook.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CoveredHook {
+    /// The name of the hook.
+    pub name: String,
+    /// The event that it is for.
+    pub event: String,
+    /// The scripts that it executes.
+    pub scripts: Vec<BundleFile>,
+    /// Why a script of it can't be approved: it is missing, or it can't be read.
+    pub problems: Vec<String>,
+    /// What it names or runs and the approval does not cover.
+    pub uncovered: Vec<String>,
+}
+
+/// A hooks file and the scripts that its hooks execute, as they are now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bundle {
@@ -39,124 +48,90 @@ pub struct Bundle {
     pub path: PathBuf,
     /// Where its hooks run.
     pub working_dir: PathBuf,
-    /// The hooks file and its scripts, each once.
-    pub files: Vec<BundleFile>,
-    /// Programs that its commands call by a bare name, and words that only a shell can tell: what
-    /// these run or read of the project is not part of the bundle.
-    pub uncovered: Vec<String>,
-    /// Where its words lead, links not followed.
-    pub(crate) places: Vec<PathBuf>,
-    digest: String,
+    /// The SHA-256 of the hooks file, in hexadecimal.
+    pub digest: String,
+    /// Its hooks in their order, disabled ones included, then the processes that none of them calls;
+    /// empty when the file was not evaluated.
+    pub hooks: Vec<CoveredHook>,
 }
 
 impl Bundle {
-    /// Returns the hooks file `source` with every file of the project that `config`, which was read
-    /// from it, names, when its hooks run in `working_dir`.
-    ///
-    /// A file is named by a word of a command, of an argument, of a value of `env`, also inside of
-    /// quotes, that leads to it from where the hook runs, from the root of the project, from beside the
-    /// hooks file, or from a directory that another word names. What a script itself loads is not
-    /// followed.
-    ///
-    /// # Errors
-    /// When a script can't be read, or when they are too many or too large together.
-    pub fn read(source: &SourceFile, config: &Config, working_dir: &Path) -> io::Result<Self> {
-        let places = Places::new(&source.path, working_dir);
-        let found = named(&config.hooks, config.processes.values(), &places)?;
-        let own = source.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let own_digest: [u8; 32] = Sha256::digest(&source.text).into();
-        let mut files = vec![BundleFile {
-            name: own,
-            path: source.path.clone(),
-            digest: hexadecimal(&own_digest),
-        }];
-        let mut hasher = Sha256::new();
-        hasher.update(b"hookexec bundle 2\n");
-        hasher.update(own_digest);
-        let mut left = MAX_BYTES;
-        let mut known: Option<(PathBuf, [u8; 32])> = None;
-        for Named { name, word, path, inside } in found.files {
-            // The length first: no two lists may run into one. The word as well as what it leads to:
-            // two words that change places are a change.
-            for part in [&word, &name] {
-                hasher.update((part.len() as u64).to_be_bytes());
-                hasher.update(part.as_bytes());
-            }
-            if !inside {
-                continue;
-            }
-            // Sorted by name: the words for one file follow each other.
-            let digest = match known.take() {
-                Some((before, digest)) if before == path => digest,
-                _ => {
-                    if files.len() > MAX_FILES {
-                        return Err(io::Error::other("it names more than 1,000 files"));
-                    }
-                    let digest = digest_of(&path, &mut left)?;
-                    files.push(BundleFile {
-                        name: shown(&name),
-                        path: path.clone(),
-                        digest: hexadecimal(&digest),
-                    });
-                    digest
-                }
-            };
-            hasher.update(digest);
-            known = Some((path, digest));
-        }
-        Ok(Self {
-            path: source.path.clone(),
-            working_dir: working_dir.to_owned(),
-            files,
-            uncovered: found.uncovered,
-            places: found.places,
-            digest: hexadecimal(&hasher.finalize()),
-        })
-    }
-
-    /// Returns the digest that an approval is for, in hexadecimal.
+    /// Returns the hooks file alone. Nothing of its content is evaluated.
     #[must_use]
-    pub fn digest(&self) -> &str {
-        &self.digest
-    }
-}
-
-/// Returns `bytes` in hexadecimal.
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-/// Returns the digest of a file's bytes, and takes how many there are from `left`. No more than a
-/// piece of the file is in memory at a time: nobody approved it yet.
-fn digest_of(path: &Path, left: &mut u64) -> io::Result<[u8; 32]> {
-    let named =
-        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    // A pipe that took its place would keep the reader waiting.
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let mut file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(named)?;
-    if !file.metadata().map_err(named)?.is_file() {
-        return Err(named(io::Error::other("it is not a regular file")));
-    }
-    let mut hasher = Sha256::new();
-    let mut piece = vec![0; 64 << 10];
-    loop {
-        let read = file.read(&mut piece).map_err(named)?;
-        if read == 0 {
-            return Ok(hasher.finalize().into());
+    pub fn of_file(path: &Path, text: &str, working_dir: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            working_dir: working_dir.to_owned(),
+            digest: files::digest(text.as_bytes()),
+            hooks: Vec::new(),
         }
-        hasher.update(&piece[..read]);
-        *left = left.checked_sub(read as u64).ok_or_else(|| {
-            let problem =
-                "a script of more than 64 MiB, or several of more together, can't be approved";
-            named(io::Error::other(problem))
-        })?;
+    }
+
+    /// Returns the hooks file `source` with the scripts that the hooks of `config`, which was read
+    /// from it, execute when they run in `working_dir`. With `look`, also the files that they name and
+    /// that an approval does not cover.
+    #[must_use]
+    pub fn read(source: &SourceFile, config: &Config, working_dir: &Path, look: bool) -> Self {
+        let places = Places::new(&source.path, working_dir);
+        let mut digests = BTreeMap::new();
+        let mut cover = |hook: &Hook| {
+            let executed = places.executed(hook, &config.processes, look);
+            let mut covered = CoveredHook {
+                name: hook.label(),
+                event: hook.event.to_string(),
+                ..CoveredHook::default()
+            };
+            covered.take(executed, &mut digests);
+            covered
+        };
+        let mut hooks: Vec<CoveredHook> = config.hooks.iter().map(&mut cover).collect();
+        hooks.extend(uncalled(config).map(|name| {
+            let call = Command::Text(name.to_owned());
+            cover(&Hook::new(Event::SessionStart, "process", call))
+        }));
+        Self { hooks, ..Self::of_file(&source.path, &source.text, working_dir) }
+    }
+
+    /// Returns the hooks file and all scripts, each once.
+    #[must_use]
+    pub fn files(&self) -> Vec<BundleFile> {
+        let mut scripts: Vec<BundleFile> =
+            self.hooks.iter().flat_map(|hook| hook.scripts.iter().cloned()).collect();
+        scripts.sort();
+        scripts.dedup();
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let own = BundleFile { name, path: self.path.clone(), digest: self.digest.clone() };
+        std::iter::once(own).chain(scripts).collect()
     }
 }
 
-/// Returns a name for people; two names that are not UTF-8 may look alike, and are not alike.
-fn shown(name: &OsStr) -> String {
-    name.to_string_lossy().into_owned()
+/// Returns the processes that no hook of the same file calls: they may start on their own.
+pub(crate) fn uncalled(config: &Config) -> impl Iterator<Item = &str> {
+    let called: HashSet<&str> = config.hooks.iter().filter_map(Hook::process).collect();
+    config.processes.keys().map(String::as_str).filter(move |name| !called.contains(name))
+}
+
+impl CoveredHook {
+    fn take(
+        &mut self,
+        executed: Executed,
+        digests: &mut BTreeMap<PathBuf, Result<String, String>>,
+    ) {
+        for (name, path) in executed.scripts {
+            let digest = digests.entry(path.clone()).or_insert_with(|| {
+                let digest: io::Result<String> = files::digest_of_file(&path, MAX_SCRIPT);
+                digest.map_err(|error| error.to_string())
+            });
+            match digest {
+                Ok(digest) => {
+                    self.scripts.push(BundleFile { name, path, digest: digest.clone() });
+                }
+                Err(error) => self.problems.push(format!("can't approve `{name}`: {error}")),
+            }
+        }
+        let missing = executed.missing.into_iter();
+        self.problems
+            .extend(missing.map(|path| format!("`{path}`, which `scripts:` lists, is missing")));
+        self.uncovered = executed.uncovered.into_iter().collect();
+    }
 }

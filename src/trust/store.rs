@@ -1,20 +1,23 @@
 //! What was approved, kept under the user's state directory where nobody else can write.
 
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use etcetera::BaseStrategy as _;
-use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use similar::TextDiff;
 
-use super::bundle::{Bundle, BundleFile, hexadecimal};
+use super::bundle::{Bundle, BundleFile, CoveredHook};
 use super::permissions::{UnsafeFile, check_own, check_private};
+use super::scripts::project_of;
+use crate::config::home::{base_directory, project_around};
+use crate::files;
 
+/// The largest record of an approval, in bytes.
+const MAX_RECORD: u64 = 4 << 20;
 /// The largest file whose change is shown line by line, in bytes.
 const MAX_SHOWN: u64 = 1 << 20;
 /// How much of a change is shown, in bytes.
@@ -24,29 +27,25 @@ const DIFF_TIME: Duration = Duration::from_millis(500);
 
 /// The approvals of one user.
 ///
-/// In the store's directory stands one JSON file an approval, named by the bundle's digest, and
-/// under `files` the approved bytes, named by theirs. Every directory has mode 0700, every file
-/// 0600; records appear whole, by a rename.
+/// The store's directory has one JSON file for each hooks file that was approved, and under `files`
+/// the approved bytes, named by their digest. Every directory has mode 0700, every file 0600; records
+/// appear whole, by a rename.
 #[derive(Debug, Clone)]
 pub struct TrustStore {
     directory: PathBuf,
 }
 
-/// Whether a bundle may run.
+/// Whether a hooks file may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Trust {
     /// Exactly these bytes were approved.
     Approved,
-    /// Nothing was ever approved for this path.
+    /// Nothing was ever approved at this path.
     Unknown,
-    /// Something else was approved for this path before.
-    Changed {
-        /// The files of the bundle that differ from the newest approval, by name; none when only what
-        /// leads to them, or where the hooks run, does.
-        files: Vec<String>,
-    },
-    /// Nobody can say: somebody else could have written the approvals.
+    /// Something else was approved at this path before.
+    Changed,
+    /// The approvals don't count: another user, or the project, could have written them.
     Unsafe(UnsafeFile),
 }
 
@@ -54,13 +53,13 @@ pub enum Trust {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Approval {
-    /// The digest of the bundle.
+    /// The digest of the hooks file.
     pub digest: String,
     /// The hooks file as it lay when it was approved.
     pub path: PathBuf,
     /// When, in seconds since 1970.
     pub approved_at: u64,
-    /// The files by name, each with the SHA-256 of its bytes.
+    /// The files by name, each with the SHA-256 of its bytes; the hooks file comes first.
     pub files: Vec<(String, String)>,
 }
 
@@ -74,10 +73,7 @@ impl TrustStore {
     /// Returns the user's store, `$XDG_STATE_HOME/hookexec/trust`; `None` when there is no home.
     #[must_use]
     pub fn of_user() -> Option<Self> {
-        let base = etcetera::base_strategy::Xdg::new().ok()?;
-        let directory = base.state_dir()?.join("hookexec").join("trust");
-        // A relative one would be wherever the command runs: in the project.
-        directory.is_absolute().then(|| Self::at(directory))
+        Some(Self::at(base_directory("XDG_STATE_HOME", ".local/state")?.join("hookexec/trust")))
     }
 
     /// Returns the directory it is in.
@@ -86,27 +82,55 @@ impl TrustStore {
         &self.directory
     }
 
-    /// Returns whether `bundle` may run.
+    /// Returns whether the hooks file of `bundle` may run.
+    ///
+    /// An approval counts in every clone, so the bytes alone decide. Only "never approved" and
+    /// "changed" are told apart by the path.
     #[must_use]
     pub fn status(&self, bundle: &Bundle) -> Trust {
         if let Err(problem) = self.check(bundle) {
             return Trust::Unsafe(problem);
         }
-        if self.is_approved(bundle) {
+        let approvals = self.named(|_, digest| digest == bundle.digest);
+        if !approvals.is_empty() {
             return Trust::Approved;
         }
-        let Some(before) = self.newest(bundle) else { return Trust::Unknown };
-        let names = changed(&before, bundle).into_iter().map(|(name, ..)| name.to_owned());
-        Trust::Changed { files: names.collect() }
+        if self.newest(&bundle.path).is_some() { Trust::Changed } else { Trust::Unknown }
+    }
+
+    /// Returns, for each hook of an approved `bundle`, why it must not run: a script of it has
+    /// changed since, is new, or can't be approved.
+    #[must_use]
+    pub fn refusals(&self, bundle: &Bundle) -> Vec<Option<String>> {
+        let approved: HashSet<(String, String)> = self
+            .named(|_, digest| digest == bundle.digest)
+            .into_iter()
+            .flat_map(|approval| approval.files)
+            .collect();
+        let refusal = |hook: &CoveredHook| {
+            if let Some(problem) = hook.problems.first() {
+                return Some(problem.clone());
+            }
+            let differs =
+                |file: &&BundleFile| !approved.contains(&(file.name.clone(), file.digest.clone()));
+            let file = hook.scripts.iter().find(differs)?;
+            let before = approved.iter().any(|(name, _)| *name == file.name);
+            let what =
+                if before { "has changed since it was approved" } else { "was never approved" };
+            Some(format!("`{}`, which it executes, {what}", file.name))
+        };
+        bundle.hooks.iter().map(refusal).collect()
     }
 
     /// Returns what differs from the newest approval of the same path, as a unified diff; empty when
     /// there is none. Large files are only named.
     #[must_use]
     pub fn diff(&self, bundle: &Bundle) -> String {
-        let Some(before) = self.newest(bundle) else { return String::new() };
+        let same = || self.named(|_, digest| digest == bundle.digest).pop();
+        let Some(before) = self.newest(&bundle.path).or_else(same) else { return String::new() };
+        let now = bundle.files();
         let mut diff = String::new();
-        for (name, old, new) in changed(&before, bundle) {
+        for (name, old, new) in changed(&before, &now) {
             let old = old.map(|hash| self.directory.join("files").join(hash));
             let headers = (format!("{name} (approved)"), format!("{name} (now)"));
             match (text_of(old.as_deref()), text_of(new.map(|file| file.path.as_path()))) {
@@ -130,16 +154,15 @@ impl TrustStore {
         diff
     }
 
-    /// Checks that nobody but the user and root could have written what is in the store, and that
-    /// `bundle`'s project did not bring it along.
+    /// Checks that only the user and root could have written what is in the store, and that it is not
+    /// in the project of `bundle`.
     ///
     /// # Errors
-    /// When somebody could, or it did.
+    /// When another user could have written it, or it is in the project.
     pub fn check(&self, bundle: &Bundle) -> Result<(), UnsafeFile> {
         let directory = absolute(&self.directory);
-        let project = super::named::root_of(&bundle.path);
-        let home = crate::config::home_directory().map(|home| absolute(&home));
-        if directory.starts_with(&project) && home.is_none_or(|home| !home.starts_with(&project)) {
+        let own = bundle.path.parent().unwrap_or(Path::new("."));
+        if project_around(&directory, project_of(own)).is_some() {
             return Err(UnsafeFile {
                 path: directory,
                 problem: "holds approvals, and lies in the very project".to_owned(),
@@ -149,41 +172,42 @@ impl TrustStore {
         check_private(&directory)
     }
 
-    fn is_approved(&self, bundle: &Bundle) -> bool {
-        let digest = bundle.digest();
-        self.read(digest).is_some_and(|approval| approval.digest == digest)
-    }
-
-    fn newest(&self, bundle: &Bundle) -> Option<Approval> {
-        let path = absolute(&bundle.path);
-        self.approvals().into_iter().rfind(|approval| approval.path == path)
-    }
-
-    /// Approves `bundle` as it is.
+    /// Approves `bundle` as it is. What was approved with the same hooks file at the same path before
+    /// stays approved, except for scripts of the same name.
     ///
     /// # Errors
-    /// When the store can't be written.
+    /// When a script can't be approved, or the store can't be written.
     pub fn add(&self, bundle: &Bundle) -> io::Result<Approval> {
         self.check(bundle)
             .map_err(|problem| io::Error::other(format!("{problem}; {}", problem.hint)))?;
-        let mut files = Vec::with_capacity(bundle.files.len());
-        for file in &bundle.files {
-            // Kept to show what changed; of what is too large to show, the digest is enough.
-            if let Some(bytes) = bytes_of(&file.path)
-                && hexadecimal(&Sha256::digest(&bytes)) == file.digest
-            {
-                self.write(&self.directory.join("files").join(&file.digest), &bytes)?;
-            }
-            files.push((file.name.clone(), file.digest.clone()));
+        if let Some(problem) = bundle.hooks.iter().find_map(|hook| hook.problems.first()) {
+            return Err(io::Error::other(problem.clone()));
         }
+        let path = absolute(&bundle.path);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let approval = Approval {
-            digest: bundle.digest().to_owned(),
-            path: absolute(&bundle.path),
+        let mut approval = Approval {
+            digest: bundle.digest.clone(),
+            path: path.clone(),
             approved_at: now.as_secs(),
-            files,
+            files: Vec::new(),
         };
-        self.write(&self.record(&approval.digest), &serde_json::to_vec_pretty(&approval)?)?;
+        for file in bundle.files() {
+            // Kept to show what changed; of what is too large to show, the digest is enough.
+            if let Ok(bytes) = files::read_regular(&file.path, MAX_SHOWN)
+                && files::digest(&bytes) == file.digest
+            {
+                files::replace_private(&self.directory.join("files").join(&file.digest), &bytes)?;
+            }
+            approval.files.push((file.name, file.digest));
+        }
+        let before = self.named(|_, digest| digest == bundle.digest);
+        let before = before.into_iter().filter(|before| before.path == path);
+        for (name, digest) in before.flat_map(|before| before.files) {
+            if !approval.files.iter().any(|(known, _)| *known == name) {
+                approval.files.push((name, digest));
+            }
+        }
+        files::replace_private(&self.record(&approval), &serde_json::to_vec_pretty(&approval)?)?;
         Ok(approval)
     }
 
@@ -193,77 +217,109 @@ impl TrustStore {
     /// When the store can't be written.
     pub fn remove(&self, path: &Path) -> io::Result<usize> {
         let path = absolute(path);
+        self.remove_all(|approval| approval.path == path)
+    }
+
+    /// Takes back the approval of the hooks file of `bundle` as it is now, wherever it was given, and
+    /// returns whether there was one.
+    ///
+    /// # Errors
+    /// When the store can't be written.
+    pub fn remove_bundle(&self, bundle: &Bundle) -> io::Result<bool> {
+        Ok(self.remove_all(|approval| approval.digest == bundle.digest)? > 0)
+    }
+
+    fn remove_all(&self, which: impl Fn(&Approval) -> bool) -> io::Result<usize> {
         let mut removed = 0;
-        for approval in self.approvals().into_iter().filter(|approval| approval.path == path) {
-            fs::remove_file(self.record(&approval.digest))?;
+        for approval in self.approvals().into_iter().filter(which) {
+            fs::remove_file(self.record(&approval))?;
             removed += 1;
         }
         Ok(removed)
     }
 
-    /// Takes back the approval of `bundle` as it is now, wherever it was given, and returns whether
-    /// there was one.
-    ///
-    /// # Errors
-    /// When the store can't be written.
-    pub fn remove_bundle(&self, bundle: &Bundle) -> io::Result<bool> {
-        match fs::remove_file(self.record(bundle.digest())) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            result => result.map(|()| true),
-        }
-    }
-
     /// Returns every approval, oldest first. A record that can't be read approves nothing.
     #[must_use]
     pub fn approvals(&self) -> Vec<Approval> {
+        self.named(|_, _| true)
+    }
+
+    /// Returns the hooks files that were approved in one of `directories` and are gone.
+    #[must_use]
+    pub fn gone(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
+        let directories: HashSet<String> = directories.iter().map(|path| place(path)).collect();
+        let approvals = self.named(|place, _| directories.contains(place));
+        let paths: BTreeSet<PathBuf> =
+            approvals.into_iter().map(|approval| approval.path).collect();
+        let is_gone = |path: &PathBuf| {
+            path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        };
+        paths.into_iter().filter(is_gone).collect()
+    }
+
+    /// Returns whether a hooks file was approved at `path`.
+    #[must_use]
+    pub fn has_approved(&self, path: &Path) -> bool {
+        self.newest(path).is_some()
+    }
+
+    fn newest(&self, path: &Path) -> Option<Approval> {
+        let path = absolute(path);
+        let here = place(path.parent().unwrap_or(Path::new("/")));
+        let approvals = self.named(|place, _| place == here);
+        approvals.into_iter().rfind(|approval| approval.path == path)
+    }
+
+    /// Returns the approvals whose records are named by a directory and a digest that are `wanted`,
+    /// oldest first.
+    fn named(&self, wanted: impl Fn(&str, &str) -> bool) -> Vec<Approval> {
         let entries = fs::read_dir(&self.directory).into_iter().flatten().flatten();
-        let mut approvals: Vec<Approval> =
-            entries.filter_map(|entry| self.read(entry.path().file_stem()?.to_str()?)).collect();
+        let read = |name: String| {
+            let (place, digest) = name.strip_suffix(".json")?.split_once('-')?;
+            let (_, digest) = digest.split_once('-')?;
+            let path = self.directory.join(&name);
+            // Whoever else can write it could approve anything.
+            if !wanted(place, digest) || check_own(&path).is_err() {
+                return None;
+            }
+            let bytes = files::read_regular(&path, MAX_RECORD).ok()?;
+            let approval: Approval = serde_json::from_slice(&bytes).ok()?;
+            (self.record(&approval) == path).then_some(approval)
+        };
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut approvals: Vec<Approval> = names.filter_map(read).collect();
         approvals.sort_by(|left, right| {
             (left.approved_at, &left.digest).cmp(&(right.approved_at, &right.digest))
         });
         approvals
     }
 
-    fn record(&self, digest: &str) -> PathBuf {
-        self.directory.join(format!("{digest}.json"))
+    /// Returns where an approval is kept. Its name says the directory and the bytes of the hooks file,
+    /// so that a look-up reads no other records.
+    fn record(&self, approval: &Approval) -> PathBuf {
+        let Approval { path, digest, .. } = approval;
+        let directory = place(path.parent().unwrap_or(Path::new("/")));
+        let name = place(Path::new(path.file_name().unwrap_or_default()));
+        self.directory.join(format!("{directory}-{name}-{digest}.json"))
     }
+}
 
-    fn read(&self, digest: &str) -> Option<Approval> {
-        let path = self.record(digest);
-        // Whoever else can write it could approve anything.
-        check_own(&path).ok()?;
-        serde_json::from_slice(&fs::read(path).ok()?).ok()
-    }
-
-    /// Writes a file whole or not at all.
-    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let directory = path.parent().unwrap_or(&self.directory);
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-        let draft = path.with_extension(format!("{}.draft", std::process::id()));
-        let mut file = fs::OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&draft)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&draft, path)
-    }
+/// Returns what stands for a path in the name of a record.
+fn place(path: &Path) -> String {
+    files::digest(path.as_os_str().as_bytes())[..16].to_owned()
 }
 
 /// What differs: a file's name, its digest when it was approved, and what it is now.
 type Change<'a> = (&'a str, Option<&'a str>, Option<&'a BundleFile>);
 
-fn changed<'a>(before: &'a Approval, now: &'a Bundle) -> Vec<Change<'a>> {
+fn changed<'a>(before: &'a Approval, now: &'a [BundleFile]) -> Vec<Change<'a>> {
     let mut names: Vec<&str> = before.files.iter().map(|(name, _)| name.as_str()).collect();
-    names.extend(now.files.iter().map(|file| file.name.as_str()));
+    names.extend(now.iter().map(|file| file.name.as_str()));
     names.sort_unstable();
     names.dedup();
     let changes = names.into_iter().map(|name| {
         let old = before.files.iter().find(|(known, _)| known == name);
-        let new = now.files.iter().find(|file| file.name == name);
+        let new = now.iter().find(|file| file.name == name);
         (name, old.map(|(_, hash)| hash.as_str()), new)
     });
     changes.filter(|(_, old, new)| *old != new.map(|file| file.digest.as_str())).collect()
@@ -272,22 +328,21 @@ fn changed<'a>(before: &'a Approval, now: &'a Bundle) -> Vec<Change<'a>> {
 /// Returns the text of a file that is small enough to be compared; of no file, nothing.
 fn text_of(path: Option<&Path>) -> Option<String> {
     let Some(path) = path else { return Some(String::new()) };
-    Some(String::from_utf8_lossy(&bytes_of(path)?).into_owned())
+    let bytes = files::read_regular(path, MAX_SHOWN).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn bytes_of(path: &Path) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let file = fs::OpenOptions::new()
-        .read(true)
-        .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
-        .open(path)
-        .ok()?;
-    file.take(MAX_SHOWN + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() as u64 <= MAX_SHOWN).then_some(bytes)
-}
-
+/// Returns `path` from the root on with links followed; of a file that is gone, those before it.
 fn absolute(path: &Path) -> PathBuf {
-    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
+    let gone = || {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
+        parent.map_or_else(
+            || path.clone(),
+            |parent| parent.join(path.file_name().unwrap_or_default()),
+        )
+    };
+    path.canonicalize().unwrap_or_else(|_| gone())
 }
 
 #[cfg(test)]
@@ -311,7 +366,7 @@ mod tests {
 
     fn bundle(path: &Path) -> Bundle {
         let config = Config::load_file(path).unwrap();
-        Bundle::read(config.hooks[0].location.file(), &config, path.parent().unwrap()).unwrap()
+        Bundle::read(config.hooks[0].location.file(), &config, path.parent().unwrap(), true)
     }
 
     #[test]
@@ -322,17 +377,35 @@ mod tests {
         store.add(&bundle(&path)).unwrap();
         assert_eq!(store.status(&bundle(&path)), Trust::Approved);
 
+        assert_eq!(store.refusals(&bundle(&path)), [None]);
+
         // The script is part of what was approved.
         fs::write(path.with_file_name("check.sh"), "curl evil\n").unwrap();
-        let Trust::Changed { files } = store.status(&bundle(&path)) else { panic!() };
-        assert_eq!(files, ["check.sh"]);
+        assert_eq!(store.status(&bundle(&path)), Trust::Approved);
+        let refusals = store.refusals(&bundle(&path));
+        let expected = "`check.sh`, which it executes, has changed since it was approved";
+        assert_eq!(refusals, [Some(expected.to_owned())]);
         let diff = store.diff(&bundle(&path));
         assert!(diff.contains("-exit 0") && diff.contains("+curl evil"), "{diff}");
 
         fs::write(path.with_file_name("check.sh"), "exit 0\n").unwrap();
-        assert_eq!(store.status(&bundle(&path)), Trust::Approved);
+        assert_eq!(store.refusals(&bundle(&path)), [None]);
         assert_eq!(store.remove(&path).unwrap(), 1);
         assert_eq!(store.status(&bundle(&path)), Trust::Unknown);
+    }
+
+    #[test]
+    fn a_file_that_was_approved_is_missed_when_it_is_gone() {
+        let (directory, path) = project();
+        let store = TrustStore::at(directory.path().join("state"));
+        store.add(&bundle(&path)).unwrap();
+        let project = path.parent().unwrap().canonicalize().unwrap();
+        assert_eq!(store.gone(std::slice::from_ref(&project)), Vec::<PathBuf>::new());
+        fs::remove_file(&path).unwrap();
+        assert_eq!(store.gone(std::slice::from_ref(&project)), [project.join("hooks.yaml")]);
+        assert_eq!(store.gone(&[directory.path().to_owned()]), Vec::<PathBuf>::new());
+        assert_eq!(store.remove(&path).unwrap(), 1);
+        assert_eq!(store.gone(&[project]), Vec::<PathBuf>::new());
     }
 
     #[test]
@@ -399,29 +472,22 @@ mod tests {
         let (directory, path) = project();
         let hooks = "pre_tool_use: [{hooks: [{type: command, command: ./a}]}]\nstop: [{type: command, command: ./b}]\n";
         fs::write(&path, hooks).unwrap();
-        let link = |name: &str, target: &std::ffi::OsStr| {
+        let link = |name: &str, target: &str| {
             let link = path.with_file_name(name);
             let _ = fs::remove_file(&link);
             std::os::unix::fs::symlink(target, link).unwrap();
         };
-        let not_utf8 = std::os::unix::ffi::OsStrExt::from_bytes(b"s\xfe");
-        let (deny, log) = ("check.sh".as_ref(), not_utf8);
-        fs::write(path.with_file_name(log), "exit 0 # log\n").unwrap();
-        link("a", deny);
-        link("b", log);
+        fs::write(path.with_file_name("log.sh"), "exit 0 # log\n").unwrap();
+        link("a", "check.sh");
+        link("b", "log.sh");
         let store = TrustStore::at(directory.path().join("state"));
         store.add(&bundle(&path)).unwrap();
-        link("a", log);
-        link("b", deny);
-        assert!(matches!(store.status(&bundle(&path)), Trust::Changed { .. }));
-        link("a", deny);
-        link("b", log);
-        assert_eq!(store.status(&bundle(&path)), Trust::Approved);
-        // Another name that is not UTF-8, and looks the same.
-        let other = std::os::unix::ffi::OsStrExt::from_bytes(b"s\xff");
-        fs::copy(path.with_file_name(log), path.with_file_name::<&std::ffi::OsStr>(other)).unwrap();
-        link("b", other);
-        assert!(matches!(store.status(&bundle(&path)), Trust::Changed { .. }));
+        link("a", "log.sh");
+        link("b", "check.sh");
+        assert!(store.refusals(&bundle(&path)).iter().all(Option::is_some));
+        link("a", "check.sh");
+        link("b", "log.sh");
+        assert_eq!(store.refusals(&bundle(&path)), [None, None]);
     }
 
     #[test]
@@ -431,7 +497,8 @@ mod tests {
         let approval = store.add(&bundle(&path)).unwrap();
         fs::write(&path, format!("{HOOKS}# changed\n")).unwrap();
         let changed = bundle(&path);
-        fs::copy(store.record(&approval.digest), store.record(changed.digest())).unwrap();
-        assert!(matches!(store.status(&changed), Trust::Changed { .. }));
+        let other = Approval { digest: changed.digest.clone(), ..approval.clone() };
+        fs::copy(store.record(&approval), store.record(&other)).unwrap();
+        assert_eq!(store.status(&changed), Trust::Changed);
     }
 }

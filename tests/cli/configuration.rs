@@ -195,10 +195,14 @@ fn every_problem_is_shown_at_once_with_its_line() {
       |
       = help: did you mean `command`?
     ");
-    // `run` shows the same, and runs nothing.
-    let run = sandbox.hookexec(["run", "stop"]).stdin("{}").run().exits(78);
-    assert_eq!(run.stdout, "");
-    assert_eq!(run.stderr, done.stderr);
+    // No person approved the file, so `run` evaluates nothing of it.
+    let run = sandbox.hookexec(["run", "stop"]).stdin("{}").run().exits(0);
+    assert!(run.stdout.contains("was never approved"), "{run:?}");
+    // Of a file that is named, `run` shows the same as `check`, and runs nothing.
+    let named = ["--config", "hooks.yaml"];
+    let check = sandbox.hookexec(["check"].iter().chain(&named)).run().exits(78);
+    let run = sandbox.hookexec(["run", "stop"].iter().chain(&named)).stdin("{}").run().exits(78);
+    assert_eq!((run.stdout.as_str(), &run.stderr), ("", &check.stderr));
     assert!(!sandbox.project().join("ran").exists());
 }
 
@@ -306,6 +310,7 @@ fn a_list_says_where_each_hook_comes_from() {
         type: builtin; name: anything; timeout: 60s; layer: command line; source:
         more.yaml:1
     -- stderr
+    warning: [SANDBOX]/project/hooks.yaml: this file was never approved; a person must approve it; review it, then run `hookexec trust add [SANDBOX]/project/hooks.yaml` in a terminal
     ");
     let done = sandbox
         .hookexec(["list", "stop", "--format", "json", "--config", "more.yaml"])

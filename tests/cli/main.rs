@@ -1,6 +1,7 @@
 //! The command line, from outside.
 #![cfg(test)]
 
+mod approval;
 mod basics;
 mod builtins;
 mod configuration;
@@ -8,6 +9,7 @@ mod examples;
 mod first_steps;
 mod generated;
 mod hosts;
+mod layers;
 mod nested;
 mod practise;
 mod processes;

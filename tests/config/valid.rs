@@ -153,8 +153,9 @@ fn a_chain_comes_after_the_hooks_of_its_file() {
 #[test]
 fn every_key_is_read() {
     let config = load("everything.yaml");
-    assert_eq!(config.max_parallel, Some(8));
-    assert_eq!(config.deadline, Some(Duration::from_secs(30)));
+    let limits = &config.hooks[0].limits;
+    assert_eq!(limits.max_parallel, Some(8));
+    assert_eq!(limits.deadline, Some(Duration::from_secs(30)));
     insta::assert_debug_snapshot!("everything_hook", config.hooks[0]);
     insta::assert_debug_snapshot!("everything_process", config.processes["full"]);
     let custom = &config.hooks[1];

@@ -76,7 +76,7 @@ fn ask(connection: &mut BufReader<UnixStream>, command: &str) -> Value {
 pub(crate) fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("hooks.yaml", HOOKS);
-    let _ = sandbox.hookexec(["trust", "add"]).run().exits(0);
+    let _ = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0);
     sandbox
 }
 
@@ -171,7 +171,7 @@ fn hooks_of_a_client_that_went_away_are_stopped() {
     let sandbox = Sandbox::new();
     let hooks = "pre_tool_use:\n  - hooks: [{ type: command, command: \"echo $$ > pid; exec sleep 1000\" }]\n";
     sandbox.write("hooks.yaml", hooks);
-    let _ = sandbox.hookexec(["trust", "add"]).run().exits(0);
+    let _ = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0);
     let serving = Serving::start(&sandbox);
     let mut connection = serving.connect();
     let request = r#"{"jsonrpc":"2.0","id":1,"method":"dispatch","params":{"event":"pre_tool_use","input":{"tool_name":"x"}}}"#;

@@ -88,7 +88,7 @@ impl Sandbox {
 
     /// Approves the hooks files of the project as they are.
     pub(crate) fn trust(&self) {
-        let _ = self.hookexec(["trust", "add"]).run().exits(0);
+        let _ = self.hookexec(["trust", "add", "--yes"]).run().exits(0);
     }
 
     /// Returns a run of `hookexec` with the given arguments and an empty stdin.

@@ -1,0 +1,73 @@
+//! Asks a person, and only a person, for consent.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
+
+use super::error::CommandError;
+
+/// Variables that coding agents set for the commands that a model runs, or for hooks.
+const AGENT_VARIABLES: [&str; 18] = [
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_PROJECT_DIR",
+    "CODEX_CI",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CODEX_THREAD_ID",
+    "COPILOT_CLI",
+    "CURSOR_AGENT",
+    "CURSOR_PROJECT_DIR",
+    "FACTORY_PROJECT_DIR",
+    "GEMINI_CLI",
+    "GEMINI_PROJECT_DIR",
+    "GEMINI_SESSION_ID",
+    "OPENCODE",
+    "QWEN_CODE",
+    "QWEN_PROJECT_DIR",
+];
+
+/// How a person consents.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(crate) struct ConsentArgs {
+    /// Answers the question with yes, for images and CI; refused where a coding agent runs
+    #[arg(long)]
+    yes: bool,
+}
+
+impl ConsentArgs {
+    /// Checks that a person can be asked, before there is anything to ask.
+    pub(crate) fn check(self) -> Result<(), CommandError> {
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        if let Some(name) = AGENT_VARIABLES.into_iter().find(|name| is_set(name)) {
+            let message = format!("a coding agent runs this command (`{name}` is set)");
+            return Err(CommandError::usage(message)
+                .hint("a person must run it, in a terminal outside of the agent"));
+        }
+        if self.yes || std::io::stdin().is_terminal() {
+            return Ok(());
+        }
+        Err(CommandError::usage("this needs the consent of a person, and stdin is not a terminal")
+            .hint("run it in a terminal, or with `--yes` where no agent runs, as in a build of an image"))
+    }
+
+    /// Returns whether a person at the terminal types `yes` in answer to `question`.
+    pub(crate) fn ask(self, question: &str) -> Result<bool, CommandError> {
+        self.check()?;
+        if self.yes {
+            return Ok(true);
+        }
+        // The terminal itself, and not what stands in for it on stdin.
+        let answer = || {
+            let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
+            write!(terminal, "{question} Type `yes`: ")?;
+            terminal.flush()?;
+            let mut line = String::new();
+            BufReader::new(terminal).read_line(&mut line)?;
+            Ok(line.trim() == "yes")
+        };
+        answer().map_err(|error: std::io::Error| {
+            CommandError::usage(format!("can't ask at the terminal: {error}"))
+        })
+    }
+}

@@ -1,0 +1,115 @@
+//! Reads and writes whole files safely, and computes their digests.
+
+use std::fmt::Write as _;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use rustix::fs::OFlags;
+use sha2::{Digest as _, Sha256};
+
+/// Opens a regular file for reading. A pipe or a device is an error and is not waited for.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    Ok(file)
+}
+
+/// Returns the bytes of a regular file; an error when there are more than `most`.
+pub(crate) fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = open_regular(path)?;
+    let expected = file.metadata()?.len().min(most) + 1;
+    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or_default());
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("it is larger than {most} bytes"),
+        ));
+    }
+    Ok(bytes)
+}
+
+/// Returns the SHA-256 of `bytes` in hexadecimal.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+/// Returns the SHA-256 of a regular file in hexadecimal; an error when it has more than `most` bytes.
+/// Only a piece of the file is in memory at a time.
+pub(crate) fn digest_of_file(path: &Path, most: u64) -> io::Result<String> {
+    let mut file = open_regular(path)?.take(most.saturating_add(1));
+    let mut hasher = Sha256::new();
+    let (mut piece, mut length) = (vec![0; 64 << 10], 0);
+    loop {
+        let read = file.read(&mut piece)?;
+        if read == 0 {
+            break;
+        }
+        hasher.update(&piece[..read]);
+        length += read as u64;
+    }
+    if length > most {
+        let message = format!("it is larger than {} MiB", most >> 20);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(hexadecimal(&hasher.finalize()))
+}
+
+/// Returns `bytes` in hexadecimal.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Makes a directory, and those above it, that only the user can enter.
+pub(crate) fn private_directory(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Writes a file that only the user can read: whole, by a rename, or not at all.
+pub(crate) fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(directory) = path.parent() {
+        private_directory(directory)?;
+    }
+    let mut draft = path.as_os_str().to_owned();
+    draft.push(format!(".{}.draft", std::process::id()));
+    let write = || {
+        let mut options = OpenOptions::new();
+        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&draft, path)
+    };
+    write().inspect_err(|_| drop(fs::remove_file(&draft)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_and_replaced_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("below/file.json");
+        replace_private(&path, b"one").unwrap();
+        replace_private(&path, b"two").unwrap();
+        assert_eq!(read_regular(&path, 3).unwrap(), b"two");
+        assert_eq!(read_regular(&path, 2).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(digest_of_file(&path, 3).unwrap(), digest(b"two"));
+        assert!(digest_of_file(&path, 2).is_err());
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+        assert!(read_regular(directory.path(), 9).is_err());
+        assert!(read_regular(Path::new("/dev/zero"), 9).is_err());
+    }
+}

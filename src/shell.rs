@@ -1,0 +1,269 @@
+//! Reads a shell text into its simple commands, as far as the text alone tells.
+//!
+//! The reader knows quotes, comments, redirections, subshells and command substitutions. It expands
+//! nothing: a word that a shell would expand keeps its text and is marked as not literal.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// How deep substitutions may nest. A deeper text is reported as not understood.
+const MAX_DEPTH: usize = 16;
+
+/// One word of a command.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Word {
+    /// Its text without quotes.
+    pub(crate) text: String,
+    /// Whether a shell takes it as it is, without an expansion.
+    pub(crate) literal: bool,
+}
+
+impl Word {
+    /// Returns a word that nothing expands.
+    pub(crate) fn literal(text: impl Into<String>) -> Self {
+        Self { text: text.into(), literal: true }
+    }
+}
+
+/// The simple commands of a text, in its order; those of a substitution come before the command
+/// that it stands in.
+#[derive(Debug, Default)]
+pub(crate) struct Script {
+    pub(crate) commands: Vec<Vec<Word>>,
+    /// Whether the reader understood the whole text: it has no here-document, and all quotes and
+    /// brackets are closed.
+    pub(crate) understood: bool,
+}
+
+/// Reads `text`.
+pub(crate) fn read_script(text: &str) -> Script {
+    let script = Script { commands: Vec::new(), understood: true };
+    let mut reader = Reader { letters: text.chars().peekable(), script };
+    reader.commands(None, 0);
+    reader.script
+}
+
+struct Reader<'t> {
+    letters: Peekable<Chars<'t>>,
+    script: Script,
+}
+
+/// A command that is being read.
+#[derive(Default)]
+struct Pending {
+    words: Vec<Word>,
+    word: Option<Word>,
+    /// Whether the next word is the file of a redirection.
+    redirected: bool,
+}
+
+impl Pending {
+    fn word(&mut self) -> &mut Word {
+        self.word.get_or_insert_with(|| Word::literal(""))
+    }
+
+    fn end_word(&mut self) {
+        if let Some(word) = self.word.take()
+            && !std::mem::take(&mut self.redirected)
+        {
+            self.words.push(word);
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// Reads commands up to `end`, or to the end of the text.
+    fn commands(&mut self, end: Option<char>, depth: usize) {
+        if depth > MAX_DEPTH {
+            self.script.understood = false;
+            return;
+        }
+        let (mut pending, mut open) = (Pending::default(), 0_usize);
+        while let Some(letter) = self.letters.next() {
+            if Some(letter) == end && open == 0 {
+                self.end_command(&mut pending);
+                return;
+            }
+            match letter {
+                ' ' | '\t' => pending.end_word(),
+                '\n' | ';' | '|' | '&' => self.end_command(&mut pending),
+                '(' => {
+                    self.end_command(&mut pending);
+                    open += 1;
+                }
+                ')' if open > 0 => {
+                    self.end_command(&mut pending);
+                    open -= 1;
+                }
+                // The pattern of a `case`.
+                ')' => pending = Pending::default(),
+                '<' | '>' => self.redirection(letter, &mut pending),
+                '#' if pending.word.is_none() => {
+                    while self.letters.next_if(|letter| *letter != '\n').is_some() {}
+                }
+                _ => self.part(letter, &mut pending, depth),
+            }
+        }
+        self.end_command(&mut pending);
+        self.script.understood &= end.is_none() && open == 0;
+    }
+
+    fn end_command(&mut self, pending: &mut Pending) {
+        pending.end_word();
+        pending.redirected = false;
+        if !pending.words.is_empty() {
+            self.script.commands.push(std::mem::take(&mut pending.words));
+        }
+    }
+
+    fn redirection(&mut self, letter: char, pending: &mut Pending) {
+        let is_number = |word: &Word| word.text.chars().all(|digit| digit.is_ascii_digit());
+        pending.word = pending.word.take().filter(|word| !is_number(word));
+        pending.end_word();
+        let here = letter == '<' && self.letters.next_if_eq(&'<').is_some();
+        // `<<<` gives a text, not a document.
+        self.script.understood &= !here || self.letters.peek() == Some(&'<');
+        while self.letters.next_if(|next| "<>&|".contains(*next)).is_some() {}
+        pending.redirected = true;
+    }
+
+    /// Reads a letter of a word, or what begins with it.
+    fn part(&mut self, letter: char, pending: &mut Pending, depth: usize) {
+        match letter {
+            '\\' => match self.letters.next() {
+                Some('\n') | None => {}
+                Some(next) => pending.word().text.push(next),
+            },
+            '\'' => {
+                let quoted = self.until('\'');
+                pending.word().text.push_str(&quoted);
+            }
+            '"' => self.double_quoted(pending, depth),
+            '$' | '`' => self.expansion(letter, pending, depth),
+            '*' | '?' | '[' | '{' | '~' => {
+                let alone = letter == '{'
+                    && pending.word.is_none()
+                    && self.letters.peek().is_none_or(|next| next.is_whitespace());
+                let word = pending.word();
+                word.literal &= alone || (letter == '~' && !word.text.is_empty());
+                word.text.push(letter);
+            }
+            _ => pending.word().text.push(letter),
+        }
+    }
+
+    fn double_quoted(&mut self, pending: &mut Pending, depth: usize) {
+        pending.word();
+        while let Some(letter) = self.letters.next() {
+            match letter {
+                '"' => return,
+                '\\' => match self.letters.next() {
+                    Some('\n') => {}
+                    Some(next) if "$`\"\\".contains(next) => pending.word().text.push(next),
+                    Some(next) => pending.word().text.extend(['\\', next]),
+                    None => break,
+                },
+                '$' | '`' => self.expansion(letter, pending, depth),
+                _ => pending.word().text.push(letter),
+            }
+        }
+        self.script.understood = false;
+    }
+
+    /// Reads what a shell expands. The commands of a substitution are commands of the text.
+    fn expansion(&mut self, letter: char, pending: &mut Pending, depth: usize) {
+        pending.word().literal = false;
+        if letter == '`' {
+            pending.word().text.push_str("`...`");
+            self.commands(Some('`'), depth + 1);
+            return;
+        }
+        match self.letters.peek() {
+            Some('(') => {
+                self.letters.next();
+                pending.word().text.push_str("$(...)");
+                self.commands(Some(')'), depth + 1);
+            }
+            Some('{') => {
+                self.letters.next();
+                let name = self.until('}');
+                pending.word().text.push_str(&format!("${{{name}}}"));
+            }
+            Some('\'') => {
+                self.letters.next();
+                // An escaped quote does not end it.
+                let mut inside = String::from("$'");
+                while let Some(letter) = self.letters.next() {
+                    inside.push(letter);
+                    match letter {
+                        '\\' => inside.extend(self.letters.next()),
+                        '\'' => break,
+                        _ => {}
+                    }
+                }
+                pending.word().text.push_str(&inside);
+            }
+            _ => pending.word().text.push('$'),
+        }
+    }
+
+    /// Returns the text up to `end`, which is read, too.
+    fn until(&mut self, end: char) -> String {
+        let mut text = String::new();
+        for letter in self.letters.by_ref() {
+            if letter == end {
+                return text;
+            }
+            text.push(letter);
+        }
+        self.script.understood = false;
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the commands of a text, words that are expanded in angle brackets.
+    fn read(text: &str) -> Vec<String> {
+        let shown = |word: &Word| match word.literal {
+            true => word.text.clone(),
+            false => format!("<{}>", word.text),
+        };
+        let line = |words: &Vec<Word>| words.iter().map(shown).collect::<Vec<_>>().join(" ");
+        read_script(text).commands.iter().map(line).collect()
+    }
+
+    #[test]
+    fn a_text_is_read_into_its_commands() {
+        for (text, commands) in [
+            ("sh ./a.sh >> out.log; ./b.sh", vec!["sh ./a.sh", "./b.sh"]),
+            ("x 2>err.log <in.txt y", vec!["x y"]),
+            ("x 2>&1 ./y", vec!["x ./y"]),
+            ("a && b || c | d &", vec!["a", "b", "c", "d"]),
+            ("(cd x; ./y) # z 'w", vec!["cd x", "./y"]),
+            (r#""$CLAUDE_PROJECT_DIR"/a\ b 'c d'"#, vec!["<$CLAUDE_PROJECT_DIR/a b> c d"]),
+            ("x=$(./get \"a b\") y", vec!["./get a b", "<x=$(...)> y"]),
+            ("echo `./one` \"`./two`\"", vec!["./one", "./two", "echo <`...`> <`...`>"]),
+            ("case $1 in a|b) ./x;; esac", vec!["case <$1> in a", "./x", "esac"]),
+            ("sh *.sh; ./{a,b}; ~/x; a~b", vec!["sh <*.sh>", "<./{a,b}>", "<~/x>", "a~b"]),
+            ("{ ./a; }", vec!["{ ./a", "}"]),
+            ("sh $'g\\'x' b", vec!["sh <$'g\\'x'> b"]),
+            ("diff <(./a) <(./b)", vec!["diff", "./a", "./b"]),
+            ("a \\\n b", vec!["a b"]),
+        ] {
+            assert_eq!(read(text), commands, "{text}");
+            assert!(read_script(text).understood, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_not_understood_is_reported() {
+        for text in ["echo 'x", "echo \"x", "x $(y", "(x", "cat <<E\nit's\nE", "x `y", "x ${y"] {
+            assert!(!read_script(text).understood, "{text}");
+        }
+        assert!(!read_script(&"$(".repeat(100_000)).understood);
+        assert!(!read_script(&"${".repeat(450_000)).understood);
+    }
+}

@@ -1,0 +1,447 @@
+//! Which scripts of a project a hook executes.
+//!
+//! A hook executes the program of an argv, the program words of a command text, and the first path
+//! after an interpreter. A relative path counts from where the hook runs and from the directory of
+//! its hooks file. `scripts:` adds what the author lists. Everything else that a hook names is
+//! reported as not covered.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+
+use crate::config::{Command, Hook, Process};
+use crate::handlers::command::expand;
+use crate::shell::{Word, read_script};
+
+/// Programs that run the first path among their arguments; also with a version behind the name.
+const INTERPRETERS: [&str; 20] = [
+    "ash",
+    "bash",
+    "bun",
+    "dash",
+    "deno",
+    "fish",
+    "ksh",
+    "lua",
+    "node",
+    "nodejs",
+    "perl",
+    "php",
+    "powershell",
+    "pwsh",
+    "pypy",
+    "python",
+    "ruby",
+    "sh",
+    "tsx",
+    "zsh",
+];
+/// Programs and words of a shell that run the command behind them.
+const WRAPPERS: [&str; 16] = [
+    "!", "{", "builtin", "command", "do", "elif", "else", "env", "exec", "if", "nice", "nohup",
+    "then", "time", "timeout", "while",
+];
+/// What a shell does itself, and what starts no program.
+const SHELL_WORDS: [&str; 36] = [
+    ":", "[", "[[", "]]", "break", "case", "cd", "continue", "done", "echo", "esac", "exit",
+    "export", "false", "fi", "for", "function", "in", "local", "printf", "pwd", "read", "readonly",
+    "return", "set", "shift", "sleep", "test", "trap", "true", "type", "umask", "unset", "until",
+    "wait", "}",
+];
+/// The variables that hookexec or an agent sets, and the directory that each stands for.
+const DIRECTORIES: [(&str, bool); 3] =
+    [("CLAUDE_PROJECT_DIR", false), ("HOOKEXEC_PROJECT_DIR", false), ("HOOKEXEC_CONFIG_DIR", true)];
+/// How deep `sh -c` may nest.
+const MAX_DEPTH: usize = 4;
+
+/// Where the words of a hooks file lead.
+#[derive(Debug, Clone)]
+pub(crate) struct Places {
+    /// The root of the repository that the hooks file is in; without one, the project's directory.
+    root: PathBuf,
+    /// The directory of the hooks file.
+    directory: PathBuf,
+    /// Where its hooks run.
+    project: PathBuf,
+    variables: expand::Variables,
+}
+
+/// What a hook executes.
+#[derive(Debug, Default)]
+pub(crate) struct Executed {
+    /// The scripts by name: the path from the root of the repository, links not followed.
+    pub(crate) scripts: BTreeMap<String, PathBuf>,
+    /// Files that `scripts:` lists and that are not there.
+    pub(crate) missing: Vec<String>,
+    /// What the hook names or runs and an approval does not cover.
+    pub(crate) uncovered: BTreeSet<String>,
+}
+
+/// Returns the directory of the project that the hooks file in `directory` is for: the one that
+/// contains `.hookexec`.
+pub(crate) fn project_of(directory: &Path) -> &Path {
+    let own = directory.ancestors().take(2).find(|place| place.ends_with(".hookexec"));
+    own.and_then(Path::parent).unwrap_or(directory)
+}
+
+impl Places {
+    /// Returns the places of the hooks file at `path`, whose hooks run in `project`.
+    pub(crate) fn new(path: &Path, project: &Path) -> Self {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let directory = real(match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        });
+        let own = project_of(&directory);
+        let repository = own.ancestors().find(|place| place.join(".git").exists());
+        let root = repository.unwrap_or(own).to_owned();
+        Self { root, directory, project: real(project), variables: std::env::vars_os().collect() }
+    }
+
+    /// Returns what `hook` executes. With `look`, also the data files that it names.
+    pub(crate) fn executed(
+        &self,
+        hook: &Hook,
+        processes: &BTreeMap<String, Process>,
+        look: bool,
+    ) -> Executed {
+        let process = hook.process().and_then(|name| processes.get(name));
+        let (written, own) = match process {
+            Some(process) => (process.working_dir.as_deref(), &process.env),
+            None => (hook.working_dir.as_deref(), &hook.env),
+        };
+        let run_in = written.and_then(|path| expand::path(path, &self.variables));
+        let run_in = run_in.map_or_else(|| self.project.clone(), |path| self.project.join(path));
+        let mut search = Search {
+            places: self,
+            run_in,
+            own,
+            seen: BTreeSet::new(),
+            executed: Executed::default(),
+        };
+        let literal = |texts: &[String]| texts.iter().map(Word::literal).collect::<Vec<_>>();
+        match &hook.command {
+            _ if process.is_some() => {
+                search.command(&literal(process.map_or(&[], |process| &process.command)), 0);
+            }
+            Some(Command::Text(text)) if hook.kind == "command" => {
+                search.text(text, 0);
+                search.program(&Word::literal(hook.shell.as_deref().unwrap_or("/bin/sh")));
+                search.seen.extend(literal(&hook.args));
+            }
+            Some(Command::Argv(argv)) if hook.kind == "command" => {
+                search.command(&[literal(argv), literal(&hook.args)].concat(), 0);
+            }
+            _ => {}
+        }
+        for path in &hook.scripts {
+            if !search.cover(&Word::literal(path)) {
+                search.executed.missing.push(path.clone());
+            }
+        }
+        if look {
+            search.seen.extend(own.values().map(Word::literal));
+            search.name_the_rest();
+        }
+        search.executed
+    }
+
+    /// Returns the name of a file of the project: its path from the root, links not followed.
+    fn name(&self, path: &Path) -> Option<String> {
+        let inside = |path: &Path| {
+            let below =
+                [&self.root, &self.directory].into_iter().find(|dir| path.starts_with(dir))?;
+            let name = path.strip_prefix(below).ok()?;
+            // Two names that are not UTF-8 must not become one.
+            Some(name.to_str().map_or_else(|| format!("{name:?}"), str::to_owned))
+        };
+        inside(&straight(path)).or_else(|| inside(&path.canonicalize().ok()?))
+    }
+}
+
+/// Returns `path` without `.` and `..`, no link followed.
+fn straight(path: &Path) -> PathBuf {
+    let mut straight = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                straight.pop();
+            }
+            part => straight.push(part),
+        }
+    }
+    straight
+}
+
+struct Search<'p> {
+    places: &'p Places,
+    /// Where the hook runs.
+    run_in: PathBuf,
+    /// The variables that the hook sets.
+    own: &'p BTreeMap<String, String>,
+    /// Words that are not executed, as far as is known.
+    seen: BTreeSet<Word>,
+    executed: Executed,
+}
+
+impl Search<'_> {
+    /// Reads a text for a shell.
+    fn text(&mut self, text: &str, depth: usize) {
+        let script = read_script(text);
+        if !script.understood || depth > MAX_DEPTH {
+            self.uncovered("a part of the command text, which only a shell can read");
+        }
+        for command in &script.commands {
+            self.command(command, depth);
+        }
+    }
+
+    /// Reads one simple command.
+    fn command(&mut self, words: &[Word], depth: usize) {
+        let mut rest = words;
+        while let [word, after @ ..] = rest
+            && (is_assignment(word) || WRAPPERS.contains(&base_name(word)))
+        {
+            rest = after;
+            // Options of a wrapper, and their numbers: `timeout -k 5 60s`, `nice -n 10`.
+            while !is_assignment(word)
+                && let [option, after @ ..] = rest
+                && (option
+                    .text
+                    .starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']))
+            {
+                rest = after;
+            }
+        }
+        let [program, arguments @ ..] = rest else { return };
+        let name = base_name(program);
+        if name == "." || name == "source" {
+            if let [script, ..] = arguments {
+                self.program(script);
+            }
+        } else if name == "eval" {
+            self.uncovered("eval");
+        } else if INTERPRETERS
+            .contains(&name.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.'))
+        {
+            self.cover(program);
+            self.interpreter(program, arguments, depth);
+        } else if !SHELL_WORDS.contains(&program.text.as_str()) {
+            self.program(program);
+        }
+        self.seen.extend(words.iter().cloned());
+    }
+
+    /// Reads the arguments of an interpreter up to the first path.
+    fn interpreter(&mut self, program: &Word, arguments: &[Word], depth: usize) {
+        let is_shell = base_name(program).ends_with("sh");
+        for (index, word) in arguments.iter().enumerate() {
+            let takes_text = |letter: char| {
+                word.text.starts_with('-')
+                    && !word.text.starts_with("--")
+                    && word.text.ends_with(letter)
+            };
+            if is_shell && takes_text('c') {
+                match arguments.get(index + 1) {
+                    Some(text) if text.literal => self.text(&text.text, depth + 1),
+                    text => {
+                        self.uncovered(&text.map_or_else(String::new, |text| text.text.clone()))
+                    }
+                }
+                return;
+            }
+            if !word.text.starts_with('-') && self.cover(word) {
+                return;
+            }
+            if takes_text('m') || takes_text('c') || takes_text('e') {
+                self.uncovered(&format!("{} {}", program.text, word.text));
+                return;
+            }
+            if !word.literal || word.text.contains('/') && !word.text.starts_with('-') {
+                self.uncovered(&word.text);
+            }
+        }
+    }
+
+    /// Covers the script that a program word is; one that is found by name, or that only a shell can
+    /// find, is not covered.
+    fn program(&mut self, word: &Word) {
+        let by_name = word.literal && !word.text.contains('/');
+        if by_name || !self.cover(word) && !(word.literal && word.text.starts_with('/')) {
+            self.uncovered(&word.text);
+        }
+    }
+
+    /// Covers the file of the project that `word` leads to, and returns whether there is one.
+    fn cover(&mut self, word: &Word) -> bool {
+        let found = self.find(word);
+        let is_found = !found.is_empty();
+        self.executed.scripts.extend(found);
+        is_found
+    }
+
+    fn uncovered(&mut self, what: &str) {
+        self.executed.uncovered.insert(what.to_owned());
+    }
+
+    /// Returns the files of the project that `word` leads to, by name.
+    fn find(&self, word: &Word) -> Vec<(String, PathBuf)> {
+        let Some(path) = self.path(word) else { return Vec::new() };
+        let found = [&self.run_in, &self.places.directory].map(|base| base.join(&path));
+        let files = found.into_iter().filter(|path| path.is_file());
+        files.filter_map(|path| Some((self.places.name(&path)?, path))).collect()
+    }
+
+    /// Returns the path that a word is, when nothing but a known directory is expanded in it.
+    fn path(&self, word: &Word) -> Option<PathBuf> {
+        if word.literal {
+            return Some(PathBuf::from(&word.text)).filter(|_| !word.text.is_empty());
+        }
+        DIRECTORIES.into_iter().find_map(|(name, is_config)| {
+            let plain = word.text.strip_prefix(&format!("${name}/"));
+            let rest = plain.or_else(|| word.text.strip_prefix(&format!("${{{name}}}/")))?;
+            let known =
+                !rest.contains(['$', '`', '*', '?', '[', '{']) && !self.own.contains_key(name);
+            let directory = if is_config { &self.places.directory } else { &self.places.project };
+            known.then(|| directory.join(rest))
+        })
+    }
+
+    /// Reports the files that are named and that nothing executes, as far as the rule tells.
+    fn name_the_rest(&mut self) {
+        for word in std::mem::take(&mut self.seen) {
+            let value =
+                word.text.split_once('=').map(|(_, value)| Word { text: value.into(), ..word });
+            for word in [Some(word), value].into_iter().flatten() {
+                let files = self.find(&word);
+                let new = files.into_iter().map(|(name, _)| name);
+                let new = new.filter(|name| !self.executed.scripts.contains_key(name));
+                self.executed.uncovered.extend(new.collect::<Vec<_>>());
+            }
+        }
+    }
+}
+
+/// Returns whether a word sets a variable for the command behind it.
+fn is_assignment(word: &Word) -> bool {
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+    };
+    word.text.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+/// Returns the last part of a program's path.
+fn base_name(word: &Word) -> &str {
+    word.text.rsplit('/').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::config::Config;
+
+    /// A project with files to be found.
+    fn project() -> tempfile::TempDir {
+        let project = tempfile::tempdir().unwrap();
+        for directory in [".git", ".hookexec", "hooks", "my hooks"] {
+            fs::create_dir(project.path().join(directory)).unwrap();
+        }
+        for file in [
+            ".hookexec/own.sh",
+            "a.sh",
+            "b.py",
+            "hooks/c.sh",
+            "my hooks/d.sh",
+            "TODO.md",
+            "index.js",
+        ] {
+            fs::write(project.path().join(file), "").unwrap();
+        }
+        project
+    }
+
+    fn executed(project: &Path, keys: &str) -> (Vec<String>, Vec<String>) {
+        let path = project.join(".hookexec/hooks.yaml");
+        let text = format!("stop: [{{ type: command, {keys} }}]\n");
+        let config = Config::from_yaml(&text, &path).unwrap_or_else(|it| panic!("{text}{it}"));
+        let places = Places::new(&path, project);
+        let executed = places.executed(&config.hooks[0], &config.processes, true);
+        (executed.scripts.into_keys().collect(), executed.uncovered.into_iter().collect())
+    }
+
+    #[test]
+    fn what_a_hook_executes_is_covered() {
+        let project = project();
+        for (keys, scripts) in [
+            ("command: ./a.sh", vec!["a.sh"]),
+            ("command: [./a.sh, TODO.md]", vec!["a.sh"]),
+            ("command: [python3, -u, b.py, a.sh]", vec!["b.py"]),
+            ("command: python3.12 -W ignore b.py", vec!["b.py"]),
+            ("command: '\"$CLAUDE_PROJECT_DIR\"/hooks/c.sh'", vec!["hooks/c.sh"]),
+            ("command: 'sh \"${HOOKEXEC_PROJECT_DIR}/my hooks/d.sh\"'", vec!["my hooks/d.sh"]),
+            ("command: $HOOKEXEC_CONFIG_DIR/own.sh", vec![".hookexec/own.sh"]),
+            ("command: sh own.sh", vec![".hookexec/own.sh"]),
+            ("command: cat TODO.md | ./a.sh && exec ./hooks/c.sh", vec!["a.sh", "hooks/c.sh"]),
+            ("command: 'A=1 timeout -k 5 60s env B=2 ./a.sh'", vec!["a.sh"]),
+            ("command: if ./a.sh; then . ./hooks/c.sh; fi", vec!["a.sh", "hooks/c.sh"]),
+            ("command: bash -euc './a.sh; sh hooks/c.sh'", vec!["a.sh", "hooks/c.sh"]),
+            ("command: 'x=$(./a.sh)'", vec!["a.sh"]),
+            ("command: ./c.sh, working_dir: hooks", vec!["hooks/c.sh"]),
+            ("command: ./a.sh, scripts: [b.py, hooks/c.sh]", vec!["a.sh", "b.py", "hooks/c.sh"]),
+            ("command: exit 0, shell: ./a.sh", vec!["a.sh"]),
+            ("command: node -r ./a.sh index.js", vec!["a.sh"]),
+            ("command: make", vec![]),
+            ("command: cat TODO.md", vec![]),
+            ("command: 'node .'", vec![]),
+        ] {
+            assert_eq!(executed(project.path(), keys).0, scripts, "{keys}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_covered_is_listed() {
+        let project = project();
+        for (keys, uncovered) in [
+            ("command: cat TODO.md", vec!["TODO.md", "cat"]),
+            ("command: [./a.sh, --config=TODO.md]", vec!["TODO.md"]),
+            ("command: ./a.sh, env: { BASH_ENV: hooks/c.sh }", vec!["hooks/c.sh"]),
+            ("command: node -r ./a.sh index.js", vec!["index.js"]),
+            ("command: make guard", vec!["make"]),
+            ("command: python3 -m guard", vec!["python3 -m"]),
+            ("command: cd hooks && ./c.sh", vec!["./c.sh"]),
+            ("command: ~+/a.sh", vec!["~+/a.sh"]),
+            ("command: X=./a; $X.sh", vec!["$X.sh"]),
+            ("command: a=a; sh $a.sh", vec!["$a.sh"]),
+            ("command: sh $'a\\x2esh'", vec!["$'a\\x2esh'"]),
+            ("command: sh *", vec!["*"]),
+            ("command: eval $a$b", vec!["eval"]),
+            ("command: 'sh -c \"$X\"'", vec!["$X"]),
+            ("command: 'sh \"$(printf ./g)\"'", vec!["$(...)"]),
+            (
+                "command: '$CLAUDE_PROJECT_DIR/a.sh', env: { CLAUDE_PROJECT_DIR: x }",
+                vec!["$CLAUDE_PROJECT_DIR/a.sh"],
+            ),
+            (
+                "command: \"echo 'x\"",
+                vec!["a part of the command text, which only a shell can read"],
+            ),
+        ] {
+            assert_eq!(executed(project.path(), keys).1, uncovered, "{keys}");
+        }
+    }
+
+    #[test]
+    fn a_file_outside_of_the_project_is_not_its_script_but_a_link_in_it_is() {
+        let project = project();
+        let outside = tempfile::tempdir().unwrap();
+        let guard = outside.path().join("guard.sh");
+        fs::write(&guard, "").unwrap();
+        let keys = format!("command: {}", guard.display());
+        assert_eq!(executed(project.path(), &keys), (vec![], vec![]));
+        std::os::unix::fs::symlink(&guard, project.path().join("link.sh")).unwrap();
+        assert_eq!(executed(project.path(), "command: ./link.sh").0, ["link.sh"]);
+    }
+}

