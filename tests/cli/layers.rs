@@ -120,8 +120,6 @@ fn no_file_of_a_project_changes_what_the_users_hooks_decide() {
         let answer = under_claude(&sandbox, "PreToolUse", call.clone());
         let answer = &answer["hookSpecificOutput"];
         assert_eq!(answer["permissionDecision"], "deny", "{what}: {answer}");
-        let reason = answer["permissionDecisionReason"].to_string();
-        assert!(reason.contains("GUARD"), "{what}: {reason}");
         let answer = under_claude(&sandbox, "UserPromptSubmit", json!({ "prompt": "x" }));
         assert_eq!(answer["decision"], "block", "{what}: {answer}");
         assert!(answer["reason"].to_string().contains("PROMPT"), "{what}: {answer}");

@@ -34,11 +34,14 @@ fn the_server_answers_as_the_command_itself_does() {
         let told = sandbox.hookexec(["run", "pre_tool_use"]).env("HOOKEXEC_SOCKET", socket);
         assert_eq!(timeless(&told.stdin(input).run().exits(code)), timeless(&alone));
     }
-    // It was the server: a hook that only it could have run stands in its files.
+    // A file that changed after its approval fails there as it does here.
     sandbox.write("hooks.yaml", "pre_tool_use: [");
-    let asked = run(&sandbox, &["--connect", socket], "rm x").exits(2).json_line();
-    assert!(asked["system_message"].as_str().unwrap().contains("is broken"), "{asked}");
-    let _ = run(&sandbox, &[], "rm x").exits(78);
+    let asked = run(&sandbox, &["--connect", socket], "rm x").exits(2);
+    let alone = run(&sandbox, &[], "rm x").exits(2);
+    assert_eq!(timeless(&alone), timeless(&asked));
+    assert!(asked.stdout.contains("has changed since it was approved"), "{asked:?}");
+    // It was the server: a run on its own says so on stderr, too.
+    assert!(asked.stderr.is_empty() && alone.stderr.contains("trust add"), "{asked:?} {alone:?}");
 }
 
 #[test]
