@@ -7,12 +7,15 @@ if [ ! -x "${1:-}" ]; then
     exit 1
 fi
 hookexec=$(realpath "$1")
-place=$(mktemp -d)
+base=$(mktemp -d)
+# A home inside the project would not count.
+place=$base/project
+mkdir "$place" "$base/home"
 counts=$(realpath -m "${2:-$place/counts}")
 scene() { export LLVM_PROFILE_FILE="$counts/$1/%p.profraw"; }
 server=
-trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$place"' EXIT
-export HOME=$place
+trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$base"' EXIT
+export HOME=$base/home
 # Nothing of the user who builds it counts.
 unset XDG_CONFIG_HOME XDG_STATE_HOME HOOKEXEC_SOCKET HOOKEXEC_LOG
 cd "$place"
