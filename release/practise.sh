@@ -10,7 +10,7 @@ hookexec=$(realpath "$1")
 base=$(mktemp -d)
 # A home inside the project would not count.
 place=$base/project
-mkdir "$place" "$base/home"
+mkdir -m 700 "$place" "$base/home"
 counts=$(realpath -m "${2:-$place/counts}")
 scene() { export LLVM_PROFILE_FILE="$counts/$1/%p.profraw"; }
 server=
