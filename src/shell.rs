@@ -187,7 +187,7 @@ impl Reader<'_> {
             Some('{') => {
                 self.letters.next();
                 let name = self.until('}');
-                pending.word().text.push_str(&format!("${{{name}}}"));
+                pending.word().text.extend(["${", &name, "}"]);
             }
             Some('\'') => {
                 self.letters.next();
@@ -227,9 +227,8 @@ mod tests {
 
     /// Returns the commands of a text, words that are expanded in angle brackets.
     fn read(text: &str) -> Vec<String> {
-        let shown = |word: &Word| match word.literal {
-            true => word.text.clone(),
-            false => format!("<{}>", word.text),
+        let shown = |word: &Word| {
+            if word.literal { word.text.clone() } else { format!("<{}>", word.text) }
         };
         let line = |words: &Vec<Word>| words.iter().map(shown).collect::<Vec<_>>().join(" ");
         read_script(text).commands.iter().map(line).collect()

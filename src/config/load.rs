@@ -112,7 +112,7 @@ impl Loading {
     pub(super) fn with_options(options: &LoadOptions) -> Self {
         let acceptance = Acceptance::new(options);
         let (agent, only_show) = (options.agent.clone(), options.only_show);
-        Self { acceptance, agent, only_show, ..Self::default() }
+        Self { acceptance, only_show, agent, ..Self::default() }
     }
 
     /// Puts the files together, and checks what only the whole configuration shows.

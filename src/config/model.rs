@@ -258,7 +258,7 @@ impl FailedFile {
         match errors.count() {
             0 => {}
             1 => cause.push_str(" (and 1 more error)"),
-            more => cause.push_str(&format!(" (and {more} more errors)")),
+            more => cause.extend([" (and ", &more.to_string(), " more errors)"]),
         }
         let remedy = "run `hookexec check`: it shows every error and its place";
         let (cause, remedy) = (cause.into(), remedy.into());

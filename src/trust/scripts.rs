@@ -152,7 +152,10 @@ impl Places {
                 [&self.root, &self.directory].into_iter().find(|dir| path.starts_with(dir))?;
             let name = path.strip_prefix(below).ok()?;
             // Two names that are not UTF-8 must not become one.
-            Some(name.to_str().map_or_else(|| format!("{name:?}"), str::to_owned))
+            Some(name.to_str().map_or_else(
+                || name.as_os_str().as_encoded_bytes().escape_ascii().to_string(),
+                str::to_owned,
+            ))
         };
         inside(&straight(path)).or_else(|| inside(&path.canonicalize().ok()?))
     }
@@ -245,7 +248,7 @@ impl Search<'_> {
                 match arguments.get(index + 1) {
                     Some(text) if text.literal => self.text(&text.text, depth + 1),
                     text => {
-                        self.uncovered(&text.map_or_else(String::new, |text| text.text.clone()))
+                        self.uncovered(&text.map_or_else(String::new, |text| text.text.clone()));
                     }
                 }
                 return;
@@ -267,7 +270,8 @@ impl Search<'_> {
     /// find, is not covered.
     fn program(&mut self, word: &Word) {
         let by_name = word.literal && !word.text.contains('/');
-        if by_name || !self.cover(word) && !(word.literal && word.text.starts_with('/')) {
+        let outside = word.literal && word.text.starts_with('/');
+        if by_name || !(self.cover(word) || outside) {
             self.uncovered(&word.text);
         }
     }
