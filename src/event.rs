@@ -133,6 +133,9 @@ pub enum ContextMode {
     Text,
 }
 
+/// How often in a row hooks may keep the model at work; Claude Code has the same bound.
+pub const MAX_CONTINUES: u32 = 8;
+
 /// What an event can do: a row of the contract table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -161,6 +164,8 @@ pub struct Contract {
     pub metadata: bool,
     /// Whether a hook may answer in the tool's place.
     pub may_respond: bool,
+    /// Whether a hook that denies in JSON keeps the model at work instead of letting it stop.
+    pub may_continue: bool,
 }
 
 impl Contract {
@@ -179,6 +184,7 @@ impl Contract {
             summary: false,
             metadata: false,
             may_respond: false,
+            may_continue: false,
         }
     }
 
@@ -221,6 +227,10 @@ impl Contract {
 
     const fn responds(self) -> Self {
         Self { may_respond: true, ..self }
+    }
+
+    const fn continues(self) -> Self {
+        Self { may_continue: true, ..self }
     }
 
     /// Returns whether a hook may end the turn or the session here.
@@ -275,8 +285,8 @@ static CONTRACTS: [Contract; 30] = {
             .transforms(Response),
         event(Event::SessionEnd, "a session ends"),
         event(Event::OnUserInput, "the agent waits for the user"),
-        // Context as in v1.52.0.
-        event(Event::Stop, "the model has finished its response").context(Text),
+        // Context as in v1.52.0; ours: a denial in JSON keeps the model at work, as in Claude Code.
+        event(Event::Stop, "the model has finished its response").context(Text).continues(),
         event(Event::Notification, "the agent shows a warning or an error"),
         event(Event::OnError, "an error ended or disturbed a turn"),
         event(Event::OnMaxIterations, "the limit of iterations was reached"),
@@ -295,7 +305,8 @@ static CONTRACTS: [Contract; 30] = {
         event(Event::PreCompact, "the conversation is about to be compacted")
             .blocks()
             .context(Text),
-        event(Event::SubagentStop, "a subagent finished"),
+        // Ours: a denial in JSON, as at `stop`.
+        event(Event::SubagentStop, "a subagent finished").continues(),
         event(Event::OnAgentSwitch, "another agent takes over"),
         event(Event::OnSessionResume, "a stored session was resumed"),
         event(Event::OnToolApprovalDecision, "a tool approval was decided"),

@@ -55,8 +55,8 @@ static EVENTS: [NativeEvent; 31] = [
         .context()
         .says(),
     // Context here is no mere context: it sends the model back to work, up to eight times over.
-    NativeEvent::new("Stop", Event::Stop).deny(Deny::GoesOn).says(),
-    NativeEvent::new("SubagentStop", Event::SubagentStop).deny(Deny::GoesOn).says(),
+    NativeEvent::new("Stop", Event::Stop).deny(Deny::GoesOn).says().stops(),
+    NativeEvent::new("SubagentStop", Event::SubagentStop).deny(Deny::GoesOn).says().stops(),
     NativeEvent::new("PreCompact", Event::PreCompact).deny(Deny::Blocks).says(),
     NativeEvent::new("PostCompact", Event::AfterCompaction),
     NativeEvent::new("PermissionDenied", Event::OnToolApprovalDecision),

@@ -283,7 +283,8 @@ impl Place<'_> {
         if self.native.stop {
             plan.stop =
                 Some(if stop.reason.is_empty() { "Stopped by a hook." } else { &stop.reason });
-        } else {
+        } else if !matches!(self.native.event, Some(Event::Stop | Event::SubagentStop)) {
+            // The model stops anyway at these two.
             plan.notes.push(format!("{self} cannot end the turn"));
         }
     }

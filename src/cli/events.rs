@@ -52,6 +52,9 @@ fn page(contract: &Contract) -> String {
         "It has no tool: its hooks have no matcher."
     });
     say(match (contract.may_block, contract.permission) {
+        _ if contract.may_continue => {
+            "A hook that answers `{\"decision\": \"block\", \"reason\": ...}` keeps the model at work."
+        }
         (false, _) => "Nothing can be blocked; a denial is ignored with a warning.",
         (true, Permission::Decides) => "A hook may deny it, allow it, or have somebody asked.",
         (true, Permission::Approves) => "A hook may allow or deny it in the user's place.",
@@ -152,6 +155,7 @@ fn row(contract: &Contract) -> [&str; 9] {
             (_, true, true) => "metadata, respond",
             (_, true, _) => "metadata",
             (_, _, true) => "respond",
+            _ if contract.may_continue => "continue",
             _ => "",
         },
         contract.fires,

@@ -22,7 +22,7 @@ use super::error::CommandError;
 use super::exit::Exit;
 use super::run::Shown;
 use super::runtime::Runtime;
-use super::{input, output};
+use super::{input, output, stops};
 
 /// Which coding agent calls.
 #[derive(Debug, Clone, clap::Args)]
@@ -219,6 +219,7 @@ impl FromCall {
             }
         }
         let mut verdict = moment.into_verdict();
+        stops::limit(call, &mut verdict);
         if let Some((executor, _)) = hooks {
             self.shown.show(executor, call, &verdict);
         }

@@ -43,6 +43,7 @@ mod settings;
 mod shell_texts;
 mod starter;
 mod status;
+mod stops;
 mod table;
 mod test;
 mod test_report;

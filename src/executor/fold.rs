@@ -39,6 +39,11 @@ pub(super) fn fold(event: Event, hooks: &[Bound], outcomes: &[Outcome]) -> Verdi
         verdict.suppress_output |= outcome.output.suppress_output;
         verdict.stop = widest(verdict.stop.take(), outcome.output.stop.clone());
     }
+    if event.contract().may_continue && verdict.stop.is_some() {
+        // A hook that ends the turn outranks one that keeps the model at work.
+        (verdict.decision, verdict.allowed, verdict.message) = (None, true, None);
+        (verdict.exit_code, verdict.stderr) = (None, None);
+    }
     if verdict.decision != Some(Decision::Deny) {
         verdict.respond = outcomes.iter().find_map(|outcome| outcome.output.respond.clone());
     }

@@ -7,6 +7,7 @@
 use super::outcome::Outcome;
 use super::select::Bound;
 use super::stdout::Stdout;
+use crate::agents::Dialect;
 use crate::event::{ContextMode, Contract};
 use crate::registry::{HandlerError, HandlerResult};
 use crate::wire::{Decision, HookStatus, Input, Output};
@@ -96,10 +97,16 @@ impl Interpreter<'_> {
         outcome
     }
 
-    /// Returns whether the hook may block the event; some can in the words of an agent alone.
+    /// Returns whether a denial has an effect: it blocks the event, or keeps the model at work.
     pub(super) fn may_block(&self) -> bool {
-        self.contract.may_block
-            || self.bound.hook.dialect.is_some_and(|it| it.may_block(self.contract.event))
+        self.contract.may_block || self.contract.may_continue
+    }
+
+    /// Returns whether exit code 2 alone is without effect, where a denial in JSON has one.
+    fn ignores_exit_code(&self) -> bool {
+        let event = self.contract.event;
+        let continues = |dialect: Dialect| dialect.exit_code_continues(event);
+        self.contract.may_continue && !self.bound.hook.dialect.is_some_and(continues)
     }
 
     /// Returns whether plain text is context for the model.
@@ -122,6 +129,17 @@ impl Interpreter<'_> {
             ),
             Stdout::Empty | Stdout::Background => (Output::default(), String::new()),
         };
+        if self.ignores_exit_code() && output.decision != Some(Decision::Deny) {
+            let mut outcome = self.answered(verdict_only(output));
+            outcome.exit_code = Some(BLOCK);
+            outcome.notices.push(format!(
+                "hook {}: exit code 2 has no effect at `{}`; print {{\"decision\": \"block\", \"reason\": \"...\"}} \
+                 to keep the model at work",
+                self.bound.title(),
+                self.contract.event
+            ));
+            return outcome;
+        }
         let spoken = [output.reason.clone().unwrap_or_default(), stderr.to_owned(), text];
         let reason = spoken.into_iter().find(|text| !text.is_empty()).unwrap_or_else(|| {
             format!("blocked by hook {}, which gave no reason", self.bound.title())

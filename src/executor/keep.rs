@@ -96,9 +96,9 @@ impl Interpreter<'_> {
                 output.reason = output.reason.take().or((!reason.is_empty()).then_some(reason));
                 return;
             }
-            if self.may_block() {
-                // What it wants to end ends by itself.
-                (output.stop, output.decision) = (None, None);
+            if contract.may_continue {
+                // The model is to stop, whatever other hooks want it to do.
+                output.decision = None;
                 return;
             }
             let what = match stop.scope {
@@ -116,7 +116,7 @@ impl Interpreter<'_> {
                 dropped.push(format!("`{event}` can't be blocked"));
             }
             Some(Decision::Ask) if contract.permission == Permission::None => {
-                if self.may_block() {
+                if contract.may_block {
                     output.decision = Some(Decision::Deny);
                 } else {
                     output.decision = None;

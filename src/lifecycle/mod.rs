@@ -1,5 +1,8 @@
 //! The drivers: the order of events around a session, a turn, a model call and a tool call.
 //!
+//! After a denial of `post_tool_use` the model reads the tool's response and the objection, and the run
+//! goes on; `continue: false` ends it, and `tool_response_transform` withholds a response.
+//!
 //! A hook that is configured and never called is the commonest bug of every agent that has hooks.
 //! A host that uses these drivers can't forget a stage: it hands over closures (run the tool, ask
 //! the user, call the model) and gets a typed outcome. The tool's closure receives an

@@ -261,7 +261,8 @@ impl Session {
 
     /// Runs a subagent; `subagent_stop` fires on every way out, with `reason` `error` after a panic.
     ///
-    /// The subagent's own events belong to a session of its own.
+    /// The subagent's own events belong to a session of its own. A `subagent_stop` hook can't keep the
+    /// subagent at work here, since the driver does not know how it goes on.
     pub async fn subagent<T>(&self, name: &str, run: impl Future<Output = T>) -> T {
         let ended = AssertUnwindSafe(run).catch_unwind().await;
         let reason = if ended.is_ok() { "normal" } else { "error" };
@@ -269,7 +270,13 @@ impl Session {
             input.agent_name = Some(name.to_owned());
             input.reason = Some(reason.to_owned());
         };
-        self.scope.fire_with(Event::SubagentStop, named).await;
+        let verdict = self.scope.fire_with(Event::SubagentStop, named).await;
+        if !verdict.allowed {
+            tracing::warn!(
+                subagent = name,
+                "a `subagent_stop` hook wants the subagent to go on, which this driver can't do"
+            );
+        }
         ended.unwrap_or_else(|payload| panic::resume_unwind(payload))
     }
 

@@ -1,7 +1,8 @@
 //! A turn: from the user's prompt to the model's last word, or to whatever ended it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::approval::ApprovalRequest;
 use super::batch::Batch;
@@ -9,8 +10,8 @@ use super::model_call::{ModelCall, ModelRequest};
 use super::scope::{Scope, TurnFacts};
 use super::tool_call::ToolCall;
 use super::tool_run::ToolRun;
-use super::trail::Trail;
-use crate::event::Event;
+use super::trail::{Trail, reason};
+use crate::event::{Event, MAX_CONTINUES};
 use crate::wire::{Input, Verdict};
 
 /// How a turn ends. Each way fires what belongs to it, and `turn_end` last.
@@ -80,6 +81,10 @@ pub struct Turn {
     /// Whether a model call has failed and said so since the last one that did not.
     error_told: Arc<AtomicBool>,
     owes_end: AtomicBool,
+    /// How often in a row the `stop` hooks kept the model at work.
+    continued: AtomicU32,
+    /// What the `stop` hooks said when they let the model stop.
+    closing: Mutex<Option<Trail>>,
 }
 
 impl Turn {
@@ -90,6 +95,8 @@ impl Turn {
             opening: Trail::default(),
             error_told: Arc::default(),
             owes_end: AtomicBool::new(false),
+            continued: AtomicU32::new(0),
+            closing: Mutex::default(),
         }
     }
 
@@ -143,7 +150,38 @@ impl Turn {
         self.scope.fire(event, input).await
     }
 
+    /// Fires `stop` when the model has finished, and returns what the model must read before it may stop.
+    ///
+    /// A `stop` hook keeps the model at work by `{"decision": "block", "reason": ...}`: give the model the
+    /// reason, let it go on, and call this again. On `None` end the turn with [`TurnEnd::Finished`], which
+    /// then does not fire `stop` again. The hooks read in `stop_hook_active` that they kept the model at
+    /// work before; after [`MAX_CONTINUES`] times in a row it may stop whatever they say.
+    pub async fn finish(&self, response: &str) -> Option<String> {
+        let before = self.continued.load(Ordering::Relaxed);
+        let verdict = self.stop(response, before > 0).await;
+        let reason = (!verdict.allowed).then(|| reason(&verdict));
+        if let Some(reason) = reason.filter(|_| before < MAX_CONTINUES) {
+            self.continued.store(before + 1, Ordering::Relaxed);
+            return Some(reason);
+        }
+        self.continued.store(0, Ordering::Relaxed);
+        let mut trail = Trail::default();
+        trail.push(verdict);
+        *self.closing.lock().unwrap_or_else(PoisonError::into_inner) = Some(trail);
+        None
+    }
+
+    async fn stop(&self, response: &str, again: bool) -> Verdict {
+        let said = |input: &mut Input| {
+            input.stop_response = Some(response.to_owned());
+            input.extra.insert("stop_hook_active".to_owned(), again.into());
+        };
+        self.scope.fire_with(Event::Stop, said).await
+    }
+
     /// Ends the turn, and returns what the hooks said: context from `stop` is for the next turn.
+    ///
+    /// A `stop` hook that keeps the model at work is heard by [`finish`](Self::finish) alone.
     pub async fn end(self, end: TurnEnd) -> Trail {
         self.close(end).await
     }
@@ -157,8 +195,20 @@ impl Turn {
         let scope = &self.scope;
         match &end {
             TurnEnd::Finished { response } => {
-                let said = |input: &mut Input| input.stop_response = Some(response.clone());
-                trail.push(scope.fire_with(Event::Stop, said).await);
+                let told = self.closing.lock().unwrap_or_else(PoisonError::into_inner).take();
+                if let Some(told) = told {
+                    trail = told;
+                } else {
+                    let verdict = self.stop(response, false).await;
+                    if !verdict.allowed {
+                        tracing::warn!(
+                            turn_id = %self.id(),
+                            "a `stop` hook wants the model to go on, but the turn is ended: \
+                             call `finish` before `end`"
+                        );
+                    }
+                    trail.push(verdict);
+                }
             }
             TurnEnd::Failed { error } if !self.error_told.load(Ordering::Relaxed) => {
                 trail.push(scope.notify(Event::Notification, "error", error).await);

@@ -325,3 +325,96 @@ fn a_payload_of_too_many_values_is_a_denial() {
     let done = run(&sandbox, "claude-code", "PreToolUse", &payload, &[]);
     assert!(says_no(&done, "more than 500000 values and keys"), "{done:#?}");
 }
+
+/// Keeps the model at work whatever it did.
+const NEVER_DONE: &str = r#"
+stop: { type: command, command: "echo '{\"decision\": \"block\", \"reason\": \"finish the tests\"}'" }
+"#;
+
+#[test]
+fn a_stop_hook_in_our_own_dialect_keeps_the_model_at_work_where_the_agent_can() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", NEVER_DONE);
+    for (agent, event) in [
+        ("claude-code", "Stop"),
+        ("codex", "Stop"),
+        ("gemini", "AfterAgent"),
+        ("qwen", "Stop"),
+        ("copilot", "agentStop"),
+        ("cursor", "stop"),
+        ("droid", "Stop"),
+    ] {
+        let done = run(&sandbox, agent, event, &json!({"session_id": "s"}), &[]);
+        let said = format!("{}{}", done.stdout, done.stderr);
+        let goes_on = ["\"block\"", "\"deny\"", "followup_message"]
+            .iter()
+            .any(|word| done.stdout.contains(word));
+        assert!(goes_on || done.code() == Some(2), "{agent}: {done:#?}");
+        assert!(said.contains("finish the tests"), "{agent}: {done:#?}");
+    }
+    // The session ends all the same: the user is told.
+    let done = run(&sandbox, "opencode", "session.idle", &json!({"session_id": "s"}), &[]).exits(0);
+    assert!(done.stdout.contains("cannot keep the model at work"), "{}", done.stdout);
+}
+
+#[test]
+fn exit_code_2_at_stop_has_no_effect_and_says_what_has() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", "stop: { type: command, command: 'echo more >&2; exit 2' }");
+    let done = run(&sandbox, "claude-code", "Stop", &json!({"session_id": "s"}), &[]).exits(0);
+    let said = done.json_line();
+    assert!(said["decision"].is_null(), "{said}");
+    let message = said["systemMessage"].as_str().unwrap();
+    assert!(message.contains("exit code 2 has no effect at `stop`"), "{message}");
+    // A hook written for Claude Code means it as there.
+    let hook = "stop: { type: command, dialect: claude-code, command: 'echo more >&2; exit 2' }";
+    sandbox.write("hooks.yaml", hook);
+    let done = run(&sandbox, "codex", "Stop", &json!({"session_id": "s"}), &[]).exits(0);
+    assert_eq!(done.json_line()["decision"], "block");
+}
+
+#[test]
+fn a_hook_that_ends_the_turn_outranks_one_that_keeps_the_model_at_work() {
+    let sandbox = Sandbox::new();
+    let ends = "  - { type: command, command: \"echo '{\\\"continue\\\": false, \\\"stopReason\\\": \\\"enough\\\"}'\" }";
+    sandbox.write(
+        "hooks.yaml",
+        &format!("{}\n{ends}\n", NEVER_DONE.replace("stop: {", "stop:\n  - {").trim_end()),
+    );
+    let done = run(&sandbox, "claude-code", "Stop", &json!({"session_id": "s"}), &[]).exits(0);
+    let said = done.json_line();
+    assert_eq!(
+        (&said["continue"], &said["stopReason"]),
+        (&json!(false), &json!("enough")),
+        "{said}"
+    );
+    assert!(said["decision"].is_null(), "{said}");
+}
+
+#[test]
+fn hooks_keep_the_model_at_work_eight_times_in_a_row_and_no_more() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", NEVER_DONE);
+    let stop = |session: &str| {
+        let payload = json!({"session_id": session, "stop_hook_active": true});
+        run(&sandbox, "droid", "Stop", &payload, &[])
+    };
+    for _ in 0..8 {
+        let _ = stop("s").exits(2);
+    }
+    let ninth = stop("s").exits(0);
+    assert!(ninth.stderr.contains("8 times in a row, it may stop now"), "{}", ninth.stderr);
+    assert!(ninth.stderr.contains("finish the tests"), "{}", ninth.stderr);
+    // The count is of one session, and begins anew with the user's next prompt.
+    let _ = stop("s").exits(2);
+    let _ = stop("other").exits(2);
+    for _ in 0..6 {
+        let _ = stop("other").exits(2);
+    }
+    let prompt = json!({"session_id": "other", "prompt": "go on"});
+    let _ = run(&sandbox, "droid", "UserPromptSubmit", &prompt, &[]).exits(0);
+    for _ in 0..8 {
+        let _ = stop("other").exits(2);
+    }
+    let _ = stop("other").exits(0);
+}

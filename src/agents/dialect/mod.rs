@@ -48,9 +48,9 @@ impl Dialect {
         self.agent().events().iter().any(|native| native.event == Some(event))
     }
 
-    /// Returns whether a hook may block `event`, though none of ours can: the agent then goes on
-    /// working.
-    pub(crate) fn may_block(self, event: Event) -> bool {
+    /// Returns whether exit code 2 at `event` keeps the model at work; in our own dialect it has no effect
+    /// there.
+    pub(crate) fn exit_code_continues(self, event: Event) -> bool {
         match self {
             Self::ClaudeCode => matches!(event, Event::Stop | Event::SubagentStop),
         }
