@@ -14,8 +14,20 @@ import { createConnection } from "node:net";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
-// Answers to a guard's question when there is none: an error never means "go on".
-const denied = (event, message) => ({ event, decision: "deny", allowed: false, hooks: [], message });
+const WITHHELD = "The tool's response is withheld: hookexec gave no verdict.";
+
+/**
+ * Returns the verdict when there is none: an error never means "go on". It denies, and after a tool it
+ * withholds the response, since nobody took the secrets out.
+ */
+function withoutAnswer(event, message) {
+  const verdict = { event, decision: "deny", allowed: false, hooks: [], message };
+  if (["post_tool_use", "tool_response_transform"].includes(event)) verdict.updated_tool_response = WITHHELD;
+  return verdict;
+}
+
+/** Tells whether a value of the server can be taken for a verdict. */
+const isVerdict = (value) => typeof value?.allowed === "boolean";
 
 /** A connection to a server. Any number of requests may be on their way at once. */
 export class Hooks {
@@ -40,7 +52,16 @@ export class Hooks {
       this.#pending.clear();
     };
     socket.on("error", end).on("close", () => end());
-    createInterface({ input: socket }).on("line", (line) => this.#receive(JSON.parse(line)));
+    createInterface({ input: socket }).on("line", (line) => {
+      let message;
+      try {
+        message = JSON.parse(line);
+      } catch (error) {
+        end(error);
+        return socket.destroy();
+      }
+      this.#receive(message);
+    });
   }
 
   /**
@@ -56,11 +77,13 @@ export class Hooks {
     try {
       answer = await this.call("dispatch", params, onHook);
     } catch (error) {
-      return denied(event, `hookexec serve: ${error.message}`);
+      return withoutAnswer(event, `hookexec serve: ${error.message}`);
     }
-    if (!answer.error) return answer.result;
-    // The verdict that stands for the missing one: a denial where the event fails closed.
-    return answer.error.data?.verdict ?? denied(event, answer.error.message);
+    if (isVerdict(answer.result)) return answer.result;
+    // With an error comes the verdict that the configured hooks stand for, where the server knows it.
+    const verdict = answer.error?.data?.verdict;
+    if (isVerdict(verdict)) return verdict;
+    return withoutAnswer(event, `hookexec serve: ${answer.error?.message ?? "no verdict"}`);
   }
 
   /** Returns the answer to a request: an object with `result` or `error`. */
@@ -78,12 +101,12 @@ export class Hooks {
   }
 
   #receive(message) {
-    if (message.method) {
-      this.#pending.get(message.params.id)?.onHook?.(message.method, message.params);
+    if (message?.method) {
+      this.#pending.get(message.params?.id)?.onHook?.(message.method, message.params);
       return;
     }
-    this.#pending.get(message.id)?.resolve(message);
-    this.#pending.delete(message.id);
+    this.#pending.get(message?.id)?.resolve(message);
+    this.#pending.delete(message?.id);
   }
 }
 
@@ -94,7 +117,7 @@ async function main([path, event]) {
     verdict = await hooks.dispatch(event, JSON.parse(readFileSync(0, "utf8")), { project: "." });
     hooks.close();
   } catch (error) {
-    verdict = denied(event, `${path}: ${error.message}`);
+    verdict = withoutAnswer(event, `${path}: ${error.message}`);
   }
   console.log(JSON.stringify(verdict));
   process.exitCode = verdict.allowed ? 0 : verdict.decision === "ask" ? 3 : 2;

@@ -15,8 +15,24 @@ import os
 import socket
 import sys
 
-#: Answers to a guard's question when there is none: an error never means "go on".
-DENIED = {"decision": "deny", "allowed": False, "hooks": []}
+#: What stands for a tool's response that no hook could look at.
+WITHHELD = "The tool's response is withheld: hookexec gave no verdict."
+
+
+def without_answer(event, message):
+    """Returns the verdict when there is none: an error never means "go on".
+
+    It denies, and after a tool it withholds the response, since nobody took the secrets out.
+    """
+    verdict = {"event": event, "decision": "deny", "allowed": False, "hooks": [], "message": message}
+    if event in ("post_tool_use", "tool_response_transform"):
+        verdict["updated_tool_response"] = WITHHELD
+    return verdict
+
+
+def is_verdict(value):
+    """Tells whether a value of the server can be taken for a verdict."""
+    return isinstance(value, dict) and isinstance(value.get("allowed"), bool)
 
 
 class Hooks:
@@ -41,13 +57,15 @@ class Hooks:
         try:
             answer = self.call("dispatch", params, on_hook)
         except (OSError, ValueError) as error:
-            return dict(DENIED, event=event, message=f"hookexec serve: {error}")
-        if "error" not in answer:
+            return without_answer(event, f"hookexec serve: {error}")
+        if is_verdict(answer.get("result")):
             return answer["result"]
-        # The verdict that stands for the missing one: a denial where the event fails closed.
-        error = answer["error"]
-        stands_for = error.get("data", {}).get("verdict")
-        return stands_for or dict(DENIED, event=event, message=error["message"])
+        # With an error comes the verdict that the configured hooks stand for, where the server knows it.
+        error = answer.get("error") or {}
+        data = error.get("data") or {}
+        if is_verdict(data.get("verdict")):
+            return data["verdict"]
+        return without_answer(event, f"hookexec serve: {error.get('message', 'no verdict')}")
 
     def call(self, method, params=None, on_hook=None):
         """Returns the answer to a request: an object with `result` or `error`."""
@@ -56,6 +74,8 @@ class Hooks:
         self._socket.sendall(json.dumps(request).encode() + b"\n")
         for line in self._lines:
             message = json.loads(line)
+            if not isinstance(message, dict):
+                raise ValueError("the server sent something that is not an object")
             if message.get("id") == self._id and "method" not in message:
                 return message
             if on_hook and "method" in message:
@@ -78,10 +98,10 @@ def main():
     try:
         with Hooks(path) as hooks:
             verdict = hooks.dispatch(event, json.load(sys.stdin), project=".")
-    except OSError as error:
-        verdict = dict(DENIED, event=event, message=f"{path}: {error}")
+    except (OSError, ValueError) as error:
+        verdict = without_answer(event, f"{path}: {error}")
     print(json.dumps(verdict))
-    sys.exit(0 if verdict["allowed"] else 3 if verdict["decision"] == "ask" else 2)
+    sys.exit(0 if verdict["allowed"] else 3 if verdict.get("decision") == "ask" else 2)
 
 
 if __name__ == "__main__":

@@ -101,3 +101,49 @@ hooks.close();
     let node = ["--input-type=module", "-e", &node];
     assert_eq!(run(&sandbox, "node", &node, ""), (0, expected));
 }
+
+/// What a server may send instead of a verdict, and where it leads.
+#[test]
+fn both_clients_fail_closed_whatever_the_server_sends() {
+    let verdict = r#"{"event":"user_prompt_submit","decision":null,"allowed":true,"hooks":[]}"#;
+    let told = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":-1,"message":"m","data":{{"verdict":{verdict}}}}}}}"#
+    );
+    let cases = [
+        ("", "pre_tool_use", 2),
+        ("not json\n", "pre_tool_use", 2),
+        ("[]\n", "user_prompt_submit", 2),
+        (r#"{"jsonrpc":"2.0","id":1,"result":null}"#, "tool_response_transform", 2),
+        (r#"{"jsonrpc":"2.0","id":1,"result":{"allowed":"yes"}}"#, "pre_tool_use", 2),
+        (r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"busy"}}"#, "post_tool_use", 2),
+        // What the server says of its hooks counts.
+        (told.as_str(), "user_prompt_submit", 0),
+    ];
+    let sandbox = Sandbox::new();
+    for (index, (reply, event, code)) in cases.iter().enumerate() {
+        for [program, file] in CLIENTS {
+            let socket = sandbox.project().join(format!("s{index}{program}"));
+            let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+            let reply = format!("{}\n", reply.trim_end());
+            let server = std::thread::spawn(move || {
+                use std::io::{BufRead as _, BufReader, Write as _};
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut line = String::new();
+                BufReader::new(&stream).read_line(&mut line).unwrap();
+                if reply.trim().is_empty() {
+                    return;
+                }
+                let _ = stream.write_all(reply.as_bytes());
+            });
+            let arguments = [&path(file), socket.to_str().unwrap(), *event];
+            let (exit, stdout) = run(&sandbox, program, &arguments, "{}");
+            server.join().unwrap();
+            let case = format!("{program} {event} {reply_of}: {stdout}", reply_of = cases[index].0);
+            assert_eq!(exit, *code, "{case}");
+            let verdict: Value = serde_json::from_str(&stdout).unwrap();
+            assert_eq!(verdict["allowed"], *code == 0, "{case}");
+            let withholds = ["post_tool_use", "tool_response_transform"].contains(event);
+            assert_eq!(verdict["updated_tool_response"].is_string(), withholds, "{case}");
+        }
+    }
+}
