@@ -129,25 +129,29 @@ impl Interpreter<'_> {
             ),
             Stdout::Empty | Stdout::Background => (Output::default(), String::new()),
         };
-        if self.ignores_exit_code() && output.decision != Some(Decision::Deny) {
-            let mut outcome = self.answered(verdict_only(output));
-            outcome.exit_code = Some(BLOCK);
-            outcome.notices.push(format!(
-                "hook {}: exit code 2 has no effect at `{}`; print {{\"decision\": \"block\", \"reason\": \"...\"}} \
-                 to keep the model at work",
-                self.bound.title(),
-                self.contract.event
-            ));
-            return outcome;
-        }
         let spoken = [output.reason.clone().unwrap_or_default(), stderr.to_owned(), text];
         let reason = spoken.into_iter().find(|text| !text.is_empty()).unwrap_or_else(|| {
             format!("blocked by hook {}, which gave no reason", self.bound.title())
         });
         let mut answer = verdict_only(output);
-        answer.decision = Some(Decision::Deny);
         answer.reason = Some(reason);
-        let mut outcome = self.answered(answer);
+        let ignored = self.ignores_exit_code() && answer.decision != Some(Decision::Deny);
+        let ignored = ignored.then(|| {
+            format!(
+                "exit code 2 has no effect at `{}`; print {{\"decision\": \"block\", \"reason\": \"...\"}} \
+                 to keep the model at work",
+                self.contract.event
+            )
+        });
+        if ignored.is_none() {
+            answer.decision = Some(Decision::Deny);
+        }
+        let mut outcome = match &ignored {
+            Some(problem) if self.bound.hook.strict_output => self.failed(problem),
+            _ => self.answered(answer),
+        };
+        let title = self.bound.title();
+        outcome.notices.extend(ignored.map(|problem| format!("hook {title}: {problem}")));
         outcome.exit_code = Some(BLOCK);
         outcome
     }

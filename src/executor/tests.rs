@@ -93,8 +93,8 @@ async fn verdict(hooks: Vec<Hook>, event: Event, input: &Input) -> Verdict {
 }
 
 use Event::{
-    AfterLlmCall, BeforeLlmCall, PermissionRequest, PostToolUse, PreToolUse, SessionStart, Stop,
-    UserPromptSubmit,
+    AfterLlmCall, BeforeLlmCall, Notification, PermissionRequest, PostToolUse, PreToolUse,
+    SessionStart, Stop, UserPromptSubmit,
 };
 
 #[tokio::test]
@@ -171,8 +171,8 @@ async fn what_a_failure_means_is_the_contracts_word_or_the_hooks() {
 #[tokio::test]
 async fn what_an_event_cannot_do_is_said() {
     let cases = [
-        (Stop, json!({"decision": "block"}), "can't be blocked"),
-        (Stop, json!({"continue": false}), "can't end the turn"),
+        (Notification, json!({"decision": "block"}), "can't be blocked"),
+        (Notification, json!({"continue": false}), "can't end the turn"),
         (Stop, json!({"hook_specific_output": {"permission_decision": "ask"}}), "can't ask"),
         (
             SessionStart,

@@ -371,3 +371,38 @@ async fn simple_events_get_the_common_fields_too() {
     assert_eq!(log.take(), ["user_followup_submit", "notification"]);
     session.end("exit").await;
 }
+
+#[tokio::test]
+async fn a_stop_hook_keeps_the_model_at_work_and_is_told_that_it_did() {
+    let (session, log) = session(|event, input: &Input| {
+        let again = input.extra.get("stop_hook_active") == Some(&json!(true));
+        match event {
+            Event::Stop if again => nothing(),
+            Event::Stop => Output::deny("finish the tests").into(),
+            _ => nothing(),
+        }
+    })
+    .await;
+    let turn = session.turn("hi").await.unwrap();
+    assert_eq!(turn.finish("done").await.as_deref(), Some("finish the tests"));
+    assert_eq!(turn.finish("now really").await, None);
+    log.take();
+    turn.end(TurnEnd::finished("now really")).await;
+    assert_eq!(log.take(), ["turn_end"], "`stop` fired already");
+    session.end("exit").await;
+}
+
+#[tokio::test]
+async fn a_stop_hook_that_always_blocks_is_heard_eight_times() {
+    let (session, log) = session(at(Event::Stop, Output::deny("more"))).await;
+    let turn = session.turn("hi").await.unwrap();
+    for time in 0..hookexec::event::MAX_CONTINUES {
+        assert_eq!(turn.finish("done").await.as_deref(), Some("more"), "{time}");
+    }
+    assert_eq!(turn.finish("done").await, None);
+    log.take();
+    let trail = turn.end(TurnEnd::finished("done")).await;
+    assert_eq!(log.take(), ["turn_end"]);
+    assert_eq!(trail.verdicts()[0].event, Event::Stop, "what the last hooks said is kept");
+    session.end("exit").await;
+}
