@@ -1,5 +1,7 @@
 //! Claude Code.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::answer::Answer;
@@ -85,7 +87,52 @@ static EVENTS: [NativeEvent; 31] = [
 fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
     let before = input.and_then(|input| input.tool_response.as_ref());
     let response = plan.response.map(|response| in_shape_of(before, response));
-    claude_dialect::write(native, plan, response)
+    let mcp =
+        input.is_some_and(|input| input.tool_name.iter().any(|tool| tool.starts_with("mcp__")));
+    // Claude Code has a second key for the output of MCP tools, which takes any shape.
+    let mcp_response = response.clone().filter(|_| mcp);
+    let answer = claude_dialect::write(native, plan, response);
+    if mcp_response.is_none() && plan.claude_code.is_none() {
+        return answer;
+    }
+    let mut said: Value = serde_json::from_str(&answer.stdout).unwrap_or_else(|_| json!({}));
+    let empty = BTreeMap::new();
+    for (key, value) in plan.claude_code.unwrap_or(&empty) {
+        pass_on(native, &mut said, key, value);
+    }
+    if let Some(response) = mcp_response {
+        pass_on(native, &mut said, "updatedMCPToolOutput", &response);
+    }
+    if said == json!({}) { answer } else { Answer::json(&said) }
+}
+
+/// Puts a key that hookexec does not judge where Claude Code reads it.
+fn pass_on(native: &NativeEvent, said: &mut Value, key: &str, value: &Value) {
+    let specific = &mut said["hookSpecificOutput"];
+    match key {
+        "terminalSequence" => said[key] = value.clone(),
+        // These two come with an approval alone.
+        "updatedInput" | "updatedPermissions" => {
+            if specific["decision"]["behavior"] == "allow" {
+                specific["decision"][key] = value.clone();
+            }
+        }
+        "permissionDecision" => {
+            if specific[key] == "ask" {
+                specific[key] = value.clone();
+            }
+        }
+        _ => {
+            specific["hookEventName"] = native.name.into();
+            specific[key] = value.clone();
+        }
+    }
+    if said["hookSpecificOutput"].get("hookEventName").is_none()
+        && let Some(said) = said.as_object_mut()
+    {
+        // Looking a key up by its name has made it.
+        said.remove("hookSpecificOutput");
+    }
 }
 
 /// Returns a tool's new response in the shape of the old one: one of another shape is ignored

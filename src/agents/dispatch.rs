@@ -7,6 +7,8 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
+use serde_json::Value;
+
 use super::native::Ask;
 use super::own_commands;
 use super::read::NativeCall;
@@ -110,6 +112,9 @@ impl Moment {
                 self.left.clear();
                 return;
             }
+            if event == Event::PermissionRequest {
+                self.guard_approved(call);
+            }
         }
         if call.event == Some(Event::PreToolUse) {
             if self.unguarded {
@@ -206,6 +211,14 @@ impl Moment {
         self.verdict.decision == Some(Decision::Deny)
             || self.verdict.stop.is_some()
             || self.verdict.updated_tool_name.is_some()
+    }
+
+    /// Has the guards see the arguments with which a hook approved the call: they judged others.
+    fn guard_approved(&mut self, call: &NativeCall) {
+        let changed = self.verdict.claude_code.get("updatedInput").cloned();
+        let Some(Value::Object(arguments)) = changed else { return };
+        self.rewritten.get_or_insert_with(|| call.input.clone()).tool_input = Some(arguments);
+        self.left.extend([Event::ToolGuard, Event::PreToolUse]);
     }
 
     /// Asks the hooks that answer in the user's place, when a hook asks.

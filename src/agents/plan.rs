@@ -4,6 +4,7 @@
 //! let through by mistake becomes a denial, what cannot be said is reported.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -26,6 +27,8 @@ pub(super) struct Plan<'v> {
     pub(super) objects: bool,
     pub(super) system_message: Option<String>,
     pub(super) stop: Option<&'v str>,
+    /// What only Claude Code understands; empty under any other agent.
+    pub(super) claude_code: Option<&'v BTreeMap<String, Value>>,
     /// What could not be said as it was meant.
     pub(super) notes: Vec<String>,
 }
@@ -125,6 +128,7 @@ pub(super) fn settle<'v>(agent: Agent, native: &NativeEvent, verdict: &'v Verdic
     at.settle_stop(verdict, &mut plan);
     at.settle_speech(verdict, &mut plan);
     at.settle_response(verdict, &mut plan);
+    at.settle_claude_code(verdict, &mut plan);
     at.settle_messages(verdict, &mut plan);
     plan
 }
@@ -263,6 +267,17 @@ impl Place<'_> {
             Response::No => plan.notes.push(format!(
                 "{self} cannot replace the tool's response: the model sees the original"
             )),
+        }
+    }
+
+    fn settle_claude_code<'v>(&self, verdict: &'v Verdict, plan: &mut Plan<'v>) {
+        if self.agent == Agent::ClaudeCode {
+            plan.claude_code = Some(&verdict.claude_code).filter(|keys| !keys.is_empty());
+            return;
+        }
+        // A call that is deferred is an ask elsewhere.
+        for key in verdict.claude_code.keys().filter(|key| *key != "permissionDecision") {
+            plan.notes.push(format!("{self} does not know `{key}`: it is lost"));
         }
     }
 

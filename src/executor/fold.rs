@@ -33,11 +33,25 @@ pub(super) fn fold(event: Event, hooks: &[Bound], outcomes: &[Outcome]) -> Verdi
     verdict.summary = outcomes
         .iter()
         .find_map(|outcome| outcome.output.summary.clone().filter(|summary| !summary.is_empty()));
+    let mut differing = Vec::new();
     for outcome in outcomes {
+        for (key, value) in &outcome.output.claude_code {
+            let first = verdict.claude_code.entry(key.clone()).or_insert_with(|| value.clone());
+            if first != value {
+                let title = hooks[outcome.index].title();
+                differing.push(format!(
+                    "hook {title}: an earlier hook gives another `{key}`, which counts"
+                ));
+            }
+        }
         let metadata = outcome.output.metadata.iter();
         verdict.metadata.extend(metadata.map(|(key, value)| (key.clone(), value.clone())));
         verdict.suppress_output |= outcome.output.suppress_output;
         verdict.stop = widest(verdict.stop.take(), outcome.output.stop.clone());
+    }
+    if !differing.is_empty() {
+        let said = verdict.system_message.iter().chain(&differing);
+        verdict.system_message = joined(said.map(|text| Some(text.as_str())));
     }
     if event.contract().may_continue && verdict.stop.is_some() {
         // A hook that ends the turn outranks one that keeps the model at work.

@@ -2,9 +2,10 @@
 
 use super::interpret::Interpreter;
 use super::outcome::Outcome;
+use crate::agents::Agent;
 use crate::config::Hook;
-use crate::event::{ContextMode, Permission, Rewrite};
-use crate::wire::{Decision, HookStatus, Output, StopScope};
+use crate::event::{ContextMode, Event, Permission, Rewrite};
+use crate::wire::{Decision, HookStatus, InputChange, Output, StopScope};
 
 impl Interpreter<'_> {
     /// Returns the outcome of an answer: what the event supports, with a notice of what it does not.
@@ -46,6 +47,7 @@ impl Interpreter<'_> {
         {
             dropped.push(format!("its answer says it is for `{name}`, not for `{event}`"));
         }
+        self.keep_for_claude_code(&mut output);
         self.keep_decision(&mut output, &mut dropped);
         let before = dropped.len();
         self.keep_rewrites(&mut output, &mut dropped);
@@ -83,6 +85,27 @@ impl Interpreter<'_> {
             .map(|problem| format!("hook {}: {problem}; ignored", self.bound.title()))
             .collect();
         Outcome { status, output, notices, ..Outcome::none(self.bound.index) }
+    }
+
+    /// Keeps for Claude Code itself what it understands at an event of ours that does not: the arguments
+    /// with which a hook approves, and context at `stop`, which sends the model back to work.
+    fn keep_for_claude_code(&self, output: &mut Output) {
+        let caller = self.input.agent_name.as_deref();
+        if caller != Some(Agent::ClaudeCode.name()) || self.input.native.is_none() {
+            return;
+        }
+        if self.contract.may_continue
+            && self.bound.hook.dialect.is_some()
+            && let Some(context) = output.additional_context.take()
+        {
+            output.claude_code.insert("additionalContext".to_owned(), context.into());
+        }
+        if self.contract.event == Event::PermissionRequest
+            && let Some(InputChange::Replace(arguments)) =
+                output.updated_input.take_if(|change| matches!(change, InputChange::Replace(_)))
+        {
+            output.claude_code.insert("updatedInput".to_owned(), arguments.into());
+        }
     }
 
     fn keep_decision(&self, output: &mut Output, dropped: &mut Vec<String>) {

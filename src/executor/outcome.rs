@@ -95,6 +95,9 @@ impl Outcome {
         now.system_message = now.system_message.take().or(told.system_message);
         let metadata = std::mem::replace(&mut now.metadata, told.metadata);
         now.metadata.extend(metadata);
+        for (key, value) in told.claude_code {
+            now.claude_code.entry(key).or_insert(value);
+        }
         now.suppress_output |= told.suppress_output;
         self.duration += first.duration;
         self

@@ -165,6 +165,11 @@ impl Reader {
                 "system_message" => self.output.system_message = text(&key, value)?,
                 "decision" => decision = Some(word(&key, &value)?),
                 "reason" => reason = text(&key, value)?,
+                // Claude Code leaves the call to its caller; everybody else must ask.
+                "permission_decision" if value == "defer" => {
+                    permission = Some(Decision::Ask);
+                    self.output.claude_code.insert("permissionDecision".to_owned(), value);
+                }
                 "permission_decision" => permission = Some(word(&key, &value)?),
                 "permission_decision_reason" => permission_reason = text(&key, value)?,
                 "hook_event_name" => self.output.hook_event_name = text(&key, value)?,

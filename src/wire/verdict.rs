@@ -56,6 +56,9 @@ pub struct Verdict {
     /// Data for whoever asks for approval.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, Value>,
+    /// Keys of Claude Code that only Claude Code understands; the first hook in file order counts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub claude_code: BTreeMap<String, Value>,
     /// The result that a hook gave in the tool's place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub respond: Option<ToolResult>,
@@ -97,6 +100,7 @@ impl Verdict {
             system_message: None,
             summary: None,
             metadata: BTreeMap::new(),
+            claude_code: BTreeMap::new(),
             respond: None,
             stop: None,
             suppress_output: false,
@@ -181,6 +185,9 @@ impl Verdict {
         last(&mut self.updated_tool_response, next.updated_tool_response);
         self.summary = self.summary.take().or(next.summary);
         self.metadata.extend(next.metadata);
+        for (key, value) in next.claude_code {
+            self.claude_code.entry(key).or_insert(value);
+        }
         self.respond = self.respond.take().or(next.respond);
         self.stop = self.stop.take().or(next.stop);
         self.suppress_output |= next.suppress_output;
