@@ -87,9 +87,7 @@ impl HandlerFactory for CommandFactory {
             directory,
             max_output: hook.max_output,
             dialect: hook.dialect.map(|dialect| (dialect, hook.matcher.clone())),
-            may_leave: !hook.background
-                && !hook.event.contract().may_block
-                && !hook.dialect.is_some_and(|dialect| dialect.may_block(hook.event)),
+            may_leave: !hook.background && !hook.event.contract().may_block,
         }))
     }
 }
