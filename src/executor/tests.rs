@@ -386,8 +386,7 @@ user_prompt_submit:
 "#;
     let config = Config::from_yaml(text, "hooks.yaml").unwrap();
     let executor = Executor::builder(config).registry(registry()).build().unwrap();
-    let mut input = Input::default();
-    input.prompt = Some("a".repeat(60_000));
+    let mut input = Input { prompt: Some("a".repeat(60_000)), ..Input::default() };
     let verdict = executor.dispatch(UserPromptSubmit, &input).await;
     assert_eq!(verdict.decision, Some(Decision::Deny));
     assert!(verdict.message.unwrap().contains("too much work"), "{:?}", verdict.hooks);

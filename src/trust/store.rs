@@ -57,7 +57,7 @@ pub struct Approval {
     pub digest: String,
     /// The hooks file as it lay when it was approved.
     pub path: PathBuf,
-    /// When, in seconds since 1970.
+    /// When, in microseconds since 1970: the newest approval of a path is the one that counts there.
     pub approved_at: u64,
     /// The files by name, each with the SHA-256 of its bytes; the hooks file comes first.
     pub files: Vec<(String, String)>,
@@ -84,18 +84,20 @@ impl TrustStore {
 
     /// Returns whether the hooks file of `bundle` may run.
     ///
-    /// An approval counts in every clone, so the bytes alone decide. Only "never approved" and
-    /// "changed" are told apart by the path.
+    /// At a path where something was approved, only the newest approval counts: a program that puts
+    /// an older version back has changed the file. At any other path, as in another clone, every
+    /// approval of the same bytes counts.
     #[must_use]
     pub fn status(&self, bundle: &Bundle) -> Trust {
         if let Err(problem) = self.check(bundle) {
             return Trust::Unsafe(problem);
         }
-        let approvals = self.named(|_, digest| digest == bundle.digest);
-        if !approvals.is_empty() {
-            return Trust::Approved;
+        match self.newest(&bundle.path) {
+            Some(newest) if newest.digest == bundle.digest => Trust::Approved,
+            Some(_) => Trust::Changed,
+            None if self.named(|_, digest| digest == bundle.digest).is_empty() => Trust::Unknown,
+            None => Trust::Approved,
         }
-        if self.newest(&bundle.path).is_some() { Trust::Changed } else { Trust::Unknown }
     }
 
     /// Returns, for each hook of an approved `bundle`, why it must not run: a script of it has
@@ -188,7 +190,7 @@ impl TrustStore {
         let mut approval = Approval {
             digest: bundle.digest.clone(),
             path: path.clone(),
-            approved_at: now.as_secs(),
+            approved_at: now.as_micros().try_into().unwrap_or(u64::MAX),
             files: Vec::new(),
         };
         for file in bundle.files() {

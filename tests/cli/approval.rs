@@ -88,10 +88,22 @@ fn a_changed_hooks_file_fails_as_a_whole_whatever_it_says_now() {
             let run = sandbox.hookexec(["run", event]).stdin(CALL).run().exits(code);
             assert!(run.stdout.contains("has changed since it was approved"), "{text:?}: {run:?}");
         }
-        // What a person approved before runs again.
+        // Put back as it was approved, it runs again.
         sandbox.write("hooks.yaml", HOOKS);
         let _ = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(0);
     }
+}
+
+#[test]
+fn an_older_version_that_is_put_back_has_changed_the_file() {
+    let sandbox = project();
+    sandbox.write("hooks.yaml", "hooks: {}\n");
+    sandbox.trust();
+    sandbox.write("hooks.yaml", HOOKS);
+    sandbox.trust();
+    sandbox.write("hooks.yaml", "hooks: {}\n");
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+    assert!(run.stdout.contains("has changed since it was approved"), "{run:?}");
 }
 
 #[test]

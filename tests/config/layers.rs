@@ -233,7 +233,7 @@ async fn a_failed_file_fails_at_every_event_and_the_hooks_of_others_run() {
             let config = Config::load(&options).unwrap();
             let executor = Executor::builder(config).registry(registry).build().unwrap();
             let verdict = executor
-                .dispatch(Event::PreToolUse, &Input::for_tool("any", Default::default()))
+                .dispatch(Event::PreToolUse, &Input::for_tool("any", serde_json::Map::default()))
                 .await;
             let message = verdict.message.unwrap();
             assert!(!verdict.allowed && message.contains(path), "{message}");
