@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use hookexec::Event;
 
-use crate::harness::{HANG, Project, ask, error, lives, shutdown, statistics, until};
+use crate::harness::{HANG, Project, ask, error, lives, one, shutdown, statistics, until};
 
 #[tokio::test]
 async fn a_shutdown_is_the_end_of_input_first() {
@@ -47,6 +47,24 @@ while True:
         let pid = pid.parse().unwrap();
         until("the end of the group", || !lives(pid)).await;
     }
+}
+
+#[tokio::test]
+async fn a_child_that_hangs_gets_term_at_once() {
+    let project = Project::with(
+        "
+hello()
+sys.stdin.read()
+time.sleep(1.5)
+note('left', 1)
+",
+    );
+    let yaml = one(&[Event::PreToolUse], "").replace("timeout: 60", "timeout: 200ms");
+    let executor = project.executor(&yaml);
+    executor.processes().check().await;
+    assert!(!ask(&executor, "ls").await.allowed);
+    shutdown(&executor).await;
+    assert!(!project.path("left").exists(), "it was waited for");
 }
 
 #[tokio::test]

@@ -33,6 +33,8 @@ pub(super) struct Conversation {
     cancels: bool,
     /// Whether any call but the handshake was answered.
     pub(super) served: bool,
+    /// Whether a call timed out and no reply came since.
+    pub(super) hangs: bool,
     stderr: VecDeque<String>,
     /// The last line on stdout that is not a message.
     noise: Option<String>,
@@ -54,6 +56,7 @@ impl Conversation {
             ready: false,
             cancels: false,
             served: false,
+            hangs: false,
             stderr: VecDeque::new(),
             noise: None,
         }
@@ -83,6 +86,7 @@ impl Conversation {
         for (id, call) in self.calls.expired(now) {
             let known = self.silence(call.begun, call.noise_before);
             let begun = call.begun;
+            self.hangs = true;
             call.answer(Err(CallError::TimedOut(known)));
             self.gave_up(id, begun);
         }
@@ -154,6 +158,7 @@ impl Conversation {
 
     fn answer(&mut self, id: u64, reply: Reply) {
         let call = self.calls.close(id);
+        self.hangs = false;
         // The first call is the handshake.
         self.served |= call.is_some() && id > 1;
         if call.is_none_or(|call| !call.answer(reply)) {

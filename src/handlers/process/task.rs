@@ -97,11 +97,12 @@ impl Task {
         self.end(cause, crashed);
     }
 
-    /// End of input, then SIGTERM, then SIGKILL; replies count until the end.
+    /// End of input, then SIGTERM, then SIGKILL; replies count until the end. A child that hangs gets
+    /// SIGTERM at once: it would not notice the end of its input.
     async fn stop(&mut self) -> (String, bool) {
         self.stopping = true;
         self.talk.outgoing.close_when_written();
-        if !self.ends_within(EOF_GRACE).await {
+        if self.talk.hangs || !self.ends_within(EOF_GRACE).await {
             tracing::warn!(process = %self.talk.name, "process did not end with its input; sending SIGTERM");
             self.signal(Group::terminate);
             if !self.ends_within(TERM_GRACE).await {
