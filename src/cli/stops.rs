@@ -3,6 +3,7 @@
 //! A `stop` hook that always blocks never ends: Droid made 322 model calls in a minute. Claude Code
 //! counts itself. For the other agents the count of a session stands in a file of the state directory.
 
+use std::fmt::Write as _;
 use std::io;
 use std::path::PathBuf;
 
@@ -56,8 +57,10 @@ impl Count {
             digest.update(part);
             digest.update([0]);
         }
-        let name: String =
-            digest.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut name = String::new();
+        for byte in &digest.finalize()[..16] {
+            let _ = write!(name, "{byte:02x}");
+        }
         Some(Self(base.state_dir()?.join("hookexec/stops").join(name)))
     }
 

@@ -169,6 +169,19 @@ async fn what_a_failure_means_is_the_contracts_word_or_the_hooks() {
 }
 
 #[tokio::test]
+async fn an_empty_list_of_messages_is_not_a_rewrite() {
+    let messages = vec![json!({"role": "user", "content": "hi"})];
+    let input = Input { messages: Some(messages), ..Input::default() };
+    for (messages, expected) in [(json!([]), None), (json!(["x"]), Some(vec![json!("x")]))] {
+        let hook =
+            say(BeforeLlmCall, &json!({"hook_specific_output": {"updated_messages": messages}}));
+        let verdict = verdict(vec![hook], BeforeLlmCall, &input).await;
+        assert_eq!(verdict.updated_messages, expected, "{messages}");
+        assert!(verdict.allowed && verdict.system_message.is_none(), "{verdict:?}");
+    }
+}
+
+#[tokio::test]
 async fn what_an_event_cannot_do_is_said() {
     let cases = [
         (Notification, json!({"decision": "block"}), "can't be blocked"),
