@@ -5,20 +5,28 @@ use super::{Agent, adapter, tools};
 use crate::executor::{Executor, Explanation, Selection};
 use crate::wire::{Input, JsonObject};
 
-/// Returns of every configured hook, in config order, whether [`dispatch`](super::dispatch) would run
-/// it for `call`, and why not. Nothing is run.
+/// Returns whether [`dispatch`](super::dispatch) would run each configured hook for `call`, and why
+/// not: first the files that failed, once for each event that they fail, then the hooks in config
+/// order. Nothing is run.
 #[must_use]
 pub fn explain(executor: &Executor, call: &NativeCall) -> Vec<Explanation> {
-    let events = call.native.fires(call.agent).into_iter();
-    let mut each = events.map(|event| executor.explain(event, &call.input));
-    let Some(mut merged) = each.next() else { return Vec::new() };
-    for explanations in each {
-        for (known, other) in merged.iter_mut().zip(explanations) {
+    let mut merged = Vec::new();
+    let mut configured: Vec<Explanation> = Vec::new();
+    for event in call.native.fires(call.agent) {
+        let mut explanations = executor.explain(event, &call.input);
+        let hooks = explanations.split_off(executor.failed_files(event));
+        merged.extend(explanations);
+        if configured.is_empty() {
+            configured = hooks;
+            continue;
+        }
+        for (known, other) in configured.iter_mut().zip(hooks) {
             if !matches!(other.selection, Selection::OtherEvent(_)) {
                 *known = other;
             }
         }
     }
+    merged.extend(configured);
     merged
 }
 

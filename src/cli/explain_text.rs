@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use hookexec::executor::{Explanation, Selection};
-use hookexec::{Event, Verdict};
+use hookexec::{Decision, Event, Verdict};
 
 use super::exit::Exit;
 use super::explain::{Effect, Explained, ExplainedHook, Moment};
@@ -41,7 +41,7 @@ pub(super) fn event(explained: &Explained) -> String {
         );
     }
     match &explained.verdict {
-        Some(verdict) => text.push_str(&verdict_lines(verdict, &explained.hooks)),
+        Some(verdict) => text.push_str(&verdict_lines(verdict, explained)),
         None => text.push_str("nothing was run (`--no-run`)\n"),
     }
     text
@@ -74,10 +74,13 @@ fn branch(text: &mut String, last: bool, lines: &[String]) {
 }
 
 fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<String> {
-    let Explanation { name, kind, source, selection, .. } = &hook.explanation;
+    let Explanation { name, kind, source, selection, event, .. } = &hook.explanation;
+    // Hooks of several events run at one moment of an agent.
+    let several = explained.events.len() > 1;
+    let event = if several { format!(", {event}") } else { String::new() };
     let title = |style: anstyle::Style, word: &str| {
         format!(
-            "{style}{word:10}{style:#} {} {DIM}{kind}, {}{DIM:#}",
+            "{style}{word:10}{style:#} {} {DIM}{kind}, {}{event}{DIM:#}",
             plain::line(name),
             plain::line(source)
         )
@@ -178,10 +181,24 @@ fn labelled(label: &str, text: &str) -> Vec<String> {
     std::iter::once(first).chain(lines.map(|line| format!("{indent}{line}"))).collect()
 }
 
-fn verdict_lines(verdict: &Verdict, hooks: &[ExplainedHook]) -> String {
+/// Returns what `run` does with the verdict.
+fn done_by_run(verdict: &Verdict, agent: Option<&str>) -> String {
+    let Some(agent) = agent else {
+        return format!("`run` exits {}", Exit::of(verdict).code());
+    };
+    let does = match (verdict.decision, verdict.allowed) {
+        (Some(Decision::Ask), _) => "has the user asked, or answers with a denial",
+        (_, true) => "lets it go on",
+        (_, false) => "answers with a denial",
+    };
+    format!("`run --from {agent}` {does}")
+}
+
+fn verdict_lines(verdict: &Verdict, explained: &Explained) -> String {
+    let hooks = &explained.hooks;
     let (style, word) = decision(verdict);
-    let code = Exit::of(verdict).code();
-    let mut text = format!("verdict: {style}{word}{style:#} {DIM}(`run` exits {code}){DIM:#}\n");
+    let does = done_by_run(verdict, explained.agent.as_deref());
+    let mut text = format!("verdict: {style}{word}{style:#} {DIM}({does}){DIM:#}\n");
     let deciding: Vec<String> = hooks
         .iter()
         .filter(|hook| hook.effect == Some(Effect::Decides))

@@ -19,6 +19,8 @@ pub struct Explanation {
     pub kind: String,
     /// Where it is configured.
     pub source: String,
+    /// The event that it is configured for; for a file that failed, the event that it fails.
+    pub event: Event,
     /// Its matcher, on an event matched by tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matcher: Option<String>,
@@ -93,6 +95,12 @@ impl Executor {
         hooks.map(|hook| self.explain_hook(hook, event, &input)).collect()
     }
 
+    /// Returns how many files fail `event`: their explanations come first.
+    pub(crate) fn failed_files(&self, event: Event) -> usize {
+        let hooks = &self.plans[event.index()].hooks;
+        hooks.iter().filter(|bound| bound.hook.kind == FAILED_FILE).count()
+    }
+
     fn explain_hook(
         &self,
         hook: &std::sync::Arc<Hook>,
@@ -131,6 +139,7 @@ impl Executor {
             name: hook.label(),
             kind: hook.kind.clone(),
             source: hook.location.to_string(),
+            event: hook.event,
             matcher: hook.event.contract().tool_matched.then(|| hook.matcher.to_string()),
             condition,
             selection,

@@ -145,7 +145,7 @@ impl Verdict {
     }
 
     /// Adds a later verdict on the same moment: the strictest decision counts, and the last rewrite,
-    /// unless an earlier hook withheld what is rewritten.
+    /// unless an earlier hook withheld what is rewritten. A message that is there is not repeated.
     pub fn absorb(&mut self, mut next: Self) {
         fn join(before: &mut Option<String>, after: Option<String>) {
             match (before.as_mut(), after) {
@@ -156,6 +156,16 @@ impl Verdict {
                 (None, after) => *before = after,
                 (Some(_), None) => {}
             }
+        }
+        // A file that failed says the same at each event of the moment.
+        fn join_new_lines(before: &mut Option<String>, after: Option<String>) {
+            let is_new = |line: &&str| {
+                before.iter().flat_map(|text| text.lines()).all(|known| known != *line)
+            };
+            let new: Option<Vec<&str>> =
+                after.as_ref().map(|text| text.lines().filter(is_new).collect());
+            let new = new.filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n"));
+            join(before, new);
         }
         fn last<T>(before: &mut Option<T>, after: Option<T>) {
             if after.is_some() {
@@ -168,7 +178,7 @@ impl Verdict {
             self.exit_code = next.exit_code;
             self.stderr = next.stderr;
         } else if next.decision == self.decision {
-            join(&mut self.message, next.message);
+            join_new_lines(&mut self.message, next.message);
         }
         self.allowed &= next.allowed;
         if self.withholds() {
@@ -176,7 +186,7 @@ impl Verdict {
         }
         self.hooks.extend(next.hooks);
         join(&mut self.additional_context, next.additional_context);
-        join(&mut self.system_message, next.system_message);
+        join_new_lines(&mut self.system_message, next.system_message);
         last(&mut self.updated_input, next.updated_input);
         last(&mut self.updated_tool_name, next.updated_tool_name);
         last(&mut self.updated_messages, next.updated_messages);
@@ -191,7 +201,11 @@ impl Verdict {
         self.respond = self.respond.take().or(next.respond);
         self.stop = self.stop.take().or(next.stop);
         self.suppress_output |= next.suppress_output;
-        self.failed_open.extend(next.failed_open);
+        for name in next.failed_open {
+            if !self.failed_open.contains(&name) {
+                self.failed_open.push(name);
+            }
+        }
     }
 }
 
@@ -283,6 +297,22 @@ pub struct HookReport {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_merged_verdict_says_each_line_and_names_each_hook_once() {
+        let failed = |message: &str, told: &str| {
+            let mut verdict = Verdict::denied(Event::PreToolUse, message);
+            verdict.system_message = Some(told.to_owned());
+            verdict.failed_open = vec!["lint".to_owned()];
+            verdict
+        };
+        let mut verdict = failed("hooks.yaml failed", "lint failed");
+        verdict.absorb(failed("hooks.yaml failed\nno shell", "lint failed\nslow"));
+        verdict.absorb(failed("hooks.yaml failed", "lint failed"));
+        assert_eq!(verdict.message.unwrap(), "hooks.yaml failed\nno shell");
+        assert_eq!(verdict.system_message.unwrap(), "lint failed\nslow");
+        assert_eq!(verdict.failed_open, ["lint"]);
+    }
 
     #[test]
     fn without_hooks_the_contract_decides() {

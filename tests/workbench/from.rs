@@ -66,6 +66,31 @@ fn an_agents_own_payload_is_explained_as_it_is_judged() {
 }
 
 #[test]
+fn an_agents_call_is_explained_with_each_file_that_fails_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", HOOKS);
+    let payload = payload(&sandbox);
+    let explain =
+        || sandbox.hookexec(["explain", "--from", "claude-code"]).stdin(&*payload).run().exits(0);
+    let text = explain().stdout;
+    assert!(!text.contains("no hook is configured"), "{text}");
+    for part in [
+        "failed     hooks.yaml",
+        "pre_tool_use",
+        "said deny, which is the verdict",
+        "verdict: deny (`run --from claude-code` answers with a denial)",
+        "decided by `",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+
+    sandbox.trust();
+    sandbox.write("hooks.yaml", &HOOKS.replace("no shell", "no shell at all"));
+    let text = explain().stdout;
+    assert!(text.contains("said deny, which is the verdict"), "{text}");
+}
+
+#[test]
 fn a_case_may_give_an_agents_own_payload() {
     let sandbox = Sandbox::new();
     sandbox.write("hooks.yaml", HOOKS);
