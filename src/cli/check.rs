@@ -28,7 +28,7 @@ use super::{from, install, output};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec check hooks.yaml")]
 pub(crate) struct Args {
-    /// Only these hooks files, and the managed ones
+    /// Only these hooks files, and the managed ones; does not look whether they are approved
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -207,9 +207,11 @@ fn late(moments: &[Moment<'_>], agent: Option<Agent>) -> Vec<Diagnostic> {
         ));
         let wait = agent.and_then(|agent| Some((agent, longer_wait(agent, &moments)?)));
         let hint = format!(
-            "what is late is no answer: lower the `timeout` of the hooks, or set a `deadline` in `defaults`{}",
+            "a late answer counts as none. Lower the `timeout`, set a `deadline`{}",
             wait.map(|(agent, wait)| {
-                format!(", or let it wait longer: `hookexec install {agent} --timeout {wait}`")
+                format!(
+                    ", or raise the agent's timeout: `hookexec install {agent} --timeout {wait}`"
+                )
             })
             .unwrap_or_default()
         );

@@ -48,7 +48,7 @@ impl Args {
         for (name, about, _) in PAGES {
             table.row([name.to_owned(), about.to_owned()]);
         }
-        output::print(&table.text())?;
+        output::print(&format!("{}\n`hookexec docs TOPIC` prints a page\n", table.text()))?;
         Ok(Exit::Success)
     }
 }

@@ -19,7 +19,8 @@ const HEAD: &str = "\
 # stubs, and so don't run. Fill in inputs that your hooks are about, say under `expect` what should
 # come out, and take away the stubs of hooks that may run in a test.
 #
-# An editor checks this file with `hookexec schema cases > cases.schema.json` and one # less here:
+# To have an editor check this file, run `hookexec schema cases > cases.schema.json` and remove
+# one # below:
 ## yaml-language-server: $schema=./cases.schema.json
 cases:
 ";

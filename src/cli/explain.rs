@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "AGENT", value_parser = AgentParser)]
     from: Option<Agent>,
 
-    /// The event as the agent calls it, for payloads that don't say
+    /// The agent's name for the event. Needed when the payload has none
     #[arg(long = "event", value_name = "NAME", requires = "from")]
     native: Option<String>,
 

@@ -32,7 +32,7 @@ pub(crate) struct FromArgs {
     #[arg(long, value_name = "AGENT", value_parser = super::run::AgentParser)]
     from: Option<Agent>,
 
-    /// The event as the agent calls it, for payloads that don't say
+    /// The agent's name for the event. Needed when the payload has none
     #[arg(long = "event", value_name = "NAME", requires = "from")]
     native: Option<String>,
 

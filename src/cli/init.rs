@@ -5,11 +5,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
+use hookexec::Config;
+use hookexec::config::LoadOptions;
+use hookexec::trust::Trust;
 
 use super::error::CommandError;
 use super::exit::Exit;
 use super::settings::{Scope, Settings};
-use super::table::Table;
+use super::table::steps;
 use super::{config, existing, import, output, starter};
 
 const HOOKS: &str = "hooks.yaml";
@@ -37,6 +40,7 @@ impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         let project = config::project(self.directory.as_deref())?;
         let found = starter::Found::in_project(&project);
+        let found = if self.user { found.for_every_project() } else { found };
         let directory = if self.user { users_directory()? } else { project.clone() };
         let is_there = |name: &str| directory.join(name).symlink_metadata().is_ok();
         let hooks_are_there = is_there(HOOKS);
@@ -52,42 +56,84 @@ impl Args {
             create(&directory.join(CASES), &existing::cases(&directory.join(HOOKS))?)?;
             format!("left {HOOKS} as it is, and wrote {CASES} for the hooks in it")
         } else {
-            create(&directory.join(HOOKS), &starter::hooks(&found))?;
+            create(&directory.join(HOOKS), &starter::hooks(&found, self.user))?;
             create(&directory.join(CASES), &starter::cases(&found))?;
             format!("wrote {HOOKS} and {CASES} for {}", found.listed())
         };
         let place = if self.user { format!(" in {}", directory.display()) } else { String::new() };
-        let mut next = Table::new(["next:", ""]);
-        let mut step = |command: &str, what: &str| {
-            next.row([format!("  {command}"), what.to_owned()]);
-        };
-        if self.user {
-            step(&format!("hookexec test {}", directory.display()), "run the tests");
-        } else {
-            step("hookexec test", "run the tests");
-            step("hookexec trust add hooks.yaml", "let its hooks run");
-        }
-        step("hookexec list", "see what is configured");
-        let scope = if self.user { Scope::User } else { Scope::Project };
-        for agent in &found.agents {
-            let settings = Settings::of(*agent, scope, &project);
-            if let Some(path) = settings.and_then(|settings| with_hooks(&settings, &project)) {
-                let import = format!("hookexec import {agent} {path}");
-                step(&import, &format!("bring the hooks of {} along", agent.title()));
-            }
-            let install = format!("hookexec install {agent}");
-            step(&install, &format!("put them in force under {}", agent.title()));
-        }
-        step("hookexec docs", "read the documentation");
+        let next = self.next(&directory, &project, &found);
         let survives = if self.user {
             ""
         } else {
-            "\nA model that works here can change these files. A guard that must survive it belongs \
-             into\nyour own layer: `hookexec init --user`.\n"
+            "\nA model that works here can change these files. Put a guard that the model must not\n\
+             change into your own hooks file: `hookexec init --user`.\n"
         };
-        output::print(&format!("{said}{place}\n\n{}{survives}", next.text()))?;
+        output::print(&format!("{said}{place}\n\n{}{survives}", steps(&next)))?;
         Ok(Exit::Success)
     }
+
+    /// Returns the commands to run next, and what each does.
+    fn next(
+        &self,
+        directory: &Path,
+        project: &Path,
+        found: &starter::Found,
+    ) -> Vec<(String, String)> {
+        let loaded = loaded(project);
+        let mut next = Vec::new();
+        let mut step = |command: String, what: &str| next.push((command, what.to_owned()));
+        if self.user {
+            step(format!("hookexec test {}", directory.display()), "run the tests");
+        } else {
+            step("hookexec test".to_owned(), "run the tests");
+            if !is_approved(loaded.as_ref(), &directory.join(HOOKS)) {
+                step(format!("hookexec trust add {HOOKS}"), "let its hooks run");
+            }
+        }
+        step("hookexec list".to_owned(), "see what is configured");
+        let scope = if self.user { Scope::User } else { Scope::Project };
+        for agent in &found.agents {
+            let settings = Settings::of(*agent, scope, project);
+            let settings = settings.filter(|settings| has_more_hooks(settings, loaded.as_ref()));
+            if let Some(settings) = settings {
+                let path = settings.path.strip_prefix(project).unwrap_or(&settings.path).display();
+                let output = if self.user {
+                    directory.join(format!("hooks.d/{agent}.yaml"))
+                } else {
+                    PathBuf::from(format!(".hookexec/hooks.d/{agent}.yaml"))
+                };
+                let import =
+                    format!("hookexec import {agent} {path} --output {}", output.display());
+                step(import, &format!("import the hooks of {}", agent.title()));
+            }
+            let install = format!("hookexec install {agent}");
+            step(install, &format!("put them in force under {}", agent.title()));
+        }
+        step("hookexec docs".to_owned(), "read the documentation");
+        next
+    }
+}
+
+/// Loads the hooks files that count in `project`, to look at them.
+fn loaded(project: &Path) -> Option<Config> {
+    let mut options = LoadOptions::default();
+    options.working_dir = Some(project.to_owned());
+    options.only_show = true;
+    Config::load(&options).ok()
+}
+
+fn is_approved(loaded: Option<&Config>, hooks: &Path) -> bool {
+    let files = loaded.into_iter().flat_map(|config| &config.project_files);
+    files.into_iter().any(|file| {
+        file.bundle.path == hooks && file.trust == Trust::Approved && file.refused.is_empty()
+    })
+}
+
+/// Returns whether settings hold hooks that can be imported and were not.
+fn has_more_hooks(settings: &Settings, loaded: Option<&Config>) -> bool {
+    let ours = loaded.map(|config| config.hooks.as_slice()).unwrap_or_default();
+    let imported = |command| ours.iter().any(|hook| hook.command.as_ref() == Some(command));
+    !import::commands(settings.agent, &settings.path).iter().all(imported)
 }
 
 /// Returns the user's layer.
@@ -99,12 +145,6 @@ fn users_directory() -> Result<PathBuf, CommandError> {
         CommandError::usage(format!("can't make {}: {error}", directory.display()))
     })?;
     Ok(directory)
-}
-
-/// Returns the path of settings that hold hooks which can be imported, as it is typed in the project.
-fn with_hooks(settings: &Settings, project: &Path) -> Option<String> {
-    let path = settings.path.strip_prefix(project).unwrap_or(&settings.path);
-    import::has_hooks(settings.agent, &settings.path).then(|| path.display().to_string())
 }
 
 fn create(path: &Path, text: &str) -> Result<(), CommandError> {

@@ -41,8 +41,10 @@ pub(crate) fn parse(command: &str, event: Event, bytes: &[u8]) -> Result<Input, 
             .hint(example(command, event))
     })?;
     if text.trim().is_empty() {
-        return Err(CommandError::data("stdin is empty, and the event's input is wanted there")
-            .hint(example(command, event)));
+        return Err(CommandError::data(format!(
+            "stdin is empty; `{command}` reads the event's input from it"
+        ))
+        .hint(example(command, event)));
     }
     let value = parse_strict(text).map_err(|error| {
         CommandError::data(format!("the input on stdin is not valid JSON: {error}"))

@@ -128,10 +128,10 @@ fn absent(what: &str, written: &Path, directory: &Path) -> Missing {
     let from = if written.is_absolute() {
         String::new()
     } else {
-        format!("; a relative path begins at {}", directory.display())
+        format!(". Relative paths start at {}", directory.display())
     };
     // A shell may go on without it, and Python's exit code for it denies.
-    let hint = format!("until it is there the hook is no guard{from}");
+    let hint = format!("until the file exists, this hook guards nothing{from}");
     Missing { what: format!("{what} does not exist"), hint }
 }
 

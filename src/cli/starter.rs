@@ -49,6 +49,11 @@ impl Found {
         Self { git: is_there(".git"), languages, agents: agents.collect() }
     }
 
+    /// Returns what holds in every project of the user, whatever this one is made of.
+    pub(super) fn for_every_project(self) -> Self {
+        Self { git: true, languages: Vec::new(), ..self }
+    }
+
     /// Returns what was found, for people.
     pub(super) fn listed(&self) -> String {
         let mut parts: Vec<&str> = self.git.then_some("git").into_iter().collect();
@@ -58,13 +63,16 @@ impl Found {
     }
 }
 
-/// Returns a hooks file.
-pub(super) fn hooks(found: &Found) -> String {
-    let mut text =
-        r#"# Hooks of this project: `hookexec list` shows them, `hookexec test` runs their tests,
+/// Returns a hooks file: the user's own, or the project's.
+pub(super) fn hooks(found: &Found, is_users: bool) -> String {
+    let whose = if is_users { "Your hooks in every project" } else { "Hooks of this project" };
+    let mut text = format!("# {whose}");
+    text.push_str(
+        r#": `hookexec list` shows them, `hookexec test` runs their tests,
 # `hookexec explain EVENT < input.json` says why one ran or did not.
 #
-# An editor checks this file with `hookexec schema config > hooks.schema.json` and one # less here:
+# To have an editor check this file, run `hookexec schema config > hooks.schema.json` and remove
+# one # below:
 ## yaml-language-server: $schema=./hooks.schema.json
 
 # A log of what was decided; `hookexec log` reads it.
@@ -88,8 +96,8 @@ hooks:
           command: echo "whole directories are removed by people" >&2; exit 2
           on_error: block       # should the hook itself fail
           side_effects: none    # it may run in tests and replays
-"#
-        .to_owned();
+"#,
+    );
     if found.git {
         text.push_str(
             r#"        - name: no-force-push
@@ -122,7 +130,7 @@ hooks:
         let title = agent.title();
         let _ = writeln!(
             text,
-            "\n# {title} is used here: `hookexec agents {agent}` says what it can be told."
+            "\n# {title} is used: `hookexec agents {agent}` says what it can be told."
         );
     }
     text
@@ -132,7 +140,8 @@ hooks:
 pub(super) fn cases(found: &Found) -> String {
     let mut text = r"# Tests of hooks.yaml: `hookexec test` runs them.
 #
-# An editor checks this file with `hookexec schema cases > cases.schema.json` and one # less here:
+# To have an editor check this file, run `hookexec schema cases > cases.schema.json` and remove
+# one # below:
 ## yaml-language-server: $schema=./cases.schema.json
 cases:
   - name: removing a directory is denied

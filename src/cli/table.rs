@@ -2,6 +2,24 @@
 
 use super::plain;
 
+/// Returns the commands to run next, each with what it does beside it, or below it where the command
+/// is long.
+pub(crate) fn steps(steps: &[(String, String)]) -> String {
+    const LONGEST: usize = 44;
+    let lengths = steps.iter().map(|(command, _)| command.chars().count());
+    let width = lengths.filter(|length| *length <= LONGEST).max().unwrap_or_default();
+    let mut text = "next:\n".to_owned();
+    for (command, what) in steps {
+        let (command, what) = (plain::line(command), plain::line(what));
+        if command.chars().count() > LONGEST {
+            text.push_str(&format!("  {command}\n  {:width$}  {what}\n", ""));
+        } else {
+            text.push_str(&format!("  {command:width$}  {what}\n"));
+        }
+    }
+    text
+}
+
 /// How wide a screen is.
 const SCREEN: usize = 80;
 /// The least that a wrapped column needs.

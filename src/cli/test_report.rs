@@ -67,8 +67,8 @@ fn said(gap: &Gap) -> String {
     match gap.kind {
         GapKind::HookNeverRan => format!("never ran: {}", gap.name),
         GapKind::MatcherNeverMatched => format!("never matched: matcher `{}`", gap.name),
-        GapKind::ConditionNeverHeld => format!("never held: {condition} of {}", gap.name),
-        GapKind::ConditionAlwaysHeld => format!("never failed: {condition} of {}", gap.name),
+        GapKind::ConditionNeverHeld => format!("never true: {condition} of {}", gap.name),
+        GapKind::ConditionAlwaysHeld => format!("never false: {condition} of {}", gap.name),
         _ => format!("not reached: {}", gap.name),
     }
 }

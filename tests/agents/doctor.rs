@@ -171,7 +171,7 @@ fn an_entry_that_would_not_be_called_or_not_be_heard_is_a_problem() {
     const HOOKS: &str = "\"hooks\": [";
     const END: &str = "--within 54\"";
     const UNKNOWN: &str = "is not what `install` writes";
-    const STRICT: &str = "Claude Code reads no comments and no trailing commas";
+    const STRICT: &str = "Claude Code ignores all hooks in a file with comments or trailing commas";
     for (from, to, expected) in [
         ("[", "[ // mine", STRICT),
         ("]\n  }", "],\n  }", STRICT),

@@ -224,9 +224,46 @@ fn an_entry_of_hookexec_itself_is_skipped() {
     let hooks = json!([{"type": "command", "command": own}, {"type": "command", "command": "./a"}]);
     let settings = json!({"hooks": {"PreToolUse": [{"hooks": hooks}]}});
     let done = imports(&sandbox, "claude-code", "settings.json", &settings).exits(0);
-    assert!(done.stderr.contains("hookexec's own entry"), "{done:#?}");
+    assert_eq!(done.stderr, "skipped 1 entry of hookexec itself\n");
     assert!(!done.stdout.contains("hookexec run --from"), "{done:#?}");
     assert!(done.stdout.contains("command: ./a"), "{done:#?}");
+}
+
+#[test]
+fn an_import_beside_own_entries_says_what_to_do_next() {
+    let sandbox = Sandbox::new();
+    let own = "/home/me/.cargo/bin/hookexec run --from claude-code --event PreToolUse --within 54";
+    let entry = |command: &str| json!({"type": "command", "command": command});
+    let hooks = json!([entry(own), entry(own), entry("./a"), {"type": "prompt", "prompt": "?"}]);
+    let settings = json!({"hooks": {"PreToolUse": [{"hooks": hooks}]}});
+    let settings = serde_json::to_string_pretty(&settings).unwrap();
+    let line = settings.lines().position(|line| line.contains("./a")).unwrap();
+    sandbox.write(".claude/settings.json", &settings);
+    let import = |output: &str, more: &[&str]| {
+        let args = ["import", "claude-code", ".claude/settings.json", "-o", output];
+        sandbox.hookexec(args.iter().chain(more)).run()
+    };
+    let refused = import("h.yaml", &[]).exits(78).stderr;
+    assert!(refused.starts_with("skipped 2 entries of hookexec itself\n"), "{refused}");
+    assert_eq!(refused.matches("hookexec").count(), 1, "{refused}");
+
+    let said = import("h.yaml", &["--partial"]).exits(0).stderr;
+    assert!(!said.contains("trust add"), "{said}");
+    let remove = format!("Now remove the 1 imported hook (line {line}) from .claude/settings.json");
+    for part in [&*remove, "Leave hookexec's own entries and the hooks that were left out."] {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
+    let found = ".hookexec/hooks.d/claude-code.yaml";
+    let said = import(found, &["--partial"]).exits(0).stderr;
+    assert!(said.contains(&format!("hookexec trust add {found}")), "{said}");
+    let steps = said.lines().filter(|line| line.starts_with("  hookexec"));
+    let column = |line: &str, text: &str| line.find(text);
+    let mut columns = Vec::new();
+    for step in steps {
+        let what = ["look for", "let its", "put hookexec"];
+        columns.extend(what.iter().find_map(|text| column(step, text)));
+    }
+    assert!(columns.windows(2).all(|pair| pair[0] == pair[1]), "{said}");
 }
 
 #[test]

@@ -48,20 +48,20 @@ fn a_program_that_is_not_there_is_warned_of() {
         sandbox.hookexec(["check", "--isolated", "--config", "hooks.yaml"]).run().exits(0)
     };
     for (hook, what, hint) in [
-        ("command: ./gone.sh", "project/gone.sh does not exist", "begins at [SANDBOX]/project"),
-        ("command: 'A=1 \"./gone.sh\" -x | jq'", "project/gone.sh does not exist", "begins at"),
-        ("command: [/gone/guard]", "/gone/guard does not exist", "is no guard\n"),
-        ("command: ['~/gone.sh']", "~/gone.sh does not exist", "begins at [SANDBOX]/project"),
+        ("command: ./gone.sh", "project/gone.sh does not exist", "start at [SANDBOX]/project"),
+        ("command: 'A=1 \"./gone.sh\" -x | jq'", "project/gone.sh does not exist", "start at"),
+        ("command: [/gone/guard]", "/gone/guard does not exist", "guards nothing\n"),
+        ("command: ['~/gone.sh']", "~/gone.sh does not exist", "start at [SANDBOX]/project"),
         ("command: [no-such-guard]", "no program `no-such-guard` on the search path", "install it"),
         (
             "command: no-such-guard -x | cat",
             "no program `no-such-guard` on the search path",
             "install it",
         ),
-        ("command: python3 ./gone.py", "the script ./gone.py does not exist", "begins at"),
-        ("command: python3 gone.py", "the script gone.py does not exist", "begins at"),
-        ("command: bash gone.sh -x", "the script gone.sh does not exist", "begins at"),
-        ("command: [python3], args: [sub/gone.py]", "the script sub/gone.py does not", "begins at"),
+        ("command: python3 ./gone.py", "the script ./gone.py does not exist", "start at"),
+        ("command: python3 gone.py", "the script gone.py does not exist", "start at"),
+        ("command: bash gone.sh -x", "the script gone.sh does not exist", "start at"),
+        ("command: [python3], args: [sub/gone.py]", "the script sub/gone.py does not", "start at"),
         ("command: there.sh/, working_dir: sub", "sub/there.sh/ does not", "project/sub"),
         ("command: ./plain.txt", "project/plain.txt is not executable", "chmod +x [SANDBOX]"),
         ("command: ./sub", "project/sub is a directory", "name the program in it"),

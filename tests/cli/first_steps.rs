@@ -111,7 +111,8 @@ fn tables_fit_a_screen() {
 fn the_documentation_is_part_of_the_program() {
     let sandbox = Sandbox::new();
     let topics = sandbox.hookexec(["docs"]).run().exits(0).stdout;
-    for line in topics.lines().skip(1) {
+    assert!(topics.ends_with("\n`hookexec docs TOPIC` prints a page\n"), "{topics}");
+    for line in topics.lines().skip(1).take_while(|line| !line.is_empty()) {
         let topic = line.split(' ').next().unwrap();
         let page = sandbox.hookexec(["docs", topic]).run().exits(0).stdout;
         assert!(page.starts_with("# "), "{topic}: {page}");
@@ -128,7 +129,9 @@ fn init_offers_what_fits_the_agents_that_are_used() {
     sandbox.write(".gemini/settings.json", "{}");
     let done = sandbox.hookexec(["init"]).run().exits(0);
     for part in [
-        "hookexec import claude-code .claude/settings.json",
+        "\nnext:\n  hookexec test",
+        "hookexec import claude-code .claude/settings.json \
+         --output .hookexec/hooks.d/claude-code.yaml\n",
         "hookexec install claude-code",
         "hookexec install gemini",
         "hookexec docs",
@@ -137,6 +140,17 @@ fn init_offers_what_fits_the_agents_that_are_used() {
         assert!(done.stdout.contains(part), "{part}: {}", done.stdout);
     }
     assert!(!done.stdout.contains("import gemini"), "{}", done.stdout);
+
+    // What `init` suggests is read, and not suggested again; nor is an approval that there is.
+    let import = "import claude-code .claude/settings.json --output .hookexec/hooks.d/claude-code.yaml";
+    let _ = sandbox.hookexec(import.split(' ')).run().exits(0);
+    let list = sandbox.hookexec(["list"]).run().exits(0).stdout;
+    assert!(list.contains("claude-code.yaml"), "{list}");
+    sandbox.trust();
+    std::fs::remove_file(sandbox.project().join("hooks.test.yaml")).unwrap();
+    let done = sandbox.hookexec(["init"]).run().exits(0);
+    assert!(!done.stdout.contains("import claude-code"), "{}", done.stdout);
+    assert!(!done.stdout.contains("trust add"), "{}", done.stdout);
 }
 
 #[test]
@@ -147,6 +161,8 @@ fn a_guard_that_survives_the_model_goes_to_the_users_layer() {
     let directory = sandbox.home().join(".config/hookexec");
     assert!(directory.join("hooks.yaml").is_file() && directory.join("hooks.test.yaml").is_file());
     assert!(!sandbox.project().join("hooks.yaml").exists());
+    let hooks = std::fs::read_to_string(directory.join("hooks.yaml")).unwrap();
+    assert!(hooks.starts_with("# Your hooks in every project: "), "{hooks}");
     let input = r#"{"tool_name":"shell","tool_input":{"cmd":"rm -rf build"}}"#;
     let _ = sandbox.hookexec(["run", "pre_tool_use"]).stdin(input).run().exits(2);
     let _ = sandbox.hookexec(["test", directory.to_str().unwrap()]).run().exits(0);

@@ -98,9 +98,9 @@ fn what_no_case_reaches_is_named_and_may_fail_the_run() {
     let done = test(&sandbox, &[]).exits(0);
     for line in [
         "coverage of hooks.yaml: 40 % (4 of 10)",
-        "  never failed: tool_input.cmd regex \"^rm \" of no-rm hooks.yaml:5",
+        "  never false: tool_input.cmd regex \"^rm \" of no-rm hooks.yaml:5",
         "  never ran: deploy-log hooks.yaml:6",
-        "  never held: tool_input.cmd regex \"^deploy\" of deploy-log hooks.yaml:6",
+        "  never true: tool_input.cmd regex \"^deploy\" of deploy-log hooks.yaml:6",
         "  never matched: matcher `edit_file` hooks.yaml:9",
         "  never ran: lower hooks.yaml:9",
         "  never ran: greet hooks.yaml:11",

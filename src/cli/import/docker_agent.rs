@@ -19,7 +19,7 @@ pub(super) fn read(path: &Path, name: Option<&str>) -> Import {
     options.agent = name.map(str::to_owned);
     options.isolated = true;
     let check = Executor::check(&options, registry);
-    let mut import = Import { events: Vec::new(), problems: errors(&check) };
+    let mut import = Import { events: Vec::new(), problems: errors(&check), own_entries: 0 };
     // The administrator's files are among those that are read.
     let own = check.configured().filter(|hook| hook.location.path() == path);
     for hook in own.filter(|hook| types.contains(&hook.kind)) {

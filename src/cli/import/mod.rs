@@ -14,11 +14,15 @@ use std::sync::Arc;
 
 use hookexec::Config;
 use hookexec::agents::Agent;
-use hookexec::config::{Command, Diagnostic, Diagnostics, Location, Severity, SourceFile};
+use hookexec::config::{
+    Command, Diagnostic, Diagnostics, LoadOptions, Location, Severity, SourceFile,
+};
 
 use super::error::CommandError;
 use super::exit::Exit;
-use super::output;
+use super::report::counted;
+use super::table::steps;
+use super::{config, output};
 use format::Format;
 use settings::Import;
 
@@ -92,7 +96,7 @@ impl Args {
         let text = read(&self.file)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let agent = self.engine.agent();
-        let written = match agent.and_then(Format::of) {
+        let (written, import) = match agent.and_then(Format::of) {
             Some(format) => self.settings(format, text)?,
             None => self.docker_agent()?,
         };
@@ -100,13 +104,15 @@ impl Args {
             None => output::print_data(&written)?,
             Some(path) => {
                 create(path, &written)?;
-                output::talk(&next_steps(path, &self.file, agent));
+                output::talk(&format!("wrote {}\n\n", path.display()));
+                output::talk(&steps(&next_steps(path, agent)));
+                output::talk(&self.double(&import, agent));
             }
         }
         Ok(Exit::Success)
     }
 
-    fn docker_agent(&self) -> Result<String, CommandError> {
+    fn docker_agent(&self) -> Result<(String, Import), CommandError> {
         let import = docker_agent::read(&self.file, self.agent.as_deref());
         let Some(name) = &self.agent else {
             return Err(CommandError::config(import.problems));
@@ -116,11 +122,16 @@ impl Args {
         Config::from_yaml(&written, "hooks.yaml").map_err(|problems| {
             CommandError::internal(format!("the result does not load: {problems}"))
         })?;
-        Ok(written)
+        Ok((written, import))
     }
 
     /// Refuses an import that leaves something out, unless it may; says what it is.
     fn complete(&self, import: &Import) -> Result<(), CommandError> {
+        match import.own_entries {
+            0 => {}
+            1 => output::talk("skipped 1 entry of hookexec itself\n"),
+            count => output::talk(&format!("skipped {count} entries of hookexec itself\n")),
+        }
         if import.problems.has_errors() && !self.partial {
             return Err(CommandError::config(import.problems.clone())
                 .hint("`--partial` imports the rest, and says in a comment what is left out"));
@@ -129,7 +140,11 @@ impl Args {
         Ok(())
     }
 
-    fn settings(&self, format: &'static Format, text: &str) -> Result<String, CommandError> {
+    fn settings(
+        &self,
+        format: &'static Format,
+        text: &str,
+    ) -> Result<(String, Import), CommandError> {
         let unusable = |error: &dyn std::fmt::Display| format!("{}: {error}", self.file.display());
         let source = SourceFile::new(&self.file, text);
         let mut import = settings::read(format, source, &self.file)
@@ -145,7 +160,34 @@ impl Args {
             written = yaml::write(format, &self.file, &import);
         }
         self.complete(&import)?;
-        Ok(written)
+        Ok((written, import))
+    }
+
+    /// Returns what to remove from the settings, where hooks that were imported would run twice.
+    fn double(&self, import: &Import, agent: Option<Agent>) -> String {
+        let Some(agent) = agent.filter(|_| import.hooks() > 0) else { return String::new() };
+        let hooks = import.events.iter().flat_map(|(_, groups)| groups);
+        let mut lines: Vec<usize> =
+            hooks.flat_map(|group| &group.hooks).map(|hook| hook.line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
+        let place = match lines.as_slice() {
+            [line] => format!("line {line}"),
+            lines => format!("lines {}", lines.join(", ")),
+        };
+        let stay = match (import.own_entries > 0, import.problems.has_errors()) {
+            (true, true) => "Leave hookexec's own entries and the hooks that were left out.\n",
+            (true, false) => "Leave hookexec's own entries.\n",
+            (false, true) => "Leave the hooks that were left out.\n",
+            (false, false) => "",
+        };
+        format!(
+            "\nNow remove the {} ({place}) from {}, or they run twice in {}.\n{stay}",
+            counted(import.hooks(), "imported hook"),
+            self.file.display(),
+            agent.title()
+        )
     }
 }
 
@@ -181,11 +223,6 @@ impl Import {
     }
 }
 
-/// Returns whether the settings of `agent` at `path` hold hooks that can be imported.
-pub(super) fn has_hooks(agent: Agent, path: &Path) -> bool {
-    !commands(agent, path).is_empty()
-}
-
 /// Returns the commands of the hooks in the settings of `agent` at `path`, but for entries of ours.
 pub(super) fn commands(agent: Agent, path: &Path) -> Vec<Command> {
     let import = Format::of(agent).zip(read(path).ok()).and_then(|(format, text)| {
@@ -217,21 +254,51 @@ fn as_warnings(problems: &Diagnostics) -> Diagnostics {
     warnings
 }
 
-fn next_steps(written: &Path, source: &Path, agent: Option<Agent>) -> String {
-    let twice = agent.map(|agent| {
-        let (title, source) = (agent.title(), source.display());
-        format!("\nTake the hooks out of {source} then, or they run twice in {title}.\n")
-    });
-    let agent = agent.map_or("AGENT", Agent::name);
-    format!(
-        "wrote {file}\n\n\
-         next:\n  \
-         hookexec check --config {file}     look for problems\n  \
-         hookexec trust add {file}          let its hooks run, when it belongs to a project\n  \
-         hookexec install {agent} ...   put hookexec into the agents\n{twice}",
-        file = written.display(),
-        twice = twice.unwrap_or_default(),
-    )
+fn next_steps(written: &Path, agent: Option<Agent>) -> Vec<(String, String)> {
+    let file = written.display();
+    let install = format!("hookexec install {}", agent.map_or("AGENT", Agent::name));
+    let mut next =
+        vec![(format!("hookexec check --config {file}"), "look for problems".to_owned())];
+    match place(written) {
+        Place::Project => {
+            next.push((format!("hookexec trust add {file}"), "let its hooks run".to_owned()));
+        }
+        Place::Found => {}
+        Place::Elsewhere => next.push((
+            format!("hookexec run --config {file} ..."),
+            "use it: it is not found by its name".to_owned(),
+        )),
+    }
+    next.push((install, "put hookexec into the agents".to_owned()));
+    next
+}
+
+/// Where a hooks file stands.
+enum Place {
+    /// It is found in the project, and must be approved.
+    Project,
+    /// It is found in another layer.
+    Found,
+    /// No command finds it by itself.
+    Elsewhere,
+}
+
+fn place(written: &Path) -> Place {
+    let mut options = LoadOptions::default();
+    options.working_dir = config::project(None).ok();
+    options.only_show = true;
+    let Ok(config) = Config::load(&options) else { return Place::Elsewhere };
+    let same = |path: &Path| match (path.canonicalize(), written.canonicalize()) {
+        (Ok(path), Ok(written)) => path == written,
+        _ => false,
+    };
+    if config.project_files.iter().any(|file| same(&file.bundle.path)) {
+        Place::Project
+    } else if config.files.iter().any(|file| same(file)) {
+        Place::Found
+    } else {
+        Place::Elsewhere
+    }
 }
 
 fn create(path: &Path, text: &str) -> Result<(), CommandError> {

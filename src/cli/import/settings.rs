@@ -21,6 +21,8 @@ pub(super) struct Import {
     pub(super) events: Vec<(Event, Vec<Group>)>,
     /// What can't be imported, as errors, and what is imported as something else.
     pub(super) problems: Diagnostics,
+    /// How many entries that call hookexec were skipped.
+    pub(super) own_entries: usize,
 }
 
 /// Keys of a hook that change nothing about what it does here.
@@ -56,6 +58,7 @@ pub(super) fn read(
         working_dir: None,
         names: Vec::new(),
         events: Vec::new(),
+        own_entries: 0,
     };
     let Some(Node::Object(root)) = text::parse(&source.text)? else {
         return Err(EditError("it is not a JSON object".to_owned()));
@@ -70,7 +73,11 @@ pub(super) fn read(
     }
     importer.working_dir = own_directory(format.agent, path);
     importer.events(&hooks.value);
-    Ok(Import { events: importer.events, problems: importer.reader.problems })
+    Ok(Import {
+        events: importer.events,
+        problems: importer.reader.problems,
+        own_entries: importer.own_entries,
+    })
 }
 
 /// Returns the directory of the plugin that a `hooks/hooks.json` belongs to, absolute; `None` for
@@ -102,6 +109,7 @@ struct Importer {
     /// The names that hooks have got so far.
     names: Vec<String>,
     events: Vec<(Event, Vec<Group>)>,
+    own_entries: usize,
 }
 
 /// What a hook says beside its command.
@@ -253,8 +261,7 @@ impl Importer {
         self.is_command(node, &members)?;
         let text = self.command_text(node, &members)?;
         if command::is_ours(&text) {
-            let message = "this is hookexec's own entry, which would start itself: it is left out";
-            self.reader.warning(node, message.to_owned(), "");
+            self.own_entries += 1;
             return None;
         }
         let mut hook = Hook {

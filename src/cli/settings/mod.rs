@@ -302,7 +302,7 @@ impl Settings {
         let tree = text::parse_with(text, self.layout.lenient).map_err(|error| {
             let strict = !self.layout.lenient && text::parse(text).is_ok();
             let why = format!(
-                "{} reads no comments and no trailing commas, and then no hook of this file",
+                "{} ignores all hooks in a file with comments or trailing commas",
                 self.agent.title()
             );
             if strict { EditError(why) } else { error }
