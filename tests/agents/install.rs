@@ -173,7 +173,11 @@ fn a_file_of_which_the_agent_would_read_no_hook_is_not_touched() {
             let home = Home::new();
             let path = home.put(agent, text);
             let done = home.run(&["install", agent]).exits(64);
-            assert!(done.stderr.contains("ignores all hooks in a file with comments"), "{}", done.stderr);
+            assert!(
+                done.stderr.contains("ignores all hooks in a file with comments"),
+                "{}",
+                done.stderr
+            );
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
     }

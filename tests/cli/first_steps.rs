@@ -142,7 +142,8 @@ fn init_offers_what_fits_the_agents_that_are_used() {
     assert!(!done.stdout.contains("import gemini"), "{}", done.stdout);
 
     // What `init` suggests is read, and not suggested again; nor is an approval that there is.
-    let import = "import claude-code .claude/settings.json --output .hookexec/hooks.d/claude-code.yaml";
+    let import =
+        "import claude-code .claude/settings.json --output .hookexec/hooks.d/claude-code.yaml";
     let _ = sandbox.hookexec(import.split(' ')).run().exits(0);
     let list = sandbox.hookexec(["list"]).run().exits(0).stdout;
     assert!(list.contains("claude-code.yaml"), "{list}");

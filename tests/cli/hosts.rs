@@ -79,7 +79,9 @@ fn hooks_that_may_take_longer_than_somebody_waits_are_warned_of() {
     let said = check(&["--host", "claude-code"]).stderr;
     let wanted = "within 54s, and hooks may take longer together: 65s at PreToolUse (";
     assert!(said.contains(wanted), "{said}");
-    assert!(said.contains("or raise the agent's timeout: `hookexec install claude-code --timeout 72`"));
+    assert!(
+        said.contains("or raise the agent's timeout: `hookexec install claude-code --timeout 72`")
+    );
     assert_eq!(check(&["--host", "claude-code", "--within", "65"]).stderr, "");
     // A hook without a `timeout` has the time that the agent leaves, and no agent waits for an hour.
     sandbox.write("hooks.yaml", "stop: { type: command, command: 'true' }");
