@@ -43,25 +43,21 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 
-/// Returns the SHA-256 of a regular file in hexadecimal; an error when it has more than `most` bytes.
+/// Returns the SHA-256 of a regular file in hexadecimal, and reduces `left` by its length; an error
+/// when it has more than `left` bytes.
 /// Only a piece of the file is in memory at a time.
-pub(crate) fn digest_of_file(path: &Path, most: u64) -> io::Result<String> {
-    let mut file = open_regular(path)?.take(most.saturating_add(1));
+pub(crate) fn digest_of_file(path: &Path, left: &mut u64) -> io::Result<String> {
+    let mut file = open_regular(path)?;
     let mut hasher = Sha256::new();
-    let (mut piece, mut length) = (vec![0; 64 << 10], 0);
+    let mut piece = vec![0; 64 << 10];
     loop {
         let read = file.read(&mut piece)?;
         if read == 0 {
-            break;
+            return Ok(hexadecimal(&hasher.finalize()));
         }
+        *left = left.checked_sub(read as u64).ok_or(io::ErrorKind::FileTooLarge)?;
         hasher.update(&piece[..read]);
-        length += read as u64;
     }
-    if length > most {
-        let message = format!("it is larger than {} MiB", most >> 20);
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
-    }
-    Ok(hexadecimal(&hasher.finalize()))
 }
 
 /// Returns `bytes` in hexadecimal.
@@ -106,8 +102,10 @@ mod tests {
         replace_private(&path, b"two").unwrap();
         assert_eq!(read_regular(&path, 3).unwrap(), b"two");
         assert_eq!(read_regular(&path, 2).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
-        assert_eq!(digest_of_file(&path, 3).unwrap(), digest(b"two"));
-        assert!(digest_of_file(&path, 2).is_err());
+        let mut left = 5;
+        assert_eq!(digest_of_file(&path, &mut left).unwrap(), digest(b"two"));
+        assert_eq!(left, 2);
+        assert!(digest_of_file(&path, &mut left).is_err());
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
         assert!(read_regular(directory.path(), 9).is_err());
         assert!(read_regular(Path::new("/dev/zero"), 9).is_err());

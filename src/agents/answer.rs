@@ -8,6 +8,7 @@ use super::native::{Ask, NativeEvent};
 use super::plan::{SAID, bounded, clipped, settle};
 use super::read::NativeCall;
 use super::{Agent, adapter};
+use crate::executor::Executor;
 use crate::wire::{Decision, Input, Verdict};
 
 /// What a hook process says to the agent that started it.
@@ -64,16 +65,28 @@ pub fn answer(call: &NativeCall, verdict: &Verdict) -> Answer {
 /// hookexec itself failed.
 ///
 /// `native` is the agent's event, as far as it is known. On an event that decides this is a denial,
-/// on one that only observes silence; without a known event it is a denial, too.
+/// on one that only observes silence; without a known event it is a denial, too. The hooks that
+/// `executor` has for the event have failed, each by its own `on_error`.
 #[must_use]
-pub fn failure(agent: Agent, native: Option<&str>, message: &str) -> Answer {
+pub fn failure(
+    agent: Agent,
+    native: Option<&str>,
+    executor: Option<&Executor>,
+    message: &str,
+) -> Answer {
     let message = clipped(&format!("hookexec: {message}"), SAID).into_owned();
     let Some(native) = native.and_then(|name| agent.native_event(name)) else {
         return Answer::refusal(&message);
     };
     let Some(event) = native.event else { return quiet(&message) };
-    let verdict = Verdict::failed(event, &message);
+    let mut verdict = Verdict::failed(event, &message);
+    for event in native.fires(agent) {
+        if let Some(executor) = executor {
+            verdict.absorb(executor.failed(event, None, &message));
+        }
+    }
     let is_told = match verdict.decision {
+        _ if verdict.withholds() => true,
         Some(Decision::Ask) => native.ask != Ask::Silence,
         Some(_) => true,
         // It goes on, but the author of a guard for it should see that the guard did not run.

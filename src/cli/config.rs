@@ -34,12 +34,22 @@ pub(crate) struct ConfigArgs {
     /// Leaves the user's and the project's files out: only the files named, and the managed ones
     #[arg(long)]
     isolated: bool,
+
+    /// Whether the project's files could not be read in time.
+    #[arg(skip)]
+    without_project: bool,
 }
 
 impl ConfigArgs {
     /// Returns the arguments that name these files and nothing else.
     pub(crate) fn of_files(files: &[PathBuf]) -> Self {
-        Self { config: files.to_vec(), cwd: None, agent: None, isolated: false }
+        Self {
+            config: files.to_vec(),
+            cwd: None,
+            agent: None,
+            isolated: false,
+            without_project: false,
+        }
     }
 
     /// Adds `files`, and leaves out those that are found.
@@ -64,6 +74,11 @@ impl ConfigArgs {
             self.cwd = Some(directory.into());
         }
         self
+    }
+
+    /// Takes the project's files for one that can't be loaded.
+    pub(crate) fn without_project(self) -> Self {
+        Self { without_project: true, ..self }
     }
 
     /// Loads the configuration and builds its executor; warns about guards that do not run.
@@ -127,6 +142,7 @@ impl ConfigArgs {
         options.files.clone_from(&self.config);
         options.agent.clone_from(&self.agent);
         options.isolated = self.isolated;
+        options.without_project = self.without_project;
         Ok(options)
     }
 

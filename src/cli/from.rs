@@ -162,27 +162,33 @@ impl FromCall {
     ) -> Result<(), String> {
         let stdin = tokio::task::spawn_blocking(input::read_stdin);
         let stdin = stdin.await.map_err(|error| error.to_string())?;
-        let stdin = stdin.map_err(|error| error.to_string())?;
+        let stdin = stdin.map_err(|error| error.to_string());
         let env = |name: &str| std::env::var(name).ok();
-        let call = agents::read(self.agent, self.caller.hint.as_deref(), &stdin, env)
-            .inspect_err(|error| progress.native = error.native)
-            .map_err(|error| error.to_string())?;
-        drop(stdin);
-        progress.native = Some(call.native.name);
-        let Progress { call: read, absences, hooks, moment, .. } = progress;
-        let call = read.insert(call);
+        let call = stdin.and_then(|stdin| {
+            agents::read(self.agent, self.caller.hint.as_deref(), &stdin, env)
+                .inspect_err(|error| progress.native = error.native)
+                .map_err(|error| error.to_string())
+        });
+        let Progress { native, call: read, absences, hooks, moment } = progress;
+        let call = match call {
+            Ok(call) => read.insert(call),
+            Err(problem) => {
+                // Which hooks have failed by that?
+                *native = native.or_else(|| self.caller.native());
+                let (executor, _) = self.load(config.clone()).await?;
+                *hooks = Some((executor, config.clone()));
+                return Err(problem);
+            }
+        };
+        *native = Some(call.native.name);
         let moment = moment.insert(Moment::new(call));
         if call.event.is_none() {
             return Ok(());
         }
-        let absent = RefCell::new(Vec::new());
         let config = config.clone().in_project(&call.project);
-        let executor = config
-            .executor_telling(|absence| absent.borrow_mut().push(format!("hookexec: {absence}")))
-            .map_err(|error| error.to_string())?
-            .handing_over_background();
-        *absences = absent.into_inner();
-        let (executor, _) = hooks.insert((executor, config));
+        let (executor, absent) = self.load(config.clone()).await?;
+        *absences = absent;
+        let (executor, _) = hooks.insert((executor.handing_over_background(), config));
         let mut late = Moment::new(call);
         late.give_up(executor, call, &self.late());
         let late = agents::answer(call, &late.into_verdict());
@@ -191,6 +197,27 @@ impl FromCall {
         let deadline = started + self.within.saturating_sub((self.within / 20).min(RESERVE));
         moment.run(executor, call, Some(deadline)).await;
         Ok(())
+    }
+
+    /// Loads the hooks, and returns which files are missing. A project's files have half of the time:
+    /// what takes longer is a failure of the project's layer, and the hooks of the others run.
+    async fn load(&self, config: ConfigArgs) -> Result<(Executor, Vec<String>), String> {
+        let load = |config: ConfigArgs| {
+            let absent = RefCell::new(Vec::new());
+            let executor = config
+                .executor_telling(|absence| {
+                    absent.borrow_mut().push(format!("hookexec: {absence}"));
+                })
+                .map_err(|error| error.to_string())?;
+            Ok((executor, absent.into_inner()))
+        };
+        let all = config.clone();
+        let loading = tokio::task::spawn_blocking(move || load(all));
+        match tokio::time::timeout(self.within / 2, loading).await {
+            Ok(Ok(loaded)) => loaded,
+            Ok(Err(panic)) => Err(panic.to_string()),
+            Err(_) => load(config.without_project()),
+        }
     }
 
     /// Returns the answer from what is known. If hooks are missing in it, they have failed.
@@ -203,8 +230,9 @@ impl FromCall {
         let Progress { native, call, absences, hooks, moment } = progress;
         let (Some(call), Some(mut moment)) = (call.as_ref(), moment.take()) else {
             let problem = problem.unwrap_or_else(|| self.late());
+            let executor = hooks.as_ref().map(|(executor, _)| executor);
             return match *native {
-                Some(native) => agents::failure(self.agent, Some(native), &problem),
+                Some(native) => agents::failure(self.agent, Some(native), executor, &problem),
                 None => self.caller.failure(&problem),
             };
         };
@@ -215,7 +243,7 @@ impl FromCall {
                 moment.give_up(executor, call, &problem);
             }
             (Some(problem), None) => {
-                return agents::failure(self.agent, Some(call.native.name), &problem);
+                return agents::failure(self.agent, Some(call.native.name), None, &problem);
             }
         }
         let mut verdict = moment.into_verdict();
@@ -291,7 +319,7 @@ impl Caller {
 
     fn failure(&self, message: &str) -> Answer {
         // Whoever it is, exit code 2 with a reason on standard error is a denial there.
-        agents::failure(self.agent.unwrap_or(Agent::ClaudeCode), self.native(), message)
+        agents::failure(self.agent.unwrap_or(Agent::ClaudeCode), self.native(), None, message)
     }
 
     fn native(&self) -> Option<&'static str> {

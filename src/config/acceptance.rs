@@ -9,7 +9,7 @@ use super::file::whole_file;
 use super::layers::{Layer, LoadOptions};
 use super::model::Config;
 use super::source::SourceFile;
-use crate::trust::bundle::uncalled;
+use crate::trust::bundle::{MAX_SCRIPTS, uncalled};
 use crate::trust::scripts::project_of;
 use crate::trust::{Bundle, Trust, TrustStore, check_permissions};
 
@@ -28,6 +28,8 @@ pub(super) struct Acceptance {
     only_show: bool,
     /// The layers that the administrator allows; all when `None`.
     allowed: Option<Vec<Layer>>,
+    /// How many bytes of covered scripts may still be read.
+    script_bytes_left: u64,
 }
 
 /// A file that a project brought along, and whether it may run.
@@ -105,7 +107,7 @@ impl Acceptance {
             None => TrustStore::of_user(),
         };
         let (vouched, only_show) = (options.trust_projects, options.only_show);
-        Self { store, vouched, only_show, ..Self::default() }
+        Self { store, vouched, only_show, script_bytes_left: MAX_SCRIPTS, ..Self::default() }
     }
 
     /// Remembers what a file of the administrator's says about the layers below.
@@ -165,8 +167,15 @@ impl Acceptance {
 
     /// Makes the hooks of `part` fail that nobody approved: all of a file that is not approved, and of
     /// an approved one those whose scripts changed.
-    pub(super) fn refuse(&self, file: &mut ProjectFile, source: &SourceFile, part: &mut Config) {
-        file.bundle = Bundle::read(source, part, self.working_dir(), self.only_show);
+    pub(super) fn refuse(
+        &mut self,
+        file: &mut ProjectFile,
+        source: &SourceFile,
+        part: &mut Config,
+    ) {
+        let working_dir = self.working_dir().to_owned();
+        let left = &mut self.script_bytes_left;
+        file.bundle = Bundle::read(source, part, &working_dir, self.only_show, left);
         let refusals = match (&file.trust, &self.store) {
             (Trust::Approved, Some(store)) => store.refusals(&file.bundle),
             _ => vec![file.problem(); file.bundle.hooks.len()],

@@ -98,6 +98,9 @@ pub struct LoadOptions {
     pub trust_dir: Option<PathBuf>,
     /// Whether the program vouches for the project's files, so that no approval is needed.
     pub trust_projects: bool,
+    /// Whether the project's files are not read, and count as one file that can't be loaded: for a
+    /// caller that has no more time to wait for them.
+    pub without_project: bool,
     /// Whether the configuration is only to be shown. Then the hooks of files that do not count are
     /// kept beside their failure, as far as they can be read.
     pub only_show: bool,
@@ -149,7 +152,7 @@ impl Loading {
                 let found = loading.directory_files(Layer::User, &directory);
                 files.extend(found.into_iter().map(|path| (Layer::User, path)));
             }
-            let found = loading.project_files(&search);
+            let found = loading.project_files(&search, options.without_project);
             files.extend(found.into_iter().map(|path| (Layer::Project, path)));
         }
         files.extend(options.files.iter().map(|path| (Layer::CommandLine, path.clone())));
@@ -227,8 +230,21 @@ impl Loading {
     /// The search goes from the working directory up to the root of the repository, or to the home
     /// directory. All that is found counts: a `hooks.yaml` put into a directory below must not be able
     /// to hide the guards of the one above.
-    fn project_files(&mut self, search: &[PathBuf]) -> Vec<PathBuf> {
+    fn project_files(&mut self, search: &[PathBuf], late: bool) -> Vec<PathBuf> {
         let mut found = Vec::new();
+        let problem = if late {
+            "the project's hooks files could not be read in time"
+        } else if search.len() > MAX_LEVELS {
+            "the working directory is more than 100 levels below the root of its project"
+        } else {
+            ""
+        };
+        if !problem.is_empty() {
+            let place = search.first().map_or(Path::new("."), PathBuf::as_path).join(FILE);
+            let problem = Diagnostic::error(problem).at(file::whole_file(&place));
+            self.fail(Layer::Project, &place, [problem.hint("work in a smaller project")]);
+            return found;
+        }
         for project in search.iter().rev() {
             let before = found.len();
             let own = self.directory_files(Layer::Project, &project.join(PROJECT_DIRECTORY));
@@ -362,6 +378,12 @@ fn cannot_read(directory: &Path, error: &io::Error) -> Diagnostic {
     Diagnostic::error(message).hint(hint).at(file::whole_file(directory))
 }
 
+/// How many directories a project's files are looked for in. They are looked for at every event,
+/// before it is known whether a person approved them.
+const MAX_LEVELS: usize = 100;
+/// How many entries a `hooks.d` may have, files of other names included.
+const MAX_ENTRIES: usize = 10_000;
+
 /// Returns the YAML files of a `hooks.d`, in the order of their names, and what may be meant to be
 /// one; hidden files and backups, as editors leave them behind, are in neither.
 fn sort_drop_ins(
@@ -369,7 +391,12 @@ fn sort_drop_ins(
     entries: Option<fs::ReadDir>,
 ) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Diagnostic> {
     let (mut paths, mut others) = (Vec::new(), Vec::new());
-    for entry in entries.into_iter().flatten() {
+    for (count, entry) in entries.into_iter().flatten().enumerate() {
+        if count == MAX_ENTRIES {
+            let problem = Diagnostic::error("this directory has more than 10,000 entries");
+            let problem = problem.hint("remove what is not a hooks file");
+            return Err(problem.at(file::whole_file(directory)));
+        }
         let path = entry.map_err(|error| cannot_read(directory, &error))?.path();
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
         if name.starts_with(b".") {

@@ -85,6 +85,8 @@ struct Used {
     files: usize,
     bytes: usize,
     states: usize,
+    /// Whether one of its files was over a bound: the files after it are not read.
+    is_full: bool,
 }
 
 /// A configuration that is being loaded: what could be read so far, and what is wrong.
@@ -139,6 +141,17 @@ impl Loading {
     pub(super) fn file(&mut self, layer: Layer, path: &Path) {
         if let Some(warning) = self.acceptance.excludes(layer, path) {
             self.leave_out(warning);
+            return;
+        }
+        let used = self.used.entry(layer).or_default();
+        used.files += 1;
+        if used.is_full {
+            return;
+        }
+        if used.files > MAX_FILES {
+            used.is_full = true;
+            let problem = format!("this layer has more than {MAX_FILES} hooks files");
+            self.fail(layer, path, [too_much(layer, path, problem)]);
             return;
         }
         let origin = match layer {
@@ -243,21 +256,18 @@ impl Loading {
         self.config.project_files.extend(project_file);
     }
 
-    /// Returns what a file has too much of, together with those of its layer that were read before.
-    fn over_budget(&mut self, file: &Arc<SourceFile>) -> Option<Diagnostic> {
+    /// Returns the problem if the files of the layer are too large together with this one.
+    fn over_budget(&mut self, file: &SourceFile) -> Option<Diagnostic> {
         let used = self.used.entry(file.layer).or_default();
-        used.files += 1;
         used.bytes = used.bytes.saturating_add(file.text.len());
         let most = if file.layer == Layer::Project { MAX_PROJECT_BYTES } else { MAX_BYTES };
-        let message = if used.bytes > most {
-            format!("the hooks files of this layer are larger than {} MiB together", most >> 20)
-        } else if used.files > MAX_FILES {
-            format!("this layer has more than {MAX_FILES} hooks files")
-        } else {
+        if used.bytes <= most {
             return None;
-        };
-        let problem = Diagnostic::error(message).hint("remove hooks files that are not used");
-        Some(problem.at(Location::new(Arc::clone(file), 0..0)))
+        }
+        used.is_full = true;
+        let problem =
+            format!("the hooks files of this layer are larger than {} MiB together", most >> 20);
+        Some(too_much(file.layer, &file.path, problem))
     }
 
     /// Keeps a project's file that no person approved from being evaluated. Only its YAML is parsed,
@@ -459,6 +469,13 @@ fn add_event(key: &Node<'_>, value: &Node<'_>, events: &mut Vec<Event>) -> Optio
         events.push(event);
     }
     Some(())
+}
+
+/// Returns the problem of a layer that is too large. It names the first file that was not read, and
+/// does not hold that file's text.
+fn too_much(layer: Layer, path: &Path, problem: String) -> Diagnostic {
+    let problem = Diagnostic::error(problem).hint("remove hooks files that are not used");
+    problem.at(whole_file(layer, path))
 }
 
 fn syntax_error(file: &Arc<SourceFile>, error: yaml::SyntaxError) -> Diagnostic {

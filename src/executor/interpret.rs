@@ -77,7 +77,7 @@ impl Interpreter<'_> {
                 self.failed(&problem)
             }
             (0, Stdout::Answer(output)) => self.answered(*output),
-            (0, Stdout::Background) if self.contract.may_block => self.failed(&format!(
+            (_, Stdout::Background) if self.contract.may_block => self.failed(&format!(
                 "it asked to go on in the background (`{{\"async\": true}}`), but `{}` waits for its \
                  answer; let it answer here, or move it to an event that can't be blocked",
                 self.contract.event

@@ -9,8 +9,9 @@ use crate::config::{Command, Config, Hook, SourceFile};
 use crate::event::Event;
 use crate::files;
 
-/// The largest script that an approval covers, in bytes.
-const MAX_SCRIPT: u64 = 64 << 20;
+/// How many bytes the covered scripts of all hooks files may have together. They are read at every
+/// event.
+pub(crate) const MAX_SCRIPTS: u64 = 64 << 20;
 
 /// One file of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,9 +70,16 @@ impl Bundle {
 
     /// Returns the hooks file `source` with the scripts that the hooks of `config`, which was read
     /// from it, execute when they run in `working_dir`. With `look`, also the files that they name and
-    /// that an approval does not cover.
+    /// that an approval does not cover. No more than `left` bytes of scripts are read; it is reduced by
+    /// what was.
     #[must_use]
-    pub fn read(source: &SourceFile, config: &Config, working_dir: &Path, look: bool) -> Self {
+    pub fn read(
+        source: &SourceFile,
+        config: &Config,
+        working_dir: &Path,
+        look: bool,
+        left: &mut u64,
+    ) -> Self {
         let places = Places::new(&source.path, working_dir);
         let mut digests = BTreeMap::new();
         let mut cover = |hook: &Hook| {
@@ -81,7 +89,7 @@ impl Bundle {
                 event: hook.event.to_string(),
                 ..CoveredHook::default()
             };
-            covered.take(executed, &mut digests);
+            covered.take(executed, &mut digests, left);
             covered
         };
         let mut hooks: Vec<CoveredHook> = config.hooks.iter().map(&mut cover).collect();
@@ -116,11 +124,17 @@ impl CoveredHook {
         &mut self,
         executed: Executed,
         digests: &mut BTreeMap<PathBuf, Result<String, String>>,
+        left: &mut u64,
     ) {
         for (name, path) in executed.scripts {
             let digest = digests.entry(path.clone()).or_insert_with(|| {
-                let digest: io::Result<String> = files::digest_of_file(&path, MAX_SCRIPT);
-                digest.map_err(|error| error.to_string())
+                let digest: io::Result<String> = files::digest_of_file(&path, left);
+                digest.map_err(|error| match error.kind() {
+                    io::ErrorKind::FileTooLarge => {
+                        format!("the scripts are larger than {} MiB together", MAX_SCRIPTS >> 20)
+                    }
+                    _ => error.to_string(),
+                })
             });
             match digest {
                 Ok(digest) => {

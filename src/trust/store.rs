@@ -368,7 +368,13 @@ mod tests {
 
     fn bundle(path: &Path) -> Bundle {
         let config = Config::load_file(path).unwrap();
-        Bundle::read(config.hooks[0].location.file(), &config, path.parent().unwrap(), true)
+        Bundle::read(
+            config.hooks[0].location.file(),
+            &config,
+            path.parent().unwrap(),
+            true,
+            &mut (1 << 20),
+        )
     }
 
     #[test]

@@ -52,6 +52,12 @@ pub enum OutputError {
         /// One of them.
         key: String,
     },
+    /// A key that decides stands where it does not count.
+    #[error("`{key}` does not count here: move it out of `hook_specific_output`")]
+    Misplaced {
+        /// The key.
+        key: String,
+    },
     /// One thing said twice, in two spellings, and differently.
     #[error("`{key}` is given twice with different values")]
     Ambiguous {
@@ -215,6 +221,7 @@ impl Reader {
                 self.output.claude_code.insert(key, value);
                 Ok(())
             }
+            ("decision" | "continue", _) if specific => Err(OutputError::Misplaced { key }),
             _ => self.unknown(&key),
         }
     }

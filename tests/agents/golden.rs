@@ -56,7 +56,7 @@ fn played(agent: Agent, golden: &Value) -> Value {
     if let Some(hint) = hint {
         now["hint"] = json!(hint);
     }
-    now["failure"] = shown(&agents::failure(agent, Some(call.native.name), "out of time"));
+    now["failure"] = shown(&agents::failure(agent, Some(call.native.name), None, "out of time"));
     let Some(event) = call.event else {
         now["input"] = Value::Null;
         return now;

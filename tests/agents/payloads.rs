@@ -16,7 +16,7 @@ fn a_broken_payload_on_a_guarded_event_is_a_denial_in_the_dialect() {
                 let error =
                     read(agent, Some(native.name), payload.as_bytes(), nothing).unwrap_err();
                 assert_eq!(error.native, Some(native.name), "{agent} {payload}");
-                let answer = failure(agent, error.native, &error.to_string());
+                let answer = failure(agent, error.native, None, &error.to_string());
                 if native.is_deciding() && native.event != Some(Event::PermissionRequest) {
                     let denial = answer.exit_code == 2 || answer.stdout.contains("deny");
                     assert!(denial, "{agent} {} {payload:?}: {answer:?}", native.name);
@@ -36,7 +36,7 @@ fn without_any_event_a_broken_payload_is_refused_by_exit_code() {
     for agent in Agent::all() {
         let error = read(agent, None, b"garbage", nothing).unwrap_err();
         assert_eq!(error.native, None);
-        let answer = failure(agent, None, &error.to_string());
+        let answer = failure(agent, None, None, &error.to_string());
         assert_eq!((answer.exit_code, answer.stdout.as_str()), (2, ""));
         assert!(answer.stderr.contains("is not JSON"), "{}", answer.stderr);
     }
@@ -48,7 +48,7 @@ fn a_tool_call_without_a_tool_is_no_call_to_let_through() {
     let error = read(Agent::ClaudeCode, None, payload, nothing).unwrap_err();
     assert_eq!(error.native, Some("PreToolUse"));
     assert!(error.to_string().contains("names none"), "{error}");
-    assert!(failure(Agent::ClaudeCode, error.native, "x").stdout.contains("deny"));
+    assert!(failure(Agent::ClaudeCode, error.native, None, "x").stdout.contains("deny"));
 }
 
 #[test]

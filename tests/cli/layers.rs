@@ -28,7 +28,7 @@ fn text(sandbox: &Sandbox, text: &str) {
     sandbox.write("hooks.yaml", text);
 }
 
-const SPOILS: [(&str, Spoil); 16] = [
+const SPOILS: [(&str, Spoil); 19] = [
     ("no file", |_| {}),
     ("broken YAML", |it| text(it, "x: [")),
     ("empty", |it| text(it, "")),
@@ -47,6 +47,33 @@ const SPOILS: [(&str, Spoil); 16] = [
     ("too many files", |it| {
         for number in 0..1_200 {
             it.write(format!(".hookexec/hooks.d/{number}.yaml"), "hooks: {}\n");
+        }
+    }),
+    ("one large file by many names", |it| {
+        let first = format!("stop: []\n#{}", "x".repeat(1_000_000));
+        let first = it.write(".hookexec/hooks.d/a.yaml", &first);
+        for number in 0..1_500 {
+            fs::hard_link(&first, first.with_file_name(format!("{number}.yaml"))).unwrap();
+        }
+    }),
+    ("more entries than are looked at", |it| {
+        let first = it.write(".hookexec/hooks.d/a.txt", "");
+        for number in 0..10_100 {
+            fs::hard_link(&first, first.with_file_name(format!("{number}.txt"))).unwrap();
+        }
+    }),
+    ("covered scripts that became large", |it| {
+        text(
+            it,
+            "stop:\n- { type: command, command: ./1.sh }\n- { type: command, command: ./2.sh }\n",
+        );
+        for script in ["1.sh", "2.sh"] {
+            it.write(script, "exit 0\n");
+        }
+        it.trust();
+        for script in ["1.sh", "2.sh"] {
+            let script = fs::OpenOptions::new().write(true).open(it.project().join(script));
+            script.unwrap().set_len(60 << 20).unwrap();
         }
     }),
     ("a process of the user's name", |it| {
@@ -134,7 +161,13 @@ fn no_file_of_a_project_changes_what_the_users_hooks_decide() {
 fn a_bad_project_file_denies_the_tools_that_no_other_hook_denies() {
     for (what, spoil) in SPOILS {
         // These say nothing about tools, or are sound.
-        if ["no file", "an unknown builtin", "an approved file with limits"].contains(&what) {
+        let silent = [
+            "no file",
+            "an unknown builtin",
+            "an approved file with limits",
+            "covered scripts that became large",
+        ];
+        if silent.contains(&what) {
             continue;
         }
         let sandbox = sandbox(spoil);
@@ -144,5 +177,41 @@ fn a_bad_project_file_denies_the_tools_that_no_other_hook_denies() {
         let answer = under_claude(&sandbox, "PreToolUse", call);
         let decision = &answer["hookSpecificOutput"]["permissionDecision"];
         assert_eq!(decision, "deny", "{what}: {answer}");
+    }
+}
+
+#[test]
+fn a_directory_that_is_too_deep_is_a_failure_of_the_project() {
+    let sandbox = sandbox(|it| drop(it.write("hooks.yaml", "hooks: {}\n")));
+    let deep = sandbox.project().join("d/".repeat(150));
+    fs::create_dir_all(&deep).unwrap();
+    let payload = json!({
+        "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {}, "cwd": deep,
+        "tool_response": { "stdout": TOKEN, "stderr": "" },
+    });
+    let from = ["run", "--from", "claude-code", "--event", "PostToolUse", "--within", "60"];
+    let done = sandbox.hookexec(from).stdin(payload.to_string()).run().exits(0);
+    assert!(done.stdout.contains("[REDACTED") && !done.stdout.contains(TOKEN), "{done:?}");
+    assert!(done.stdout.contains("100 levels below the root"), "{done:?}");
+}
+
+#[test]
+fn a_payload_that_can_not_be_read_fails_the_hooks_of_its_event() {
+    let sandbox = sandbox(|_| {});
+    let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+    let twice = r#"{ "stdout": 1, "stdout": 2 }"#.to_owned();
+    for value in [deep, twice, format!("[{}1]", "1,".repeat(600_000))] {
+        for (event, key, expected) in [
+            ("UserPromptSubmit", "prompt", r#""decision":"block""#),
+            ("PostToolUse", "tool_response", "withheld"),
+            ("PreToolUse", "tool_input", r#""permissionDecision":"deny""#),
+        ] {
+            let payload = format!(
+                r#"{{"hook_event_name":"{event}","tool_name":"Bash","tool_input":{{}},"{key}2":"{TOKEN}","{key}":{value}}}"#
+            );
+            let from = ["run", "--from", "claude-code", "--event", event, "--within", "60"];
+            let done = sandbox.hookexec(from).stdin(payload).run().exits(0);
+            assert!(done.stdout.contains(expected), "{event}: {done:?}");
+        }
     }
 }

@@ -105,6 +105,17 @@ async fn a_script_without_a_first_line_needs_one_or_a_shell() {
 }
 
 #[tokio::test]
+async fn a_pipe_in_the_place_of_a_program_is_no_wait() {
+    let project = Project::new();
+    let pipe = project.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg("-m").arg("755").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let hang = std::time::Duration::from_mins(1);
+    let error = tokio::time::timeout(hang, start_error(&project, &argv(["./pipe"]))).await;
+    assert_says(&error.unwrap(), &["pipe"]);
+}
+
+#[tokio::test]
 async fn a_directory_is_no_program() {
     let project = Project::new();
     project.file("dir/file", "", 0o644);

@@ -213,7 +213,7 @@ fn a_layer_that_is_too_large_takes_no_room_from_another() {
     }
     let failures = machine.failures(&machine.options());
     let [failure] = &failures[..] else { panic!("{failures:?}") };
-    assert!(failure.contains("b.yaml:1: this file can't be loaded: the hooks files of this layer"));
+    assert!(failure.contains("b.yaml: this file can't be loaded: the hooks files of this layer"));
     assert_eq!(Machine::commands(&machine.options()), ["User user"]);
 }
 
@@ -545,4 +545,17 @@ fn no_merge_hides_an_event() {
     let text = "hooks: { <<: { stop: { <<: { type: command, command: a }, command: b } }, turn_end: [] }\n";
     let config = Config::from_yaml(text, "x.yaml").unwrap();
     assert_eq!(config.hooks[0].label(), "b");
+}
+
+#[test]
+fn a_project_that_takes_too_long_is_one_failed_file() {
+    let machine = Machine::new();
+    machine.hook("home/.config/hookexec/hooks.yaml", "user");
+    machine.hook("home/code/repo/hooks.yaml", "project");
+    let mut options = machine.options();
+    options.without_project = true;
+    assert_eq!(Machine::commands(&options), ["User user"]);
+    let failures = machine.failures(&options);
+    assert!(failures[0].starts_with("Project ") && failures.len() == 1, "{failures:?}");
+    assert!(failures[0].contains("could not be read in time"), "{failures:?}");
 }

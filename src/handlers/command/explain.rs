@@ -1,10 +1,11 @@
 //! Why a program could not be started, in words that help.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use rustix::io::Errno;
+
+use crate::files;
 
 /// Returns the cause of a failed start and the way out.
 ///
@@ -65,7 +66,8 @@ pub(crate) fn start_error(error: &io::Error, program: &Path, directory: &Path) -
 /// Returns the program that the first line of a script names.
 fn interpreter(script: &Path) -> Option<String> {
     let mut line = Vec::new();
-    let file = File::open(script).ok()?;
+    // A pipe in the place of the script would keep the reader waiting.
+    let file = files::open_regular(script).ok()?;
     BufReader::new(file.take(256)).read_until(b'\n', &mut line).ok()?;
     let line = String::from_utf8_lossy(&line);
     // A file written on Windows asks for `/bin/sh\r`: the escape shows what is wrong.
