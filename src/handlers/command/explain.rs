@@ -36,6 +36,7 @@ pub(crate) fn start_error(error: &io::Error, program: &Path, directory: &Path) -
             format!("the program `{shown}` does not exist{hint}")
         }
         Some(Errno::ACCESS) if program.is_dir() => format!("`{shown}` is a directory"),
+        Some(Errno::ACCESS) if !program.is_file() => format!("`{shown}` is not a regular file"),
         Some(Errno::ACCESS) if may_run(program) && interpreter(program).is_none() => {
             format!("its working directory `{place}` may not be entered")
         }
