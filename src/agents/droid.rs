@@ -14,7 +14,8 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Droid",
     events: &EVENTS,
     tools: tools::DROID,
-    mcp: Mcp::Plain,
+    // `my-kit___do-it`, measured with 0.225.2.
+    mcp: Mcp::Joined("___"),
     project: Some("FACTORY_PROJECT_DIR"),
     plugin: None,
     refine: read::plain,

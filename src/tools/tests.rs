@@ -41,6 +41,8 @@ fn a_tool_goes_by_its_kinds_beside_its_own_name() {
         (Mcp::Joined("_"), "kit_say", "mcp mcp__kit__say"),
         (Mcp::Joined("_"), "my-kit_do_it", "mcp mcp__my-kit__do_it mcp__my-kit_do__it"),
         (Mcp::Joined("__"), "my_kit__do-it", "mcp mcp__my_kit__do-it"),
+        (Mcp::Joined("___"), "my-kit___do-it", "mcp mcp__my-kit__do-it"),
+        (Mcp::Joined("___"), "slack_post_file", ""),
         (Mcp::Joined("_"), "edit", "write"),
         (Mcp::Joined("_"), "webfetch", "fetch"),
     ] {

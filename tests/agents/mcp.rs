@@ -20,6 +20,7 @@ fn calls() -> Vec<(&'static str, &'static str, Value)> {
             "preToolUse",
             json!({ "cwd": "/p", "toolName": "my-kit-do-it", "toolArgs": { "text": "x" } }),
         ),
+        ("droid", "PreToolUse", call("PreToolUse", "my-kit___do-it")),
         ("kiro", "PreToolUse", call("PreToolUse", "@my-kit/do-it")),
         ("opencode", "tool.execute.before", call("tool.execute.before", "my-kit_do-it")),
         ("openclaw", "before_tool_call", call("before_tool_call", "my-kit__do-it")),
