@@ -33,7 +33,9 @@ fn no_scenario_passes_with_a_client_that_does_nothing() {
     ] {
         let said = suite(program, clients);
         assert!(said.contains("\n0 passed, "), "{program}: {said}");
-        for scenario in ["control", "deny", "broken", "slow", "crash", "killed", "missing", "ask"] {
+        for scenario in
+            ["control", "deny", "broken", "slow", "crash", "killed", "missing", "ask", "mcp"]
+        {
             let failed = format!("Claude     {scenario:<15} FAILED");
             assert!(said.contains(&failed), "{scenario}: {said}");
         }

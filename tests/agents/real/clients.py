@@ -37,6 +37,8 @@ class Client:
         self.root = root
         self.home = root / "home"
         self.project = root / "project"
+        #: The MCP servers that `prepare` writes into the settings: by name, the `command` and its `args`.
+        self.servers = {}
 
     @classmethod
     def program(cls):
@@ -90,9 +92,10 @@ class Claude(Client):
     def prepare(self, port):
         # Settings of the user's own, which must survive.
         self.write(".claude/settings.json", '{\n  "includeCoAuthoredBy": false\n}\n')
+        self.write(".claude.json", json.dumps({"mcpServers": self.servers}))
 
     def command(self, prompt):
-        return ["-p", prompt, "--permission-mode", "default", "--allowedTools", "Bash"]
+        return ["-p", prompt, "--permission-mode", "default", "--allowedTools", "Bash,mcp__my-kit__do-it"]
 
 
 class Codex(Client):
@@ -118,7 +121,11 @@ env_key = "MOCK_KEY"
 enabled = false
 [projects."{self.project}"]
 trust_level = "trusted"
-""")
+""" + "".join(
+            # A string or a list of strings is written in TOML as in JSON.
+            f"[mcp_servers.{name}]\ncommand = {json.dumps(server['command'])}\nargs = {json.dumps(server['args'])}\n"
+            for name, server in self.servers.items()
+        ))
 
     def command(self, prompt):
         flags = ["--skip-git-repo-check", "--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox"]
@@ -139,13 +146,15 @@ class Gemini(Client):
         }
 
     def prepare(self, port):
+        servers = json.dumps(self.servers)
         self.write(".gemini/settings.json", """{
   // how to log in
   "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
   "privacy": {"usageStatisticsEnabled": false},
-  "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false}
+  "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+  "mcpServers": %s
 }
-""")
+""" % servers)
 
     def command(self, prompt):
         return ["-m", "gemini-2.5-flash", "-y", "-p", prompt]
@@ -170,7 +179,7 @@ class Qwen(Client):
     def prepare(self, port):
         self.write(".qwen/settings.json", json.dumps({
             "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": False}},
-            "privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False},
+            "privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False}, "mcpServers": self.servers,
         }))
 
     def command(self, prompt):
@@ -192,6 +201,10 @@ class Copilot(Client):
             # Without it, `-p` loads no hooks of a project that is not in `trusted_folders`.
             "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS": "true",
         }
+
+    def prepare(self, port):
+        servers = {name: {"type": "local", "tools": ["*"], **server} for name, server in self.servers.items()}
+        self.write(".copilot/mcp-config.json", json.dumps({"mcpServers": servers}))
 
     def command(self, prompt):
         return ["-p", prompt, "--allow-all-tools"]
@@ -223,6 +236,8 @@ class Droid(Client):
                 "maxOutputTokens": 8000,
             }],
         }))
+        servers = {name: {"type": "stdio", **server} for name, server in self.servers.items()}
+        self.write(".factory/mcp.json", json.dumps({"mcpServers": servers}))
 
     def command(self, prompt):
         return ["exec", "--skip-permissions-unsafe", "-m", "custom:mock-model-0", prompt]
@@ -254,6 +269,9 @@ class OpenCode(Client):
                 "options": {"baseURL": f"http://127.0.0.1:{port}/v1", "apiKey": "dummy"},
                 "models": {"mock-model": {"name": "mock", "tool_call": True, "limit": {"context": 100000, "output": 8000}}},
             }},
+            "mcp": {
+                name: {"type": "local", "command": [server["command"], *server["args"]]} for name, server in self.servers.items()
+            },
         }))
         self.write(".config/opencode/plugin/hookexec.js", (EXAMPLES / "opencode/hookexec.js").read_text())
 
@@ -293,6 +311,7 @@ class OpenClaw(Client):
                 "model": {"primary": "mock/mock-model"}, "models": {"mock/mock-model": {}}, "workspace": str(self.project), "skipBootstrap": True,
             }},
             "models": {"mode": "replace", "providers": {"mock": provider}},
+            "mcp": {"servers": self.servers},
             "plugins": {
                 "enabled": True, "allow": ["hookexec"], "load": {"paths": [str(plugin)]},
                 "entries": {"hookexec": {"enabled": True, "hooks": {"allowConversationAccess": True}}},

@@ -5,6 +5,7 @@ request, and serves on 127.0.0.1 from a thread of the test.
 """
 
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -24,11 +25,25 @@ SHELLS = {
 }
 
 
-class Model:
-    """A model that asks for `command` to be run, once."""
+# The MCP server in mcp_server.py, and its tool by the names that the clients offer:
+# `mcp__my-kit__do-it`, `mcp_my-kit_do-it`, `my-kit-do-it`, `my-kit_do-it`, `my-kit__do-it`,
+# `my-kit___do-it`. Codex offers the tool `do_it` in the namespace `mcp__my_kit`.
+MCP_SERVER = "my-kit"
+MCP_TOOL = re.compile(r"[\w-]*my[-_]kit[-_/]+do[-_]it\b")
 
-    def __init__(self, command):
+# Some clients do not offer the tools of MCP servers at once. The model searches for them with one of
+# these tools, then calls them by name (Claude Code, Droid) or through `tool_call` (Qwen Code, OpenClaw).
+TOOL_SEARCHES = ["ToolSearch", "tool_search"]
+
+
+class Model:
+    """A model that asks once for `command` to be run, or with `mcp` for the tool of the MCP server."""
+
+    def __init__(self, command, mcp=False):
         self.command = command
+        self.mcp = mcp
+        self.search = None  # the call that searched for the tool of the MCP server, if one was needed
+        self.called = None  # the name by which the tool of the MCP server was called
         self.requests = []  # the bodies, as text
         self.results = []  # what it was told of its tool call, as text
         self._lock = threading.Lock()
@@ -98,9 +113,28 @@ class Model:
             self.requests.append(raw)
             self.results += results
             turn = len(self.requests)
-        name = next((name for name in SHELLS if name in tools), None)
-        call = (name, SHELLS[name](self.command)) if name and not results else None
+            calls = self.mcp_calls(tools, raw) if self.mcp else self.shell_calls(tools)
+        call = calls[len(results)] if len(results) < len(calls) else None
         return speak(path, body, call, turn)
+
+    def shell_calls(self, tools):
+        """Returns the calls of a turn, each a name and arguments; without a shell on offer there are none."""
+        return [(name, arguments(self.command)) for name, arguments in SHELLS.items() if name in tools][:1]
+
+    def mcp_calls(self, tools, raw):
+        """Like `shell_calls`, for the tool of the MCP server."""
+        name = next(filter(MCP_TOOL.fullmatch, tools), None)
+        search = next((tool for tool in TOOL_SEARCHES if tool in tools), None)
+        if not name and search:
+            found = MCP_TOOL.search(raw.replace("\\n", " "))
+            name = found and found[0]
+            self.search = self.search or (search, {"query": f"select:{name}" if name else MCP_SERVER})
+        self.called = self.called or name
+        call = (name, {"text": "hello"})
+        if name not in tools and "tool_call" in tools:
+            openclaw = "tool_describe" in tools
+            call = ("tool_call", {"id": name, "args": call[1]} if openclaw else {"name": name, "arguments": call[1]})
+        return ([self.search] if self.search else []) + ([call] if name else [])
 
     def dialects(self):
         return {
@@ -117,6 +151,8 @@ def heard(body):
     for tool in body.get("tools") or []:
         tools |= {tool.get("name"), (tool.get("function") or {}).get("name")}
         tools |= {function.get("name") for function in tool.get("functionDeclarations") or []}
+        if tool.get("type") == "namespace":
+            tools |= {f"{tool['name']}/{function['name']}" for function in tool["tools"]}
     for message in body.get("messages") or []:
         if message.get("role") == "tool":
             results.append(json.dumps(message.get("content")))
@@ -130,7 +166,7 @@ def heard(body):
         for part in content.get("parts") or []:
             if "functionResponse" in part:
                 results.append(json.dumps(part["functionResponse"].get("response")))
-    return tools, results
+    return tools - {None}, results
 
 
 def document(value):
@@ -175,9 +211,10 @@ def anthropic(_path, body, call, turn):
 
 def responses(_path, body, call, turn):
     if call:
+        namespace, _, name = call[0].rpartition("/")
         item = {
-            "type": "function_call", "id": f"fc_{turn}", "call_id": f"call_{turn}", "name": call[0],
-            "arguments": json.dumps(call[1]), "status": "completed",
+            "type": "function_call", "id": f"fc_{turn}", "call_id": f"call_{turn}", "name": name,
+            "arguments": json.dumps(call[1]), "status": "completed", **({"namespace": namespace} if namespace else {}),
         }
     else:
         text = {"type": "output_text", "text": DONE, "annotations": []}

@@ -27,8 +27,9 @@ import time
 from pathlib import Path
 
 import clients
-from model import Model
+from model import MCP_SERVER, Model
 
+SERVER_SCRIPT = Path(__file__).resolve().with_name("mcp_server.py")
 REPOSITORY = Path(__file__).resolve().parents[3]
 HOOKEXEC = Path(os.environ.get("HOOKEXEC", REPOSITORY / "target/debug/hookexec")).resolve()
 PROMPT = "please clean up"
@@ -86,6 +87,14 @@ def deny(turn):
     turn.expect(not turn.ran, "the denied command ran")
     turn.asked()
     turn.expect("touching is forbidden" in turn.told, "the model was not told why")
+
+
+def mcp_unguarded(turn):
+    turn.expect(turn.model.requests, "the model was never asked")
+    turn.expect(turn.model.called, "the client did not offer the tool of the MCP server")
+    turn.expect(turn.ran, "the tool of the MCP server did not run although no guard matches it")
+    turn.expect("IT-IS-DONE" in turn.told, "the model did not read the result of the MCP server")
+    turn.expect("guard" not in turn.fired, "a guard of another tool was called")
 
 
 def allow(turn):
@@ -162,8 +171,8 @@ def goes_on(turn):
 MARK = 'echo guard >> "$FIRED"; '
 
 
-def guard(script):
-    return f"pre_tool_use: [ {{ matcher: shell, hooks: {{ type: command, timeout: 600, command: '{MARK}{script}' }} }} ]"
+def guard(script, matcher="shell"):
+    return f"pre_tool_use: [ {{ matcher: {matcher}, hooks: {{ type: command, timeout: 600, command: '{MARK}{script}' }} }} ]"
 
 
 # Written for Claude Code: looks at its names of events, tools and arguments, and imported as it is.
@@ -194,7 +203,8 @@ def imported(settings):
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-DENY = guard("echo touching is forbidden >&2; exit 2")
+FORBID = "echo touching is forbidden >&2; exit 2"
+DENY = guard(FORBID)
 SCENARIOS = {
     "control": (control, "{}"),
     "deny": (deny, DENY),
@@ -219,7 +229,11 @@ SCENARIOS = {
     "goes_on": (goes_on, lambda: imported(CLAUDE_STOP)),
     "redact": (redact, "post_tool_use: [ { hooks: { type: command, command: '" + MARK
                        + 'echo "{\\"updated_tool_response\\": \\"[redacted]\\"}"\' } } ]'),
+    "mcp": (deny, guard(FORBID, "mcp__my-kit__do-it")),
 }
+
+#: The turn that a scenario plays first. It shows that the tool runs if no guard matches it.
+BEFORE = {"mcp": (mcp_unguarded, guard(FORBID, "mcp__my-kit__do-other"))}
 
 
 def set_up(client, name, environment):
@@ -239,8 +253,14 @@ def set_up(client, name, environment):
 
 
 def play(kind, name):
-    """Runs one scenario with one client."""
-    check, hooks = SCENARIOS[name]
+    """Runs one scenario with one client, and returns the seconds of its last turn."""
+    if name in BEFORE:
+        take_turn(kind, name, *BEFORE[name])
+    return take_turn(kind, name, *SCENARIOS[name])
+
+
+def take_turn(kind, name, check, hooks):
+    """Runs one turn of a client in directories of its own, and checks it."""
     root = Path(tempfile.mkdtemp(prefix="hookexec-real-"))
     try:
         client = kind(root)
@@ -248,7 +268,9 @@ def play(kind, name):
             directory.mkdir()
         (root / "bin/hookexec").symlink_to(HOOKEXEC)
         subprocess.run(["git", "init", "-q", client.project], check=True)
-        with Model("touch ran; echo s3cr3t") as model:
+        if name == "mcp":
+            client.servers = {MCP_SERVER: {"command": sys.executable, "args": [str(SERVER_SCRIPT), str(client.project / "ran")]}}
+        with Model("touch ran; echo s3cr3t", mcp=name == "mcp") as model:
             client.prepare(model.port)
             client.write(".config/hookexec/hooks.yaml", hooks() if callable(hooks) else hooks)
             environment = {**client.environment(model.port), "FIRED": str(root / "fired"), "HOOKEXEC_SECONDS": "8"}
