@@ -187,6 +187,7 @@ impl Reader<'_> {
             Some('{') => {
                 self.letters.next();
                 let name = self.until('}');
+                self.script.understood &= !name.contains(['$', '`']);
                 pending.word().text.extend(["${", &name, "}"]);
             }
             Some('\'') => {

@@ -238,6 +238,7 @@ impl Search<'_> {
     /// Reads the arguments of an interpreter up to the first path.
     fn interpreter(&mut self, program: &Word, arguments: &[Word], depth: usize) {
         let is_shell = base_name(program).ends_with("sh");
+        let mut is_listed = false;
         for (index, word) in arguments.iter().enumerate() {
             let takes_text = |letter: char| {
                 word.text.starts_with('-')
@@ -262,7 +263,14 @@ impl Search<'_> {
             }
             if !word.literal || word.text.contains('/') && !word.text.starts_with('-') {
                 self.uncovered(&word.text);
+                is_listed = true;
             }
+        }
+        if !is_listed {
+            // It runs something all the same: its standard input, a module, or a name of its own.
+            let words = std::iter::once(program).chain(arguments);
+            let words: Vec<&str> = words.map(|word| word.text.as_str()).collect();
+            self.uncovered(&words.join(" "));
         }
     }
 
@@ -414,6 +422,14 @@ mod tests {
             ("command: ./a.sh, env: { BASH_ENV: hooks/c.sh }", vec!["hooks/c.sh"]),
             ("command: node -r ./a.sh index.js", vec!["index.js"]),
             ("command: make guard", vec!["make"]),
+            ("command: cd hooks && sh c.sh", vec!["sh c.sh"]),
+            ("command: sh < hooks/c.sh", vec!["sh"]),
+            ("command: node --run guard", vec!["node --run guard"]),
+            ("command: perl -Mx -e1", vec!["perl -Mx -e1"]),
+            (
+                "command: ': \"${x:-$(./a.sh)}\"'",
+                vec!["a part of the command text, which only a shell can read"],
+            ),
             ("command: python3 -m guard", vec!["python3 -m"]),
             ("command: cd hooks && ./c.sh", vec!["./c.sh"]),
             ("command: ~+/a.sh", vec!["~+/a.sh"]),

@@ -184,7 +184,7 @@ fn a_script_that_is_too_large_to_be_looked_at_is_refused_and_said() {
     script.unwrap().set_len((64 << 20) + 1).unwrap();
     let added = sandbox.hookexec(["trust", "add", "--yes"]).run();
     assert!(added.code() != Some(0), "{added:?}");
-    let said = "can't approve `tools/guard.sh`: it is larger than 64 MiB";
+    let said = "can't approve `tools/guard.sh`: the scripts are larger than 64 MiB together";
     assert!(added.stderr.contains(said), "{added:?}");
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
     assert!(run.stdout.contains(said), "{run:?}");
