@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
@@ -73,13 +73,30 @@ pub(crate) fn private_directory(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+/// Writes a file that only the user can read: whole, or not at all. An existing file stays as it is,
+/// which is an error. Does not wait for the disk: after a crash the file may be empty.
+pub(crate) fn create_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let draft = draft_of(path);
+    let mut options = OpenOptions::new();
+    let mut file = options.write(true).create_new(true).mode(0o600).open(&draft)?;
+    // Unlike a rename, a link never replaces a file.
+    let written = file.write_all(bytes).and_then(|()| fs::hard_link(&draft, path));
+    drop(fs::remove_file(&draft));
+    written
+}
+
+fn draft_of(path: &Path) -> PathBuf {
+    let mut draft = path.as_os_str().to_owned();
+    draft.push(format!(".{}.draft", std::process::id()));
+    draft.into()
+}
+
 /// Writes a file that only the user can read: whole, by a rename, or not at all.
 pub(crate) fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(directory) = path.parent() {
         private_directory(directory)?;
     }
-    let mut draft = path.as_os_str().to_owned();
-    draft.push(format!(".{}.draft", std::process::id()));
+    let draft = draft_of(path);
     let write = || {
         let mut options = OpenOptions::new();
         let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&draft)?;

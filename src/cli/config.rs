@@ -233,11 +233,8 @@ fn all_problems(options: &LoadOptions) -> CommandError {
 }
 
 fn failures(config: &Config) -> impl Iterator<Item = Unavailable> {
-    let files = config.failed.iter().map(|file| {
-        let cause = file.cause.to_string();
-        let line = format!("{}: {cause}; {}", file.location, file.remedy);
-        Unavailable { cause, line }
-    });
+    let files =
+        config.failed.iter().map(|file| Unavailable { cause: file.message(), line: file.notice() });
     let approved = config.project_files.iter().filter(|file| file.trust == Trust::Approved);
     let scripts = approved.filter_map(|file| {
         let cause = file.refused.first()?.clone();

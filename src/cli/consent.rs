@@ -47,8 +47,12 @@ impl ConsentArgs {
         if self.yes || std::io::stdin().is_terminal() {
             return Ok(());
         }
-        Err(CommandError::usage("this needs the consent of a person, and stdin is not a terminal")
-            .hint("run it in a terminal, or with `--yes` where no agent runs, as in a build of an image"))
+        Err(CommandError::usage(
+            "a person must confirm this in a terminal: stdin is not a terminal",
+        )
+        .hint(
+            "run it in a terminal, or with `--yes` where no agent runs, as in a build of an image",
+        ))
     }
 
     /// Returns whether a person at the terminal types `yes` in answer to `question`.

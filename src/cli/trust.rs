@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use hookexec::config::{Diagnostic, Diagnostics, LoadOptions, ProjectFile, Severity};
-use hookexec::trust::{CoveredHook, Trust, TrustStore};
+use hookexec::trust::{CoveredHook, ScriptChange, Trust, TrustStore};
 use hookexec::{Config, Executor, Registry};
 use serde::Serialize;
 
@@ -101,6 +101,12 @@ struct HookRow {
     name: String,
     event: String,
     covered: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changed: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    gone: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_approved: Vec<String>,
     not_covered: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<String>,
@@ -136,7 +142,13 @@ fn show(target: &Target) -> Result<Exit, CommandError> {
             for row in &rows {
                 output::print(&row.text())?;
             }
-            if !all {
+            for row in rows.iter().filter(|row| row.status == GONE) {
+                output::talk(&format!(
+                    "restore {0}, or run `hookexec trust remove {0}` in a terminal\n",
+                    row.shown_path()
+                ));
+            }
+            if rows.iter().any(|row| row.status != APPROVED && row.status != GONE) {
                 output::talk(
                     "review what is not approved, then run `hookexec trust add` in a terminal\n",
                 );
@@ -151,19 +163,30 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     let store = store()?;
     let project = target.project()?;
     project.refuse_broken()?;
-    let mut text = String::new();
-    for file in project.files {
-        text += &Row::of(file.clone(), &store).text();
-        text += "What is not covered may change without a new approval.\n";
+    for mut file in project.files {
+        let row = Row::of(file.clone(), &store);
+        if row.status == APPROVED {
+            store.remember(&file.bundle);
+            match target.format {
+                Format::Json => output::print_json(&row)?,
+                Format::Text => {
+                    output::print(&format!("{}: already approved\n", row.shown_path()))?
+                }
+            }
+            continue;
+        }
+        let mut text = row.text();
+        if row.hooks.iter().any(|hook| !hook.not_covered.is_empty()) {
+            text += "What is not covered may change without a new approval.\n";
+        }
         if !consent.ask(&format!("{text}Approve this file?"))? {
             output::talk("nothing was approved\n");
             return Ok(Exit::Negative);
         }
-        text.clear();
         store.add(&file.bundle).map_err(|error| not_written(&error))?;
-        let mut row = Row::of(file, &store);
-        row.status = APPROVED;
-        row.diff = None;
+        file.trust = Trust::Approved;
+        file.refused.clear();
+        let row = Row::of(file, &store);
         match target.format {
             Format::Json => output::print_json(&row)?,
             Format::Text => output::print(&row.text())?,
@@ -186,20 +209,28 @@ fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     };
     for (path, file) in paths {
         let shown = plain::line(&path.to_string_lossy());
+        let digest = file.as_ref().map(|file| &file.bundle.digest);
+        let is_known = store.has_approved(&path)
+            || store.approvals().iter().any(|approval| Some(&approval.digest) == digest);
+        if !is_known {
+            output::print(&format!("{shown}: was not approved\n"))?;
+            continue;
+        }
         if !consent.ask(&format!("Take the approval of {shown} back?"))? {
             output::talk("nothing was changed\n");
             return Ok(Exit::Negative);
         }
         // What was approved here, and what is here now, wherever it was approved.
-        let mut removed = store.remove(&path).map_err(|error| not_written(&error))? > 0;
+        store.remove(&path).map_err(|error| not_written(&error))?;
         if let Some(file) = file {
-            removed |= store.remove_bundle(&file.bundle).map_err(|error| not_written(&error))?;
+            store.remove_bundle(&file.bundle).map_err(|error| not_written(&error))?;
             if store.status(&file.bundle) == Trust::Approved {
                 return Err(CommandError::internal("it is still approved"));
             }
         }
-        let what = if removed { "is no longer approved" } else { "was not approved" };
-        output::print(&format!("{shown}: {what}\n"))?;
+        output::print(&format!(
+            "{shown}: is no longer approved, here and in every clone with the same bytes\n"
+        ))?;
     }
     Ok(Exit::Success)
 }
@@ -297,40 +328,46 @@ fn working_dir_of(file: &Path) -> PathBuf {
 }
 
 const APPROVED: &str = "approved";
+const GONE: &str = "gone";
 
 impl Row {
     fn of(file: ProjectFile, store: &TrustStore) -> Self {
+        let changes = match file.trust {
+            Trust::Approved => store.script_changes(&file.bundle),
+            _ => vec![Vec::new(); file.bundle.hooks.len()],
+        };
+        let mut all = changes.iter().flatten().map(|(_, change)| *change).peekable();
+        let is_script_gone = all.peek().is_some() && all.all(|change| change == ScriptChange::Gone);
         let status = match file.trust {
             Trust::Approved if file.refused.is_empty() => APPROVED,
+            Trust::Approved if is_script_gone => "a script is gone",
             Trust::Approved => "a script changed",
             Trust::Changed => "changed",
             _ => "not approved",
         };
-        let changed = status.contains("changed");
-        let hook = |hook: CoveredHook| HookRow {
-            name: hook.name,
-            event: hook.event,
-            covered: hook.scripts.into_iter().map(|script| script.name).collect(),
-            not_covered: hook.uncovered,
-            problems: hook.problems,
-        };
+        let has_diff = file.trust == Trust::Changed || changes.iter().any(|it| !it.is_empty());
         Self {
             status,
-            diff: changed.then(|| store.diff(&file.bundle)),
+            diff: has_diff.then(|| store.diff(&file.bundle)),
             digest: file.bundle.digest,
-            hooks: file.bundle.hooks.into_iter().map(hook).collect(),
+            hooks: file.bundle.hooks.into_iter().zip(changes).map(HookRow::of).collect(),
             path: file.bundle.path,
         }
     }
 
     fn gone(path: PathBuf) -> Self {
-        Self { path, status: "gone", digest: String::new(), hooks: Vec::new(), diff: None }
+        Self { path, status: GONE, digest: String::new(), hooks: Vec::new(), diff: None }
+    }
+
+    /// Returns its path from the current directory.
+    fn shown_path(&self) -> String {
+        let here = std::env::current_dir().unwrap_or_default();
+        let path = self.path.strip_prefix(&here).unwrap_or(&self.path);
+        plain::line(&path.to_string_lossy())
     }
 
     fn text(&self) -> String {
-        let here = std::env::current_dir().unwrap_or_default();
-        let path = self.path.strip_prefix(&here).unwrap_or(&self.path);
-        let mut text = format!("{}: {}\n", plain::line(&path.to_string_lossy()), self.status);
+        let mut text = format!("{}: {}\n", self.shown_path(), self.status);
         for hook in &self.hooks {
             text += &hook.text();
         }
@@ -339,17 +376,47 @@ impl Row {
 }
 
 impl HookRow {
+    fn of((hook, changes): (CoveredHook, Vec<(String, ScriptChange)>)) -> Self {
+        let with = |wanted: ScriptChange| {
+            let wanted = changes.iter().filter(move |(_, change)| *change == wanted);
+            wanted.map(|(name, _)| name.clone()).collect()
+        };
+        let is_sound = |name: &String| {
+            !hook.beside.contains(name) && changes.iter().all(|(changed, _)| changed != name)
+        };
+        let is_gone = |word: &str| {
+            let word = word.trim_start_matches("./");
+            changes.iter().any(|(name, change)| *change == ScriptChange::Gone && name == word)
+        };
+        let names = hook.scripts.into_iter().map(|script| script.name);
+        Self {
+            name: hook.name,
+            event: hook.event,
+            covered: names.filter(is_sound).collect(),
+            changed: with(ScriptChange::Changed),
+            gone: with(ScriptChange::Gone),
+            not_approved: with(ScriptChange::Unapproved),
+            not_covered: hook.uncovered.into_iter().filter(|word| !is_gone(word)).collect(),
+            problems: hook.problems,
+        }
+    }
+
     fn text(&self) -> String {
         let joined = |words: &[String]| {
             let words: Vec<String> = words.iter().map(|word| plain::line(word)).collect();
             words.join(", ")
         };
         let mut text = format!("  {} `{}`\n", self.event, plain::line(&self.name));
-        if !self.covered.is_empty() {
-            let _ = writeln!(text, "    covered: {}", joined(&self.covered));
-        }
-        if !self.not_covered.is_empty() {
-            let _ = writeln!(text, "    not covered: {}", joined(&self.not_covered));
+        for (title, names) in [
+            ("covered", &self.covered),
+            ("changed", &self.changed),
+            ("gone", &self.gone),
+            ("not approved", &self.not_approved),
+            ("not covered", &self.not_covered),
+        ] {
+            if !names.is_empty() {
+                let _ = writeln!(text, "    {title}: {}", joined(names));
+            }
         }
         for problem in &self.problems {
             let _ = writeln!(text, "    problem: {}", plain::line(problem));

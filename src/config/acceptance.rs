@@ -40,7 +40,7 @@ pub struct ProjectFile {
     pub bundle: Bundle,
     /// Whether a person approved exactly these bytes.
     pub trust: Trust,
-    /// Why hooks of the approved file must not run, each problem once: their scripts changed.
+    /// Why hooks of the approved file must not run, each problem once: their scripts changed or are gone.
     pub refused: Vec<String>,
 }
 
@@ -51,8 +51,8 @@ impl ProjectFile {
         match &self.trust {
             Trust::Approved if self.refused.is_empty() => None,
             Trust::Approved => Some(self.refused.join("; ")),
-            Trust::Changed => Some("this file has changed since it was approved".to_owned()),
-            Trust::Unknown => Some("this file was never approved".to_owned()),
+            Trust::Changed => Some("this file changed after its approval".to_owned()),
+            Trust::Unknown => Some("this file is not approved".to_owned()),
             Trust::Unsafe(problem) => Some(format!("this file can't count as approved: {problem}")),
         }
     }
@@ -157,6 +157,11 @@ impl Acceptance {
         }
         let bundle = Bundle::of_file(&file.path, &file.text, self.working_dir());
         let trust = self.store.as_ref().map_or(Trust::Unknown, |store| store.status(&bundle));
+        if let Some(store) = self.store.as_ref().filter(|_| trust == Trust::Approved)
+            && !self.only_show
+        {
+            store.remember(&bundle);
+        }
         Some(ProjectFile { bundle, trust, refused: Vec::new() })
     }
 
@@ -203,7 +208,7 @@ impl Acceptance {
         for hook in &mut part.hooks {
             let process = hook.process().and_then(|name| part.processes.get(name));
             if hook.untrusted.is_none() && process.is_some_and(|process| process.untrusted) {
-                let why = "a script of its process has changed; a person must approve it";
+                let why = "a script of its process changed; a person must approve it";
                 hook.untrusted = Some(Arc::from(why));
             }
         }

@@ -208,7 +208,7 @@ impl Loading {
         }
         let store = self.acceptance.store.as_ref();
         for path in store.map(|store| store.gone(directories)).unwrap_or_default() {
-            let cause = "a person approved this file, and it is gone: its hooks do not run";
+            let cause = "this approved file is gone; its hooks don't run";
             let remedy = format!(
                 "restore it, or run `hookexec trust remove {}` in a terminal",
                 path.display()
@@ -290,7 +290,7 @@ impl Loading {
             location: whole_file(file.layer, &file.path),
             events,
             on_error: None,
-            cause: format!("{problem}; a person must approve it").into(),
+            cause: format!("{problem}. A person must approve it.").into(),
             remedy: project_file.remedy().into(),
         });
     }

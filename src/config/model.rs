@@ -243,6 +243,34 @@ pub enum EventMethod {
 }
 
 impl FailedFile {
+    /// Returns which file fails and why, in words that a model may read.
+    #[must_use]
+    pub fn message(&self) -> String {
+        Self::message_at(&self.location, &self.cause)
+    }
+
+    /// Returns which file fails, why, and what the user can do. The text is for a person, not for a
+    /// model.
+    #[must_use]
+    pub fn notice(&self) -> String {
+        match self.cause.strip_suffix(" A person must approve it.") {
+            Some(problem) => {
+                let message = Self::message_at(&self.location, problem);
+                let remedy = self.remedy.strip_prefix("review").map(|rest| format!("Review{rest}"));
+                format!("{message} {}.", remedy.as_deref().unwrap_or(&self.remedy))
+            }
+            None => format!("{}; {}", self.message(), self.remedy),
+        }
+    }
+
+    /// Returns the message of a file at `location` that fails for `cause`.
+    pub(crate) fn message_at(location: &Location, cause: &str) -> String {
+        match cause.strip_prefix("this file ") {
+            Some(rest) => format!("{location} {rest}"),
+            None => format!("{location}: {cause}"),
+        }
+    }
+
     /// Returns the failure of a file that can't be loaded for these `problems`.
     pub(crate) fn unloadable<'p>(
         location: Location,

@@ -29,6 +29,9 @@ impl LoadOptions {
             places.extend(approvals.map(|store| store.directory().to_owned()));
             for file in &config.project_files {
                 places.extend(file.bundle.files().into_iter().map(|file| file.path));
+                // A script that is restored, or that appears where a hook looks first.
+                let absent = file.bundle.hooks.iter().flat_map(|hook| hook.absent.values());
+                places.extend(absent.cloned());
             }
         }
         places.extend(directories.iter().flat_map(|directory| {

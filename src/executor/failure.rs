@@ -1,8 +1,9 @@
 //! What the failure of a hook means: its `on_error` decides, or else the event's contract.
 
+use super::build::FAILED_FILE;
 use super::interpret::{Interpreter, last_line};
 use super::outcome::Outcome;
-use crate::config::OnError;
+use crate::config::{FailedFile, OnError};
 use crate::event::{FailureMode, Permission};
 use crate::wire::{Decision, HookStatus, Output};
 
@@ -53,9 +54,14 @@ impl Interpreter<'_> {
     }
 
     fn failed_as(&self, on_error: OnError, cause: &str, status: HookStatus) -> Outcome {
-        let text = format!("hook {} failed: {cause}", self.bound.title());
-        let mut outcome =
-            Outcome { status, error: Some(cause.to_owned()), ..Outcome::none(self.bound.index) };
+        let hook = &self.bound.hook;
+        let (text, cause) = if hook.kind == FAILED_FILE {
+            let text = FailedFile::message_at(&hook.location, cause);
+            (text.clone(), text)
+        } else {
+            (format!("hook {} failed: {cause}", self.bound.title()), cause.to_owned())
+        };
+        let mut outcome = Outcome { status, error: Some(cause), ..Outcome::none(self.bound.index) };
         let decision = match on_error {
             OnError::Block => Some(Decision::Deny),
             OnError::Ask if self.contract.permission == Permission::None => Some(Decision::Deny),

@@ -1,6 +1,6 @@
 //! A hooks file and the scripts that its hooks execute, as one thing to approve.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -39,6 +39,13 @@ pub struct CoveredHook {
     pub problems: Vec<String>,
     /// What it names or runs and the approval does not cover.
     pub uncovered: Vec<String>,
+    /// The names of those of `scripts` that lie beside the hooks file although the hook runs elsewhere:
+    /// the hook fails when one changes, and another file may be the one that runs.
+    pub beside: BTreeSet<String>,
+    /// The names that `scripts:` lists and that no command text names.
+    pub(crate) listed: BTreeSet<String>,
+    /// Where the hook would find a script, and no file is.
+    pub(crate) absent: BTreeMap<String, PathBuf>,
 }
 
 /// A hooks file and the scripts that its hooks execute, as they are now.
@@ -126,6 +133,9 @@ impl CoveredHook {
         digests: &mut BTreeMap<PathBuf, Result<String, String>>,
         left: &mut u64,
     ) {
+        let names = executed.scripts.keys().cloned();
+        self.beside = names.filter(|name| !executed.claimed.contains(name)).collect();
+        (self.listed, self.absent) = (executed.listed, executed.absent);
         for (name, path) in executed.scripts {
             let digest = digests.entry(path.clone()).or_insert_with(|| {
                 let digest: io::Result<String> = files::digest_of_file(&path, left);
@@ -145,7 +155,7 @@ impl CoveredHook {
         }
         let missing = executed.missing.into_iter();
         self.problems
-            .extend(missing.map(|path| format!("`{path}`, which `scripts:` lists, is missing")));
+            .extend(missing.map(|path| format!("`{path}`, listed in `scripts:`, is missing")));
         self.uncovered = executed.uncovered.into_iter().collect();
     }
 }

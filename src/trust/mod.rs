@@ -11,4 +11,4 @@ mod store;
 
 pub use bundle::{Bundle, BundleFile, CoveredHook};
 pub use permissions::{UnsafeFile, check_permissions};
-pub use store::{Approval, Trust, TrustStore};
+pub use store::{Approval, ScriptChange, Trust, TrustStore};

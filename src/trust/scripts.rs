@@ -70,6 +70,13 @@ pub(crate) struct Places {
 pub(crate) struct Executed {
     /// The scripts by name: the path from the root of the repository, links not followed.
     pub(crate) scripts: BTreeMap<String, PathBuf>,
+    /// The names of scripts that run, or that `scripts:` lists. Other scripts only lie beside the hooks
+    /// file, and the hook runs elsewhere.
+    pub(crate) claimed: BTreeSet<String>,
+    /// The names of scripts that `scripts:` lists and that no command text names.
+    pub(crate) listed: BTreeSet<String>,
+    /// Where a word leads and no file is. An approval that names one of these misses it.
+    pub(crate) absent: BTreeMap<String, PathBuf>,
     /// Files that `scripts:` lists and that are not there.
     pub(crate) missing: Vec<String>,
     /// What the hook names or runs and an approval does not cover.
@@ -134,9 +141,7 @@ impl Places {
             _ => {}
         }
         for path in &hook.scripts {
-            if !search.cover(&Word::literal(path)) {
-                search.executed.missing.push(path.clone());
-            }
+            search.list(path);
         }
         if look {
             search.seen.extend(own.values().map(Word::literal));
@@ -157,8 +162,14 @@ impl Places {
                 str::to_owned,
             ))
         };
-        inside(&straight(path)).or_else(|| inside(&path.canonicalize().ok()?))
+        inside(&straight(path)).or_else(|| inside(&real(path)?))
     }
+}
+
+/// Returns `path` with links followed; for a file that does not exist, the links before it.
+fn real(path: &Path) -> Option<PathBuf> {
+    let (existing, real) = path.ancestors().find_map(|it| Some((it, it.canonicalize().ok()?)))?;
+    Some(real.join(path.strip_prefix(existing).ok()?))
 }
 
 /// Returns `path` without `.` and `..`, no link followed.
@@ -286,22 +297,53 @@ impl Search<'_> {
 
     /// Covers the file of the project that `word` leads to, and returns whether there is one.
     fn cover(&mut self, word: &Word) -> bool {
-        let found = self.find(word);
-        let is_found = !found.is_empty();
-        self.executed.scripts.extend(found);
-        is_found
+        let run = self.path(word).map(|path| self.run_in.join(path));
+        let found = self.locate(word);
+        let runs = found.iter().filter(|(_, path)| Some(path) == run.as_ref());
+        let claimed: Vec<String> = runs.map(|(name, _)| name.clone()).collect();
+        // A file beside the hooks file is not the one that runs elsewhere.
+        if claimed.is_empty() && !found.is_empty() {
+            self.uncovered(&word.text);
+        }
+        self.executed.claimed.extend(claimed);
+        !found.is_empty()
+    }
+
+    /// Covers a file that `scripts:` lists.
+    fn list(&mut self, path: &str) {
+        let before = self.executed.scripts.keys().chain(self.executed.absent.keys());
+        let before: BTreeSet<String> = before.cloned().collect();
+        let word = Word::literal(path);
+        if self.locate(&word).is_empty() {
+            self.executed.missing.push(path.to_owned());
+        }
+        for (name, _) in self.candidates(&word) {
+            if !before.contains(&name) {
+                self.executed.listed.insert(name.clone());
+            }
+            self.executed.claimed.insert(name);
+        }
+    }
+
+    /// Covers the files of the project that `word` leads to and returns them. Remembers the places
+    /// that it leads to where no file is.
+    fn locate(&mut self, word: &Word) -> Vec<(String, PathBuf)> {
+        let (found, absent): (Vec<_>, Vec<_>) =
+            self.candidates(word).into_iter().partition(|(_, path)| path.is_file());
+        self.executed.scripts.extend(found.iter().cloned());
+        self.executed.absent.extend(absent);
+        found
     }
 
     fn uncovered(&mut self, what: &str) {
         self.executed.uncovered.insert(what.to_owned());
     }
 
-    /// Returns the files of the project that `word` leads to, by name.
-    fn find(&self, word: &Word) -> Vec<(String, PathBuf)> {
+    /// Returns the places in the project that `word` leads to, by name, whether a file is there or not.
+    fn candidates(&self, word: &Word) -> Vec<(String, PathBuf)> {
         let Some(path) = self.path(word) else { return Vec::new() };
-        let found = [&self.run_in, &self.places.directory].map(|base| base.join(&path));
-        let files = found.into_iter().filter(|path| path.is_file());
-        files.filter_map(|path| Some((self.places.name(&path)?, path))).collect()
+        let places = [&self.run_in, &self.places.directory].map(|base| base.join(&path));
+        places.into_iter().filter_map(|path| Some((self.places.name(&path)?, path))).collect()
     }
 
     /// Returns the path that a word is, when nothing but a known directory is expanded in it.
@@ -325,8 +367,8 @@ impl Search<'_> {
             let value =
                 word.text.split_once('=').map(|(_, value)| Word { text: value.into(), ..word });
             for word in [Some(word), value].into_iter().flatten() {
-                let files = self.find(&word);
-                let new = files.into_iter().map(|(name, _)| name);
+                let places = self.candidates(&word).into_iter();
+                let new = places.filter(|(_, path)| path.is_file()).map(|(name, _)| name);
                 let new = new.filter(|name| !self.executed.scripts.contains_key(name));
                 self.executed.uncovered.extend(new.collect::<Vec<_>>());
             }

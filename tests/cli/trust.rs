@@ -22,7 +22,10 @@ fn what_was_not_approved_does_not_run_and_its_absence_denies() {
     let sandbox = project();
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run();
     let run = run.exits(2);
-    assert!(run.stdout.contains("was never approved; a person must approve it"), "{run:?}");
+    assert!(
+        run.stdout.contains("hooks.yaml is not approved. A person must approve it."),
+        "{run:?}"
+    );
     assert!(run.stderr.contains("hookexec trust add"), "{run:?}");
     // The model reads the message, and the user the rest.
     let verdict: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
@@ -32,7 +35,7 @@ fn what_was_not_approved_does_not_run_and_its_absence_denies() {
     // Others are told by `check`, in its words; see below of people.
     let check = sandbox.hookexec(["check"]).run().exits(0);
     for said in [&run.stderr, &check.stderr] {
-        assert!(said.contains("this file was never approved"), "{said}");
+        assert!(said.contains(" is not approved"), "{said}");
     }
     let explained = sandbox.hookexec(["explain", "pre_tool_use"]).stdin(CALL).run().exits(0);
     assert!(!explained.stdout.contains("exit code"), "{explained:?}");
@@ -66,7 +69,7 @@ stop: [ { type: command, command: a }, { type: command, command: b } ]
         let text = sandbox.hookexec(["run", event, "--format", "text"]).stdin(CALL).run();
         let text = text.exits(code);
         let said = [text.stderr.as_str(), &text.stdout].concat();
-        assert_eq!(said.matches("was never approved").count(), 1, "{said}");
+        assert_eq!(said.matches("is not approved").count(), 1, "{said}");
         assert_eq!(said.matches("hookexec trust add").count(), 1, "{said}");
     }
 }
@@ -156,7 +159,10 @@ fn a_script_is_found_through_the_variables_of_its_working_directory() {
         }
         sandbox.script("tools/guard.sh", "#!/bin/sh\nexit 0\n");
         let run = hookexec(&["run", "pre_tool_use"], "tools").exits(2);
-        assert!(run.stdout.contains("`tools/guard.sh`, which "), "{place}: {run:?}");
+        assert!(
+            run.stdout.contains("`tools/guard.sh` changed after its approval"),
+            "{place}: {run:?}"
+        );
     }
 }
 
@@ -170,7 +176,7 @@ fn a_shell_of_the_project_is_part_of_the_approval() {
 
     sandbox.script("tools/guard.sh", "#!/bin/sh\ntouch ran\n");
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-    assert!(run.stdout.contains("`tools/guard.sh`, which "), "{run:?}");
+    assert!(run.stdout.contains("`tools/guard.sh` changed after its approval"), "{run:?}");
     assert!(!sandbox.project().join("ran").exists());
 }
 
@@ -333,7 +339,7 @@ fn a_home_behind_a_link_ends_the_search_as_one_that_is_none() {
     std::os::unix::fs::symlink(sandbox.home(), &link).unwrap();
     let run = sandbox.hookexec(["run", "pre_tool_use"]).env("HOME", &link);
     let run = run.current_dir(link.join("work/below")).stdin(CALL).run().exits(2);
-    assert!(run.stdout.contains("was never approved"), "{run:?}");
+    assert!(run.stdout.contains("is not approved"), "{run:?}");
 }
 
 #[test]
@@ -350,4 +356,85 @@ fn a_home_that_is_wherever_one_stands_is_none() {
         run.stdout.contains("there is no home directory to find the user's hooks in"),
         "{run:?}"
     );
+}
+
+/// Two clones with the same bytes, of which the first is approved.
+fn clones() -> Sandbox {
+    let sandbox = Sandbox::new();
+    for clone in ["one", "two"] {
+        std::fs::create_dir_all(sandbox.project().join(clone).join(".git")).unwrap();
+        sandbox.write(format!("{clone}/hooks.yaml"), HOOKS);
+        sandbox.write(format!("{clone}/guard.sh"), "echo '{\"decision\":\"allow\"}'\n");
+    }
+    let _ = sandbox.hookexec(["trust", "add", "--yes", "--cwd", "one"]).run().exits(0);
+    sandbox
+}
+
+#[test]
+fn a_clone_that_was_used_notices_what_happens_to_its_hooks_file() {
+    for (text, code, said) in [
+        (None, 0, "this approved file is gone"),
+        (Some("hooks: {}\n"), 2, "changed after its approval"),
+        (
+            Some("pre_tool_use: [{ hooks: [{ type: command, command: 'true' }] }]\n"),
+            2,
+            "changed after its approval",
+        ),
+    ] {
+        let sandbox = clones();
+        let run = |code| {
+            let run = sandbox.hookexec(["run", "pre_tool_use", "--cwd", "two"]).stdin(CALL).run();
+            run.exits(code)
+        };
+        // `trust` alone is not a use.
+        let _ = sandbox.hookexec(["trust", "show", "--cwd", "two"]).run().exits(0);
+        let list = || sandbox.hookexec(["trust", "list"]).run().exits(0).stdout;
+        assert_eq!(list().lines().count(), 1, "{}", list());
+        let allowed = run(0);
+        assert!(allowed.stdout.contains(r#""decision":"allow""#), "{allowed:?}");
+        assert_eq!(list().lines().count(), 2, "{}", list());
+        let path = sandbox.project().join("two/hooks.yaml");
+        match text {
+            Some(text) => std::fs::write(&path, text).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+        let noticed = run(code);
+        assert!(noticed.stdout.contains(said), "{text:?}: {noticed:?}");
+    }
+}
+
+#[test]
+fn a_version_that_another_clone_approved_later_runs_and_an_earlier_one_does_not() {
+    let sandbox = clones();
+    let run = || sandbox.hookexec(["run", "pre_tool_use", "--cwd", "two"]).stdin(CALL).run();
+    let _ = run().exits(0);
+    let later = format!("{HOOKS}# later\n");
+    sandbox.write("one/hooks.yaml", &later);
+    let _ = sandbox.hookexec(["trust", "add", "--yes", "--cwd", "one"]).run().exits(0);
+    sandbox.write("two/hooks.yaml", &later);
+    let _ = run().exits(0);
+    sandbox.write("two/hooks.yaml", HOOKS);
+    let denied = run().exits(2);
+    assert!(denied.stdout.contains("changed after its approval"), "{denied:?}");
+}
+
+#[test]
+fn a_store_that_can_not_be_written_delays_no_event() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let sandbox = clones();
+    let store = sandbox.home().join(".local/state/hookexec/trust");
+    std::fs::set_permissions(&store, std::fs::Permissions::from_mode(0o500)).unwrap();
+    let run = sandbox.hookexec(["run", "pre_tool_use", "--cwd", "two"]).stdin(CALL).run().exits(0);
+    std::fs::set_permissions(&store, std::fs::Permissions::from_mode(0o700)).unwrap();
+    assert!(run.stdout.contains(r#""decision":"allow""#) && run.stderr.is_empty(), "{run:?}");
+}
+
+#[test]
+fn an_approval_that_is_taken_back_in_one_clone_is_not_kept_by_another() {
+    let sandbox = clones();
+    let run = || sandbox.hookexec(["run", "pre_tool_use", "--cwd", "two"]).stdin(CALL).run();
+    let _ = run().exits(0);
+    std::fs::remove_file(sandbox.project().join("one/hooks.yaml")).unwrap();
+    let _ = sandbox.hookexec(["trust", "remove", "--yes", "--cwd", "one"]).run().exits(0);
+    let _ = run().exits(2);
 }

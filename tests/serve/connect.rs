@@ -39,7 +39,7 @@ fn the_server_answers_as_the_command_itself_does() {
     let asked = run(&sandbox, &["--connect", socket], "rm x").exits(2);
     let alone = run(&sandbox, &[], "rm x").exits(2);
     assert_eq!(timeless(&alone), timeless(&asked));
-    assert!(asked.stdout.contains("has changed since it was approved"), "{asked:?}");
+    assert!(asked.stdout.contains("changed after its approval"), "{asked:?}");
     // It was the server: a run on its own says so on stderr, too.
     assert!(asked.stderr.is_empty() && alone.stderr.contains("trust add"), "{asked:?} {alone:?}");
 }
