@@ -170,7 +170,7 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             match target.format {
                 Format::Json => output::print_json(&row)?,
                 Format::Text => {
-                    output::print(&format!("{}: already approved\n", row.shown_path()))?
+                    output::print(&format!("{}: already approved\n", row.shown_path()))?;
                 }
             }
             continue;
