@@ -158,12 +158,11 @@ impl Verdict {
             }
         }
         // A file that failed says the same at each event of the moment.
-        fn join_new_lines(before: &mut Option<String>, after: Option<String>) {
+        fn join_new_lines(before: &mut Option<String>, after: Option<&str>) {
             let is_new = |line: &&str| {
                 before.iter().flat_map(|text| text.lines()).all(|known| known != *line)
             };
-            let new: Option<Vec<&str>> =
-                after.as_ref().map(|text| text.lines().filter(is_new).collect());
+            let new: Option<Vec<&str>> = after.map(|text| text.lines().filter(is_new).collect());
             let new = new.filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n"));
             join(before, new);
         }
@@ -178,7 +177,7 @@ impl Verdict {
             self.exit_code = next.exit_code;
             self.stderr = next.stderr;
         } else if next.decision == self.decision {
-            join_new_lines(&mut self.message, next.message);
+            join_new_lines(&mut self.message, next.message.as_deref());
         }
         self.allowed &= next.allowed;
         if self.withholds() {
@@ -186,7 +185,7 @@ impl Verdict {
         }
         self.hooks.extend(next.hooks);
         join(&mut self.additional_context, next.additional_context);
-        join_new_lines(&mut self.system_message, next.system_message);
+        join_new_lines(&mut self.system_message, next.system_message.as_deref());
         last(&mut self.updated_input, next.updated_input);
         last(&mut self.updated_tool_name, next.updated_tool_name);
         last(&mut self.updated_messages, next.updated_messages);
