@@ -2,8 +2,9 @@
 
 use hookexec::agents::{self, Agent, NativeCall};
 use hookexec::executor::{Explanation, Selection};
+use hookexec::trust::Trust;
 use hookexec::wire::{HookReport, Mode};
-use hookexec::{Decision, Event, Executor, Input, Verdict};
+use hookexec::{Config, Decision, Event, Executor, Input, Verdict};
 use serde::Serialize;
 
 use super::config::ConfigArgs;
@@ -22,7 +23,7 @@ use super::{explain_text, input, log, output};
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
     /// The event; `hookexec events` lists them
-    #[arg(value_parser = EventParser, required_unless_present = "from")]
+    #[arg(value_parser = EventParser)]
     event: Option<Event>,
 
     /// Reads the payload of this agent and judges as `run --from` does; `hookexec agents` lists them
@@ -115,6 +116,9 @@ pub(super) enum Effect {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        if self.event.is_none() && self.from.is_none() {
+            return Err(no_event());
+        }
         let stdin = input::read_stdin()?;
         let moment = self.moment(&stdin)?;
         let mut config = self.config.clone();
@@ -123,7 +127,7 @@ impl Args {
         }
         let executor = config.executor_unrecorded()?;
         if let Some(wanted) = &self.why_not {
-            return self.explain_one(&executor, &moment, wanted);
+            return self.explain_one(&config, &executor, &moment, wanted);
         }
 
         self.log.start();
@@ -141,7 +145,7 @@ impl Args {
     fn moment(&self, stdin: &[u8]) -> Result<Moment, CommandError> {
         let Some(agent) = self.from else {
             let Some(event) = self.event else {
-                return Err(CommandError::usage("which event? `hookexec events` lists them"));
+                return Err(no_event());
             };
             let input = input::parse("explain", event, stdin)?;
             return Ok(Moment::Own(event, Box::new(input)));
@@ -158,20 +162,18 @@ impl Args {
 
     fn explain_one(
         &self,
+        config: &ConfigArgs,
         executor: &Executor,
         moment: &Moment,
         wanted: &str,
     ) -> Result<Exit, CommandError> {
         let all = moment.explain(executor);
-        // `hooks.yaml:5` from any directory, as `log --hook` takes it.
-        let place = format!("/{wanted}");
-        let names = |explanation: &&Explanation| {
-            explanation.name == wanted
-                || explanation.source == wanted
-                || explanation.source.ends_with(&place)
-        };
-        let found: Vec<&Explanation> = all.iter().filter(names).collect();
+        let is_named = |it: &&Explanation| is_wanted(&it.name, &it.source, wanted);
+        let found: Vec<&Explanation> = all.iter().filter(is_named).collect();
         if found.is_empty() {
+            if let Some(error) = unapproved(config, wanted) {
+                return Err(error);
+            }
             let known: Vec<String> =
                 all.iter().map(|one| format!("  {} ({})", one.name, one.source)).collect();
             let hint = if known.is_empty() {
@@ -196,6 +198,36 @@ impl Args {
         }
         Ok(Exit::Success)
     }
+}
+
+fn no_event() -> CommandError {
+    CommandError::usage("no event is named")
+        .hint("name one of `hookexec events`, or give an agent's own payload with `--from AGENT`")
+}
+
+fn is_wanted(name: &str, source: &str, wanted: &str) -> bool {
+    // `hooks.yaml:5` from any directory, as `log --hook` takes it.
+    name == wanted || source == wanted || source.ends_with(&format!("/{wanted}"))
+}
+
+/// Returns the error for a hook of a file that no person approved: the file fails as a whole, and its
+/// hooks are not explained.
+fn unapproved(config: &ConfigArgs, wanted: &str) -> Option<CommandError> {
+    let mut options = config.options().ok()?;
+    options.only_show = true;
+    let config = Config::load(&options).ok()?;
+    let hook = config
+        .hooks
+        .iter()
+        .find(|hook| is_wanted(&hook.label(), &hook.location.to_string(), wanted))?;
+    let path = hook.location.path();
+    let file = config.project_files.iter().find(|file| file.bundle.path == path)?;
+    if file.trust == Trust::Approved {
+        return None;
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let message = format!("{name} is not approved, so none of its hooks runs");
+    Some(CommandError::usage(message).hint(file.remedy()))
 }
 
 /// What happened.

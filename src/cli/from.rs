@@ -397,6 +397,9 @@ struct Firing {
 fn note_firing(agent: Agent, firing: &Firing) {
     let Some(directory) = firings(agent) else { return };
     let Firing { native, cwd } = firing;
+    // Some payloads name no directory; the agent then started hookexec where it works.
+    let here = || std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
+    let cwd = if cwd.is_empty() { here() } else { cwd.clone() };
     let write = |directory: &Path| std::fs::write(directory.join(native), format!("{cwd}\n"));
     if write(&directory).is_err() && std::fs::create_dir_all(&directory).is_ok() {
         let _ = write(&directory);

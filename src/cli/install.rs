@@ -75,6 +75,18 @@ impl TargetArgs {
         self.agents.iter().map(|agent| self.target(*agent, &project)).collect()
     }
 
+    /// Returns the other scope, and its settings, where these call hookexec as well.
+    pub(crate) fn other_installation(&self, settings: &Settings) -> Option<(Scope, PathBuf)> {
+        let scope = match self.scope {
+            Scope::User => Scope::Project,
+            Scope::Project => Scope::User,
+        };
+        let other = Settings::of(settings.agent, scope, &std::env::current_dir().ok()?)?;
+        let text = store::read(&other.path).ok().flatten()?;
+        let is_installed = other.installed(&text).is_ok_and(|entries| !entries.is_empty());
+        (is_installed && other.path != settings.path).then_some((scope, other.path))
+    }
+
     fn target(&self, agent: Agent, project: &Path) -> Result<Target, CommandError> {
         let Some(plugin) = agent.plugin() else {
             let settings = Settings::of(agent, self.scope, project).ok_or_else(no_home)?;
@@ -153,6 +165,14 @@ impl Args {
             .with(before.as_deref(), &entries)
             .map_err(|error| uneditable(settings, &error))?;
         let title = settings.agent.title();
+        if let Some((scope, other)) = self.target.other_installation(settings) {
+            warn(&format!(
+                "{title} calls hookexec in {} as well, and every hook runs twice here; keep one of \
+                 them: `hookexec uninstall {} --scope {scope}`",
+                other.display(),
+                settings.agent
+            ));
+        }
         if current.as_deref() == Some(new.as_str()) {
             output::talk(&format!("{title}: already installed in {}\n", path.display()));
             return Ok(());

@@ -50,6 +50,13 @@ impl Args {
         let installed = installed.map_err(|error| uneditable(settings, &error))?;
         let (Some(current), Some(true)) = (current, installed) else {
             output::talk(&format!("{title}: not installed in {}\n", path.display()));
+            if let Some((scope, path)) = self.target.other_installation(settings) {
+                output::talk(&format!(
+                    "  it is installed in {}: `hookexec uninstall {} --scope {scope}`\n",
+                    path.display(),
+                    settings.agent
+                ));
+            }
             return Ok(());
         };
         let backup = Backup::of(path).ok_or_else(no_home)?;

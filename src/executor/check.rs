@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::build::unknown_type;
 use super::dispatch::Executor;
 use super::worst::WorstCase;
-use crate::config::{Diagnostic, Diagnostics, Hook, LoadOptions, Loading, ProjectFile};
+use crate::config::{Diagnostic, Diagnostics, FailedFile, Hook, LoadOptions, Loading, ProjectFile};
 use crate::registry::Registry;
 
 /// What a look at a configuration found.
@@ -21,6 +21,9 @@ pub struct Check {
     pub problems: Diagnostics,
     /// The problems among them that are files that are not read, although somebody may count on them.
     pub left_out: Diagnostics,
+    /// The files that fail: those that can't be loaded, that no person approved, or that were approved
+    /// and are gone.
+    pub failed: Vec<FailedFile>,
     /// How long the hooks of each event may take.
     pub worst_cases: Vec<WorstCase>,
     configured: Vec<Arc<Hook>>,
@@ -51,7 +54,7 @@ impl Executor {
         let loading = Loading::layers(options).complete();
         let (config, mut problems) = (loading.config, loading.problems);
         let (files, hooks) = (config.files.clone(), config.hooks.len());
-        let left_out = config.left_out.clone();
+        let (left_out, failed) = (config.left_out.clone(), config.failed.clone());
         if !problems.has_errors() {
             problems.extend(config.project_files.iter().filter_map(ProjectFile::warning));
         }
@@ -70,6 +73,6 @@ impl Executor {
         problems.sort(&files);
         let configured = executor.configured.clone();
         let hooks = hooks.saturating_sub(broken);
-        Check { files, hooks, problems, left_out, worst_cases, configured }
+        Check { files, hooks, problems, left_out, failed, worst_cases, configured }
     }
 }

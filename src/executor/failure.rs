@@ -1,7 +1,7 @@
 //! What the failure of a hook means: its `on_error` decides, or else the event's contract.
 
 use super::build::FAILED_FILE;
-use super::interpret::{Interpreter, last_line};
+use super::interpret::{Interpreter, cause_line};
 use super::outcome::Outcome;
 use crate::config::{FailedFile, OnError};
 use crate::event::{FailureMode, Permission};
@@ -33,7 +33,7 @@ impl Interpreter<'_> {
 
     /// An exit code without a meaning: the hook's own error, which by convention blocks nothing.
     pub(super) fn erred(&self, code: i32, stderr: &str) -> Outcome {
-        let cause = match last_line(stderr) {
+        let cause = match cause_line(stderr) {
             "" => format!("exit code {code}"),
             line => format!("exit code {code}: {line}"),
         };

@@ -64,7 +64,7 @@ impl Interpreter<'_> {
             (1.., Stdout::Answer(output)) if output.decision > Some(Decision::Allow) => {
                 self.answered(verdict_only(*output))
             }
-            (code, _) if NOT_RUN.contains(&code) => self.failed(&match last_line(stderr) {
+            (code, _) if NOT_RUN.contains(&code) => self.failed(&match cause_line(stderr) {
                 "" => format!("exit code {code}: the program was not found or can't be run"),
                 line => format!("exit code {code}: {line}"),
             }),
@@ -190,8 +190,14 @@ fn verdict_only(output: Output) -> Output {
     }
 }
 
-pub(super) fn last_line(text: &str) -> &str {
-    text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
+/// Returns the cause in what a program wrote to stderr: the last line whose first word ends in
+/// `Error:`, as Node.js and Python write it, else the last line that is not empty.
+pub(super) fn cause_line(stderr: &str) -> &str {
+    let named =
+        |line: &&str| line.split_whitespace().next().is_some_and(|it| it.ends_with("Error:"));
+    let mut lines = stderr.lines().rev().map(str::trim).filter(|line| !line.is_empty());
+    let last = lines.clone().next().unwrap_or_default();
+    lines.find(named).unwrap_or(last)
 }
 
 fn lossy(bytes: &[u8]) -> String {
@@ -203,6 +209,21 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+
+    #[test]
+    fn the_cause_of_a_crash_is_the_line_that_names_the_error() {
+        for (stderr, cause) in [
+            (
+                "node:internal\n  throw err;\n\nError: Cannot find module 'x'\n    at y\n\nNode.js v20\n",
+                "Error: Cannot find module 'x'",
+            ),
+            ("Traceback:\n    raise ValueError('a')\nValueError: a\n", "ValueError: a"),
+            ("starting\nsh: no-such: not found\n\n", "sh: no-such: not found"),
+            ("\n", ""),
+        ] {
+            assert_eq!(cause_line(stderr), cause, "{stderr}");
+        }
+    }
     use crate::config::{Command, Hook};
     use crate::event::Event;
     use crate::registry::{BoxFuture, Call, Failure, Handler};

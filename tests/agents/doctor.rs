@@ -51,6 +51,55 @@ fn a_guard_that_is_installed_and_seen_firing_is_live() {
 }
 
 #[test]
+fn a_call_in_another_project_is_told_as_such() {
+    let sandbox = sandbox();
+    let _ = hookexec(&sandbox, &["install", "claude-code", "--scope", "project"]).exits(0);
+    let elsewhere = sandbox.home();
+    let payload = json!({
+        "hook_event_name": "PreToolUse", "cwd": elsewhere, "tool_name": "Bash", "tool_input": {}
+    });
+    fire(&sandbox, "claude-code", "PreToolUse", &payload.to_string());
+    let said = hookexec(&sandbox, &["doctor", "claude-code"]).stdout;
+    let other = "warning  pre_tool_use (PreToolUse): never seen in this project; last in another, ";
+    assert!(said.contains(other), "{said}");
+}
+
+#[test]
+fn a_project_only_installation_is_mended_in_the_project() {
+    let sandbox = sandbox();
+    let _ = hookexec(&sandbox, &["install", "claude-code", "--scope", "project"]).exits(0);
+    let path = sandbox.project().join(".claude/settings.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("--event PreToolUse ", "--event Stop ")).unwrap();
+    let said = hookexec(&sandbox, &["doctor", "claude-code"]).exits(1).stdout;
+    let advice = "not registered: run `hookexec install claude-code --scope project` again";
+    assert!(said.contains(advice), "{said}");
+}
+
+#[test]
+fn an_approved_file_that_is_gone_is_a_problem() {
+    let sandbox = sandbox();
+    sandbox.write("hooks.yaml", "hooks: { stop: { type: command, command: 'true' } }");
+    sandbox.trust();
+    fs::remove_file(sandbox.project().join("hooks.yaml")).unwrap();
+    let said = hookexec(&sandbox, &["doctor"]).exits(1).stdout;
+    assert!(said.contains("project/hooks.yaml: a person approved this file"), "{said}");
+}
+
+#[test]
+fn a_script_that_changed_after_its_approval_is_named() {
+    let sandbox = sandbox();
+    sandbox.write("check.py", "pass");
+    let hook = "hooks: { stop: { name: check, type: command, command: python3 check.py } }";
+    sandbox.write("hooks.yaml", hook);
+    sandbox.trust();
+    sandbox.write("check.py", "print()");
+    let said = hookexec(&sandbox, &["doctor"]).exits(1).stdout;
+    let line = said.lines().find(|line| line.contains("`check` (")).unwrap_or_default();
+    assert!(line.contains("it fails: `check.py`") && line.contains("changed"), "{said}");
+}
+
+#[test]
 fn a_call_by_hand_is_no_call_of_the_agent() {
     let sandbox = sandbox();
     let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
@@ -369,11 +418,7 @@ fn a_projects_hooks_must_be_approved() {
         "pre_tool_use: [ { hooks: { type: command, command: 'true' } } ]",
     );
     let done = hookexec(&sandbox, &["doctor"]).exits(1);
-    assert!(
-        done.stdout.contains("not approved, and therefore fails: see `hookexec trust`"),
-        "{}",
-        done.stdout
-    );
+    assert!(done.stdout.contains("it fails: this file was never approved"), "{}", done.stdout);
 }
 
 #[test]

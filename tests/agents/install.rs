@@ -167,6 +167,22 @@ fn a_file_that_cannot_be_understood_is_not_touched() {
 }
 
 #[test]
+fn an_installation_in_the_other_scope_is_named() {
+    let sandbox = Sandbox::new();
+    let run = |args: &[&str]| sandbox.hookexec(args).run().exits(0).stderr;
+    let _ = run(&["install", "claude-code", "--scope", "project"]);
+    let said = run(&["uninstall", "claude-code"]);
+    let hint = "project/.claude/settings.json: `hookexec uninstall claude-code --scope project`";
+    assert!(said.contains("not installed in") && said.contains(hint), "{said}");
+
+    let _ = run(&["uninstall", "claude-code", "--scope", "project"]);
+    assert!(!run(&["install", "claude-code"]).contains("twice"));
+    let said = run(&["install", "claude-code", "--scope", "project"]);
+    assert!(said.contains("every hook runs twice here"), "{said}");
+    assert!(said.contains("hookexec uninstall claude-code --scope user"), "{said}");
+}
+
+#[test]
 fn a_file_of_which_the_agent_would_read_no_hook_is_not_touched() {
     for agent in ["claude-code", "codex", "copilot"] {
         for text in ["{\n  // mine\n  \"a\": 1\n}\n", "{\"a\": 1,}", "{\"a\": 1 /* one */}"] {

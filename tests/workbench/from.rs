@@ -155,6 +155,32 @@ fn why_not_finds_a_hook_of_a_discovered_file_by_file_and_line() {
 }
 
 #[test]
+fn why_not_says_that_a_file_is_not_approved() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", HOOKS);
+    let why_not = |hook: &str| {
+        let args = ["explain", "pre_tool_use", "--why-not", hook];
+        sandbox.hookexec(args).stdin(r#"{"tool_name":"read"}"#).run().exits(64).stderr
+    };
+    let said = why_not("no-shell");
+    let expected = "error: hooks.yaml is not approved, so none of its hooks runs\n";
+    assert!(said.contains(expected), "{said}");
+    assert!(said.contains("hookexec trust add"), "{said}");
+    assert!(why_not("no-shel").contains("no hook is called `no-shel`"));
+    sandbox.trust();
+    sandbox.write("hooks.yaml", &HOOKS.replace("no shell", "no shell at all"));
+    for hook in ["no-shell", "hooks.yaml:8"] {
+        assert!(why_not(hook).contains(expected), "{hook}");
+    }
+}
+
+#[test]
+fn explain_without_an_event_names_both_ways() {
+    let said = Sandbox::new().hookexec(["explain"]).run().exits(64).stderr;
+    assert!(said.contains("hookexec events") && said.contains("--from AGENT"), "{said}");
+}
+
+#[test]
 fn run_from_an_agent_shows_what_happened_on_stderr() {
     let sandbox = Sandbox::new();
     sandbox.write("hooks.yaml", HOOKS);

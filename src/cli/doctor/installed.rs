@@ -62,7 +62,7 @@ pub(super) fn findings(
     findings.extend(programs(&calls));
     findings.extend(twice(&calls));
     for event in configured(check) {
-        findings.push(event_finding(agent, event, &calls));
+        findings.push(event_finding(agent, event, &calls, project));
     }
     findings.extend(patience(agent, &calls, check));
     findings
@@ -180,8 +180,9 @@ fn registered(
     let entry_denies = call.denies_without_answer || !denies_without_answer(native);
     if native.is_deciding() && !(fails_closed && entry_denies) {
         let text = format!(
-            "{} does not deny when hookexec is missing or killed: run `hookexec install {agent}` again",
-            agent.title()
+            "{} does not deny when hookexec is missing or killed: run `{}` again",
+            agent.title(),
+            install(agent, scope)
         );
         findings.push(Finding::warning(text).about(&event));
     }
@@ -208,13 +209,13 @@ fn configured(check: &Check) -> Vec<Event> {
 }
 
 /// Says whether the hooks of `event` would run, and when they did last.
-fn event_finding(agent: Agent, event: Event, calls: &[Registered]) -> Finding {
+fn event_finding(agent: Agent, event: Event, calls: &[Registered], project: &Path) -> Finding {
     let firing: Vec<&Registered> =
         calls.iter().filter(|call| call.native.fires(agent).contains(&event)).collect();
     if firing.is_empty() {
         let possible = agent.events().iter().any(|native| native.fires(agent).contains(&event));
         let text = if possible {
-            format!("not registered: run `hookexec install {agent}` again")
+            format!("not registered: run `{}` again", install(agent, scope_of(calls)))
         } else {
             format!("{} has no such event, so its hooks never run there", agent.title())
         };
@@ -225,9 +226,15 @@ fn event_finding(agent: Agent, event: Event, calls: &[Registered]) -> Finding {
     let mut names: Vec<&str> = firing.iter().map(|call| call.native.name).collect();
     names.dedup();
     let names = names.join(", ");
-    let last = firing.iter().filter_map(|call| last_seen(agent, call.native)).max();
-    match last {
-        Some(time) => Finding::fine(format!("{event}: {names}, last seen {}", ago(time))),
+    let seen = firing.iter().filter_map(|call| last_seen(agent, call.native, project)).max();
+    match seen {
+        Some(Seen { is_here: true, time }) => {
+            Finding::fine(format!("{event}: {names}, last seen {}", ago(time)))
+        }
+        Some(Seen { time, .. }) => {
+            Finding::warning(format!("never seen in this project; last in another, {}", ago(time)))
+                .about(format!("{event} ({names})"))
+        }
         None => Finding::warning("never seen firing yet").about(format!("{event} ({names})")),
     }
 }
@@ -251,9 +258,15 @@ pub(super) fn by_plugin(
     if let Some(file) = installed {
         findings.push(Finding::fine(format!("installed: {}", file.path.display())));
     }
-    let seen = agent.events().iter().filter_map(|native| last_seen(agent, native)).max();
+    let seen = agent.events().iter().filter_map(|native| last_seen(agent, native, project)).max();
     findings.push(match seen {
-        Some(time) => Finding::fine(format!("its plugin last called {}", ago(time))),
+        Some(Seen { is_here: true, time }) => {
+            Finding::fine(format!("its plugin last called {}", ago(time)))
+        }
+        Some(Seen { time, .. }) => Finding::warning(format!(
+            "its plugin never called in this project; it last called in another, {}",
+            ago(time)
+        )),
         None if installed.is_some() => Finding::warning("its plugin never called hookexec yet"),
         None if asked && files.is_empty() => Finding::problem(format!(
             "its plugin never called hookexec: copy it from `{plugin}` of hookexec's repository"
@@ -267,8 +280,44 @@ pub(super) fn by_plugin(
     Some(findings)
 }
 
-fn last_seen(agent: Agent, native: &NativeEvent) -> Option<SystemTime> {
-    firings(agent)?.join(native.name).metadata().ok()?.modified().ok()
+/// When an agent called last.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Seen {
+    /// Whether it worked in the project that is looked at.
+    is_here: bool,
+    time: SystemTime,
+}
+
+fn last_seen(agent: Agent, native: &NativeEvent, project: &Path) -> Option<Seen> {
+    let note = firings(agent)?.join(native.name);
+    let time = note.metadata().ok()?.modified().ok()?;
+    let text = store::read(&note).ok().flatten().unwrap_or_default();
+    Some(Seen { is_here: is_in(Path::new(text.trim_end_matches('\n')), project), time })
+}
+
+/// Returns whether `directory` is in the project, or both are in the same repository.
+fn is_in(directory: &Path, project: &Path) -> bool {
+    fn repository(path: &Path) -> Option<&Path> {
+        path.ancestors().find(|ancestor| ancestor.join(".git").exists())
+    }
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (directory, project) = (real(directory), real(project));
+    let same = repository(&project).is_some_and(|it| repository(&directory) == Some(it));
+    same || directory.starts_with(&project)
+}
+
+/// Returns the command that writes the entries of `scope`.
+fn install(agent: Agent, scope: Scope) -> String {
+    match scope {
+        Scope::User => format!("hookexec install {agent}"),
+        Scope::Project => format!("hookexec install {agent} --scope project"),
+    }
+}
+
+/// Returns whose settings an advice is about: the project's if only these call hookexec.
+fn scope_of(calls: &[Registered]) -> Scope {
+    let is_projects = !calls.is_empty() && calls.iter().all(|call| call.scope == Scope::Project);
+    if is_projects { Scope::Project } else { Scope::User }
 }
 
 fn ago(time: SystemTime) -> String {
@@ -318,7 +367,7 @@ fn twice(calls: &[Registered]) -> Option<Finding> {
 /// Says where time runs out: the agent's before hookexec's, or hookexec's before a hook's.
 fn patience(agent: Agent, calls: &[Registered], check: &Check) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for Registered { native, call, timeout, .. } in calls {
+    for Registered { native, scope, call, timeout, .. } in calls {
         let within = Duration::from_secs(call.within);
         if let Some(timeout) = timeout
             && within.as_secs_f64() >= *timeout
@@ -336,7 +385,7 @@ fn patience(agent: Agent, calls: &[Registered], check: &Check) -> Vec<Finding> {
             if hook.timeout > within && hook.states_timeout() {
                 let remedy = timeout_for(hook.timeout).map_or_else(
                     || "no agent can be made to wait that long; lower its `timeout`".to_owned(),
-                    |timeout| format!("`hookexec install {agent} --timeout {timeout}`"),
+                    |timeout| format!("`{} --timeout {timeout}`", install(agent, *scope)),
                 );
                 let text = format!(
                     "`{}` ({}) may take {} s and is stopped after {} s: {remedy}",

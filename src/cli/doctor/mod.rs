@@ -183,15 +183,17 @@ fn hooks(check: &Check, project: &Path) -> Section {
     for problem in check.left_out.iter() {
         findings.push(Finding::problem(problem.to_string()));
     }
+    for file in check.failed.iter().filter(|file| !file.location.path().exists()) {
+        let path = file.location.path().display();
+        findings.push(Finding::problem(format!("{path}: {}; {}", file.cause, file.remedy)));
+    }
     let mut troubled: Vec<&Path> =
         errors().filter_map(|problem| Some(problem.location.as_ref()?.path())).collect();
     let mut of_hooks = Vec::new();
     for hook in check.configured().filter(|hook| hook.enabled) {
         let title = format!("`{}` ({})", hook.label(), hook.location);
-        let unapproved = hook
-            .untrusted
-            .is_some()
-            .then(|| "not approved, and therefore fails: see `hookexec trust`".to_owned());
+        let unapproved =
+            hook.untrusted.as_ref().map(|why| format!("it fails: {why}; see `hookexec trust`"));
         let missing = missing(hook, project).into_iter().map(|it| it.what);
         let said = of_hooks.len();
         let problems = unapproved.into_iter().chain(missing);
