@@ -242,6 +242,12 @@ impl Contract {
         self.may_block || matches!(self.rewrite, Rewrite::Response)
     }
 
+    /// Returns whether a denial keeps what a hook rewrites from being used. It does not take back what a
+    /// model or a tool said: redactors must see that whatever an earlier hook decided.
+    pub(crate) const fn denial_prevents(&self) -> bool {
+        !matches!(self.rewrite, Rewrite::Response | Rewrite::ToolResponse)
+    }
+
     /// Returns whether a hook's failure denies the event when nothing is said in `on_error`.
     #[must_use]
     pub const fn fails_closed(&self) -> bool {

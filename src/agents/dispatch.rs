@@ -5,6 +5,7 @@
 //! [`lifecycle`](crate::lifecycle).
 
 use std::collections::VecDeque;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use serde_json::Value;
@@ -74,6 +75,10 @@ pub struct Moment {
     guard_asks: bool,
     /// Whether the arguments are others than those the mandatory guard saw.
     unguarded: bool,
+    /// Whether the response is another one than `tool_response_transform` left.
+    untransformed: bool,
+    /// Until when the hooks of the project may run that others run after.
+    project_until: OnceLock<Instant>,
 }
 
 impl Moment {
@@ -94,6 +99,8 @@ impl Moment {
             verdict: denial.unwrap_or_else(no_opinion),
             guard_asks: false,
             unguarded: false,
+            untransformed: false,
+            project_until: OnceLock::new(),
         }
     }
 
@@ -108,6 +115,10 @@ impl Moment {
         while let Some(event) = self.left.front().copied() {
             self.fire(event, executor, call, deadline).await;
             self.left.pop_front();
+            if self.untransformed {
+                // The redactors see the response that the model will see, also if it is objected to.
+                self.fire_again(Event::ToolResponseTransform, executor, call, deadline).await;
+            }
             if self.is_over() {
                 self.left.clear();
                 return;
@@ -119,9 +130,7 @@ impl Moment {
         if call.event == Some(Event::PreToolUse) {
             if self.unguarded {
                 // The mandatory guard sees the arguments that will be executed.
-                self.say_repeated(true);
-                self.fire(Event::ToolGuard, executor, call, deadline).await;
-                self.say_repeated(false);
+                self.fire_again(Event::ToolGuard, executor, call, deadline).await;
             }
             if consults_approvers(call.agent, call.native) {
                 self.approve(executor, call, deadline).await;
@@ -142,7 +151,8 @@ impl Moment {
     /// Has the hooks fail, by their own `on_error`, that have not answered yet.
     pub fn give_up(&mut self, executor: &Executor, call: &NativeCall, why: &str) {
         let guard = (self.unguarded && !self.is_over()).then_some(Event::ToolGuard);
-        for event in std::mem::take(&mut self.left).into_iter().chain(guard) {
+        let redactors = self.untransformed.then_some(Event::ToolResponseTransform);
+        for event in std::mem::take(&mut self.left).into_iter().chain(guard).chain(redactors) {
             let input = self.rewritten.as_ref().unwrap_or(&call.input);
             self.verdict.absorb(executor.failed(event, Some(input), why));
         }
@@ -164,13 +174,21 @@ impl Moment {
         if !executor.has(event) {
             return;
         }
-        let approves = (call.event == Some(Event::PreToolUse)).then_some(Event::PermissionRequest);
-        let mut later = self.left.iter().copied().filter(|it| *it != event).chain(approves);
-        let others_follow = later.any(|event| executor.has_others(event));
-        let mut verdict =
-            self.ask(event, executor, call, Wish { deadline, others_follow, observer: None }).await;
+        let again: &[Event] = match call.event {
+            Some(Event::PreToolUse) => &[Event::ToolGuard, Event::PermissionRequest],
+            Some(Event::PostToolUse) => &[Event::ToolResponseTransform],
+            _ => &[],
+        };
+        let mut later = self.left.iter().chain(again).filter(|it| **it != event);
+        let others_follow = later.any(|event| executor.has_others(*event));
+        let project_until = Some(&self.project_until);
+        let wish = Wish { deadline, others_follow, project_until, observer: None };
+        let mut verdict = self.ask(event, executor, call, wish).await;
         if self.verdict.withholds() {
             verdict.updated_tool_response = None;
+        }
+        if event == Event::ToolResponseTransform {
+            self.untransformed = false;
         }
         if event == Event::ToolGuard {
             self.guard_asks |= verdict.decision == Some(Decision::Ask);
@@ -184,6 +202,8 @@ impl Moment {
             }
             if let Some(response) = &verdict.updated_tool_response {
                 input.tool_response = Some(response.clone());
+                // What a hook withheld holds nothing that could be redacted.
+                self.untransformed = event != Event::ToolResponseTransform && !verdict.withholds();
             }
         }
         self.verdict.absorb(verdict);
@@ -197,6 +217,19 @@ impl Moment {
         wish: Wish<'_>,
     ) -> Verdict {
         executor.run(event, self.rewritten.as_ref().unwrap_or(&call.input), wish).await
+    }
+
+    /// Runs the hooks of `event` once more, on what later hooks rewrote.
+    async fn fire_again(
+        &mut self,
+        event: Event,
+        executor: &Executor,
+        call: &NativeCall,
+        deadline: Option<Instant>,
+    ) {
+        self.say_repeated(true);
+        self.fire(event, executor, call, deadline).await;
+        self.say_repeated(false);
     }
 
     fn say_repeated(&mut self, repeated: bool) {

@@ -64,6 +64,17 @@ impl Layer {
             Self::Project => 2,
         }
     }
+
+    /// Returns when its rewriters run: those of a layer with a smaller number run before it, so that
+    /// the higher layer has the last word.
+    pub(crate) const fn rewriting_turn(self) -> usize {
+        match self {
+            Self::Project => 0,
+            Self::CommandLine | Self::Program => 1,
+            Self::User => 2,
+            Self::Managed => 3,
+        }
+    }
 }
 
 /// What to load.

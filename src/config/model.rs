@@ -358,8 +358,8 @@ impl Hook {
         }
     }
 
-    /// Returns a text that is equal for hooks that do the same in the same place: of those that match
-    /// an input, only the first runs.
+    /// Returns a text that is equal for hooks of one layer that do the same in the same place: of those
+    /// that match an input, only the first runs.
     pub(crate) fn identity(&self) -> String {
         let Self {
             event,
@@ -388,7 +388,7 @@ impl Hook {
             side_effects: _,
             when,
             with,
-            // A limit says how long the hook may run, not what it does.
+            // Hooks of one layer have the same limits.
             limits: _,
             scripts: _,
             untrusted,
@@ -405,6 +405,8 @@ impl Hook {
                 // A script may live beside its file (`$HOOKEXEC_CONFIG_DIR`): alike there is not the
                 // same here.
                 location.directory(),
+                // A project must not replace the hook of another layer: its own limits would count.
+                location.file().layer,
             )
         )
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
@@ -19,8 +19,8 @@ use crate::wire::{HookReport, Input, Verdict};
 
 /// Runs the hooks of a configuration.
 ///
-/// * Order: rewriters run one after another in file order, and each sees the result of the one
-///   before. A hook is a rewriter if it says `mutates: true`, if it is a builtin that rewrites, and on
+/// * Order: rewriters run one after another, layer by layer from the lowest to the highest and in
+///   file order within a layer, and each sees the result of the one before. A hook is a rewriter if it says `mutates: true`, if it is a builtin that rewrites, and on
 ///   every event that exists to rewrite. All others run at once, on the final input; those with
 ///   `background: true` are started and not waited for. A rewriter that did not see the final input
 ///   is asked once more, for its decision only. The verdict is folded in config order, so it does not
@@ -52,6 +52,8 @@ pub(crate) struct Wish<'w> {
     pub(crate) deadline: Option<Instant>,
     /// Whether an event of the same moment follows that has hooks which are not the project's.
     pub(crate) others_follow: bool,
+    /// Until when the hooks of the project may run in all events of the same moment.
+    pub(crate) project_until: Option<&'w OnceLock<Instant>>,
     pub(crate) observer: Option<&'w dyn Observer>,
 }
 
@@ -161,9 +163,8 @@ impl Executor {
         if let Some(verdict) = self.without_hooks(event, input) {
             return verdict;
         }
-        let Wish { deadline, others_follow, observer } = wish;
-        let deadlines = Deadlines::new(self.plan(event), self.deadline, deadline, others_follow);
-        Dispatch::new(self, event, deadlines, observer).run(self.complete(event, input)).await
+        let deadlines = Deadlines::new(self.plan(event), self.deadline, wish);
+        Dispatch::new(self, event, deadlines, wish.observer).run(self.complete(event, input)).await
     }
 
     /// Returns the verdict on an input that no hook is asked about.

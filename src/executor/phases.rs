@@ -4,6 +4,7 @@
 //! input other than the last.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::sync::{Arc, PoisonError};
 
 use super::dispatch::{Executor, Observer};
@@ -26,6 +27,9 @@ const TOO_MUCH_WORK: &str = "its `when` is too much work on an input of this siz
 const UNSETTLED: &str = "its rewrite does not settle: it rewrites what another hook has rewritten; \
                          set `mutates: true` on both hooks, so that one runs after the other";
 
+/// What is said of a rewrite by a hook that is called again and whose turn to rewrite is over.
+const TURN_IS_OVER: &str = "it was asked again for its decision only: its rewrite is ignored";
+
 /// What is said of a rewrite of something that an earlier hook withheld.
 const WITHHELD: &str =
     "an earlier hook failed and withheld what it rewrites: its rewrite is ignored";
@@ -35,7 +39,7 @@ pub(super) struct Dispatch<'e> {
     executor: &'e Executor,
     plan: &'e Plan,
     event: Event,
-    deadlines: Deadlines,
+    deadlines: Deadlines<'e>,
     observer: Option<&'e dyn Observer>,
     /// At most one for each hook.
     outcomes: Vec<Outcome>,
@@ -56,7 +60,7 @@ impl<'e> Dispatch<'e> {
     pub(super) fn new(
         executor: &'e Executor,
         event: Event,
-        deadlines: Deadlines,
+        deadlines: Deadlines<'e>,
         observer: Option<&'e dyn Observer>,
     ) -> Self {
         let plan = executor.plan(event);
@@ -71,7 +75,7 @@ impl<'e> Dispatch<'e> {
         if !rewrites {
             self.start_background(&current);
         }
-        let goes_on = self.rewrite_in_turn(&mut current).await;
+        let goes_on = self.rewrite_in_turn(0, &mut current).await;
         if rewrites {
             // Not before: a redactor may be among those that rewrite.
             self.start_background(&current);
@@ -80,6 +84,8 @@ impl<'e> Dispatch<'e> {
             self.judge(&mut current).await;
             self.ask_rewriters_again(&mut current).await;
             self.tell_observers(&current).await;
+        } else {
+            self.skip_rest(&current);
         }
         self.verdict(current)
     }
@@ -108,39 +114,46 @@ impl<'e> Dispatch<'e> {
         verdict
     }
 
-    /// Runs the rewriters in turn and returns whether the event goes on.
-    async fn rewrite_in_turn(&mut self, current: &mut Current<'_>) -> bool {
+    /// Runs the rewriters in turn, those of the lowest layer first and none whose turn is before
+    /// `first`. Returns whether the event goes on.
+    async fn rewrite_in_turn(&mut self, first: usize, current: &mut Current<'_>) -> bool {
         let (plan, mut budget) = (self.plan, Budget::new());
-        for bound in plan.hooks.iter().filter(|bound| bound.is_rewriter()) {
+        let in_turn = plan.rewriters.iter().map(|index| &plan.hooks[*index]);
+        for bound in in_turn.filter(|bound| bound.turn() >= first) {
             // Chosen one by one: an earlier rewriter may have renamed the tool.
             let Some(chosen) = self.choose(bound, current, &mut budget) else { continue };
             self.asked[bound.index] = true;
             let outcome = self.call(chosen, current).await;
             let denied = outcome.denied();
             self.take_rewrite(outcome, current);
-            if denied {
-                self.skip_rest(current);
+            if denied && self.plan.contract.denial_prevents() {
                 return false;
             }
         }
         true
     }
 
-    /// Runs everyone else at once. If one of them rewrites all the same, the hooks that saw the input
-    /// before that run once more.
+    /// Runs everyone else at once. If one of them rewrites all the same, the rewriters of higher layers
+    /// run again on the result, and then the hooks that saw the input before that.
     async fn judge(&mut self, current: &mut Current<'_>) {
         let judges = |bound: &Bound| !bound.is_rewriter();
         let selected = self.select(current, judges);
         let mut outcomes = self.call_all(selected, current).await;
-        let rewriters = merge_rewrites(&mut outcomes, current);
-        if rewriters.is_empty() {
+        let rewriters = merge_rewrites(&mut outcomes, &self.plan.hooks, current);
+        let turn = |place: &usize| self.plan.hooks[outcomes[*place].index].turn();
+        let Some(lowest) = rewriters.iter().map(turn).min() else {
             self.outcomes.append(&mut outcomes);
             return;
-        }
+        };
         // If only one hook rewrote the input, it has already seen the result. If several did, none of
         // them has seen the combination.
         if let [only] = rewriters[..] {
             outcomes[only].generation = current.generation;
+        }
+        let merged = current.generation;
+        if !self.rewrite_in_turn(lowest + 1, current).await {
+            self.outcomes.append(&mut outcomes);
+            return;
         }
         // A hook that denied the call under its old name may have nothing against the new one.
         let stays = |outcome: &Outcome| {
@@ -160,8 +173,17 @@ impl<'e> Dispatch<'e> {
                 || outcome.failed_open && !asked_again(outcome)
         });
         self.outcomes.extend(kept.map(|(_, outcome)| outcome.clone()));
-        for outcome in self.call_all(again, current).await {
-            let outcome = self.settle(outcome, current);
+        let overruled: Vec<usize> = if current.generation == merged {
+            Vec::new()
+        } else {
+            rewriters.iter().map(|place| outcomes[*place].index).collect()
+        };
+        for mut outcome in self.call_all(again, current).await {
+            if overruled.contains(&outcome.index) {
+                drop_late_rewrite(&mut outcome, current);
+            } else {
+                outcome = self.settle(outcome, current);
+            }
             self.take_last(outcome, current);
         }
     }
@@ -180,11 +202,7 @@ impl<'e> Dispatch<'e> {
             !self.outcomes.iter().any(|it| it.index == index && it.generation == generation)
         });
         for mut outcome in self.call_all(outdated, current).await {
-            if !outcome.withholds && rewritten(current.input(), &outcome.output).is_some() {
-                outcome.drop_rewrite(
-                    "it was asked again for its decision only: its rewrite is ignored",
-                );
-            }
+            drop_late_rewrite(&mut outcome, current);
             self.take_last(outcome, current);
         }
     }
@@ -200,7 +218,7 @@ impl<'e> Dispatch<'e> {
         }
         current.sealed |= outcome.withholds;
         outcome.generation = current.generation;
-        self.outcomes.push(outcome);
+        self.note(outcome);
     }
 
     /// Takes the last answer of a hook. Nothing is rewritten any more, but what can't be looked
@@ -213,6 +231,11 @@ impl<'e> Dispatch<'e> {
             current.set(next);
             current.sealed = true;
         }
+        self.note(outcome);
+    }
+
+    /// Notes what became of a hook, which may have answered before.
+    fn note(&mut self, outcome: Outcome) {
         match self.outcomes.iter_mut().find(|first| first.index == outcome.index) {
             Some(first) => *first = outcome.after(first),
             None => self.outcomes.push(outcome),
@@ -422,14 +445,28 @@ impl<'e> Dispatch<'e> {
     }
 }
 
-/// Applies what hooks rewrote that ran at the same time, in file order, and returns the places of
-/// those that changed the input. A rewrite that would undo one before it is not applied: its hook
-/// sees the other's result when it is asked again.
-fn merge_rewrites(outcomes: &mut [Outcome], current: &mut Current<'_>) -> Vec<usize> {
+/// Ignores the rewrite of a hook that is asked again for its decision only.
+fn drop_late_rewrite(outcome: &mut Outcome, current: &Current<'_>) {
+    if !outcome.withholds && rewritten(current.input(), &outcome.output).is_some() {
+        outcome.drop_rewrite(TURN_IS_OVER);
+    }
+}
+
+/// Applies the rewrites of hooks that ran at the same time, those of the highest layer first, and
+/// returns the places of those that changed the input. A rewrite that would undo one before it is not
+/// applied: its hook sees the other's result when it is asked again.
+fn merge_rewrites(
+    outcomes: &mut [Outcome],
+    hooks: &[Bound],
+    current: &mut Current<'_>,
+) -> Vec<usize> {
     let mut merged: Vec<usize> = Vec::new();
     // What is withheld comes first, and nothing comes after it.
     let mut order: Vec<usize> = (0..outcomes.len()).collect();
-    order.sort_by_key(|place| !outcomes[*place].withholds);
+    order.sort_by_key(|place| {
+        let outcome = &outcomes[*place];
+        (!outcome.withholds, Reverse(hooks[outcome.index].turn()))
+    });
     order.retain(|place| !outcomes[*place].denied());
     for place in order {
         let Some(next) = rewritten(current.input(), &outcomes[place].output) else { continue };

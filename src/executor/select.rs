@@ -40,6 +40,11 @@ impl Bound {
         rewrites && !self.hook.background && !self.hook.observe
     }
 
+    /// Returns when the hook's rewrite is applied: that of a smaller number comes first.
+    pub(crate) fn turn(&self) -> usize {
+        self.hook.layer().rewriting_turn()
+    }
+
     /// Returns whether the hook came with the project.
     pub(crate) fn is_projects(&self) -> bool {
         self.hook.layer() == Layer::Project
@@ -55,6 +60,8 @@ impl Bound {
 pub(crate) struct Plan {
     pub(crate) contract: &'static Contract,
     pub(crate) hooks: Vec<Bound>,
+    /// The rewriters in the order in which they run: layer by layer, the lowest first.
+    pub(crate) rewriters: Vec<usize>,
     by_tool: RwLock<HashMap<Box<str>, Arc<[usize]>>>,
     /// Every hook, less those defined like an earlier one: the answer where no tool matters.
     pub(crate) all: Arc<[usize]>,
@@ -76,7 +83,10 @@ impl Plan {
     pub(crate) fn new(contract: &'static Contract, hooks: Vec<Bound>) -> Self {
         let all = first_of_each((0..hooks.len()).collect(), &hooks);
         let by_name_alone = hooks.iter().all(|bound| bound.hook.dialect.is_none());
-        Self { contract, hooks, by_tool: RwLock::default(), all, by_name_alone }
+        let mut rewriters: Vec<usize> =
+            (0..hooks.len()).filter(|index| hooks[*index].is_rewriter()).collect();
+        rewriters.sort_by_key(|index| hooks[*index].turn());
+        Self { contract, hooks, rewriters, by_tool: RwLock::default(), all, by_name_alone }
     }
 
     /// Returns the hooks whose matcher matches, first of identical definitions kept; conditions

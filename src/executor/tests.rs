@@ -14,6 +14,7 @@ use crate::event::Event;
 use crate::registry::Registry;
 use crate::wire::{Decision, HookStatus, Input, JsonObject, Mode, Output, ToolResult, Verdict};
 
+mod layered;
 mod rewriting;
 
 /// Builtins that answer with the JSON they are given, and more.

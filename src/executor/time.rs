@@ -3,19 +3,26 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use super::dispatch::Wish;
 use super::select::{Bound, Plan};
+use crate::event::Rewrite;
 
 /// The deadlines of one event.
-pub(super) struct Deadlines {
+pub(super) struct Deadlines<'w> {
     started: Instant,
     /// The caller's: nothing may run any longer.
     caller: Option<Instant>,
     /// The configuration's, for the whole event.
     event: Option<Instant>,
-    /// Whether hooks that are not the project's run later: then, or in the next event of the moment.
+    /// Whether hooks that are not the project's may run later: in this event, or in the next one of the
+    /// moment.
     others_later: [bool; 2],
-    /// Until when the hooks of the project may run that run before others.
-    project: OnceLock<Instant>,
+    /// Half of the time until the deadline of the event: for the hooks of the project.
+    half_of_event: OnceLock<Instant>,
+    /// The same of the caller's deadline.
+    half_of_caller: OnceLock<Instant>,
+    /// It takes the place of `half_of_caller` when the caller runs several events of one moment.
+    half_of_moment: Option<&'w OnceLock<Instant>>,
 }
 
 /// When a hook has to be done.
@@ -29,20 +36,15 @@ pub(super) struct Until {
     pub(super) late: Option<&'static str>,
 }
 
-impl Deadlines {
-    pub(super) fn new(
-        plan: &Plan,
-        limit: Option<Duration>,
-        caller: Option<Instant>,
-        others_follow: bool,
-    ) -> Self {
-        let started = Instant::now();
+impl<'w> Deadlines<'w> {
+    pub(super) fn new(plan: &Plan, limit: Option<Duration>, wish: Wish<'w>) -> Self {
+        let none = Self::none();
         Self {
-            started,
-            caller,
-            event: limit.map(|limit| started + limit),
-            others_later: [plan.has_others(), others_follow],
-            project: OnceLock::new(),
+            caller: wish.deadline,
+            event: limit.map(|limit| none.started + limit),
+            others_later: [plan.has_others(), wish.others_follow],
+            half_of_moment: wish.project_until,
+            ..none
         }
     }
 
@@ -53,7 +55,9 @@ impl Deadlines {
             caller: None,
             event: None,
             others_later: [false; 2],
-            project: OnceLock::new(),
+            half_of_event: OnceLock::new(),
+            half_of_caller: OnceLock::new(),
+            half_of_moment: None,
         }
     }
 
@@ -62,10 +66,11 @@ impl Deadlines {
         let now = Instant::now();
         let grace = bound.handler.grace();
         let layer = bound.hook.limits.deadline.map(|limit| self.started + limit);
+        let project = self.project_share(bound, now);
         // A hook that is stopped by force has said nothing: some of the time is for its leave.
-        let caller = self.caller.map(|caller| {
-            caller.checked_sub(grace.min(caller.saturating_duration_since(now) / 5)).unwrap_or(now)
-        });
+        let before = |end: Instant| {
+            end.checked_sub(grace.min(end.saturating_duration_since(now) / 5)).unwrap_or(now)
+        };
         let deadlines = [
             (layer, "the event's deadline passed before it answered; raise `defaults.deadline`"),
             (
@@ -73,10 +78,13 @@ impl Deadlines {
                 "the event's deadline passed before it answered; raise `defaults.deadline`",
             ),
             (
-                self.project_share(bound, now),
+                project.map(before),
                 "the hooks of a project may use half of the time before hooks of others run, and it passed before it answered",
             ),
-            (caller, "the time for an answer passed before it answered; lower its `timeout`"),
+            (
+                self.caller.map(before),
+                "the time for an answer passed before it answered; lower its `timeout`",
+            ),
         ];
         let mut until = (now + bound.hook.timeout, None);
         for (at, late) in deadlines {
@@ -85,19 +93,27 @@ impl Deadlines {
             }
         }
         let (answer, late) = until;
-        let stop = answer + grace;
-        Until { answer, stop: self.caller.map_or(stop, |caller| stop.min(caller)), late }
+        let ends = [self.caller, project].into_iter().flatten();
+        Until { answer, stop: ends.fold(answer + grace, Instant::min), late }
     }
 
-    /// Returns the end of the time that the hooks of a project have together: of what is left when
-    /// the first of them starts, half, if hooks of others run after them.
+    /// Returns the end of the time that the hooks of a project have together, if hooks of others may run
+    /// after them: half of what is left when the first of them starts.
     fn project_share(&self, bound: &Bound, now: Instant) -> Option<Instant> {
         let [in_this_event, in_a_later_event] = self.others_later;
-        let before_others = in_a_later_event || in_this_event && bound.is_rewriter();
+        // If a hook rewrites, others run after it, also those that started together with it.
+        let may_rewrite = || bound.hook.event.contract().rewrite != Rewrite::None;
+        let before_others =
+            in_a_later_event || in_this_event && (bound.is_rewriter() || may_rewrite());
         if !bound.is_projects() || !before_others {
             return None;
         }
-        let end = [self.caller, self.event].into_iter().flatten().min()?;
-        Some(*self.project.get_or_init(|| now + end.saturating_duration_since(now) / 2))
+        let half = |known: &OnceLock<Instant>, end: Instant| {
+            *known.get_or_init(|| now + end.saturating_duration_since(now) / 2)
+        };
+        let of_caller = self.half_of_moment.unwrap_or(&self.half_of_caller);
+        let caller = self.caller.map(|end| half(of_caller, end));
+        let event = self.event.map(|end| half(&self.half_of_event, end));
+        [caller, event].into_iter().flatten().min()
     }
 }

@@ -23,7 +23,7 @@ use crate::wire::{Decision, Input, ToolResult, Verdict};
 ///   `permission_request` and then the approver; `on_tool_approval_decision`; the tool;
 ///   `tool_response_transform`, `post_tool_use`.
 /// * Rewrites: when `pre_tool_use` changes the arguments, `tool_guard` is asked again about the new
-///   ones. A call that gets another tool's name is another call: it begins again under that name.
+///   ones; when `post_tool_use` changes the response, `tool_response_transform` runs again on it. A call that gets another tool's name is another call: it begins again under that name.
 /// * Answers in the tool's place: the tool, its approval and `post_tool_use` are left out, as
 ///   PicoClaw does; `tool_response_transform` sees the answer all the same, so that what keeps
 ///   secrets from the model can't be gone round. If somebody asked, approval comes first.
@@ -156,8 +156,10 @@ impl After<'_> {
 
     async fn conclude(mut self, ran: Ran) -> ToolOutcome {
         let (response, failed) = match &ran {
-            Ran::Returned(response) => (self.transform(response.clone(), false).await, false),
-            Ran::Failed(response, _) => (self.transform(response.clone(), true).await, true),
+            Ran::Returned(response) => {
+                (self.transform(response.clone(), false, false).await, false)
+            }
+            Ran::Failed(response, _) => (self.transform(response.clone(), true, false).await, true),
             // The tool said nothing that could be transformed.
             Ran::Cancelled(_) => ("the tool call was cancelled".into(), true),
         };
@@ -172,10 +174,16 @@ impl After<'_> {
         let rewritten = verdict.updated_tool_response.take();
         // What a hook withheld, because it could not look through it, no later hook brings back.
         let withheld = self.decider.trail.verdicts().iter().any(Verdict::withholds);
-        let response = rewritten.filter(|_| !withheld).unwrap_or(response);
+        let is_final = verdict.withholds();
         let objection = (verdict.decision == Some(Decision::Deny)).then(|| reason(&verdict));
         let stop = verdict.stop.clone();
         self.decider.trail.push(verdict);
+        let response = match rewritten.filter(|_| !withheld) {
+            // The redactors see the response that the model will see.
+            Some(response) if !is_final => self.transform(response, failed, true).await,
+            Some(response) => response,
+            None => response,
+        };
 
         self.end(match (stop, ran) {
             (Some(stop), _) => {
@@ -190,16 +198,17 @@ impl After<'_> {
     async fn respond(mut self, result: ToolResult) -> ToolOutcome {
         let is_error = result.is_error;
         let given: Value = result.clone().into();
-        let left = self.transform(given.clone(), is_error).await;
+        let left = self.transform(given.clone(), is_error, false).await;
         let result = if left == given { result } else { result_of(&left, is_error) };
         self.end(ToolEnd::Responded { result: Box::new(result) })
     }
 
-    async fn transform(&mut self, response: Value, failed: bool) -> Value {
+    async fn transform(&mut self, response: Value, failed: bool, repeated: bool) -> Value {
         if !self.decider.scope.has(Event::ToolResponseTransform) {
             return response;
         }
-        let input = self.input(response.clone(), failed);
+        let mut input = self.input(response.clone(), failed);
+        input.repeated = repeated;
         let mut verdict = self.decider.scope.fire(Event::ToolResponseTransform, input).await;
         let left = verdict.updated_tool_response.take();
         self.decider.trail.push(verdict);

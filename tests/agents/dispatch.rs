@@ -166,3 +166,35 @@ async fn a_response_is_changed_before_others_see_it() {
     assert!(answer.stdout.contains(r#""stdout":"[redacted]""#), "{}", answer.stdout);
     assert!(!answer.stdout.contains("secret"));
 }
+
+#[tokio::test]
+async fn a_response_that_post_tool_use_changes_is_transformed_again() {
+    let redact: Act = |input| match &input.tool_response {
+        Some(response) if *response == "secret" => Output::tool_response("[redacted]"),
+        _ => Output::default(),
+    };
+    let secret: Act = |_| Output::tool_response("secret");
+    let objecting: Act = |_| {
+        let mut output = Output::deny("no");
+        output.updated_tool_response = Some("secret".into());
+        output
+    };
+    let payload = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {},
+        "tool_response": "clean"});
+    let call = call(Agent::ClaudeCode, &payload);
+    for act in [secret, objecting] {
+        let host = Host::new(&[(Event::ToolResponseTransform, redact), (Event::PostToolUse, act)]);
+        let verdict = dispatch(&host.executor, &call).await;
+        assert!(!agents::answer(&call, &verdict).stdout.contains("secret"), "{verdict:#?}");
+        let seen = host.seen.lock().unwrap();
+        if seen.len() > 2 {
+            assert_eq!((seen[2].0, seen[2].1.repeated), (Event::ToolResponseTransform, true));
+            assert_eq!(verdict.updated_tool_response, Some(json!("[redacted]")));
+        }
+        assert!(verdict.decision.is_some() || seen.len() == 3, "{seen:?}");
+    }
+    // A response that stays as it is is looked at once.
+    let host = Host::new(&[(Event::ToolResponseTransform, redact), (Event::PostToolUse, nothing)]);
+    dispatch(&host.executor, &call).await;
+    assert_eq!(host.seen.lock().unwrap().len(), 2);
+}

@@ -137,3 +137,65 @@ fn conditions_on_a_large_text_never_hang() {
     let done = run(&sandbox, agent, event, &payload, &["--within", "50"]);
     assert!(says_no(&done, "too much work"), "{done:#?}");
 }
+
+/// Writes the user's hooks file.
+fn write_for_user(sandbox: &Sandbox, hooks: &str) {
+    let path = sandbox.home().join(".config/hookexec/hooks.yaml");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, hooks).unwrap();
+}
+
+/// Runs hookexec with the hooks of the user and the approved project only.
+fn run_in_project(sandbox: &Sandbox, payload: &serde_json::Value, within: &str) -> String {
+    let mut payload = payload.clone();
+    payload["cwd"] = json!(sandbox.project());
+    let event = payload["hook_event_name"].as_str().unwrap().to_owned();
+    let args = ["run", "--from", "claude-code", "--event", &event, "--within", within];
+    sandbox.hookexec(args).stdin(payload.to_string()).run().exits(0).stdout
+}
+
+#[test]
+fn an_approved_project_does_not_undo_what_the_user_redacts() {
+    let payload = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {},
+        "tool_response": {"stdout": "nothing", "stderr": ""}});
+    let answer = json!({"updated_tool_response": {"stdout": TOKEN, "stderr": ""}}).to_string();
+    let command = json!(format!("printf '%s' '{answer}'"));
+    for (users, projects) in [
+        ("tool_response_transform", "tool_response_transform"),
+        ("tool_response_transform", "post_tool_use"),
+        ("post_tool_use", "post_tool_use"),
+    ] {
+        for more in ["", ", mutates: true"] {
+            let sandbox = Sandbox::new();
+            let redactor = "{ type: builtin, command: redact_secrets, mutates: true }";
+            write_for_user(&sandbox, &format!("{users}: [{{ hooks: [{redactor}] }}]"));
+            let hooks = format!(
+                "{projects}: [{{ hooks: [{{ type: command, command: {command}{more} }}] }}]"
+            );
+            sandbox.write("hooks.yaml", &hooks);
+            sandbox.trust();
+            let stdout = run_in_project(&sandbox, &payload, "20");
+            let place = format!("{users} {projects}{more}: {stdout}");
+            assert!(stdout.contains("[REDACTED:github-token]"), "{place}");
+            assert!(!stdout.contains(TOKEN), "{place}");
+        }
+    }
+}
+
+#[test]
+fn the_hooks_of_a_project_share_half_of_the_time_of_a_moment() {
+    let sandbox = Sandbox::new();
+    let guard =
+        "{ type: command, command: 'sleep 0.5; echo not that >&2; exit 2', on_error: ignore }";
+    write_for_user(&sandbox, &format!("pre_tool_use: [{{ hooks: [{guard}] }}]"));
+    let slow =
+        "{ type: command, command: \"trap '' TERM; sleep 100\", on_error: ignore, mutates: true }";
+    let hooks = ["tool_input_transform", "tool_guard", "pre_tool_use"]
+        .map(|event| format!("{event}: [{{ hooks: [{slow}] }}]\n"));
+    sandbox.write("hooks.yaml", &hooks.concat());
+    sandbox.trust();
+    let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": {"command": "ls"}});
+    let stdout = run_in_project(&sandbox, &payload, "5");
+    assert!(stdout.contains("not that"), "{stdout}");
+}

@@ -203,6 +203,28 @@ async fn a_response_may_be_rewritten_after_the_tool_as_well() {
 }
 
 #[tokio::test]
+async fn a_response_that_is_rewritten_after_the_tool_is_transformed_again() {
+    let script = |event, input: &Input| match event {
+        Event::ToolResponseTransform => {
+            let text = input.tool_response.as_ref().unwrap().as_str().unwrap();
+            Output::tool_response(text.replace("s3cret", "***")).into()
+        }
+        Event::PostToolUse => Output::tool_response("key=s3cret").into(),
+        _ => nothing(),
+    };
+    let (session, log) = session(script).await;
+    let ran = session.tool_call(shell("env")).run(async |_| Ok("clean".into())).await;
+    assert!(matches!(&ran.end, ToolEnd::Ran { response, .. } if response == "key=***"));
+    assert!(log.of(Event::ToolResponseTransform).repeated);
+    let fired = log.take();
+    let after = ["tool_response_transform", "post_tool_use", "tool_response_transform"];
+    assert_eq!(fired[fired.len() - 3..], after);
+    let failed = session.tool_call(shell("env")).run(async |_| Err(ToolError::new("no"))).await;
+    assert!(matches!(&failed.end, ToolEnd::Failed { response, .. } if response == "key=***"));
+    session.end("exit").await;
+}
+
+#[tokio::test]
 async fn guidance_comes_along_with_an_allowed_call() {
     let script = |event, _: &Input| {
         let mut output = Output::context(format!("from {event}"));
