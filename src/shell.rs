@@ -30,6 +30,8 @@ impl Word {
 #[derive(Debug, Default)]
 pub(crate) struct Script {
     pub(crate) commands: Vec<Vec<Word>>,
+    /// The words behind `<`, `>` and `<<<`: files, or a text.
+    pub(crate) redirected: Vec<Word>,
     /// Whether the reader understood the whole text: it has no here-document, and all quotes and
     /// brackets are closed.
     pub(crate) understood: bool,
@@ -37,7 +39,7 @@ pub(crate) struct Script {
 
 /// Reads `text`.
 pub(crate) fn read_script(text: &str) -> Script {
-    let script = Script { commands: Vec::new(), understood: true };
+    let script = Script { understood: true, ..Script::default() };
     let mut reader = Reader { letters: text.chars().peekable(), script };
     reader.commands(None, 0);
     reader.script
@@ -62,12 +64,9 @@ impl Pending {
         self.word.get_or_insert_with(|| Word::literal(""))
     }
 
-    fn end_word(&mut self) {
-        if let Some(word) = self.word.take()
-            && !std::mem::take(&mut self.redirected)
-        {
-            self.words.push(word);
-        }
+    fn end_word(&mut self, redirected: &mut Vec<Word>) {
+        let Some(word) = self.word.take() else { return };
+        if std::mem::take(&mut self.redirected) { redirected } else { &mut self.words }.push(word);
     }
 }
 
@@ -85,7 +84,7 @@ impl Reader<'_> {
                 return;
             }
             match letter {
-                ' ' | '\t' => pending.end_word(),
+                ' ' | '\t' => pending.end_word(&mut self.script.redirected),
                 '\n' | ';' | '|' | '&' => self.end_command(&mut pending),
                 '(' => {
                     self.end_command(&mut pending);
@@ -99,6 +98,8 @@ impl Reader<'_> {
                 ')' => pending = Pending::default(),
                 '<' | '>' => self.redirection(letter, &mut pending),
                 '#' if pending.word.is_none() => {
+                    // PowerShell has comments in `<#` and `#>`.
+                    self.script.understood &= !pending.redirected;
                     while self.letters.next_if(|letter| *letter != '\n').is_some() {}
                 }
                 _ => self.part(letter, &mut pending, depth),
@@ -109,7 +110,7 @@ impl Reader<'_> {
     }
 
     fn end_command(&mut self, pending: &mut Pending) {
-        pending.end_word();
+        pending.end_word(&mut self.script.redirected);
         pending.redirected = false;
         if !pending.words.is_empty() {
             self.script.commands.push(std::mem::take(&mut pending.words));
@@ -119,7 +120,7 @@ impl Reader<'_> {
     fn redirection(&mut self, letter: char, pending: &mut Pending) {
         let is_number = |word: &Word| word.text.chars().all(|digit| digit.is_ascii_digit());
         pending.word = pending.word.take().filter(|word| !is_number(word));
-        pending.end_word();
+        pending.end_word(&mut self.script.redirected);
         let here = letter == '<' && self.letters.next_if_eq(&'<').is_some();
         // `<<<` gives a text, not a document.
         self.script.understood &= !here || self.letters.peek() == Some(&'<');

@@ -46,7 +46,7 @@ pub(crate) fn project_around(directory: &Path, working_dir: &Path) -> Option<Pat
 }
 
 /// Returns `path` with the links of its existing part followed.
-fn resolve(path: &Path) -> PathBuf {
+pub(crate) fn resolve(path: &Path) -> PathBuf {
     let existing = path.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
     match existing {
         Some((part, real)) => match path.strip_prefix(part) {

@@ -19,9 +19,9 @@ pub(super) const FILE: &str = "hooks.yaml";
 /// Names that are nearly that, and are not read.
 const NEARLY: [&str; 3] = ["hooks.yml", "Hooks.yaml", "Hooks.yml"];
 /// The directory beside it, each file of which adds to it.
-pub(super) const DROP_INS: &str = "hooks.d";
+pub(crate) const DROP_INS: &str = "hooks.d";
 /// The directory of a project's configuration.
-pub(super) const PROJECT_DIRECTORY: &str = ".hookexec";
+pub(crate) const PROJECT_DIRECTORY: &str = ".hookexec";
 /// The directory of the managed layer.
 const MANAGED_DIRECTORY: &str = "/etc/hookexec";
 
@@ -194,7 +194,7 @@ impl Loading {
         };
         let is_given = options.user_dir.is_some() || options.home.is_some();
         let project = working_dir
-            .filter(|_| !is_given && directory.symlink_metadata().is_ok())
+            .filter(|_| !is_given)
             .and_then(|working_dir| project_around(&directory, working_dir));
         if let Some(project) = project {
             let message = format!("the user's hooks are inside the project {}", project.display());
@@ -438,7 +438,8 @@ fn each_once(
     mut seen: HashSet<PathBuf>,
     may_name: bool,
 ) -> Vec<(Layer, PathBuf)> {
-    let identities: Vec<PathBuf> = files.iter().map(|(_, path)| identity(path)).collect();
+    let identities: Vec<PathBuf> =
+        files.iter().map(|(layer, path)| identity_in(*layer, path)).collect();
     let is_named = |layer: Layer| may_name && layer == Layer::CommandLine;
     let each = files.iter().zip(&identities);
     let named = each.filter(|((layer, _), _)| is_named(*layer)).map(|(_, identity)| identity);
@@ -455,6 +456,13 @@ fn each_once(
 }
 
 /// Returns what tells a file from another, however it is named.
+///
+/// A link in a project counts as a file of its own. Otherwise an approved file could be switched off
+/// by a link to a file that was read before.
+fn identity_in(layer: Layer, path: &Path) -> PathBuf {
+    if layer == Layer::Project { path.to_owned() } else { identity(path) }
+}
+
 fn identity(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

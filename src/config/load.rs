@@ -270,11 +270,12 @@ impl Loading {
         Some(too_much(file.layer, &file.path, problem))
     }
 
-    /// Keeps a project's file that no person approved from being evaluated. Only its YAML is parsed,
-    /// for the events that it names; one that was approved before fails at all of them.
+    /// Keeps a project's file that no person approved from being evaluated. A file that was approved
+    /// before fails at every event, and so does one whose approval can't be looked up. Of any other
+    /// file only the YAML is parsed, for the events that it names.
     fn withhold(&mut self, file: &Arc<SourceFile>, project_file: &ProjectFile) {
         let events = match project_file.trust {
-            Trust::Changed => None,
+            Trust::Changed | Trust::Unsafe(_) => None,
             _ => match yaml::parse(&file.text) {
                 Ok(root) => events_of(&root),
                 Err(error) => {

@@ -15,7 +15,7 @@ mod document;
 mod file;
 pub(crate) mod home;
 mod hook;
-mod layers;
+pub(crate) mod layers;
 mod load;
 mod matcher;
 mod model;

@@ -99,7 +99,8 @@ pub(crate) fn first_of_kind(tools: Tools, kind: &str) -> &'static [&'static str]
     found.next().map(|tool| tool.names).unwrap_or_default()
 }
 
-/// Returns the kinds of the tool `name`, without those that equal its name.
+/// Returns the kinds of the tool `name`; its own name is one of them when the tool is called like its
+/// kind.
 ///
 /// A tool that the agent does not have may belong to another agent: several agents read the hooks of
 /// Claude Code and call them with tools of their own. Matching too much costs a run, matching too

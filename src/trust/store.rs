@@ -13,7 +13,8 @@ use similar::TextDiff;
 use super::bundle::{Bundle, BundleFile, CoveredHook};
 use super::permissions::{UnsafeFile, check_own, check_private};
 use super::scripts::project_of;
-use crate::config::home::{base_directory, project_around};
+use crate::config::home::{base_directory, project_around, resolve};
+use crate::config::layers::{DROP_INS, PROJECT_DIRECTORY};
 use crate::files;
 
 /// The largest record of an approval, in bytes.
@@ -77,7 +78,7 @@ impl ScriptChange {
 pub struct Approval {
     /// The digest of the hooks file.
     pub digest: String,
-    /// The hooks file as it lay when it was approved.
+    /// The hooks file, by the name under which it was found: a link is not followed.
     pub path: PathBuf,
     /// When, in microseconds since 1970: the newest approval of a path is the one that counts there.
     pub approved_at: u64,
@@ -128,7 +129,7 @@ impl TrustStore {
     /// Records that the approved `bundle` is in use at its path, so that a later change or deletion
     /// there is noticed. Does nothing when it can't: it must not fail or delay an event.
     pub fn remember(&self, bundle: &Bundle) {
-        let path = absolute(&bundle.path);
+        let path = recorded(&bundle.path);
         let of_path = |path| Approval {
             digest: bundle.digest.clone(),
             path,
@@ -151,7 +152,7 @@ impl TrustStore {
     /// Returns the approvals of the bytes of `bundle` that count at its path: the one at this path, or
     /// the newest one, comes first, then those that are not older.
     fn counting(&self, bundle: &Bundle) -> Vec<Approval> {
-        let path = absolute(&bundle.path);
+        let path = recorded(&bundle.path);
         let mut same = self.named(|_, digest| digest == bundle.digest);
         let own = same.iter().position(|it| it.path == path).or(same.len().checked_sub(1));
         let Some(own) = own.map(|index| same.remove(index)) else { return Vec::new() };
@@ -252,7 +253,7 @@ impl TrustStore {
     /// # Errors
     /// When another user could have written it, or it is in the project.
     pub fn check(&self, bundle: &Bundle) -> Result<(), UnsafeFile> {
-        let directory = absolute(&self.directory);
+        let directory = resolve(&self.directory);
         let own = bundle.path.parent().unwrap_or(Path::new("."));
         if project_around(&directory, project_of(own)).is_some() {
             return Err(UnsafeFile {
@@ -275,7 +276,7 @@ impl TrustStore {
         if let Some(problem) = bundle.hooks.iter().find_map(|hook| hook.problems.first()) {
             return Err(io::Error::other(problem.clone()));
         }
-        let path = absolute(&bundle.path);
+        let path = recorded(&bundle.path);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut approval = Approval {
             digest: bundle.digest.clone(),
@@ -310,7 +311,7 @@ impl TrustStore {
     /// # Errors
     /// When the store can't be written.
     pub fn remove(&self, path: &Path) -> io::Result<usize> {
-        let path = absolute(path);
+        let path = recorded(path);
         let here: HashSet<(String, u64)> = self
             .approvals()
             .into_iter()
@@ -372,7 +373,7 @@ impl TrustStore {
     }
 
     fn newest(&self, path: &Path) -> Option<Approval> {
-        let path = absolute(path);
+        let path = recorded(path);
         let here = place(path.parent().unwrap_or(Path::new("/")));
         let approvals = self.named(|place, _| place == here);
         approvals.into_iter().rfind(|approval| approval.path == path)
@@ -440,17 +441,19 @@ fn text_of(path: Option<&Path>) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns `path` from the root on with links followed; of a file that is gone, those before it.
-fn absolute(path: &Path) -> PathBuf {
-    let gone = || {
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
-        parent.map_or_else(
-            || path.clone(),
-            |parent| parent.join(path.file_name().unwrap_or_default()),
-        )
-    };
-    path.canonicalize().unwrap_or_else(|_| gone())
+/// Returns the path under which a hooks file is recorded: the project's directory with links
+/// followed, then the names below it as they are.
+///
+/// A link in the place of the file, or of `.hookexec`, must not lead away from the approval.
+fn recorded(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    let named = |path: &Path, name: &str| path.file_name().is_some_and(|own| own == name);
+    let own = if named(parent, DROP_INS) { parent.parent().unwrap_or(parent) } else { parent };
+    let project = if named(own, PROJECT_DIRECTORY) { own.parent() } else { None };
+    let project = project.unwrap_or(parent);
+    let below = path.strip_prefix(project).unwrap_or(&path);
+    resolve(project).join(below)
 }
 
 #[cfg(test)]

@@ -107,6 +107,103 @@ fn an_older_version_that_is_put_back_has_changed_the_file() {
 }
 
 #[test]
+fn a_link_does_not_switch_an_approved_file_off() {
+    const DENY: &str = "
+pre_tool_use:
+  - hooks: [{ type: command, command: 'exit 2' }]
+";
+    type Attack = fn(&Sandbox);
+    let attacks: [(&str, Attack); 4] = [
+        ("the file", |it| {
+            it.write("e.yaml", "hooks: {}\n");
+            relink(it, "e.yaml", "hooks.yaml");
+        }),
+        ("its directory", |it| {
+            let project = it.project();
+            fs::rename(project.join(".hookexec"), project.join("h2")).unwrap();
+            it.write("h2/hooks.yaml", "hooks: {}\n");
+            relink(it, "h2", ".hookexec");
+        }),
+        ("a link to another approved file", |it| {
+            relink(it, ".hookexec/hooks.d/a.yaml", ".hookexec/hooks.yaml");
+            relink(it, ".hookexec/hooks.d/a.yaml", "hooks.yaml");
+        }),
+        ("a link to a file of the user", |it| {
+            let user = it.home().join(".config/hookexec/hooks.yaml");
+            fs::create_dir_all(user.parent().unwrap()).unwrap();
+            fs::write(&user, "hooks: {}\n").unwrap();
+            relink(it, user.to_str().unwrap(), "hooks.yaml");
+        }),
+    ];
+    for (what, attack) in attacks {
+        let sandbox = Sandbox::new();
+        sandbox.write(".hookexec/hooks.d/a.yaml", "stop: [{ type: command, command: 'true' }]\n");
+        sandbox.write(".hookexec/hooks.yaml", DENY);
+        sandbox.write("hooks.yaml", DENY);
+        sandbox.trust();
+        if what == "its directory" {
+            // Only the file below the directory is left to deny.
+            sandbox.write("hooks.yaml", "hooks: {}\n");
+            sandbox.trust();
+        }
+        attack(&sandbox);
+        let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+        let failed = run.stdout.contains("has changed since it was approved")
+            || run.stdout.contains("is a symbolic link out of the project");
+        assert!(failed, "{what}: {run:?}");
+    }
+}
+
+/// Puts a link to `target` in the place of the project's file `name`.
+fn relink(sandbox: &Sandbox, target: &str, name: &str) {
+    let link = sandbox.project().join(name);
+    let _ = fs::remove_file(&link);
+    let target =
+        if target.starts_with('/') { target.into() } else { sandbox.project().join(target) };
+    std::os::unix::fs::symlink(target, link).unwrap();
+}
+
+#[test]
+fn a_project_that_is_reached_through_a_link_has_the_same_approvals() {
+    let sandbox = project();
+    sandbox.write("real.yaml", "stop: [{ type: command, command: 'true' }]\n");
+    fs::create_dir(sandbox.project().join(".hookexec")).unwrap();
+    relink(&sandbox, "real.yaml", ".hookexec/hooks.yaml");
+    let link = sandbox.home().join("link");
+    std::os::unix::fs::symlink(sandbox.project(), &link).unwrap();
+    let trust = |action: &str, file: &str| {
+        let args = ["trust", action, "--yes", file];
+        let _ = sandbox.hookexec(args).current_dir(&link).run().exits(0);
+    };
+    trust("add", link.join("hooks.yaml").to_str().unwrap());
+    trust("add", ".hookexec/hooks.yaml");
+    for directory in [link.clone(), sandbox.project()] {
+        let run = sandbox.hookexec(["run", "pre_tool_use"]).current_dir(&directory).stdin(CALL);
+        let _ = run.run().exits(0);
+        sandbox.write("real.yaml", "hooks: {}\n");
+        let run = sandbox.hookexec(["run", "pre_tool_use"]).current_dir(&directory).stdin(CALL);
+        assert!(run.run().exits(2).stdout.contains("has changed since it was approved"));
+        sandbox.write("real.yaml", "stop: [{ type: command, command: 'true' }]\n");
+    }
+    trust("remove", link.join("hooks.yaml").to_str().unwrap());
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+    assert!(run.stdout.contains("was never approved"), "{run:?}");
+}
+
+#[test]
+fn a_file_whose_approval_cannot_be_looked_up_fails_as_a_whole() {
+    let sandbox = project();
+    sandbox.trust();
+    sandbox.write("hooks.yaml", "hooks: {}\n");
+    let state = sandbox.project().join("st");
+    for event in ["pre_tool_use", "tool_guard"] {
+        let run = sandbox.hookexec(["run", event]).env("XDG_STATE_HOME", &state).stdin(CALL);
+        let run = run.run().exits(2);
+        assert!(run.stdout.contains("this file can't count as approved"), "{run:?}");
+    }
+}
+
+#[test]
 fn an_approved_file_that_is_gone_is_reported_at_every_event() {
     let sandbox = project();
     sandbox.write(".hookexec/hooks.d/a.yaml", "stop: [{ type: command, command: 'true' }]\n");
@@ -233,6 +330,23 @@ fn under_an_agent_a_model_does_not_approve_its_own_change() {
 }
 
 #[test]
+fn a_tool_that_is_called_like_its_kind_does_not_approve_either() {
+    let sandbox = Sandbox::new();
+    for (agent, event) in
+        [("codex", "PreToolUse"), ("kiro", "preToolUse"), ("cursor", "preToolUse")]
+    {
+        let call = serde_json::json!({
+            "hook_event_name": event, "cwd": sandbox.project(), "tool_name": "shell",
+            "workspace_roots": [sandbox.project()],
+            "tool_input": { "command": "hookexec trust add --yes" },
+        });
+        let from = ["run", "--from", agent, "--event", event];
+        let run = sandbox.hookexec(from).stdin(call.to_string()).run();
+        assert!(run.whole().contains("are for a person"), "{agent}: {run:?}");
+    }
+}
+
+#[test]
 fn a_script_that_is_listed_is_covered() {
     let sandbox = Sandbox::new();
     let hook = "{ type: command, command: make guard, scripts: [Makefile] }";
@@ -286,7 +400,9 @@ fn a_users_directory_in_the_project_is_refused() {
     for (name, value) in [
         ("XDG_CONFIG_HOME", project.join("x")),
         ("XDG_CONFIG_HOME", "/proc/self/cwd/x".into()),
+        ("XDG_CONFIG_HOME", project.join("nothing/here")),
         ("HOME", project.clone()),
+        ("HOME", project.join("nothing")),
     ] {
         let mut run = sandbox.hookexec(["run", "pre_tool_use"]).env(name, value).stdin(CALL);
         if name == "HOME" {
