@@ -108,7 +108,7 @@ pub(crate) fn first_of_kind(tools: Tools, kind: &str) -> &'static [&'static str]
 pub(crate) fn kinds(tools: Tools, form: Mcp, name: &str, payload: &JsonObject) -> Vec<String> {
     let mut kinds: Vec<String> = Vec::new();
     let mut add = |kind: &str| {
-        if kind != name && !kinds.iter().any(|known| known == kind) {
+        if !kinds.iter().any(|known| known == kind) {
             kinds.push(kind.to_owned());
         }
     };

@@ -6,7 +6,7 @@ use crate::run::run;
 use crate::support::{Done, Sandbox};
 
 fn payload(event: &str) -> Value {
-    let mut payload = json!({"hook_event_name": event, "session_id": "s", "cwd": "/tmp"});
+    let mut payload = json!({"hook_event_name": event, "session_id": "s", "cwd": "/"});
     if ["PreToolUse", "PostToolUse", "PermissionRequest", "PermissionDenied"].contains(&event) {
         payload["tool_name"] = json!("mcp__kit__say");
         payload["tool_input"] = json!({"text": "a"});
