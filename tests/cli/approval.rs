@@ -115,13 +115,13 @@ pre_tool_use:
     type Attack = fn(&Sandbox);
     let attacks: [(&str, Attack); 4] = [
         ("the file", |it| {
-            it.write("e.yaml", "hooks: {}\n");
+            it.write("e.yaml", "hooks: {} # linked\n");
             relink(it, "e.yaml", "hooks.yaml");
         }),
         ("its directory", |it| {
             let project = it.project();
             fs::rename(project.join(".hookexec"), project.join("h2")).unwrap();
-            it.write("h2/hooks.yaml", "hooks: {}\n");
+            it.write("h2/hooks.yaml", "hooks: {} # moved\n");
             relink(it, "h2", ".hookexec");
         }),
         ("a link to another approved file", |it| {
