@@ -3,6 +3,7 @@
 use super::{Argument, Prepared, Shipped, Surroundings};
 use crate::event::Contract;
 use crate::executor::{Matcher, is_invisible};
+use crate::tools::TOOL_KINDS;
 use crate::wire::Output;
 
 pub(super) const ALLOW_TOOLS: Shipped = Shipped {
@@ -44,7 +45,10 @@ fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Prepared, String> 
         let (readings, kinds): (Vec<&String>, Vec<&String>) =
             input.tool_kinds.iter().partition(|kind| kind.starts_with("mcp__"));
         let all = |names: &[&String]| !names.is_empty() && names.iter().all(|name| is_listed(name));
-        let allowed = !tool.is_empty() && (is_listed(tool) || all(&readings) || all(&kinds));
+        // The kinds leave out one that equals the tool's name: Kiro's `write` also edits.
+        let is_kind = TOOL_KINDS.iter().any(|(kind, _)| *kind == tool);
+        let allowed =
+            !tool.is_empty() && (is_listed(tool) || !is_kind && (all(&readings) || all(&kinds)));
         Ok((!allowed).then(|| {
             Output::deny(format!("tool `{tool}` is not on the list of allowed tools: `{names}`"))
         }))

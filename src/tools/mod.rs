@@ -99,8 +99,7 @@ pub(crate) fn first_of_kind(tools: Tools, kind: &str) -> &'static [&'static str]
     found.next().map(|tool| tool.names).unwrap_or_default()
 }
 
-/// Returns the kinds of the tool `name`; its own name is one of them when the tool is called like its
-/// kind.
+/// Returns the kinds of the tool `name`, without those that equal its name.
 ///
 /// A tool that the agent does not have may belong to another agent: several agents read the hooks of
 /// Claude Code and call them with tools of their own. Matching too much costs a run, matching too
@@ -108,7 +107,7 @@ pub(crate) fn first_of_kind(tools: Tools, kind: &str) -> &'static [&'static str]
 pub(crate) fn kinds(tools: Tools, form: Mcp, name: &str, payload: &JsonObject) -> Vec<String> {
     let mut kinds: Vec<String> = Vec::new();
     let mut add = |kind: &str| {
-        if !kinds.iter().any(|known| known == kind) {
+        if kind != name && !kinds.iter().any(|known| known == kind) {
             kinds.push(kind.to_owned());
         }
     };

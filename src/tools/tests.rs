@@ -164,12 +164,3 @@ fn a_call_is_about_its_command_file_or_address() {
         assert_eq!(subject(tool, arguments.as_object().unwrap()), expected, "{tool}");
     }
 }
-
-#[test]
-fn a_tool_that_is_called_like_its_kind_has_that_kind() {
-    let kinds = |tools, name| kinds(tools, Mcp::Plain, name, &JsonObject::new());
-    assert_eq!(kinds(CODEX, "shell"), ["shell"]);
-    assert_eq!(kinds(CURSOR, "shell"), ["shell"]);
-    // A list of allowed tools asks for each kind.
-    assert_eq!(kinds(KIRO, "write"), ["write", "edit"]);
-}
