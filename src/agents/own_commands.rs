@@ -44,8 +44,8 @@ const MESSAGE: &str = "a coding agent must not change which hooks run: `hookexec
 /// Returns the denial of a call that would change which hooks run.
 pub(super) fn denial(call: &NativeCall) -> Option<Verdict> {
     let event = call.event?;
-    let runs_commands = 
-        // The kinds leave out one that equals the tool's name.
+    // The kinds leave out one that equals the tool's name.
+    let runs_commands =
         call.input.tool() == "shell" || call.input.tool_kinds.iter().any(|kind| kind == "shell");
     if !runs_commands || !matches!(event, Event::PreToolUse | Event::PermissionRequest) {
         return None;
