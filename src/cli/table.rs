@@ -1,5 +1,7 @@
 //! Plain tables: aligned columns for people, Markdown for documents.
 
+use std::fmt::Write as _;
+
 use super::plain;
 
 /// Returns the commands to run next, each with what it does beside it, or below it where the command
@@ -12,9 +14,9 @@ pub(crate) fn steps(steps: &[(String, String)]) -> String {
     for (command, what) in steps {
         let (command, what) = (plain::line(command), plain::line(what));
         if command.chars().count() > LONGEST {
-            text.push_str(&format!("  {command}\n  {:width$}  {what}\n", ""));
+            let _ = writeln!(text, "  {command}\n  {:width$}  {what}", "");
         } else {
-            text.push_str(&format!("  {command:width$}  {what}\n"));
+            let _ = writeln!(text, "  {command:width$}  {what}");
         }
     }
     text

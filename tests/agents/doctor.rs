@@ -83,7 +83,7 @@ fn an_approved_file_that_is_gone_is_a_problem() {
     sandbox.trust();
     fs::remove_file(sandbox.project().join("hooks.yaml")).unwrap();
     let said = hookexec(&sandbox, &["doctor"]).exits(1).stdout;
-    assert!(said.contains("project/hooks.yaml: a person approved this file"), "{said}");
+    assert!(said.contains("project/hooks.yaml: this approved file is gone"), "{said}");
 }
 
 #[test]
@@ -418,7 +418,7 @@ fn a_projects_hooks_must_be_approved() {
         "pre_tool_use: [ { hooks: { type: command, command: 'true' } } ]",
     );
     let done = hookexec(&sandbox, &["doctor"]).exits(1);
-    assert!(done.stdout.contains("it fails: this file was never approved"), "{}", done.stdout);
+    assert!(done.stdout.contains("it fails: this file is not approved"), "{}", done.stdout);
 }
 
 #[test]
