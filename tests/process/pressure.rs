@@ -19,7 +19,7 @@ for message in messages():
     reply(message, {'action': 'deny_tool', 'reason': message['params']['arguments']['cmd'][:5]})
 ",
     );
-    let yaml = one(&[Event::PreToolUse], "").replace("timeout: 60", "timeout: 1s");
+    let yaml = one(&[Event::PreToolUse], "").replace("timeout: 60", "timeout: 4s");
     let executor = project.executor(&yaml);
     executor.processes().check().await;
     // Ten MiB, and then as much again as may wait at all.
