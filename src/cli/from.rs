@@ -175,8 +175,9 @@ impl FromCall {
             Err(problem) => {
                 // Which hooks have failed by that?
                 *native = native.or_else(|| self.caller.native());
-                let (executor, _) = self.load(config.clone()).await?;
-                *hooks = Some((executor, config.clone()));
+                if let Ok((executor, _)) = self.load(config.clone()).await {
+                    *hooks = Some((executor, config.clone()));
+                }
                 return Err(problem);
             }
         };
