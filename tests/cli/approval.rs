@@ -148,7 +148,7 @@ pre_tool_use:
         }
         attack(&sandbox);
         let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-        let failed = run.stdout.contains("has changed since it was approved")
+        let failed = run.stdout.contains("changed after its approval")
             || run.stdout.contains("is a symbolic link out of the project");
         assert!(failed, "{what}: {run:?}");
     }
@@ -182,12 +182,12 @@ fn a_project_that_is_reached_through_a_link_has_the_same_approvals() {
         let _ = run.run().exits(0);
         sandbox.write("real.yaml", "hooks: {}\n");
         let run = sandbox.hookexec(["run", "pre_tool_use"]).current_dir(&directory).stdin(CALL);
-        assert!(run.run().exits(2).stdout.contains("has changed since it was approved"));
+        assert!(run.run().exits(2).stdout.contains("changed after its approval"));
         sandbox.write("real.yaml", "stop: [{ type: command, command: 'true' }]\n");
     }
     trust("remove", link.join("hooks.yaml").to_str().unwrap());
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-    assert!(run.stdout.contains("was never approved"), "{run:?}");
+    assert!(run.stdout.contains("is not approved"), "{run:?}");
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn a_file_whose_approval_cannot_be_looked_up_fails_as_a_whole() {
     for event in ["pre_tool_use", "tool_guard"] {
         let run = sandbox.hookexec(["run", event]).env("XDG_STATE_HOME", &state).stdin(CALL);
         let run = run.run().exits(2);
-        assert!(run.stdout.contains("this file can't count as approved"), "{run:?}");
+        assert!(run.stdout.contains("can't count as approved"), "{run:?}");
     }
 }
 

@@ -47,7 +47,7 @@ fn the_server_answers_as_the_command_itself_does() {
     std::fs::remove_file(sandbox.project().join("hooks.yaml")).unwrap();
     std::os::unix::fs::symlink(other, sandbox.project().join("hooks.yaml")).unwrap();
     let asked = run(&sandbox, &["--connect", socket], "rm x").exits(2);
-    assert!(asked.stdout.contains("has changed since it was approved"), "{asked:?}");
+    assert!(asked.stdout.contains("changed after its approval"), "{asked:?}");
 }
 
 #[test]
