@@ -36,8 +36,9 @@ fn session(sandbox: &Sandbox, commands: &[&str]) -> Vec<String> {
     let program = Path::new(env!("CARGO_BIN_EXE_hookexec"));
     let step = |command: &&str| {
         let command = command.replace("cargo run -q --", "hookexec");
-        // There is no person at a terminal here.
-        let command = command.replace("hookexec trust add", "hookexec trust add --yes");
+        // There is no person at a terminal here, and `prepare` has approved the file already.
+        let add = "hookexec trust remove --yes >/dev/null; hookexec trust add --yes";
+        let command = command.replace("hookexec trust add", add);
         format!("{command}\nstatus=$?; echo '{END}'; (exit $status)\n")
     };
     let script = format!("exec 2>&1\n{}", commands.iter().map(step).collect::<String>());
