@@ -103,3 +103,11 @@ fn max_iterations_that_cannot_count_says_so() {
         assert_eq!(error, format!("N must be a whole number of at least 1, found `{n}`"));
     }
 }
+
+#[test]
+fn a_tool_that_is_called_like_its_kind_is_not_allowed_by_its_other_kinds() {
+    // Kiro's `write` also edits; its own name is not among its kinds.
+    let call = input(json!({ "tool_name": "write", "tool_kinds": ["edit"] }));
+    assert_eq!(decision(run("allow_tools", &["edit"], &call)), Some(Decision::Deny));
+    assert_eq!(run("allow_tools", &["edit", "write"], &call), None);
+}
