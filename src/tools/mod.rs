@@ -2,7 +2,7 @@
 //! pages read.
 //!
 //! A tool is found by its exact name. It is of one or more kinds, and the kinds say which role each
-//! argument has. A tool that is not in the table has no roles of its own; [`role_by_name`] then goes
+//! argument has. A tool that is not in the table has no roles of its own; `role_by_name` then goes
 //! by the argument's name alone.
 
 mod mcp;
