@@ -107,22 +107,19 @@ impl TrustStore {
 
     /// Returns whether the hooks file of `bundle` may run.
     ///
-    /// An approval of the same bytes counts at every path. At a path where another approval applied,
-    /// an older one does not count: a program that puts an older version back has changed the file.
+    /// At a path where something was approved, only its newest approval counts: other bytes have
+    /// changed the file, whoever approved them and wherever. At a new path, as in another clone, an
+    /// approval of the same bytes at any path counts.
     #[must_use]
     pub fn status(&self, bundle: &Bundle) -> Trust {
         if let Err(problem) = self.check(bundle) {
             return Trust::Unsafe(problem);
         }
-        let here = self.newest(&bundle.path);
-        let content = self.named(|_, digest| digest == bundle.digest).pop();
-        match (content, here) {
-            (Some(_), None) => Trust::Approved,
-            (Some(content), Some(here)) if content.approved_at >= here.approved_at => {
-                Trust::Approved
-            }
-            (_, Some(_)) => Trust::Changed,
-            (None, None) => Trust::Unknown,
+        match self.newest(&bundle.path) {
+            Some(here) if here.digest == bundle.digest => Trust::Approved,
+            Some(_) => Trust::Changed,
+            None if self.named(|_, digest| digest == bundle.digest).is_empty() => Trust::Unknown,
+            None => Trust::Approved,
         }
     }
 

@@ -404,7 +404,7 @@ fn a_clone_that_was_used_notices_what_happens_to_its_hooks_file() {
 }
 
 #[test]
-fn a_version_that_another_clone_approved_later_runs_and_an_earlier_one_does_not() {
+fn an_approval_elsewhere_does_not_approve_a_change_here() {
     let sandbox = clones();
     let run = || sandbox.hookexec(["run", "pre_tool_use", "--cwd", "two"]).stdin(CALL).run();
     let _ = run().exits(0);
@@ -412,6 +412,9 @@ fn a_version_that_another_clone_approved_later_runs_and_an_earlier_one_does_not(
     sandbox.write("one/hooks.yaml", &later);
     let _ = sandbox.hookexec(["trust", "add", "--yes", "--cwd", "one"]).run().exits(0);
     sandbox.write("two/hooks.yaml", &later);
+    let denied = run().exits(2);
+    assert!(denied.stdout.contains("changed after its approval"), "{denied:?}");
+    let _ = sandbox.hookexec(["trust", "add", "--yes", "--cwd", "two"]).run().exits(0);
     let _ = run().exits(0);
     sandbox.write("two/hooks.yaml", HOOKS);
     let denied = run().exits(2);
