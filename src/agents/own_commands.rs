@@ -1,10 +1,10 @@
 //! A model must not change which hooks run: its own calls of `hookexec trust add|remove`, `install`
 //! and `uninstall` are denied.
 //!
-//! The guard denies a command that has the word `hookexec` and, somewhere after it, the words of one
-//! of these, in quotes or not and whatever the program. It allows them in a call that has nothing but
-//! programs which take texts, such as `git commit` and `grep`. It resolves nothing: it sees no
-//! alias, no script and no word that only a shell can build.
+//! The guard denies a command that contains the word `hookexec` and, after it, the words of one of
+//! these subcommands. Quotes and the program do not matter. A call is allowed if it runs only
+//! programs that take texts, such as `git commit` and `grep`. The guard expands nothing: it does not
+//! see aliases, scripts, or words that only a shell can build.
 
 use serde_json::Value;
 

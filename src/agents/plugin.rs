@@ -14,8 +14,8 @@ use super::plan::Plan;
 use crate::event::Event;
 use crate::wire::{Input, JsonObject};
 
-/// What a plugin applies; nothing to apply is said by silence.
-#[derive(Serialize)]
+/// What a plugin applies. With nothing to apply, hookexec prints nothing.
+#[derive(Default, PartialEq, Serialize)]
 struct Applied<'p> {
     /// Stop the call or the prompt, with this reason.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,13 +55,7 @@ pub(super) fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>
         context: plan.context.as_deref(),
         message: plan.system_message.as_deref(),
     };
-    let silent = applied.deny.is_none()
-        && applied.ask.is_none()
-        && applied.arguments.is_none()
-        && applied.response.is_none()
-        && applied.context.is_none()
-        && applied.message.is_none();
-    if silent { Answer::silence() } else { Answer::json(&applied) }
+    if applied == Applied::default() { Answer::silence() } else { Answer::json(&applied) }
 }
 
 /// Returns a changed response as the tool gave its own: a text, or a list of content parts (MCP).

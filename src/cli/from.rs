@@ -18,7 +18,6 @@ use hookexec::agents::{self, Agent, Answer, Moment, NativeCall};
 use hookexec::{Event, Executor, Input};
 
 use super::config::ConfigArgs;
-use super::error::CommandError;
 use super::exit::Exit;
 use super::run::Shown;
 use super::runtime::Runtime;
@@ -83,16 +82,6 @@ pub(crate) struct FromCall {
     as_installed: bool,
 }
 
-/// Why there is no verdict of all hooks.
-enum Failed {
-    /// The payload or the configuration can't be used.
-    Decide(String),
-    /// The time is over.
-    Late,
-    /// A signal ended it.
-    Signal(CommandError),
-}
-
 /// What is known by now, for the answer when the rest is missing.
 #[derive(Default)]
 struct Progress {
@@ -124,13 +113,13 @@ impl FromCall {
             let decide = self.decide(config, started, &mut progress, &standing);
             tokio::time::timeout(self.within, decide).await
         });
-        let failed = match decided {
+        let problem = match decided {
             Ok(Ok(Ok(()))) => None,
-            Ok(Ok(Err(problem))) => Some(Failed::Decide(problem)),
-            Ok(Err(_)) => Some(Failed::Late),
-            Err(signal) => Some(Failed::Signal(signal)),
+            Ok(Ok(Err(problem))) => Some(problem),
+            Ok(Err(_)) => Some(self.late()),
+            Err(signal) => Some(signal.to_string()),
         };
-        let exit = give(&self.answer(&mut progress, failed));
+        let exit = give(&self.answer(&mut progress, problem));
         if let Some(call) = progress.call.filter(|_| self.is_from_settings()) {
             note_firing(self.agent, &Firing { native: call.native.name, cwd: call.input.cwd });
         }
@@ -173,7 +162,7 @@ impl FromCall {
         let call = match call {
             Ok(call) => read.insert(call),
             Err(problem) => {
-                // Which hooks have failed by that?
+                // The hooks of the event fail, each by its own `on_error`, so load them all the same.
                 *native = native.or_else(|| self.caller.native());
                 if let Ok((executor, _)) = self.load(config.clone()).await {
                     *hooks = Some((executor, config.clone()));
@@ -221,13 +210,8 @@ impl FromCall {
         }
     }
 
-    /// Returns the answer from what is known. If hooks are missing in it, they have failed.
-    fn answer(&self, progress: &mut Progress, failed: Option<Failed>) -> Answer {
-        let problem = failed.map(|failed| match failed {
-            Failed::Decide(problem) => problem,
-            Failed::Late => self.late(),
-            Failed::Signal(error) => error.to_string(),
-        });
+    /// Returns the answer from what is known. With a `problem`, hooks that have not answered fail.
+    fn answer(&self, progress: &mut Progress, problem: Option<String>) -> Answer {
         let Progress { native, call, absences, hooks, moment } = progress;
         let (Some(call), Some(mut moment)) = (call.as_ref(), moment.take()) else {
             let problem = problem.unwrap_or_else(|| self.late());
@@ -350,7 +334,7 @@ impl Caller {
     }
 }
 
-/// The answer for the case that no other comes in time: what it means that all hooks have failed.
+/// The answer that is given if no other comes in time: every hook has failed.
 type Standing = Arc<Mutex<Option<Answer>>>;
 
 /// The exit code that went with the answer; only one answer leaves the process.
