@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use hookexec::executor::Matcher;
+use hookexec::matcher::Matcher;
 use hookexec::{Config, Event, Executor, Input, Output};
 
 criterion_group!(benches, parse, matchers, select, fold, json);

@@ -211,6 +211,7 @@ pub mod agents;
 pub mod audit;
 pub mod builtins;
 pub mod config;
+mod directories;
 pub mod event;
 pub mod executor;
 mod files;
@@ -219,6 +220,8 @@ mod files;
 pub mod fuzzing;
 pub mod handlers;
 pub mod lifecycle;
+pub mod load;
+pub mod matcher;
 mod paths;
 mod pattern;
 pub mod registry;
@@ -234,6 +237,7 @@ pub mod trust;
 pub mod wire;
 
 pub use config::Config;
+pub use directories::home_directory;
 pub use event::{Contract, Event};
 pub use executor::{Executor, ExecutorBuilder};
 pub use registry::{

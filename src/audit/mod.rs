@@ -16,4 +16,3 @@ pub use record::Record;
 pub use replay::{Change, Replay, ReplayOptions, Replayed};
 pub use statistics::{HookStatistics, Statistics};
 pub(crate) use writer::Auditor;
-pub use writer::{AuditInput, AuditSettings};

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use super::record::Record;
-use super::writer::AuditSettings;
-use crate::config::{Config, Hook, Location, SourceFile};
+use crate::config::{AuditSettings, Config, Hook, Location, SourceFile};
 use crate::files::{self, hexadecimal};
 use crate::trust::scripts::Places;
 

@@ -11,57 +11,14 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, OFlags, flock};
-use serde::Serialize;
 
 use super::record::Record;
 use super::sources::Sources;
 use crate::builtins::audit_log::append;
 use crate::builtins::secrets::Redactor;
-use crate::config::Config;
+use crate::config::{AuditInput, AuditSettings, Config};
 use crate::event::Event;
 use crate::wire::{Input, Verdict};
-
-/// `audit:` of one hooks file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct AuditSettings {
-    /// The file, absolute.
-    pub path: PathBuf,
-    /// Whether inputs are recorded.
-    pub input: AuditInput,
-    /// Whether events are recorded, too, that no hook is configured for.
-    pub all_events: bool,
-    /// The size from which a new file is begun, in bytes.
-    pub max_size: u64,
-    /// How many full files are kept: `audit.jsonl.1` is the newest of them.
-    pub keep: usize,
-}
-
-impl AuditSettings {
-    /// Returns the settings of a log without inputs, of at most four files of 10 MiB.
-    #[must_use]
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self {
-            path: path.into(),
-            input: AuditInput::None,
-            all_events: false,
-            max_size: 10 << 20,
-            keep: 3,
-        }
-    }
-}
-
-/// Whether inputs are recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum AuditInput {
-    /// They are not.
-    #[default]
-    None,
-    /// Without secrets; what is long is cut.
-    Redacted,
-}
 
 /// Records the verdicts of one executor in the logs of its configuration.
 ///

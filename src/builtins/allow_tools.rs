@@ -2,7 +2,7 @@
 
 use super::{Argument, Prepared, Shipped, Surroundings};
 use crate::event::Contract;
-use crate::executor::{Matcher, is_invisible};
+use crate::matcher::{Matcher, is_invisible};
 use crate::tools::TOOL_KINDS;
 use crate::wire::Output;
 

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Argument, Prepared, Shipped, Surroundings, tool};
 use crate::event::{Event, Rewrite};
-use crate::executor::Matcher;
+use crate::matcher::Matcher;
 use crate::wire::{Input, Output};
 
 pub(super) const ELIDE_REPEATED_TOOL_RESULTS: Shipped = Shipped {

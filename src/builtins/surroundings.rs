@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use jiff::{Timestamp, Zoned};
 
-use crate::config::home::without_detours;
+use crate::directories::without_detours;
 
 /// The environment, the home directory, that for temporary files and the clock.
 ///

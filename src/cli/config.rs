@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use hookexec::config::{Diagnostics, LoadOptions};
+use hookexec::config::Diagnostics;
 use hookexec::handlers::depth;
+use hookexec::load::{self, LoadOptions};
 use hookexec::trust::Trust;
 use hookexec::{Config, Executor, Registry, serve};
 
@@ -99,7 +100,7 @@ impl ConfigArgs {
         let mut loaded = self.loaded()?;
         loaded.absences().for_each(|absence| warn(&absence));
         loaded.failures().for_each(|failure| warn(&failure.to_string()));
-        loaded.config.audit.clear();
+        loaded.files.config.audit.clear();
         loaded.executor()
     }
 
@@ -107,8 +108,8 @@ impl ConfigArgs {
     pub(crate) fn loaded(&self) -> Result<Loaded, CommandError> {
         not_too_deep()?;
         let options = self.options()?;
-        let config = Config::load(&options).map_err(|_| all_problems(&options))?;
-        Ok(Loaded { config, options })
+        let files = load::Loaded::load(&options).map_err(|_| all_problems(&options))?;
+        Ok(Loaded { files, options })
     }
 
     /// Returns the project, and what loads its configuration any number of times.
@@ -116,23 +117,24 @@ impl ConfigArgs {
         not_too_deep()?;
         let options = self.options()?;
         let load = move || {
-            let loaded = Loaded { config: Config::load(&options)?, options: options.clone() };
-            left_out(&loaded.config).for_each(|file| warn(&file));
+            let files = load::Loaded::load(&options)?;
+            let loaded = Loaded { files, options: options.clone() };
+            left_out(&loaded.files.config).for_each(|file| warn(&file));
             loaded.failures().for_each(|failure| warn(&failure.to_string()));
-            let files = loaded.config.files.clone();
-            let places = options.places(&loaded.config);
+            let files = loaded.files.config.files.clone();
+            let places = loaded.files.places(&options);
             Ok(serve::Loaded::new(loaded.build()?).with_files(files, places))
         };
         Ok((self.project()?, Box::new(load)))
     }
 
     /// Loads the configuration, to show it: with the hooks of files that do not count.
-    pub(crate) fn load(&self) -> Result<Config, CommandError> {
+    pub(crate) fn load(&self) -> Result<load::Loaded, CommandError> {
         let mut options = self.options()?;
         options.only_show = true;
-        let config = Config::load(&options).map_err(CommandError::config)?;
-        failures(&config).for_each(|failure| warn(&failure.to_string()));
-        Ok(config)
+        let files = load::Loaded::load(&options).map_err(CommandError::config)?;
+        failures(&files).for_each(|failure| warn(&failure.to_string()));
+        Ok(files)
     }
 
     /// Returns what to load.
@@ -181,21 +183,21 @@ pub(crate) fn not_too_deep() -> Result<(), CommandError> {
 
 /// A configuration that is to run.
 pub(crate) struct Loaded {
-    config: Config,
+    files: load::Loaded,
     options: LoadOptions,
 }
 
 impl Loaded {
     /// Returns which guards do not run, although somebody may count on them, and no verdict says so.
     pub(crate) fn absences(&self) -> impl Iterator<Item = String> {
-        let nothing = self.config.files.is_empty() && self.config.failed.is_empty();
+        let nothing = self.files.config.files.is_empty() && self.files.config.failed.is_empty();
         let nothing = nothing.then(|| format!("{NO_FILES}: nothing is guarded"));
-        nothing.into_iter().chain(left_out(&self.config))
+        nothing.into_iter().chain(left_out(&self.files.config))
     }
 
     /// Returns which files, and which hooks of approved files, fail.
     pub(crate) fn failures(&self) -> impl Iterator<Item = Unavailable> {
-        failures(&self.config)
+        failures(&self.files)
     }
 
     /// Builds the executor.
@@ -206,7 +208,7 @@ impl Loaded {
 
     fn build(self) -> Result<Executor, Diagnostics> {
         let mut builder =
-            Executor::builder(self.config).registry(Registry::with_shipped_builtins());
+            Executor::builder(self.files.config).registry(Registry::with_shipped_builtins());
         if let Some(project) = &self.options.working_dir {
             builder = builder.working_dir(project);
         }
@@ -232,10 +234,13 @@ fn all_problems(options: &LoadOptions) -> CommandError {
     CommandError::config(Executor::check(options, Registry::with_shipped_builtins()).problems)
 }
 
-fn failures(config: &Config) -> impl Iterator<Item = Unavailable> {
-    let files =
-        config.failed.iter().map(|file| Unavailable { cause: file.message(), line: file.notice() });
-    let approved = config.project_files.iter().filter(|file| file.trust == Trust::Approved);
+fn failures(loaded: &load::Loaded) -> impl Iterator<Item = Unavailable> {
+    let files = loaded
+        .config
+        .failed
+        .iter()
+        .map(|file| Unavailable { cause: file.message(), line: file.notice() });
+    let approved = loaded.project_files.iter().filter(|file| file.trust == Trust::Approved);
     let scripts = approved.filter_map(|file| {
         let cause = file.refused.first()?.clone();
         Some(Unavailable {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hookexec::config::LoadOptions;
+use hookexec::load::LoadOptions;
 use hookexec::serve::{Client, ClientError};
 use hookexec::{Event, Input, Verdict};
 

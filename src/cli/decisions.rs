@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use clap::builder::PossibleValue;
 use hookexec::audit::{Filter, HookStatistics, Log, LogLine, Record, Statistics, Tail};
+use hookexec::load::Loaded;
 use hookexec::testing::Expected;
 use hookexec::{Decision, Event};
 use jiff::{SignedDuration, Timestamp};
@@ -257,11 +258,11 @@ impl Args {
         if let Some(path) = &self.file {
             return Ok(path.clone());
         }
-        let config = self.config.load()?;
+        let Loaded { config, project_files, .. } = self.config.load()?;
         config.audit.first().map(|settings| settings.path.clone()).ok_or_else(|| {
             let error = CommandError::usage("which log? No hooks file says `audit:`");
             // What a file that is not approved says does not count.
-            let unapproved = config.project_files.iter().find_map(|file| {
+            let unapproved = project_files.iter().find_map(|file| {
                 Some(format!(
                     "{}: {}; {}",
                     file.bundle.path.display(),
@@ -282,6 +283,7 @@ impl Args {
             let config = self.config.load()?;
             never_ran.extend(
                 config
+                    .config
                     .hooks
                     .iter()
                     .filter(|hook| hook.enabled)

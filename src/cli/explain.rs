@@ -2,9 +2,10 @@
 
 use hookexec::agents::{self, Agent, NativeCall};
 use hookexec::executor::{Explanation, Selection};
+use hookexec::load::Loaded;
 use hookexec::trust::Trust;
 use hookexec::wire::{HookReport, Mode};
-use hookexec::{Config, Decision, Event, Executor, Input, Verdict};
+use hookexec::{Decision, Event, Executor, Input, Verdict};
 use serde::Serialize;
 
 use super::config::ConfigArgs;
@@ -215,13 +216,13 @@ fn is_wanted(name: &str, source: &str, wanted: &str) -> bool {
 fn unapproved(config: &ConfigArgs, wanted: &str) -> Option<CommandError> {
     let mut options = config.options().ok()?;
     options.only_show = true;
-    let config = Config::load(&options).ok()?;
+    let Loaded { config, project_files, .. } = Loaded::load(&options).ok()?;
     let hook = config
         .hooks
         .iter()
         .find(|hook| is_wanted(&hook.label(), &hook.location.to_string(), wanted))?;
     let path = hook.location.path();
-    let file = config.project_files.iter().find(|file| file.bundle.path == path)?;
+    let file = project_files.iter().find(|file| file.bundle.path == path)?;
     if file.trust == Trust::Approved {
         return None;
     }

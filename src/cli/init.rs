@@ -5,8 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
-use hookexec::Config;
-use hookexec::config::LoadOptions;
+use hookexec::load::{LoadOptions, Loaded};
 use hookexec::trust::Trust;
 
 use super::error::CommandError;
@@ -115,23 +114,23 @@ impl Args {
 }
 
 /// Loads the hooks files that count in `project`, to look at them.
-fn loaded(project: &Path) -> Option<Config> {
+fn loaded(project: &Path) -> Option<Loaded> {
     let mut options = LoadOptions::default();
     options.working_dir = Some(project.to_owned());
     options.only_show = true;
-    Config::load(&options).ok()
+    Loaded::load(&options).ok()
 }
 
-fn is_approved(loaded: Option<&Config>, hooks: &Path) -> bool {
-    let files = loaded.into_iter().flat_map(|config| &config.project_files);
+fn is_approved(loaded: Option<&Loaded>, hooks: &Path) -> bool {
+    let files = loaded.into_iter().flat_map(|loaded| &loaded.project_files);
     files.into_iter().any(|file| {
         file.bundle.path == hooks && file.trust == Trust::Approved && file.refused.is_empty()
     })
 }
 
 /// Returns whether settings hold hooks that can be imported and were not.
-fn has_more_hooks(settings: &Settings, loaded: Option<&Config>) -> bool {
-    let ours = loaded.map(|config| config.hooks.as_slice()).unwrap_or_default();
+fn has_more_hooks(settings: &Settings, loaded: Option<&Loaded>) -> bool {
+    let ours = loaded.map(|loaded| loaded.config.hooks.as_slice()).unwrap_or_default();
     let imported = |command| ours.iter().any(|hook| hook.command.as_ref() == Some(command));
     !import::commands(settings.agent, &settings.path).iter().all(imported)
 }

@@ -268,7 +268,7 @@ const LAYERS: &str = "A guard that the model must not change belongs in ~/.confi
 fn configured(configs: &[String]) -> Vec<Event> {
     let files: Vec<PathBuf> = configs.iter().map(PathBuf::from).collect();
     match ConfigArgs::of_files(&files).load() {
-        Ok(config) => config.hooks.iter().map(|hook| hook.event).collect(),
+        Ok(loaded) => loaded.config.hooks.iter().map(|hook| hook.event).collect(),
         Err(error) => {
             warn(&format!(
                 "the hooks files have errors, and until you mend them nothing passes: {error}"
@@ -325,7 +325,7 @@ fn utf8(path: &Path) -> Result<String, CommandError> {
 
 /// Refuses to work in another user's home, as under `sudo`: its owner could not change what is written there.
 pub(crate) fn own_home() -> Result<(), CommandError> {
-    let home = hookexec::config::home_directory().ok_or_else(no_home)?;
+    let home = hookexec::home_directory().ok_or_else(no_home)?;
     let owner = home.metadata().map_err(|error| unreadable(&home, &error))?.uid();
     if owner == rustix::process::geteuid().as_raw() {
         return Ok(());

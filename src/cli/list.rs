@@ -35,7 +35,7 @@ enum Format {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        let config = self.config.load()?;
+        let config = self.config.load()?.config;
         if config.files.is_empty() {
             return Err(CommandError::no_files());
         }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use hookexec::audit::{Change, Log, LogLine, Record, Replay, ReplayOptions, Replayed};
-use hookexec::config::LoadOptions;
+use hookexec::load::LoadOptions;
 use hookexec::{Config, Registry};
 use serde::Serialize;
 

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use hookexec::config::{Diagnostic, Diagnostics, LoadOptions, ProjectFile, Severity};
+use hookexec::config::{Diagnostic, Diagnostics, Severity};
+use hookexec::load::{LoadOptions, Loaded, ProjectFile};
 use hookexec::trust::{CoveredHook, ScriptChange, Trust, TrustStore};
-use hookexec::{Config, Executor, Registry};
+use hookexec::{Executor, Registry};
 use serde::Serialize;
 
 use super::consent::ConsentArgs;
@@ -291,10 +292,10 @@ impl Target {
         })?;
         options.working_dir = Some(directory.clone());
         options.only_show = true;
-        let config = Config::load(&options).map_err(CommandError::config)?;
+        let Loaded { config, project_files: mut files, .. } =
+            Loaded::load(&options).map_err(CommandError::config)?;
         let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
         let wanted = |path: &Path| self.file.as_ref().is_none_or(|file| real(path) == real(file));
-        let mut files = config.project_files;
         files.retain(|file| wanted(&file.bundle.path));
         let failed = config.failed.iter().map(|file| file.location.path());
         let gone = failed.filter(|path| wanted(path) && path.symlink_metadata().is_err());

@@ -2,9 +2,52 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 use super::node::{Node, Value};
 use super::reader::Reader;
-use crate::audit::{AuditInput, AuditSettings};
+
+/// `audit:` of one hooks file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct AuditSettings {
+    /// The file, absolute.
+    pub path: PathBuf,
+    /// Whether inputs are recorded.
+    pub input: AuditInput,
+    /// Whether events are recorded, too, that no hook is configured for.
+    pub all_events: bool,
+    /// The size from which a new file is begun, in bytes.
+    pub max_size: u64,
+    /// How many full files are kept: `audit.jsonl.1` is the newest of them.
+    pub keep: usize,
+}
+
+impl AuditSettings {
+    /// Returns the settings of a log without inputs, of at most four files of 10 MiB.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            input: AuditInput::None,
+            all_events: false,
+            max_size: 10 << 20,
+            keep: 3,
+        }
+    }
+}
+
+/// Whether inputs are recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AuditInput {
+    /// They are not.
+    #[default]
+    None,
+    /// Without secrets; what is long is cut.
+    Redacted,
+}
 
 /// The keys of `audit:`.
 pub(super) const KEYS: [&str; 5] = ["path", "input", "events", "max_size", "keep"];
@@ -54,7 +97,7 @@ impl Reader {
     fn audit_path(&mut self, node: &Node) -> Option<PathBuf> {
         let written = self.filled_text(node, "`path`")?;
         let path = if let Some(rest) = written.strip_prefix("~/") {
-            let Some(home) = super::home::home_directory() else {
+            let Some(home) = crate::directories::home_directory() else {
                 self.error_with_hint(node, "the home directory is not known", "set HOME");
                 return None;
             };

@@ -11,7 +11,7 @@ use super::diagnostic::{Diagnostic, Diagnostics};
 use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
 use super::source::{Location, SourceFile};
-use super::{file, yaml};
+use super::yaml;
 use crate::agents::{self, Agent, NativeCall};
 use crate::event::Event;
 use crate::suggest;
@@ -55,7 +55,7 @@ impl CaseFile {
     /// # Errors
     /// All problems of the file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
-        match file::read(path.as_ref(), file::Origin::Named) {
+        match crate::load::read_file(path.as_ref(), crate::load::Origin::Named) {
             Ok(text) => Self::from_yaml(&text, path),
             Err(problem) => Err(only(problem)),
         }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::defaults::{Defaults, STRICTER};
 use super::diagnostic::Diagnostic;
 use super::hook::Place;
-use super::layers::Layer;
+use super::layer::Layer;
 use super::model::{Config, OnError};
 use super::node::{Node, Value};
 use super::picoclaw::Link;
 use super::reader::{Fields, MAX_SUGGESTIONS, Reader, spelling};
 use crate::agents::Agent;
 use crate::event::Event;
-use crate::executor::Matcher;
+use crate::matcher::Matcher;
 use crate::suggest;
 
 /// The keys at the top of a file, beside the events of a hooks block without `hooks:`.

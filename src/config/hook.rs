@@ -11,7 +11,7 @@ use super::reader::{Fields, Reader};
 use super::source::KeyLocations;
 use crate::agents::Dialect;
 use crate::event::{Contract, Event, FailureMode};
-use crate::executor::Matcher;
+use crate::matcher::Matcher;
 use crate::wire::Mode;
 
 /// The keys of a hook.

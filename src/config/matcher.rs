@@ -3,7 +3,7 @@
 use super::diagnostic::Diagnostic;
 use super::node::{Node, Value};
 use super::reader::Reader;
-use crate::executor::{Matcher, is_invisible};
+use crate::matcher::{Matcher, is_invisible};
 
 const CURLY_QUOTES: [char; 8] = ['“', '”', '„', '‟', '‘', '’', '‚', '‛'];
 

@@ -1,7 +1,7 @@
 //! `hooks.yaml`: read, checked and resolved, with every problem of a file in one go.
 
-mod acceptance;
 mod alike;
+mod assembly;
 mod audit;
 mod cases;
 #[cfg(feature = "schema")]
@@ -12,16 +12,12 @@ mod defaults;
 mod diagnostic;
 mod docker;
 mod document;
-mod file;
-pub(crate) mod home;
 mod hook;
-pub(crate) mod layers;
-mod load;
+mod layer;
 mod matcher;
 mod model;
 mod node;
 pub(crate) mod picoclaw;
-mod places;
 mod process;
 mod reader;
 mod render;
@@ -33,20 +29,21 @@ mod units;
 mod when;
 mod yaml;
 
-pub use acceptance::ProjectFile;
 pub(crate) use alike::Alike;
+pub(crate) use assembly::{Assembly, syntax_error, whole_file};
+pub use audit::{AuditInput, AuditSettings};
 #[cfg(feature = "schema")]
 pub use cases_schema::cases_schema;
 pub use condition::{Condition, Leaf, Trace};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
-pub use home::home_directory;
-pub use layers::{Layer, LoadOptions};
-pub(crate) use load::Loading;
+pub use layer::Layer;
 pub use model::{
     Command, Config, EventMethod, FailedFile, Hook, InheritEnv, Limits, OnError, Process,
-    SideEffects,
+    SideEffects, Untrusted,
 };
+pub(crate) use node::{Node, Value};
 #[cfg(feature = "schema")]
 pub use schema::config_schema;
 pub use source::{KeyLocations, Location, SourceFile};
 pub use summary::HookSummary;
+pub(crate) use yaml::parse as parse_yaml;

@@ -10,11 +10,11 @@ use serde_json::Value;
 
 use super::condition::Condition;
 use super::diagnostic::{Diagnostic, Diagnostics, Severity};
-use super::layers::Layer;
+use super::layer::Layer;
 use super::source::{KeyLocations, Location};
 use crate::agents::Dialect;
 use crate::event::Event;
-use crate::executor::Matcher;
+use crate::matcher::Matcher;
 use crate::wire::Mode;
 
 /// A loaded configuration: the hooks of all its files, in order, and the processes they call.
@@ -30,15 +30,13 @@ pub struct Config {
     /// The longest that one event may take, whoever configured its hooks.
     pub deadline: Option<Duration>,
     /// The logs of decisions: one for each file that says `audit:`.
-    pub audit: Vec<crate::audit::AuditSettings>,
+    pub audit: Vec<super::audit::AuditSettings>,
     /// The files it was read from, in order.
     pub files: Vec<PathBuf>,
-    /// The files among them that the project brought along, and whether they may run.
-    pub project_files: Vec<super::acceptance::ProjectFile>,
     /// The files that don't count as they stand. Each is one hook of its layer that always fails.
     pub failed: Vec<FailedFile>,
     /// The layers that an administrator's file allows below itself.
-    pub(crate) layers: Option<Vec<super::layers::Layer>>,
+    pub(crate) layers: Option<Vec<super::layer::Layer>>,
     /// The files that are not read, although somebody may count on them: those of layers that the
     /// administrator leaves out, and names that are nearly right. They are among the warnings, too.
     pub left_out: Diagnostics,
@@ -104,13 +102,22 @@ pub struct Hook {
     pub limits: Arc<Limits>,
     /// Scripts that an approval covers beside those that it executes, as written.
     pub scripts: Vec<String>,
-    /// Why it must not run, although it is configured: no person approved its file, or a script that
-    /// it executes.
-    pub untrusted: Option<Arc<str>>,
+    /// Why it must not run: no person approved its file, or a script that it executes.
+    pub untrusted: Option<Untrusted>,
     /// Where it stands.
     pub location: Location,
     /// Where its keys stand, for messages about one of them.
     pub key_locations: KeyLocations,
+}
+
+/// Why a hook must not run, although it is configured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Untrusted {
+    /// What is wrong, in words that a model may read.
+    pub cause: Arc<str>,
+    /// What the user can do, which is no business of a model.
+    pub remedy: Arc<str>,
 }
 
 /// A hooks file that doesn't count as it stands, or a place that should have one: it can't be loaded,
@@ -240,6 +247,12 @@ pub enum EventMethod {
     /// `hook.runtime_event`, as PicoClaw from v0.2.9 on.
     #[default]
     RuntimeEvent,
+}
+
+impl Untrusted {
+    pub(crate) fn new(cause: impl Into<Arc<str>>, remedy: Arc<str>) -> Self {
+        Self { cause: cause.into(), remedy }
+    }
 }
 
 impl FailedFile {

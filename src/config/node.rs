@@ -7,15 +7,15 @@ use serde_json::Number;
 
 /// A value and its place.
 #[derive(Debug, Clone)]
-pub(super) struct Node<'t> {
-    pub(super) value: Value<'t>,
+pub(crate) struct Node<'t> {
+    pub(crate) value: Value<'t>,
     /// In bytes of the file's text.
-    pub(super) span: Range<usize>,
+    pub(crate) span: Range<usize>,
 }
 
 /// A value as YAML knows it.
 #[derive(Debug, Clone)]
-pub(super) enum Value<'t> {
+pub(crate) enum Value<'t> {
     Null,
     Bool(bool),
     /// Digits as written: nothing goes through a float.
@@ -29,7 +29,7 @@ pub(super) enum Value<'t> {
 
 impl Node<'_> {
     /// Returns what the value is, for "expected X, found Y".
-    pub(super) fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match &self.value {
             Value::Null => "nothing",
             Value::Bool(_) => "a boolean",
@@ -40,14 +40,14 @@ impl Node<'_> {
         }
     }
 
-    pub(super) fn as_text(&self) -> Option<&str> {
+    pub(crate) fn as_text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
             _ => None,
         }
     }
 
-    pub(super) fn as_map(&self) -> Option<&[(Self, Self)]> {
+    pub(crate) fn as_map(&self) -> Option<&[(Self, Self)]> {
         match &self.value {
             Value::Map(entries) => Some(entries),
             _ => None,
@@ -55,7 +55,7 @@ impl Node<'_> {
     }
 
     /// Returns the items of a list, or the value itself as a list of one.
-    pub(super) fn one_or_many(&self) -> &[Self] {
+    pub(crate) fn one_or_many(&self) -> &[Self] {
         match &self.value {
             Value::List(items) => items,
             _ => std::slice::from_ref(self),

@@ -5,11 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::diagnostic::{Diagnostic, Diagnostics, Severity};
-use super::layers::{DROP_INS, Layer};
+use super::layer::Layer;
 use super::model::Hook;
 use super::node::{Node, Value};
 use super::source::{Location, SourceFile};
 use super::yaml;
+use crate::directories::DROP_INS;
 use crate::suggest;
 
 /// What other systems call our keys.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use super::layers::Layer;
+use super::layer::Layer;
 
 /// A configuration file as it was read.
 #[derive(Debug, PartialEq, Eq)]
@@ -68,6 +68,12 @@ impl Location {
         let end = range.end.min(file.text.len());
         let start = range.start.min(end);
         Self { file, range: start..end }
+    }
+
+    /// Returns the place of a problem of the file at `path` as a whole.
+    #[must_use]
+    pub fn of_file(path: &Path) -> Self {
+        Self::new(Arc::new(SourceFile::new(path, "")), 0..0)
     }
 
     /// Returns the file.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-use super::layers::Layer;
+use super::layer::Layer;
 use super::model::{Command, Hook};
 use crate::event::Event;
 

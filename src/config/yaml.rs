@@ -26,13 +26,13 @@ const MAX_REPEATED: usize = 1 << 20;
 
 /// A text that is not valid YAML, or that exceeds a limit.
 #[derive(Debug)]
-pub(super) struct SyntaxError {
+pub(crate) struct SyntaxError {
     /// What is wrong.
-    pub(super) message: String,
+    pub(crate) message: String,
     /// Where, in bytes.
-    pub(super) range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// What to do.
-    pub(super) hint: Option<String>,
+    pub(crate) hint: Option<String>,
 }
 
 impl SyntaxError {
@@ -47,7 +47,7 @@ impl SyntaxError {
 }
 
 /// Parses `text`, which has no byte order mark.
-pub(super) fn parse(text: &str) -> Result<Node<'_>, SyntaxError> {
+pub(crate) fn parse(text: &str) -> Result<Node<'_>, SyntaxError> {
     let mut options = Options::default();
     options.set_emit_comments(false);
     let parser = Parser::new_from_str_with_options(text, options);

@@ -12,7 +12,7 @@ use super::parallel::DEFAULT_MAX_PARALLEL;
 use super::select::{Bound, Plan};
 use crate::audit::Auditor;
 use crate::config::{
-    Alike, Command, Config, Diagnostic, Diagnostics, FailedFile, Hook, Layer, Location, ProjectFile,
+    Alike, Command, Config, Diagnostic, Diagnostics, FailedFile, Hook, Layer, Location, Untrusted,
 };
 use crate::event::Event;
 use crate::handlers::process::Processes;
@@ -94,7 +94,7 @@ impl ExecutorBuilder {
         let env = Arc::new(self.env.unwrap_or_else(|| std::env::vars_os().collect()));
         let auditor = Auditor::of(&self.config, &env, &working_dir);
         let registry = Arc::new(self.registry);
-        let Config { hooks, mut processes, mut failed, files, project_files, .. } = self.config;
+        let Config { hooks, mut processes, mut failed, files, .. } = self.config;
         let mut configured: Vec<Arc<Hook>> = hooks.into_iter().map(Arc::new).collect();
 
         let (environment, handlers, mut problems) = loop {
@@ -105,8 +105,8 @@ impl ExecutorBuilder {
                 registry: Arc::clone(&registry),
             };
             let refusal = |hook: &Hook| {
-                let cause = hook.untrusted.clone().filter(|_| self.runs)?;
-                Some(Refusal { cause, remedy: remedy_for(hook, &project_files) })
+                let Untrusted { cause, remedy } = hook.untrusted.clone().filter(|_| self.runs)?;
+                Some(Refusal { cause, remedy: Some(remedy) })
             };
             let (handlers, problems) = build_handlers(&environment, &configured, refusal);
             let broken = broken_files(&problems, self.runs);
@@ -178,12 +178,6 @@ fn broken_files(problems: &Diagnostics, runs: bool) -> Vec<FailedFile> {
     broken
 }
 
-/// Returns what the user can do about a hook that a person must approve.
-fn remedy_for(hook: &Hook, files: &[ProjectFile]) -> Option<Arc<str>> {
-    let file = files.iter().find(|file| file.bundle.path == hook.location.path())?;
-    Some(file.remedy().into())
-}
-
 /// Returns whether two places are in the same file.
 fn is_in(one: &Location, other: &Location) -> bool {
     Arc::ptr_eq(one.file(), other.file())
@@ -203,7 +197,8 @@ fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<B
             let mut hook = Hook::new(event, FAILED_FILE, Command::Text(name));
             hook.location = file.location.clone();
             hook.on_error = file.on_error;
-            hook.untrusted = Some(Arc::clone(&file.cause));
+            hook.untrusted =
+                Some(Untrusted::new(Arc::clone(&file.cause), Arc::clone(&file.remedy)));
             let hooks = &mut hooks_of[event.index()];
             hooks.push(Bound {
                 index: hooks.len(),

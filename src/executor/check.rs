@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::build::unknown_type;
 use super::dispatch::Executor;
 use super::worst::WorstCase;
-use crate::config::{Diagnostic, Diagnostics, FailedFile, Hook, LoadOptions, Loading, ProjectFile};
+use crate::config::{Assembly, Diagnostic, Diagnostics, FailedFile, Hook};
+use crate::load::{LoadOptions, Loading, ProjectFile};
 use crate::registry::Registry;
 
 /// What a look at a configuration found.
@@ -51,15 +52,15 @@ impl Executor {
     #[must_use]
     pub fn check(options: &LoadOptions, registry: Registry) -> Check {
         let options = &LoadOptions { only_show: true, ..options.clone() };
-        let loading = Loading::layers(options).complete();
-        let (config, mut problems) = (loading.config, loading.problems);
+        let Loading { assembly, project_files, .. } = Loading::layers(options);
+        let Assembly { config, mut problems, broken_hooks, .. } = assembly.complete();
         let (files, hooks) = (config.files.clone(), config.hooks.len());
         let (left_out, failed) = (config.left_out.clone(), config.failed.clone());
         if !problems.has_errors() {
-            problems.extend(config.project_files.iter().filter_map(ProjectFile::warning));
+            problems.extend(project_files.iter().filter_map(ProjectFile::warning));
         }
         // Of hooks that are broken anyhow no more is asked than who would run them.
-        let unknown = loading.broken_hooks.iter().filter(|hook| !hook.kind.is_empty());
+        let unknown = broken_hooks.iter().filter(|hook| !hook.kind.is_empty());
         problems.extend(unknown.filter_map(|hook| unknown_type(&registry, hook)));
         let mut builder = Self::builder(config).registry(registry);
         if let Some(directory) = &options.working_dir {

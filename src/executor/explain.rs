@@ -125,7 +125,7 @@ impl Executor {
                     match &condition {
                         Some(trace) if !trace.holds => Selection::ConditionFails,
                         _ => match &hook.untrusted {
-                            Some(why) => Selection::Untrusted(why.to_string()),
+                            Some(why) => Selection::Untrusted(why.cause.to_string()),
                             None => Selection::Runs,
                         },
                     }

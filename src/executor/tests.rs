@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Executor, Matcher, Observer, Selection};
+use super::{Executor, Observer, Selection};
 use crate::agents::Dialect;
 use crate::config::{Command, Config, Hook, Layer, Limits, Location, OnError, SourceFile};
 use crate::event::Event;
+use crate::matcher::Matcher;
 use crate::registry::Registry;
 use crate::wire::{Decision, HookStatus, Input, JsonObject, Mode, Output, ToolResult, Verdict};
 

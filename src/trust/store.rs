@@ -13,8 +13,7 @@ use similar::TextDiff;
 use super::bundle::{Bundle, BundleFile, CoveredHook};
 use super::permissions::{UnsafeFile, check_own, check_private};
 use super::scripts::project_of;
-use crate::config::home::{base_directory, project_around, resolve};
-use crate::config::layers::{DROP_INS, PROJECT_DIRECTORY};
+use crate::directories::{DROP_INS, PROJECT_DIRECTORY, base_directory, project_around, resolve};
 use crate::files;
 
 /// The largest record of an approval, in bytes.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use hookexec::agents::{self, Agent, Answer, Deny, Dialect, NativeCall};
 use hookexec::event::{ContextMode, Permission, Rewrite};
-use hookexec::executor::Matcher;
+use hookexec::matcher::Matcher;
 use hookexec::wire::{Stop, StopScope, ToolResult};
 use hookexec::{Decision, Verdict};
 use serde_json::{Value, json};

@@ -117,7 +117,7 @@ fn patterns_cannot_take_stack_or_memory() {
 #[test]
 fn files_together_have_an_end() {
     let directory = tempfile::tempdir().unwrap();
-    let mut options = hookexec::config::LoadOptions::default();
+    let mut options = hookexec::load::LoadOptions::default();
     options.isolated = true;
     options.managed_dir = Some(directory.path().join("none"));
     for number in 0..5 {

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use hookexec::config::LoadOptions;
 use hookexec::executor::Executor;
+use hookexec::load::LoadOptions;
 use hookexec::{Config, Registry};
 
 /// Returns the files of a directory, in the order of their names.

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookexec::config::{FailedFile, Layer, LoadOptions};
+use hookexec::config::{FailedFile, Layer};
+use hookexec::load::LoadOptions;
 use hookexec::{Config, Event, Executor, Input, Registry};
 
 /// A machine of its own: a managed directory, a home, a repository in it.

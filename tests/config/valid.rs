@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use hookexec::config::{Command, Hook, InheritEnv, LoadOptions, OnError};
+use hookexec::config::{Command, Hook, InheritEnv, OnError};
+use hookexec::load::LoadOptions;
 use hookexec::{Config, Event};
 
 use crate::invalid::files;

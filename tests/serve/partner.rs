@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookexec::config::{Diagnostics, LoadOptions};
+use hookexec::config::Diagnostics;
+use hookexec::load::{self, LoadOptions};
 use hookexec::serve::{Limits, Loaded, Server};
 use hookexec::{Config, Executor, Output, Registry};
 use serde_json::{Value, json};
@@ -86,8 +87,9 @@ pub(crate) fn load(
     options.managed_dir = Some("/nowhere".into());
     options.files = vec![path.to_owned()];
     move || {
-        let config = Config::load(&options)?;
-        let (files, places) = (config.files.clone(), options.places(&config));
+        let files = load::Loaded::load(&options)?;
+        let places = files.places(&options);
+        let (files, config) = (files.config.files.clone(), files.config);
         let executor = Executor::builder(config).registry(Gate::new().registry()).build()?;
         Ok(Loaded::new(executor).with_files(files, places))
     }

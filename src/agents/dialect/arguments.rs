@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::config::home_directory;
+use crate::directories::home_directory;
 use crate::paths::lexical;
 use crate::tools::patch::{self, Edit, Kind};
 use crate::tools::{Role, Roles, role_by_name};

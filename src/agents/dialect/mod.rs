@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::Agent;
 use crate::event::Event;
-use crate::executor::Matcher;
+use crate::matcher::Matcher;
 use crate::wire::{Input, InputChange, JsonObject, Output};
 use view::View;
 

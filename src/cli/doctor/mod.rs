@@ -192,8 +192,10 @@ fn hooks(check: &Check, project: &Path) -> Section {
     let mut of_hooks = Vec::new();
     for hook in check.configured().filter(|hook| hook.enabled) {
         let title = format!("`{}` ({})", hook.label(), hook.location);
-        let unapproved =
-            hook.untrusted.as_ref().map(|why| format!("it fails: {why}; see `hookexec trust`"));
+        let unapproved = hook
+            .untrusted
+            .as_ref()
+            .map(|why| format!("it fails: {}; see `hookexec trust`", why.cause));
         let missing = missing(hook, project).into_iter().map(|it| it.what);
         let said = of_hooks.len();
         let problems = unapproved.into_iter().chain(missing);

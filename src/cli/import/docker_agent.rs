@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use hookexec::Event;
-use hookexec::config::{Command, Hook, LoadOptions, Severity};
+use hookexec::config::{Command, Hook, Severity};
 use hookexec::executor::Check;
+use hookexec::load::LoadOptions;
 use hookexec::{Executor, Registry};
 
 use super::settings::Import;

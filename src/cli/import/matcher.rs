@@ -1,7 +1,7 @@
 //! Matchers of other agents in the words of hooks.yaml.
 
 use hookexec::agents::Agent;
-use hookexec::executor::Matcher;
+use hookexec::matcher::Matcher;
 
 use super::format::Matching;
 

@@ -14,9 +14,8 @@ use std::sync::Arc;
 
 use hookexec::Config;
 use hookexec::agents::Agent;
-use hookexec::config::{
-    Command, Diagnostic, Diagnostics, LoadOptions, Location, Severity, SourceFile,
-};
+use hookexec::config::{Command, Diagnostic, Diagnostics, Location, Severity, SourceFile};
+use hookexec::load::{LoadOptions, Loaded};
 
 use super::error::CommandError;
 use super::exit::Exit;
@@ -287,12 +286,14 @@ fn place(written: &Path) -> Place {
     let mut options = LoadOptions::default();
     options.working_dir = config::project(None).ok();
     options.only_show = true;
-    let Ok(config) = Config::load(&options) else { return Place::Elsewhere };
+    let Ok(Loaded { config, project_files, .. }) = Loaded::load(&options) else {
+        return Place::Elsewhere;
+    };
     let same = |path: &Path| match (path.canonicalize(), written.canonicalize()) {
         (Ok(path), Ok(written)) => path == written,
         _ => false,
     };
-    if config.project_files.iter().any(|file| same(&file.bundle.path)) {
+    if project_files.iter().any(|file| same(&file.bundle.path)) {
         Place::Project
     } else if config.files.iter().any(|file| same(file)) {
         Place::Found

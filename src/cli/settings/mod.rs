@@ -408,10 +408,7 @@ impl Settings {
 fn directory(layout: &Layout) -> Option<PathBuf> {
     let (variable, default) = layout.directory;
     let moved = variable.and_then(std::env::var_os).filter(|path| !path.is_empty());
-    moved.map_or_else(
-        || Some(hookexec::config::home_directory()?.join(default)),
-        |path| Some(path.into()),
-    )
+    moved.map_or_else(|| Some(hookexec::home_directory()?.join(default)), |path| Some(path.into()))
 }
 
 /// Returns the events to install: all but those that fire often or twice, unless hooks are configured that no

@@ -17,7 +17,8 @@ use super::place::{absolute, config_dir, working_dir};
 use super::program::Program;
 use crate::agents::Dialect;
 use crate::config::{Command, Hook};
-use crate::executor::{Matcher, is_strict};
+use crate::executor::is_strict;
+use crate::matcher::Matcher;
 use crate::registry::{
     BoxFuture, BuildError, Call, Failure, Handler, HandlerEnv, HandlerError, HandlerFactory,
     HandlerResult,

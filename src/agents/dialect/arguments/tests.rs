@@ -229,7 +229,7 @@ fn a_patch_is_one_call_for_each_file() {
 
 #[test]
 fn a_path_is_absolute_and_normalised_as_claude_code_gives_it() {
-    let home = crate::config::home_directory().unwrap();
+    let home = crate::directories::home_directory().unwrap();
     let bashrc = home.join(".bashrc").to_string_lossy().into_owned();
     for (path, expected) in [
         ("../../../etc/cron.d/x", "/etc/cron.d/x"),

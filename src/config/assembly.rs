@@ -1,25 +1,20 @@
-//! Files and texts in, a [`Config`] or its problems out.
+//! Texts of hooks files in, a [`Config`] or its problems out.
 //!
-//! Each file is loaded on its own. A file that can't be loaded becomes one failure of its layer, and
-//! the others count as ever. Only a file that a person or the program named ends the loading.
+//! Each file is read on its own. One that is broken becomes one failure of its layer, and the others
+//! count as ever. Only a file that a person or the program named refuses the whole configuration.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::acceptance::{Acceptance, ProjectFile};
 use super::check;
 use super::diagnostic::{Diagnostic, Diagnostics, Severity};
 use super::document::Document;
-use super::file;
-use super::layers::{Layer, LoadOptions};
-use super::model::{Config, FailedFile, Hook, Limits, OnError};
-use super::node::{Node, Value};
+use super::layer::Layer;
+use super::model::{Config, FailedFile, Hook, Limits};
 use super::reader::Reader;
 use super::source::{Location, SourceFile};
 use super::yaml;
-use crate::event::Event;
-use crate::trust::Trust;
 
 /// How many bytes the files of one layer may have together. Those of a project are read before it is
 /// known whether a person approved them, at every event.
@@ -42,32 +37,13 @@ impl Config {
     /// # Errors
     /// All problems of the text, when one of them is an error.
     pub fn from_yaml(text: &str, path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
-        let mut loading = Loading::default();
+        let mut assembly = Assembly::default();
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        loading.text(SourceFile::new(path.as_ref(), text));
-        loading.finish()
-    }
-
-    /// Reads a configuration from one file.
-    ///
-    /// # Errors
-    /// All problems of the file, when one of them is an error.
-    pub fn load_file(path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
-        Self::load_files([path])
-    }
-
-    /// Reads a configuration from files that add up, in their order.
-    ///
-    /// # Errors
-    /// All problems of all files, when one of them is an error.
-    pub fn load_files<P: AsRef<Path>>(
-        paths: impl IntoIterator<Item = P>,
-    ) -> Result<Self, Diagnostics> {
-        let mut loading = Loading::default();
-        for path in paths {
-            loading.file(Layer::Program, path.as_ref());
+        let file = Arc::new(SourceFile::new(path.as_ref(), text));
+        if assembly.admit(&file) {
+            assembly.evaluate(file, |_| ());
         }
-        loading.finish()
+        assembly.finish()
     }
 }
 
@@ -89,16 +65,15 @@ struct Used {
     is_full: bool,
 }
 
-/// A configuration that is being loaded: what could be read so far, and what is wrong.
+/// A configuration that is put together from files.
 #[derive(Debug, Default)]
-pub(crate) struct Loading {
+pub(crate) struct Assembly {
     /// What is sound; broken hooks are left out.
     pub(crate) config: Config,
     /// Errors and warnings of all files.
     pub(crate) problems: Diagnostics,
     /// The hooks that are left out, as far as they could be read.
     pub(crate) broken_hooks: Vec<Hook>,
-    pub(super) acceptance: Acceptance,
     parts: Vec<Part>,
     used: BTreeMap<Layer, Used>,
     /// Whether a file that was named is broken, or another argument of the caller.
@@ -109,74 +84,79 @@ pub(crate) struct Loading {
     agent_found: bool,
 }
 
-impl Loading {
-    /// Returns a beginning that follows what `options` say of agents and of trust.
-    pub(super) fn with_options(options: &LoadOptions) -> Self {
-        let acceptance = Acceptance::new(options);
-        let (agent, only_show) = (options.agent.clone(), options.only_show);
-        Self { acceptance, only_show, agent, ..Self::default() }
+impl Assembly {
+    /// Returns an empty one. Of whole docker-agent files, the hooks of `agent` are meant.
+    pub(crate) fn new(agent: Option<String>, only_show: bool) -> Self {
+        Self { agent, only_show, ..Self::default() }
     }
 
-    /// Puts the files together, and checks what only the whole configuration shows.
-    pub(crate) fn complete(mut self) -> Self {
-        self.join();
-        check::whole(&mut self.config, &mut self.problems);
-        self.problems.sort(&self.config.files);
-        self
-    }
-
-    /// Returns the configuration, unless a file that was named is broken.
-    pub(crate) fn finish(self) -> Result<Config, Diagnostics> {
-        let Self { mut config, problems, is_refused, .. } = self.complete();
-        if is_refused {
-            return Err(problems);
-        }
-        let warnings = problems.into_iter().filter(|it| it.severity == Severity::Warning);
-        config.warnings.extend(warnings);
-        Ok(config)
-    }
-
-    /// Reads one file. All files of all layers pass here: this is the place that decides whether
-    /// one is used at all.
-    pub(super) fn file(&mut self, layer: Layer, path: &Path) {
-        if let Some(warning) = self.acceptance.excludes(layer, path) {
-            self.leave_out(warning);
-            return;
-        }
+    /// Counts one more file of a layer, and returns whether it may be read.
+    pub(crate) fn may_read(&mut self, layer: Layer, path: &Path) -> bool {
         let used = self.used.entry(layer).or_default();
         used.files += 1;
-        if used.is_full {
-            return;
-        }
-        if used.files > MAX_FILES {
+        if used.files > MAX_FILES && !used.is_full {
             used.is_full = true;
             let problem = format!("this layer has more than {MAX_FILES} hooks files");
             self.fail(layer, path, [too_much(layer, path, problem)]);
-            return;
+            return false;
         }
-        let origin = match layer {
-            Layer::CommandLine | Layer::Program => file::Origin::Named,
-            Layer::Managed | Layer::User | Layer::Project => file::Origin::Found,
-        };
-        let allowed = self.acceptance.check_permissions(layer, path);
-        match allowed.and_then(|()| file::read(path, origin)) {
-            Ok(text) => self.text(SourceFile::new(path, text).in_layer(layer)),
-            Err(problem) => {
-                self.config.files.push(path.to_owned());
-                self.fail(layer, path, [problem]);
-            }
-        }
+        !used.is_full
     }
 
-    /// Reports a file that is not read.
-    pub(super) fn leave_out(&mut self, problem: Diagnostic) {
-        self.config.left_out.push(problem.clone());
-        self.problems.push(problem);
+    /// Adds the file's bytes to those of its layer, and returns whether they are within its bound.
+    pub(crate) fn admit(&mut self, file: &SourceFile) -> bool {
+        self.config.files.push(file.path.clone());
+        let used = self.used.entry(file.layer).or_default();
+        used.bytes = used.bytes.saturating_add(file.text.len());
+        let most = if file.layer == Layer::Project { MAX_PROJECT_BYTES } else { MAX_BYTES };
+        if used.bytes <= most {
+            return true;
+        }
+        used.is_full = true;
+        let problem =
+            format!("the hooks files of this layer are larger than {} MiB together", most >> 20);
+        self.fail(file.layer, &file.path, [too_much(file.layer, &file.path, problem)]);
+        false
+    }
+
+    /// Reads the content of a file, and lets `inspect` change what it configures.
+    pub(crate) fn evaluate(&mut self, file: Arc<SourceFile>, inspect: impl FnOnce(&mut Config)) {
+        let root = match yaml::parse(&file.text) {
+            Ok(root) => root,
+            Err(error) => {
+                self.fail(file.layer, &file.path, [syntax_error(&file, error)]);
+                return;
+            }
+        };
+        let mut document = Document::new(Reader::new(Arc::clone(&file)), self.agent.as_deref());
+        document.read(&root);
+        self.agent_found |= document.has_agents;
+        let broken_processes = document.broken_processes.into_iter().collect();
+        self.broken_hooks.append(&mut document.reader.broken_hooks);
+        let mut problems = document.reader.into_problems();
+        let mut config = document.config;
+        let used = self.used.entry(file.layer).or_default();
+        used.states = used.states.saturating_add(states(&config));
+        if used.states > MAX_STATES {
+            let problem = Diagnostic::error("the patterns of this layer are too large together");
+            let hint = "one pattern `a|b` takes the place of two";
+            problems.push(problem.hint(hint).at(Location::of_file(&file.path)));
+        }
+        let is_broken = problems.has_errors();
+        inspect(&mut config);
+        if is_broken {
+            self.fail(file.layer, &file.path, problems);
+        } else {
+            self.problems.extend(problems);
+        }
+        if !is_broken || self.only_show {
+            self.parts.push(Part { file, config, broken_processes });
+        }
     }
 
     /// Reports what keeps a file of `layer` from being loaded. A file that was named ends the loading;
     /// any other is a failure of its layer at every event.
-    pub(super) fn fail(
+    pub(crate) fn fail(
         &mut self,
         layer: Layer,
         path: &Path,
@@ -200,33 +180,8 @@ impl Loading {
         self.problems.push(problem);
     }
 
-    /// Reports the files that were approved and are gone. That is no failure: another branch may have
-    /// none.
-    pub(super) fn report_gone(&mut self, directories: &[std::path::PathBuf]) {
-        if !self.acceptance.allows(Layer::Project) {
-            return;
-        }
-        let store = self.acceptance.store.as_ref();
-        for path in store.map(|store| store.gone(directories)).unwrap_or_default() {
-            let cause = "this approved file is gone; its hooks don't run";
-            let remedy = format!(
-                "restore it, or run `hookexec trust remove {}` in a terminal",
-                path.display()
-            );
-            let warning = Diagnostic::warning(cause).hint(remedy.clone());
-            self.problems.push(warning.at(file::whole_file(&path)));
-            self.config.failed.push(FailedFile {
-                location: whole_file(Layer::Project, &path),
-                events: None,
-                on_error: Some(OnError::Warn),
-                cause: cause.into(),
-                remedy: remedy.into(),
-            });
-        }
-    }
-
     /// Reports a choice of agent that no file could use.
-    pub(super) fn check_agent(&mut self) {
+    pub(crate) fn check_agent(&mut self) {
         if let Some(agent) = &self.agent
             && !self.agent_found
         {
@@ -236,102 +191,23 @@ impl Loading {
         }
     }
 
-    fn text(&mut self, file: SourceFile) {
-        let file = Arc::new(file);
-        self.config.files.push(file.path.clone());
-        if let Some(problem) = self.over_budget(&file) {
-            self.fail(file.layer, &file.path, [problem]);
-            return;
-        }
-        let mut project_file = self.acceptance.project_file(&file);
-        if let Some(project_file) = &project_file
-            && project_file.trust != Trust::Approved
-        {
-            self.withhold(&file, project_file);
-        }
-        let evaluate = project_file.as_ref().is_none_or(|it| self.acceptance.may_evaluate(it));
-        if evaluate {
-            self.evaluate(file, project_file.as_mut());
-        }
-        self.config.project_files.extend(project_file);
+    /// Puts the files together, and checks what only the whole configuration shows.
+    pub(crate) fn complete(mut self) -> Self {
+        self.join();
+        check::whole(&mut self.config, &mut self.problems);
+        self.problems.sort(&self.config.files);
+        self
     }
 
-    /// Returns the problem if the files of the layer are too large together with this one.
-    fn over_budget(&mut self, file: &SourceFile) -> Option<Diagnostic> {
-        let used = self.used.entry(file.layer).or_default();
-        used.bytes = used.bytes.saturating_add(file.text.len());
-        let most = if file.layer == Layer::Project { MAX_PROJECT_BYTES } else { MAX_BYTES };
-        if used.bytes <= most {
-            return None;
+    /// Returns the configuration, unless a file that was named is broken.
+    pub(crate) fn finish(self) -> Result<Config, Diagnostics> {
+        let Self { mut config, problems, is_refused, .. } = self.complete();
+        if is_refused {
+            return Err(problems);
         }
-        used.is_full = true;
-        let problem =
-            format!("the hooks files of this layer are larger than {} MiB together", most >> 20);
-        Some(too_much(file.layer, &file.path, problem))
-    }
-
-    /// Keeps a project's file that no person approved from being evaluated. A file that was approved
-    /// before fails at every event, and so does one whose approval can't be looked up. Of any other
-    /// file only the YAML is parsed, for the events that it names.
-    fn withhold(&mut self, file: &Arc<SourceFile>, project_file: &ProjectFile) {
-        let events = match project_file.trust {
-            Trust::Changed | Trust::Unsafe(_) => None,
-            _ => match yaml::parse(&file.text) {
-                Ok(root) => events_of(&root),
-                Err(error) => {
-                    if !self.only_show {
-                        self.fail(file.layer, &file.path, [syntax_error(file, error)]);
-                    }
-                    return;
-                }
-            },
-        };
-        let problem = project_file.problem().unwrap_or_default();
-        self.config.failed.push(FailedFile {
-            location: whole_file(file.layer, &file.path),
-            events,
-            on_error: None,
-            cause: format!("{problem}. A person must approve it.").into(),
-            remedy: project_file.remedy().into(),
-        });
-    }
-
-    /// Reads the content of a file.
-    fn evaluate(&mut self, file: Arc<SourceFile>, project_file: Option<&mut ProjectFile>) {
-        let root = match yaml::parse(&file.text) {
-            Ok(root) => root,
-            Err(error) => {
-                self.fail(file.layer, &file.path, [syntax_error(&file, error)]);
-                return;
-            }
-        };
-        let mut document = Document::new(Reader::new(Arc::clone(&file)), self.agent.as_deref());
-        document.read(&root);
-        self.agent_found |= document.has_agents;
-        let broken_processes = document.broken_processes.into_iter().collect();
-        self.broken_hooks.append(&mut document.reader.broken_hooks);
-        let mut problems = document.reader.into_problems();
-        let mut config = document.config;
-        let used = self.used.entry(file.layer).or_default();
-        used.states = used.states.saturating_add(states(&config));
-        if used.states > MAX_STATES {
-            let problem = Diagnostic::error("the patterns of this layer are too large together");
-            let hint = "one pattern `a|b` takes the place of two";
-            problems.push(problem.hint(hint).at(file::whole_file(&file.path)));
-        }
-        self.acceptance.restrict(config.layers.take());
-        let is_broken = problems.has_errors();
-        if let Some(project_file) = project_file {
-            self.acceptance.refuse(project_file, &file, &mut config);
-        }
-        if is_broken {
-            self.fail(file.layer, &file.path, problems);
-        } else {
-            self.problems.extend(problems);
-        }
-        if !is_broken || self.only_show {
-            self.parts.push(Part { file, config, broken_processes });
-        }
+        let warnings = problems.into_iter().filter(|it| it.severity == Severity::Warning);
+        config.warnings.extend(warnings);
+        Ok(config)
     }
 
     /// Puts the parts together, in the order of the files. What a layer says goes before what the
@@ -446,32 +322,6 @@ fn limits_of(parts: &[Part]) -> Vec<Arc<Limits>> {
     limits
 }
 
-/// Returns the events for which a file has hooks; `None` when only evaluating it would tell.
-fn events_of(root: &Node<'_>) -> Option<Vec<Event>> {
-    let mut events = Vec::new();
-    for (key, value) in root.as_map()? {
-        match key.as_text()? {
-            "$schema" | "defaults" | "audit" => {}
-            "hooks" => {
-                for (key, value) in value.as_map()? {
-                    add_event(key, value, &mut events)?;
-                }
-            }
-            _ => add_event(key, value, &mut events)?,
-        }
-    }
-    Some(events)
-}
-
-fn add_event(key: &Node<'_>, value: &Node<'_>, events: &mut Vec<Event>) -> Option<()> {
-    let event = Event::from_name(key.as_text()?)?;
-    let is_empty = matches!(&value.value, Value::List(items) if items.is_empty());
-    if !is_empty && !events.contains(&event) {
-        events.push(event);
-    }
-    Some(())
-}
-
 /// Returns the problem of a layer that is too large. It names the first file that was not read, and
 /// does not hold that file's text.
 fn too_much(layer: Layer, path: &Path, problem: String) -> Diagnostic {
@@ -479,14 +329,15 @@ fn too_much(layer: Layer, path: &Path, problem: String) -> Diagnostic {
     problem.at(whole_file(layer, path))
 }
 
-fn syntax_error(file: &Arc<SourceFile>, error: yaml::SyntaxError) -> Diagnostic {
+/// Returns the problem of a text that is no YAML.
+pub(crate) fn syntax_error(file: &Arc<SourceFile>, error: yaml::SyntaxError) -> Diagnostic {
     let mut problem = Diagnostic::error(error.message);
     problem.hint = error.hint;
     problem.at(Location::new(Arc::clone(file), error.range))
 }
 
 /// Returns the place of a file as a whole, in its layer.
-fn whole_file(layer: Layer, path: &Path) -> Location {
+pub(crate) fn whole_file(layer: Layer, path: &Path) -> Location {
     Location::new(Arc::new(SourceFile::new(path, "").in_layer(layer)), 0..0)
 }
 
@@ -531,7 +382,7 @@ hooks:
   stop: { type: builtin, command: log, args: [20, "x"], enabled: false }
 "#;
         let config = Config::from_yaml(text, "hooks.yaml").unwrap();
-        let commands: Vec<String> = config.hooks.iter().map(super::super::Hook::label).collect();
+        let commands: Vec<String> = config.hooks.iter().map(Hook::label).collect();
         assert_eq!(commands, ["./check.sh", "python3 check.py", "weather", "./setup.sh", "log"]);
         assert_eq!(config.hooks[0].timeout, Duration::from_millis(500));
         assert_eq!(config.hooks[1].timeout, Duration::from_secs(10));

@@ -2,32 +2,32 @@
 
 use std::path::PathBuf;
 
-use super::layers::{
-    DROP_INS, FILE, LoadOptions, PROJECT_DIRECTORY, managed_directory, search_path, user_directory,
-};
-use super::model::Config;
+use super::layers::{FILE, LoadOptions, managed_directory, search_path, user_directory};
+use super::loading::Loaded;
+use crate::directories::{DROP_INS, PROJECT_DIRECTORY};
 use crate::trust::TrustStore;
 
-impl LoadOptions {
-    /// Returns every place that [`Config::load`] looked at for `config`: files, directories whose
+impl Loaded {
+    /// Returns every place that [`Loaded::load`] looked at: files, directories whose
     /// entries count, and places where there is nothing yet. For programs that keep a configuration
     /// and want to know when to load it anew.
     #[must_use]
-    pub fn places(&self, config: &Config) -> Vec<PathBuf> {
-        let mut directories = vec![managed_directory(self)];
-        let mut places = config.files.clone();
-        places.extend(self.files.iter().cloned());
-        if !self.isolated {
-            directories.extend(user_directory(self));
-            let project = search_path(self);
+    pub fn places(&self, options: &LoadOptions) -> Vec<PathBuf> {
+        let mut directories = vec![managed_directory(options)];
+        let mut places = self.config.files.clone();
+        places.extend(options.files.iter().cloned());
+        if !options.isolated {
+            directories.extend(user_directory(options));
+            let project = search_path(options);
             for directory in &project {
                 places.push(directory.join(FILE));
                 directories.push(directory.join(PROJECT_DIRECTORY));
             }
             // An approval given or taken back, and the scripts that one was given for.
-            let approvals = self.trust_dir.clone().map(TrustStore::at).or_else(TrustStore::of_user);
+            let approvals =
+                options.trust_dir.clone().map(TrustStore::at).or_else(TrustStore::of_user);
             places.extend(approvals.map(|store| store.directory().to_owned()));
-            for file in &config.project_files {
+            for file in &self.project_files {
                 places.extend(file.bundle.files().into_iter().map(|file| file.path));
                 // A script that is restored, or that appears where a hook looks first.
                 let absent = file.bundle.hooks.iter().flat_map(|hook| hook.absent.values());
@@ -74,7 +74,7 @@ mod tests {
         };
         fs::write(at("named.yaml"), "{}").unwrap();
 
-        let places = options.places(&Config::load(&options).unwrap());
+        let places = Loaded::load(&options).unwrap().places(&options);
         for place in [
             "managed/hooks.yaml",
             "managed/hooks.d",
@@ -95,7 +95,7 @@ mod tests {
         assert!(!places.contains(&at("hooks.yaml")), "above the repository: {places:#?}");
 
         options.isolated = true;
-        let places = options.places(&Config::load(&options).unwrap());
+        let places = Loaded::load(&options).unwrap().places(&options);
         assert_eq!(places, ["managed/hooks.d", "managed/hooks.yaml", "named.yaml"].map(at));
     }
 }

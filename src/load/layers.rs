@@ -6,76 +6,16 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
-use super::diagnostic::{Diagnostic, Diagnostics};
-use super::file;
-use super::home::{base_directory, project_around};
-use super::load::Loading;
-use super::model::Config;
+use super::loading::Loading;
+use crate::config::{Diagnostic, Layer, Location};
+use crate::directories::{self, DROP_INS, PROJECT_DIRECTORY, base_directory, project_around};
 
 /// The name of a configuration file in each of the directories.
 pub(super) const FILE: &str = "hooks.yaml";
 /// Names that are nearly that, and are not read.
 const NEARLY: [&str; 3] = ["hooks.yml", "Hooks.yaml", "Hooks.yml"];
-/// The directory beside it, each file of which adds to it.
-pub(crate) const DROP_INS: &str = "hooks.d";
-/// The directory of a project's configuration.
-pub(crate) const PROJECT_DIRECTORY: &str = ".hookexec";
 /// The directory of the managed layer.
 const MANAGED_DIRECTORY: &str = "/etc/hookexec";
-
-/// Who brought a configuration file in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Layer {
-    /// The machine's administrator: `/etc/hookexec`.
-    Managed,
-    /// The user: `$XDG_CONFIG_HOME/hookexec`.
-    User,
-    /// The project that is worked on.
-    Project,
-    /// Whoever named the file on the command line.
-    CommandLine,
-    /// The program itself.
-    #[default]
-    Program,
-}
-
-impl Layer {
-    /// Returns its name as written in `layers:`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Managed => "managed",
-            Self::User => "user",
-            Self::Project => "project",
-            Self::CommandLine => "command_line",
-            Self::Program => "program",
-        }
-    }
-
-    /// Returns how far below the top it is: a layer with a smaller rank goes before it.
-    pub(super) const fn rank(self) -> usize {
-        match self {
-            Self::Managed => 0,
-            Self::User | Self::CommandLine | Self::Program => 1,
-            Self::Project => 2,
-        }
-    }
-
-    /// Returns when its rewriters run: those of a layer with a smaller number run before it, so that
-    /// the higher layer has the last word.
-    pub(crate) const fn rewriting_turn(self) -> usize {
-        match self {
-            Self::Project => 0,
-            Self::CommandLine | Self::Program => 1,
-            Self::User => 2,
-            Self::Managed => 3,
-        }
-    }
-}
 
 /// What to load.
 ///
@@ -129,19 +69,6 @@ impl LoadOptions {
     }
 }
 
-impl Config {
-    /// Reads the files of all layers: managed, user and project, each with its `hooks.d`, and the files
-    /// named. They add up, in this order.
-    ///
-    /// A file that is found and can't be loaded is among [`failed`](Self::failed), and the others count.
-    ///
-    /// # Errors
-    /// All problems of all files, when one of `options.files` can't be loaded.
-    pub fn load(options: &LoadOptions) -> Result<Self, Diagnostics> {
-        Loading::layers(options).finish()
-    }
-}
-
 impl Loading {
     /// Reads the files of all layers as far as they can be read.
     pub(crate) fn layers(options: &LoadOptions) -> Self {
@@ -174,7 +101,7 @@ impl Loading {
         if !options.isolated {
             loading.report_gone(&hooks_directories(&search));
         }
-        loading.check_agent();
+        loading.assembly.check_agent();
         loading
     }
 
@@ -189,7 +116,7 @@ impl Loading {
             let problem =
                 Diagnostic::error("there is no home directory to find the user's hooks in");
             let hint = "set HOME or XDG_CONFIG_HOME to an absolute path";
-            self.fail(Layer::User, Path::new("~/.config/hookexec"), [problem.hint(hint)]);
+            self.assembly.fail(Layer::User, Path::new("~/.config/hookexec"), [problem.hint(hint)]);
             return None;
         };
         let is_given = options.user_dir.is_some() || options.home.is_some();
@@ -199,8 +126,8 @@ impl Loading {
         if let Some(project) = project {
             let message = format!("the user's hooks are inside the project {}", project.display());
             let hint = "set HOME and XDG_CONFIG_HOME to directories outside of it";
-            let problem = Diagnostic::error(message).hint(hint).at(file::whole_file(&directory));
-            self.fail(Layer::User, &directory, [problem]);
+            let problem = Diagnostic::error(message).hint(hint).at(Location::of_file(&directory));
+            self.assembly.fail(Layer::User, &directory, [problem]);
             return None;
         }
         Some(directory)
@@ -217,7 +144,7 @@ impl Loading {
             if metadata.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
         });
         if let Err(error) = is_directory {
-            self.fail(layer, directory, [cannot_read(directory, &error)]);
+            self.assembly.fail(layer, directory, [cannot_read(directory, &error)]);
             return found;
         }
         found.extend(present(directory.join(FILE)));
@@ -231,7 +158,7 @@ impl Loading {
                     self.misnamed(layer, &path, hint);
                 }
             }
-            Err(problem) => self.fail(layer, &drop_ins, [problem]),
+            Err(problem) => self.assembly.fail(layer, &drop_ins, [problem]),
         }
         found
     }
@@ -252,8 +179,8 @@ impl Loading {
         };
         if !problem.is_empty() {
             let place = search.first().map_or(Path::new("."), PathBuf::as_path).join(FILE);
-            let problem = Diagnostic::error(problem).at(file::whole_file(&place));
-            self.fail(Layer::Project, &place, [problem.hint("work in a smaller project")]);
+            let problem = Diagnostic::error(problem).at(Location::of_file(&place));
+            self.assembly.fail(Layer::Project, &place, [problem.hint("work in a smaller project")]);
             return found;
         }
         for project in search.iter().rev() {
@@ -284,9 +211,9 @@ impl Loading {
     /// Reports a file that is not read for its name: in silence its guards would seem to be there.
     fn misnamed(&mut self, layer: Layer, path: &Path, hint: &str) {
         let message = "a file of this name is not read";
-        let place = file::whole_file(path);
+        let place = Location::of_file(path);
         if layer == Layer::Managed {
-            self.fail(layer, path, [Diagnostic::error(message).hint(hint).at(place)]);
+            self.assembly.fail(layer, path, [Diagnostic::error(message).hint(hint).at(place)]);
         } else {
             self.leave_out(Diagnostic::warning(message).hint(hint).at(place));
         }
@@ -341,7 +268,7 @@ fn upwards(options: &LoadOptions) -> (Vec<PathBuf>, bool) {
     // As the system follows it: the home directory and the root of a repository are met on that way.
     let start = start.canonicalize().or_else(|_| std::path::absolute(&start)).unwrap_or(start);
     let home = LazyCell::new(|| {
-        let home = options.home.clone().or_else(super::home::home_directory)?;
+        let home = options.home.clone().or_else(directories::home_directory)?;
         Some(home.canonicalize().unwrap_or(home))
     });
     let mut path = Vec::new();
@@ -386,7 +313,7 @@ fn cannot_read(directory: &Path, error: &io::Error) -> Diagnostic {
         }
         _ => (format!("can't read the directory: {error}"), "check its mode and owner"),
     };
-    Diagnostic::error(message).hint(hint).at(file::whole_file(directory))
+    Diagnostic::error(message).hint(hint).at(Location::of_file(directory))
 }
 
 /// How many directories a project's files are looked for in. They are looked for at every event,
@@ -406,7 +333,7 @@ fn sort_drop_ins(
         if count == MAX_ENTRIES {
             let problem = Diagnostic::error("this directory has more than 10,000 entries");
             let problem = problem.hint("remove what is not a hooks file");
-            return Err(problem.at(file::whole_file(directory)));
+            return Err(problem.at(Location::of_file(directory)));
         }
         let path = entry.map_err(|error| cannot_read(directory, &error))?.path();
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();

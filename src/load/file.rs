@@ -8,15 +8,14 @@ use std::sync::Arc;
 
 use rustix::fs::OFlags;
 
-use super::diagnostic::Diagnostic;
-use super::source::{Location, SourceFile};
+use crate::config::{Diagnostic, Location, SourceFile};
 
 /// The largest file that is read, in bytes.
 const MAX_SIZE: u64 = 1 << 20;
 
 /// How a file came to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// Somebody named it: it may also be a pipe, as in `--config <(generate)`.
     Named,
     /// It was found: a pipe put in its place would keep the reader waiting for ever, and whoever
@@ -25,12 +24,12 @@ pub(super) enum Origin {
 }
 
 /// Returns the text of a file without its byte order mark.
-pub(super) fn read(path: &Path, origin: Origin) -> Result<String, Diagnostic> {
+pub(crate) fn read(path: &Path, origin: Origin) -> Result<String, Diagnostic> {
     let bytes = read_bytes(path, origin).map_err(|error| cannot_read(path, &error))?;
     if bytes.len() as u64 > MAX_SIZE {
         let problem = Diagnostic::error("the file is larger than 1 MiB")
             .hint("a configuration is small; is this the right file?");
-        return Err(problem.at(whole_file(path)));
+        return Err(problem.at(Location::of_file(path)));
     }
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
@@ -46,11 +45,6 @@ pub(super) fn read(path: &Path, origin: Origin) -> Result<String, Diagnostic> {
         }
     };
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
-}
-
-/// Returns the place that a problem of a file as a whole has.
-pub(super) fn whole_file(path: &Path) -> Location {
-    Location::new(Arc::new(SourceFile::new(path, "")), 0..0)
 }
 
 fn read_bytes(path: &Path, origin: Origin) -> io::Result<Vec<u8>> {
@@ -86,7 +80,7 @@ fn cannot_read(path: &Path, error: &io::Error) -> Diagnostic {
         _ => (format!("can't read the file: {error}"), None),
     };
     let problem = Diagnostic { hint: hint.map(str::to_owned), ..Diagnostic::error(message) };
-    problem.at(whole_file(path))
+    problem.at(Location::of_file(path))
 }
 
 #[cfg(test)]

@@ -4,11 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::diagnostic::Diagnostic;
-use super::file::whole_file;
-use super::layers::{Layer, LoadOptions};
-use super::model::Config;
-use super::source::SourceFile;
+use super::layers::LoadOptions;
+use crate::config::{Config, Diagnostic, Layer, Location, SourceFile, Untrusted};
 use crate::trust::bundle::{MAX_SCRIPTS, uncalled};
 use crate::trust::scripts::project_of;
 use crate::trust::{Bundle, Trust, TrustStore, check_permissions};
@@ -25,7 +22,7 @@ pub(super) struct Acceptance {
     /// Whether the program itself vouches for the project's files.
     vouched: bool,
     /// Whether files that are not approved are evaluated, to be shown.
-    only_show: bool,
+    pub(super) only_show: bool,
     /// The layers that the administrator allows; all when `None`.
     allowed: Option<Vec<Layer>>,
     /// How many bytes of covered scripts may still be read.
@@ -86,7 +83,7 @@ impl ProjectFile {
             _ => format!("{problem}: its hooks fail"),
         };
         let warning = Diagnostic::warning(message).hint(self.remedy());
-        Some(warning.at(whole_file(&self.bundle.path)))
+        Some(warning.at(Location::of_file(&self.bundle.path)))
     }
 }
 
@@ -132,7 +129,7 @@ impl Acceptance {
     pub(super) fn excludes(&self, layer: Layer, path: &Path) -> Option<Diagnostic> {
         let warning = || {
             let warning = Diagnostic::warning("the administrator does not allow hooks from here");
-            warning.hint("this file is left out").at(whole_file(path))
+            warning.hint("this file is left out").at(Location::of_file(path))
         };
         (!self.allows(layer)).then(warning)
     }
@@ -145,7 +142,7 @@ impl Acceptance {
         let inside = self.project.as_deref().filter(|_| layer == Layer::Project);
         check_permissions(path, inside).map_err(|unsafe_file| {
             let hint = unsafe_file.hint.clone();
-            Diagnostic::error(unsafe_file.to_string()).hint(hint).at(whole_file(path))
+            Diagnostic::error(unsafe_file.to_string()).hint(hint).at(Location::of_file(path))
         })
     }
 
@@ -185,12 +182,14 @@ impl Acceptance {
             (Trust::Approved, Some(store)) => store.refusals(&file.bundle),
             _ => vec![file.problem(); file.bundle.hooks.len()],
         };
+        let remedy: Arc<str> = file.remedy().into();
+        let refused = |cause: String| Untrusted::new(cause, Arc::clone(&remedy));
         let approved = file.trust == Trust::Approved;
         let alone: Vec<String> = uncalled(part).map(str::to_owned).collect();
         let (of_hooks, of_processes) = refusals.split_at(part.hooks.len());
         for (hook, problem) in part.hooks.iter_mut().zip(of_hooks) {
             let Some(problem) = problem else { continue };
-            hook.untrusted = Some(format!("{problem}; a person must approve it").into());
+            hook.untrusted = Some(refused(format!("{problem}; a person must approve it")));
             if let Some(process) = hook.process().and_then(|name| part.processes.get_mut(name)) {
                 process.untrusted = true;
             }
@@ -209,7 +208,7 @@ impl Acceptance {
             let process = hook.process().and_then(|name| part.processes.get(name));
             if hook.untrusted.is_none() && process.is_some_and(|process| process.untrusted) {
                 let why = "a script of its process changed; a person must approve it";
-                hook.untrusted = Some(Arc::from(why));
+                hook.untrusted = Some(refused(why.to_owned()));
             }
         }
         if !approved {

@@ -1,7 +1,12 @@
-//! The user's own directories, which a project must not provide.
+//! Where hooks files are: the user's own directories, which a project must not provide, and names.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+
+/// The directory beside a hooks file, each file of which adds to it.
+pub(crate) const DROP_INS: &str = "hooks.d";
+/// The directory of a project's configuration.
+pub(crate) const PROJECT_DIRECTORY: &str = ".hookexec";
 
 /// Returns the user's home directory.
 ///

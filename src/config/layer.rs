@@ -1,0 +1,55 @@
+//! Who brought a configuration file in.
+
+use serde::Serialize;
+
+/// Who brought a configuration file in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Layer {
+    /// The machine's administrator: `/etc/hookexec`.
+    Managed,
+    /// The user: `$XDG_CONFIG_HOME/hookexec`.
+    User,
+    /// The project that is worked on.
+    Project,
+    /// Whoever named the file on the command line.
+    CommandLine,
+    /// The program itself.
+    #[default]
+    Program,
+}
+
+impl Layer {
+    /// Returns its name as written in `layers:`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Managed => "managed",
+            Self::User => "user",
+            Self::Project => "project",
+            Self::CommandLine => "command_line",
+            Self::Program => "program",
+        }
+    }
+
+    /// Returns how far below the top it is: a layer with a smaller rank goes before it.
+    pub(crate) const fn rank(self) -> usize {
+        match self {
+            Self::Managed => 0,
+            Self::User | Self::CommandLine | Self::Program => 1,
+            Self::Project => 2,
+        }
+    }
+
+    /// Returns when its rewriters run: those of a layer with a smaller number run before it, so that
+    /// the higher layer has the last word.
+    pub(crate) const fn rewriting_turn(self) -> usize {
+        match self {
+            Self::Project => 0,
+            Self::CommandLine | Self::Program => 1,
+            Self::User => 2,
+            Self::Managed => 3,
+        }
+    }
+}

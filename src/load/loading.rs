@@ -1,0 +1,222 @@
+//! Reads the files of all layers, those of a project as far as a person approved them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::acceptance::{Acceptance, ProjectFile};
+use super::file;
+use super::layers::LoadOptions;
+use crate::config::{
+    Assembly, Config, Diagnostic, Diagnostics, FailedFile, Layer, Location, Node, OnError,
+    SourceFile, Value, parse_yaml, syntax_error, whole_file,
+};
+use crate::event::Event;
+use crate::trust::Trust;
+
+/// What was loaded.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Loaded {
+    /// The configuration.
+    pub config: Config,
+    /// The files that the project brought along, and whether they may run.
+    pub project_files: Vec<ProjectFile>,
+}
+
+impl Config {
+    /// Reads a configuration from one file.
+    ///
+    /// # Errors
+    /// All problems of the file, when one of them is an error.
+    pub fn load_file(path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
+        Self::load_files([path])
+    }
+
+    /// Reads a configuration from files that add up, in their order.
+    ///
+    /// # Errors
+    /// All problems of all files, when one of them is an error.
+    pub fn load_files<P: AsRef<Path>>(
+        paths: impl IntoIterator<Item = P>,
+    ) -> Result<Self, Diagnostics> {
+        let mut loading = Loading::default();
+        for path in paths {
+            loading.file(Layer::Program, path.as_ref());
+        }
+        loading.assembly.finish()
+    }
+
+    /// Reads the files of all layers, as [`Loaded::load`] does, and returns the configuration alone.
+    ///
+    /// # Errors
+    /// All problems of all files, when one of `options.files` can't be loaded.
+    pub fn load(options: &LoadOptions) -> Result<Self, Diagnostics> {
+        Loaded::load(options).map(|loaded| loaded.config)
+    }
+}
+
+impl Loaded {
+    /// Reads the files of all layers: managed, user and project, each with its `hooks.d`, and the files
+    /// named. They add up, in this order.
+    ///
+    /// A file that is found and can't be loaded is among [`Config::failed`], and the others count.
+    ///
+    /// # Errors
+    /// All problems of all files, when one of `options.files` can't be loaded.
+    pub fn load(options: &LoadOptions) -> Result<Self, Diagnostics> {
+        let Loading { assembly, project_files, .. } = Loading::layers(options);
+        Ok(Self { config: assembly.finish()?, project_files })
+    }
+}
+
+/// Files that are being loaded.
+#[derive(Debug, Default)]
+pub(crate) struct Loading {
+    /// What the files configure, and what is wrong with them.
+    pub(crate) assembly: Assembly,
+    /// The files that the project brought along.
+    pub(crate) project_files: Vec<ProjectFile>,
+    pub(super) acceptance: Acceptance,
+}
+
+impl Loading {
+    /// Returns a beginning that follows what `options` say of agents and of trust.
+    pub(super) fn with_options(options: &LoadOptions) -> Self {
+        Self {
+            assembly: Assembly::new(options.agent.clone(), options.only_show),
+            acceptance: Acceptance::new(options),
+            ..Self::default()
+        }
+    }
+
+    /// Reads one file. All files of all layers pass here: this is the place that decides whether
+    /// one is used at all.
+    pub(super) fn file(&mut self, layer: Layer, path: &Path) {
+        if let Some(warning) = self.acceptance.excludes(layer, path) {
+            self.leave_out(warning);
+            return;
+        }
+        if !self.assembly.may_read(layer, path) {
+            return;
+        }
+        let origin = match layer {
+            Layer::CommandLine | Layer::Program => file::Origin::Named,
+            Layer::Managed | Layer::User | Layer::Project => file::Origin::Found,
+        };
+        let allowed = self.acceptance.check_permissions(layer, path);
+        match allowed.and_then(|()| file::read(path, origin)) {
+            Ok(text) => self.text(SourceFile::new(path, text).in_layer(layer)),
+            Err(problem) => {
+                self.assembly.config.files.push(path.to_owned());
+                self.assembly.fail(layer, path, [problem]);
+            }
+        }
+    }
+
+    /// Reports a file that is not read.
+    pub(super) fn leave_out(&mut self, problem: Diagnostic) {
+        self.assembly.config.left_out.push(problem.clone());
+        self.assembly.problems.push(problem);
+    }
+
+    /// Reports the files that were approved and are gone. That is no failure: another branch may have
+    /// none.
+    pub(super) fn report_gone(&mut self, directories: &[std::path::PathBuf]) {
+        if !self.acceptance.allows(Layer::Project) {
+            return;
+        }
+        let store = self.acceptance.store.as_ref();
+        for path in store.map(|store| store.gone(directories)).unwrap_or_default() {
+            let cause = "this approved file is gone; its hooks don't run";
+            let remedy = format!(
+                "restore it, or run `hookexec trust remove {}` in a terminal",
+                path.display()
+            );
+            let warning = Diagnostic::warning(cause).hint(remedy.clone());
+            self.assembly.problems.push(warning.at(Location::of_file(&path)));
+            self.assembly.config.failed.push(FailedFile {
+                location: whole_file(Layer::Project, &path),
+                events: None,
+                on_error: Some(OnError::Warn),
+                cause: cause.into(),
+                remedy: remedy.into(),
+            });
+        }
+    }
+
+    fn text(&mut self, file: SourceFile) {
+        let file = Arc::new(file);
+        if !self.assembly.admit(&file) {
+            return;
+        }
+        let mut project_file = self.acceptance.project_file(&file);
+        if let Some(project_file) = &project_file
+            && project_file.trust != Trust::Approved
+        {
+            self.withhold(&file, project_file);
+        }
+        let evaluate = project_file.as_ref().is_none_or(|it| self.acceptance.may_evaluate(it));
+        if evaluate {
+            let acceptance = &mut self.acceptance;
+            self.assembly.evaluate(Arc::clone(&file), |config| {
+                acceptance.restrict(config.layers.take());
+                if let Some(project_file) = &mut project_file {
+                    acceptance.refuse(project_file, &file, config);
+                }
+            });
+        }
+        self.project_files.extend(project_file);
+    }
+
+    /// Keeps a project's file that no person approved from being evaluated. A file that was approved
+    /// before fails at every event, and so does one whose approval can't be looked up. Of any other
+    /// file only the YAML is parsed, for the events that it names.
+    fn withhold(&mut self, file: &Arc<SourceFile>, project_file: &ProjectFile) {
+        let events = match project_file.trust {
+            Trust::Changed | Trust::Unsafe(_) => None,
+            _ => match parse_yaml(&file.text) {
+                Ok(root) => events_of(&root),
+                Err(error) => {
+                    if !self.acceptance.only_show {
+                        self.assembly.fail(file.layer, &file.path, [syntax_error(file, error)]);
+                    }
+                    return;
+                }
+            },
+        };
+        let problem = project_file.problem().unwrap_or_default();
+        self.assembly.config.failed.push(FailedFile {
+            location: whole_file(file.layer, &file.path),
+            events,
+            on_error: None,
+            cause: format!("{problem}. A person must approve it.").into(),
+            remedy: project_file.remedy().into(),
+        });
+    }
+}
+
+/// Returns the events for which a file has hooks; `None` when only evaluating it would tell.
+fn events_of(root: &Node<'_>) -> Option<Vec<Event>> {
+    let mut events = Vec::new();
+    for (key, value) in root.as_map()? {
+        match key.as_text()? {
+            "$schema" | "defaults" | "audit" => {}
+            "hooks" => {
+                for (key, value) in value.as_map()? {
+                    add_event(key, value, &mut events)?;
+                }
+            }
+            _ => add_event(key, value, &mut events)?,
+        }
+    }
+    Some(events)
+}
+
+fn add_event(key: &Node<'_>, value: &Node<'_>, events: &mut Vec<Event>) -> Option<()> {
+    let event = Event::from_name(key.as_text()?)?;
+    let is_empty = matches!(&value.value, Value::List(items) if items.is_empty());
+    if !is_empty && !events.contains(&event) {
+        events.push(event);
+    }
+    Some(())
+}

@@ -1,0 +1,13 @@
+//! Finds the hooks files of all layers, and decides which of them count.
+
+mod acceptance;
+mod file;
+mod layers;
+mod loading;
+mod places;
+
+pub use acceptance::ProjectFile;
+pub(crate) use file::{Origin, read as read_file};
+pub use layers::LoadOptions;
+pub use loading::Loaded;
+pub(crate) use loading::Loading;
