@@ -16,11 +16,11 @@ use std::process::{ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use hookexec::handler::BoxFuture;
 use hookexec::lifecycle::{
     Approval, ApprovalRequest, AuthorizedCall, ModelOutcome, ModelRequest, Session, SessionSource,
     ToolCall, ToolError, ToolFacts, Trail, Turn, TurnEnd,
 };
-use hookexec::registry::BoxFuture;
 use hookexec::{Config, Executor};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hookexec::config::Hook;
-use hookexec::registry::{BoxFuture, BuildError};
+use hookexec::handler::{BoxFuture, BuildError};
 use hookexec::{
     Call, Config, Event, Executor, Handler, HandlerEnv, HandlerError, HandlerResult, Input, Output,
     Registry,

@@ -15,10 +15,12 @@ use crate::agents::{self, Agent};
 use crate::config::{Command, Condition, Config, Hook};
 use crate::event::Event;
 use crate::executor::Executor;
+use crate::handler::{BoxFuture, BuildError, Call, Handler};
+use crate::handler::{HandlerError, HandlerResult};
 use crate::handlers::process::rpc::{Incoming, Line, LineDecoder};
 use crate::matcher::Matcher;
-use crate::registry::{BoxFuture, BuildError, Call, Handler, HandlerEnv};
-use crate::registry::{HandlerError, HandlerResult, Registry};
+use crate::registry::HandlerEnv;
+use crate::registry::Registry;
 use crate::wire::{Input, Verdict, parse_strict};
 
 /// A hooks file: it is read, or refused with words; and how its lines end changes nothing.

@@ -151,7 +151,7 @@
 //! use std::sync::Arc;
 //!
 //! use hookexec::config::Hook;
-//! use hookexec::registry::{BoxFuture, BuildError};
+//! use hookexec::handler::{BoxFuture, BuildError};
 //! use hookexec::{
 //!     Call, Config, Event, Executor, Handler, HandlerEnv, HandlerError, HandlerResult, Input,
 //!     Output, Registry,
@@ -208,9 +208,11 @@
 #![forbid(unsafe_code)]
 
 pub mod agents;
+mod answer;
 pub mod audit;
 pub mod builtins;
 pub mod config;
+pub mod dialect;
 mod directories;
 pub mod event;
 pub mod executor;
@@ -218,6 +220,7 @@ mod files;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod handler;
 pub mod handlers;
 pub mod lifecycle;
 pub mod load;
@@ -240,9 +243,8 @@ pub use config::Config;
 pub use directories::home_directory;
 pub use event::{Contract, Event};
 pub use executor::{Executor, ExecutorBuilder};
-pub use registry::{
-    Call, Handler, HandlerEnv, HandlerError, HandlerFactory, HandlerResult, Registry,
-};
+pub use handler::{Call, Handler, HandlerError, HandlerResult};
+pub use registry::{HandlerEnv, HandlerFactory, Registry};
 pub use wire::{Decision, Input, Output, Verdict};
 
 /// The README's Rust code compiles.

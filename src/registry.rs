@@ -1,230 +1,17 @@
-//! Hook types by name, builtin functions by name, and the contract between the executor and a
-//! handler.
+//! Hook types by name, and builtin functions by name.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
-use std::future::Future;
 use std::path::PathBuf;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, OnceLock};
-use std::time::{Duration, Instant};
-
-use tokio::task::JoinSet;
+use std::sync::Arc;
 
 use crate::config::Hook;
-use crate::event::Event;
-use crate::handlers::builtin::{Builtin, BuiltinError, BuiltinFactory, IntoBuiltin};
-use crate::handlers::command::CommandFactory;
-use crate::handlers::process::ProcessFactory;
+use crate::handler::{BuildError, Handler};
+use crate::handlers::builtin::{self, Builtin, BuiltinError, IntoBuiltin};
+use crate::handlers::process::Processes;
+use crate::handlers::{command, process};
 use crate::wire::{Input, Output};
-
-/// A boxed future, as handlers return it.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-/// Runs one configured hook, any number of times, also at the same time.
-///
-/// The executor drops the future when the caller of `dispatch` goes away, and at
-/// `deadline + grace()` at the latest: a handler must stop what it started when its future is
-/// dropped. A panic is caught and counts as a failure of the hook.
-pub trait Handler: Send + Sync + 'static {
-    /// Runs the hook once.
-    ///
-    /// # Errors
-    /// When the hook could not give an answer. What that means for the event is decided by the
-    /// event's contract and the hook's `on_error`, not here.
-    fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>>;
-
-    /// Returns how long after its deadline the hook may take to stop in an orderly way.
-    fn grace(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    /// Returns whether the hook may answer in the place of `tool`.
-    fn may_respond(&self, tool: &str) -> bool {
-        let _ = tool;
-        false
-    }
-
-    /// Returns whether the hook is there to rewrite, so that it runs as with `mutates: true`.
-    fn rewrites(&self) -> bool {
-        false
-    }
-
-    /// Returns what counts in the place of an answer when the hook failed and the event would go
-    /// on.
-    fn on_failure(&self, event: Event) -> Option<Output> {
-        let _ = event;
-        None
-    }
-
-    /// Returns what the user can do when the hook failed. A verdict shows it to the user and not to the
-    /// model.
-    fn remedy(&self) -> Option<&str> {
-        None
-    }
-}
-
-/// One invocation of one hook.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Call<'a> {
-    /// The event.
-    pub event: Event,
-    /// The input as the hook sees it, earlier rewrites applied.
-    pub input: &'a Input,
-    /// When the answer must be there.
-    pub deadline: Instant,
-    /// The input that the event came with.
-    pub(crate) original: &'a Input,
-    /// What a hook that nobody waits for any more is added to.
-    pub(crate) background: Option<&'a Mutex<JoinSet<()>>>,
-    shared: &'a Shared,
-}
-
-impl<'a> Call<'a> {
-    /// Returns an invocation; `shared` belongs to all hooks that see the same input.
-    #[must_use]
-    pub fn new(event: Event, input: &'a Input, shared: &'a Shared, deadline: Instant) -> Self {
-        Self { event, input, deadline, original: input, background: None, shared }
-    }
-
-    /// Sets the input that the event came with, before any rewrite.
-    pub(crate) fn after(mut self, original: &'a Input) -> Self {
-        self.original = original;
-        self
-    }
-
-    /// Sets where a hook goes on that asked not to be waited for.
-    pub(crate) fn leaving_to(mut self, background: Option<&'a Mutex<JoinSet<()>>>) -> Self {
-        self.background = background;
-        self
-    }
-
-    /// Returns the input as one JSON object: what a command hook reads on stdin.
-    #[must_use]
-    pub fn json(&self) -> Arc<[u8]> {
-        // Strings, numbers, booleans and JSON values: nothing in an input can fail to serialise.
-        Arc::clone(
-            self.shared
-                .json
-                .get_or_init(|| serde_json::to_vec(self.input).unwrap_or_default().into()),
-        )
-    }
-
-    /// Returns the input for a task that may outlive the call.
-    #[must_use]
-    pub fn owned_input(&self) -> Arc<Input> {
-        Arc::clone(self.shared.input.get_or_init(|| Arc::new(self.input.clone())))
-    }
-}
-
-/// What is made of one input at most once, and only when a hook needs it.
-#[derive(Debug, Default)]
-pub struct Shared {
-    json: OnceLock<Arc<[u8]>>,
-    input: OnceLock<Arc<Input>>,
-}
-
-/// What a handler brings back.
-///
-/// A handler speaks in one of two ways: with a finished [`Output`], or as a program does, with
-/// stdout, stderr and an exit code that the executor reads.
-#[derive(Debug, Clone, Default, PartialEq)]
-#[non_exhaustive]
-pub struct HandlerResult {
-    /// The finished answer; when set, `stdout` and `exit_code` are not read.
-    pub output: Option<Output>,
-    /// Captured standard output.
-    pub stdout: Vec<u8>,
-    /// Captured standard error.
-    pub stderr: Vec<u8>,
-    /// Exit code.
-    pub exit_code: i32,
-    /// Remarks for the report, such as a background process that kept a pipe open.
-    pub warnings: Vec<String>,
-}
-
-impl HandlerResult {
-    /// Returns the result of a program that exited.
-    #[must_use]
-    pub fn exited(exit_code: i32, stdout: Vec<u8>, stderr: Vec<u8>) -> Self {
-        Self { stdout, stderr, exit_code, ..Self::default() }
-    }
-}
-
-impl From<Option<Output>> for HandlerResult {
-    fn from(output: Option<Output>) -> Self {
-        Self { output: Some(output.unwrap_or_default()), ..Self::default() }
-    }
-}
-
-/// Why a hook could not give an answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Failure {
-    /// It was not done in time.
-    TimedOut,
-    /// It could not be started.
-    Start,
-    /// A signal ended it.
-    Signal(i32),
-    /// It wrote more than it may.
-    OutputLimit,
-    /// It panicked.
-    Panic,
-    /// What it said can't be understood.
-    Protocol,
-    /// Any other reason.
-    Other,
-}
-
-/// A hook that could not give an answer, and why.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-#[non_exhaustive]
-pub struct HandlerError {
-    /// The kind of failure.
-    pub failure: Failure,
-    /// The cause and, where there is one, the way out.
-    pub message: String,
-    /// What it wrote to standard error until then.
-    pub stderr: Vec<u8>,
-    /// What it wrote to standard output until then: a denial in it still counts.
-    pub stdout: Vec<u8>,
-}
-
-impl HandlerError {
-    /// Returns a failure with its cause.
-    #[must_use]
-    pub fn new(failure: Failure, message: impl Into<String>) -> Self {
-        Self { failure, message: message.into(), stderr: Vec::new(), stdout: Vec::new() }
-    }
-
-    /// Returns the failure of a hook that panicked.
-    #[must_use]
-    pub fn panicked(panic: &(dyn std::any::Any + Send)) -> Self {
-        let text = panic
-            .downcast_ref::<&str>()
-            .copied()
-            .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-            .unwrap_or("a value that is no text");
-        Self::new(Failure::Panic, format!("panicked: {text}"))
-    }
-
-    /// Adds what the hook wrote to standard output.
-    #[must_use]
-    pub fn with_stdout(mut self, stdout: Vec<u8>) -> Self {
-        self.stdout = stdout;
-        self
-    }
-
-    /// Adds what the hook wrote to standard error.
-    #[must_use]
-    pub fn with_stderr(mut self, stderr: Vec<u8>) -> Self {
-        self.stderr = stderr;
-        self
-    }
-}
 
 /// What a factory may need that the hook's own definition does not say.
 #[derive(Debug, Clone)]
@@ -233,9 +20,9 @@ pub struct HandlerEnv {
     /// The project: where commands run unless they say otherwise.
     pub working_dir: PathBuf,
     /// The environment that hooks inherit.
-    pub env: Arc<BTreeMap<std::ffi::OsString, std::ffi::OsString>>,
+    pub env: Arc<BTreeMap<OsString, OsString>>,
     /// The processes of the configuration, shared by all hooks that call them.
-    pub processes: Arc<crate::handlers::process::Processes>,
+    pub processes: Arc<Processes>,
     /// The registry: builtins by name.
     pub registry: Arc<Registry>,
 }
@@ -244,7 +31,7 @@ impl HandlerEnv {
     /// Returns an environment without processes and with the hook types that come with the crate.
     pub fn new(
         working_dir: impl Into<PathBuf>,
-        env: impl IntoIterator<Item = (std::ffi::OsString, std::ffi::OsString)>,
+        env: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Self {
         Self {
             working_dir: working_dir.into(),
@@ -252,41 +39,6 @@ impl HandlerEnv {
             processes: Arc::default(),
             registry: Arc::default(),
         }
-    }
-}
-
-/// A hook that can't be built from its definition.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-#[non_exhaustive]
-pub struct BuildError {
-    /// What is wrong.
-    pub message: String,
-    /// The key that is to blame; the whole hook when `None`.
-    pub key: Option<&'static str>,
-    /// The way out.
-    pub hint: Option<String>,
-}
-
-impl BuildError {
-    /// Returns an error about the hook as a whole.
-    #[must_use]
-    pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), key: None, hint: None }
-    }
-
-    /// Points at one key of the hook.
-    #[must_use]
-    pub fn at(mut self, key: &'static str) -> Self {
-        self.key = Some(key);
-        self
-    }
-
-    /// Adds a way out.
-    #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
     }
 }
 
@@ -336,18 +88,15 @@ impl Registry {
     #[must_use]
     pub fn new() -> Self {
         let mut registry = Self::empty();
-        registry.register("builtin", BuiltinFactory);
-        registry.register("command", CommandFactory);
-        registry.register("process", ProcessFactory);
-        registry
-    }
-
-    /// Returns [`Registry::new`] with the builtins that come with the crate: see
-    /// [`builtins`](crate::builtins).
-    #[must_use]
-    pub fn with_shipped_builtins() -> Self {
-        let mut registry = Self::new();
-        crate::builtins::register(&mut registry);
+        registry.register("builtin", |env: &HandlerEnv, hook: &Hook| {
+            builtin::build(&env.registry.builtins, hook)
+        });
+        registry.register("command", |env: &HandlerEnv, hook: &Hook| {
+            command::build(&env.working_dir, &env.env, hook)
+        });
+        registry.register("process", |env: &HandlerEnv, hook: &Hook| {
+            process::build(&env.processes, hook)
+        });
         registry
     }
 

@@ -9,7 +9,6 @@ use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::plan::Plan;
 use super::{Adapter, Agent, claude_dialect, read};
 use crate::event::Event;
-use crate::tools::{self, Mcp};
 use crate::wire::Input;
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -17,8 +16,6 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "claude-code",
     title: "Claude Code",
     events: &EVENTS,
-    tools: tools::CLAUDE_CODE,
-    mcp: Mcp::Plain,
     project: Some("CLAUDE_PROJECT_DIR"),
     plugin: None,
     refine: read::plain,

@@ -5,7 +5,6 @@ use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::plan::Plan;
 use super::{Adapter, Agent, claude_dialect, read};
 use crate::event::Event;
-use crate::tools::{self, Mcp};
 use crate::wire::Input;
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -13,8 +12,6 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "codex",
     title: "Codex",
     events: &EVENTS,
-    tools: tools::CODEX,
-    mcp: Mcp::Plain,
     project: None,
     plugin: None,
     refine: read::plain,

@@ -9,7 +9,6 @@ use super::payload::spoken;
 use super::plan::Plan;
 use super::{Adapter, Agent, read};
 use crate::event::Event;
-use crate::tools::{self, Mcp};
 use crate::wire::{Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -17,8 +16,6 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "copilot",
     title: "Copilot CLI",
     events: &EVENTS,
-    tools: tools::COPILOT,
-    mcp: Mcp::SlashOrDash,
     project: Some("CLAUDE_PROJECT_DIR"),
     plugin: None,
     refine: read::plain,

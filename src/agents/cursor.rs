@@ -10,7 +10,6 @@ use super::plan::Plan;
 use super::read::Wanted;
 use super::{Adapter, Agent};
 use crate::event::Event;
-use crate::tools::{self, Mcp};
 use crate::wire::{Decision, Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -18,8 +17,6 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "cursor",
     title: "Cursor",
     events: &EVENTS,
-    tools: tools::CURSOR,
-    mcp: Mcp::Colon,
     project: Some("CURSOR_PROJECT_DIR"),
     plugin: None,
     refine,

@@ -5,7 +5,6 @@ use super::native::{Ask, Deny, NativeEvent, Rewrite};
 use super::plan::Plan;
 use super::{Adapter, Agent, claude_dialect, read};
 use crate::event::Event;
-use crate::tools::{self, Mcp};
 use crate::wire::Input;
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -13,9 +12,6 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "droid",
     title: "Droid",
     events: &EVENTS,
-    tools: tools::DROID,
-    // `my-kit___do-it`, measured with 0.225.2.
-    mcp: Mcp::Joined("___"),
     project: Some("FACTORY_PROJECT_DIR"),
     plugin: None,
     refine: read::plain,

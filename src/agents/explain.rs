@@ -1,7 +1,7 @@
 //! Which hooks an agent's call concerns.
 
+use super::Agent;
 use super::read::NativeCall;
-use super::{Agent, adapter, tools};
 use crate::executor::{Executor, Explanation, Selection};
 use crate::wire::{Input, JsonObject};
 
@@ -30,14 +30,6 @@ pub fn explain(executor: &Executor, call: &NativeCall) -> Vec<Explanation> {
     merged
 }
 
-/// Returns the kinds of a tool of which only the name is known, and the agent that has it.
-pub(crate) fn kinds_of(agent: Option<&str>, name: &str) -> Vec<String> {
-    match agent.and_then(|agent| agent.parse::<Agent>().ok()).map(adapter) {
-        Some(adapter) => tools::kinds(adapter.tools, adapter.mcp, name, &JsonObject::new()),
-        None => tools::kinds_anywhere(name),
-    }
-}
-
 /// Adds the kinds of the tool where the input names an agent and no kinds, as [`read`](super::read) does
 /// for the agent's own payload. Guards by kind, such as `matcher: shell`, then match.
 pub fn add_tool_kinds(input: &mut Input) {
@@ -46,7 +38,6 @@ pub fn add_tool_kinds(input: &mut Input) {
     {
         let none = JsonObject::new();
         let payload = input.native.as_ref().and_then(|native| native.as_object()).unwrap_or(&none);
-        let adapter = adapter(agent);
-        input.tool_kinds = tools::kinds(adapter.tools, adapter.mcp, tool, payload);
+        input.tool_kinds = agent.toolset().kinds(tool, payload);
     }
 }

@@ -9,7 +9,6 @@ use super::plan::Plan;
 use super::read::Wanted;
 use super::{Adapter, Agent, claude_dialect};
 use crate::event::Event;
-use crate::tools::{self, Mcp};
 use crate::wire::{Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -17,8 +16,6 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "gemini",
     title: "Gemini CLI",
     events: &EVENTS,
-    tools: tools::GEMINI,
-    mcp: Mcp::Underscore,
     project: Some("GEMINI_PROJECT_DIR"),
     plugin: None,
     refine,

@@ -5,7 +5,6 @@ use super::native::{Ask, Deny, NativeEvent};
 use super::plan::Plan;
 use super::{Adapter, Agent, read};
 use crate::event::Event;
-use crate::tools::{self, Mcp};
 use crate::wire::Input;
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -13,8 +12,6 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "kiro",
     title: "Kiro",
     events: &EVENTS,
-    tools: tools::KIRO,
-    mcp: Mcp::Slash,
     project: None,
     plugin: None,
     refine: read::plain,

@@ -11,11 +11,11 @@ mod claude_dialect;
 mod codex;
 mod copilot;
 mod cursor;
-mod dialect;
 mod dispatch;
 mod droid;
 mod explain;
 mod gemini;
+mod hosts;
 mod kiro;
 mod native;
 mod openclaw;
@@ -32,17 +32,15 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use answer::{Answer, answer, failure};
-pub use dialect::Dialect;
 pub use dispatch::{Moment, dispatch};
-pub(crate) use explain::kinds_of;
 pub use explain::{add_tool_kinds, explain};
+pub use hosts::{UnknownHost, events_of_host, known_hosts};
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
-pub(crate) use read::CARRIED;
 pub use read::{AgentInputError, NativeCall, read};
 
 use crate::suggest;
-use crate::tools;
 pub use crate::tools::TOOL_KINDS;
+use crate::tools::{self, Toolset};
 use crate::wire::{Input, JsonObject};
 use plan::Plan;
 use read::Wanted;
@@ -81,8 +79,6 @@ struct Adapter {
     name: &'static str,
     title: &'static str,
     events: &'static [NativeEvent],
-    tools: tools::Tools,
-    mcp: tools::Mcp,
     /// The variable that holds the project's directory.
     project: Option<&'static str>,
     /// Where its plugin is, for an agent that has no settings for hooks.
@@ -155,15 +151,20 @@ impl Agent {
             .or_else(|| find(&|row| row.event.is_some_and(|event| event.name() == name)))
     }
 
+    /// Returns what is known of the agent's tools.
+    fn toolset(self) -> &'static Toolset {
+        tools::of_agent(self.name())
+    }
+
     /// Returns the agent's tools that are known, each with its neutral kinds.
     pub fn tools(self) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
-        adapter(self).tools.iter().flat_map(tools::Tool::named)
+        self.toolset().named()
     }
 
     /// Returns the neutral kinds of the agent's tool `name`, such as `shell` for `Bash`.
     #[must_use]
     pub fn tool_kinds(self, name: &str) -> Vec<String> {
-        tools::kinds(adapter(self).tools, adapter(self).mcp, name, &JsonObject::new())
+        self.toolset().kinds(name, &JsonObject::new())
     }
 }
 

@@ -3,15 +3,12 @@
 use super::native::{Ask, Deny, NativeEvent, Rewrite};
 use super::{Adapter, Agent, plugin, read};
 use crate::event::Event;
-use crate::tools::{self, Mcp};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     agent: Agent::OpenClaw,
     name: "openclaw",
     title: "OpenClaw",
     events: &EVENTS,
-    tools: tools::OPENCLAW,
-    mcp: Mcp::Joined("__"),
     project: None,
     plugin: Some("examples/agents/openclaw"),
     refine: read::plain,

@@ -3,15 +3,12 @@
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::{Adapter, Agent, plugin, read};
 use crate::event::Event;
-use crate::tools::{self, Mcp};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     agent: Agent::OpenCode,
     name: "opencode",
     title: "OpenCode",
     events: &EVENTS,
-    tools: tools::OPENCODE,
-    mcp: Mcp::Joined("_"),
     project: None,
     plugin: Some("examples/agents/opencode"),
     refine: read::plain,

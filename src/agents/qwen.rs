@@ -6,7 +6,6 @@ use super::plan::Plan;
 use super::read::Wanted;
 use super::{Adapter, Agent, claude_dialect};
 use crate::event::Event;
-use crate::tools::{self, Mcp};
 use crate::wire::{Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -14,8 +13,6 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "qwen",
     title: "Qwen Code",
     events: &EVENTS,
-    tools: tools::QWEN,
-    mcp: Mcp::Underscore,
     project: Some("QWEN_PROJECT_DIR"),
     plugin: None,
     refine,

@@ -38,17 +38,6 @@ pub struct AgentInputError {
     pub cause: String,
 }
 
-/// Keys of a payload that hooks know from other engines and find at the top level there.
-pub(crate) const CARRIED: [&str; 7] = [
-    "transcript_path",
-    "permission_mode",
-    "stop_hook_active",
-    "agent_id",
-    "agent_type",
-    "notification_type",
-    "custom_instructions",
-];
-
 /// Reads what an agent wrote to standard input.
 ///
 /// `hint` is the event that the agent's configuration stands under; it is needed where the payload
@@ -119,7 +108,7 @@ pub fn read(
         if tool.len() > tools::LONGEST {
             return Err(fail(Some(native), "its tool has a name of no tool's length".to_owned()));
         }
-        input.tool_kinds = tools::kinds(adapter.tools, adapter.mcp, tool, &payload);
+        input.tool_kinds = agent.toolset().kinds(tool, &payload);
         input.tool_input.get_or_insert_default();
     }
     input.native = Some(Value::Object(payload));
@@ -218,7 +207,7 @@ fn common(
         Event::AfterCompaction => input.summary = text(&["compact_summary"]),
         _ => {}
     }
-    for key in CARRIED {
+    for key in Input::CARRIED {
         if let Some(value) = payload.get(key).filter(|value| !value.is_null()) {
             input.extra.insert(key.to_owned(), value.clone());
         }

@@ -9,7 +9,6 @@ use super::plan::Plan;
 use super::read::Wanted;
 use super::{Adapter, Agent};
 use crate::event::Event;
-use crate::tools::{self, Mcp};
 use crate::wire::{Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -17,8 +16,6 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "windsurf",
     title: "Windsurf",
     events: &EVENTS,
-    tools: tools::WINDSURF,
-    mcp: Mcp::Plain,
     project: None,
     plugin: None,
     refine,

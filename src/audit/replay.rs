@@ -11,7 +11,8 @@ use super::record::{Record, rewritten};
 use super::statistics::word;
 use crate::config::{Command, Config, Diagnostics, Hook, SideEffects};
 use crate::executor::Executor;
-use crate::registry::{BoxFuture, Call, Failure, Handler, HandlerError, HandlerResult, Registry};
+use crate::handler::{BoxFuture, Call, Failure, Handler, HandlerError, HandlerResult};
+use crate::registry::Registry;
 use crate::testing::substituting;
 use crate::wire::{Decision, HookReport, HookStatus, Input, InputChange, Output, Verdict};
 

@@ -109,6 +109,16 @@ pub fn shipped() -> impl ExactSizeIterator<Item = &'static Shipped> {
     SHIPPED.iter().copied()
 }
 
+impl Registry {
+    /// Returns [`Registry::new`] with the builtins that come with the crate.
+    #[must_use]
+    pub fn with_shipped_builtins() -> Self {
+        let mut registry = Self::new();
+        register(&mut registry);
+        registry
+    }
+}
+
 /// Registers every shipped builtin with the surroundings of this process.
 pub fn register(registry: &mut Registry) {
     register_in(registry, &Surroundings::of_process());

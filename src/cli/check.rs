@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hookexec::agents::{Agent, NativeEvent};
+use hookexec::agents::{self, Agent, NativeEvent};
 use hookexec::config::{Diagnostic, Severity};
 use hookexec::executor::{Check, WorstCase};
 use hookexec::handlers::process::ProcessCheck;
@@ -236,8 +236,8 @@ fn longer_wait(agent: Agent, moments: &[&Moment<'_>]) -> Option<u64> {
 }
 
 fn host(name: &str) -> Result<DeclaredEvents, String> {
-    DeclaredEvents::of_host(name).map_err(|error| {
-        let known: Vec<&str> = DeclaredEvents::known_hosts().collect();
+    agents::events_of_host(name).map_err(|error| {
+        let known: Vec<&str> = agents::known_hosts().collect();
         format!("{error}; known hosts: {}", known.join(", "))
     })
 }

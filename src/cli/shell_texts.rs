@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use hookexec::agents::Dialect;
 use hookexec::config::{Command, Diagnostic, Hook, InheritEnv};
+use hookexec::dialect::Dialect;
 
 use super::scripts::{is_shell, plain_words};
 

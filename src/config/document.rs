@@ -10,7 +10,7 @@ use super::model::{Config, OnError};
 use super::node::{Node, Value};
 use super::picoclaw::Link;
 use super::reader::{Fields, MAX_SUGGESTIONS, Reader, spelling};
-use crate::agents::Agent;
+use crate::dialect::Dialect;
 use crate::event::Event;
 use crate::matcher::Matcher;
 use crate::suggest;
@@ -300,5 +300,5 @@ impl<'a> Document<'a> {
 }
 
 fn event_of_claude_code(name: &str) -> Option<Event> {
-    Agent::ClaudeCode.events().iter().find(|native| native.name == name)?.event
+    Dialect::ClaudeCode.events().iter().find(|(known, _)| *known == name).map(|(_, event)| *event)
 }

@@ -9,7 +9,7 @@ use super::model::{Command, Hook, InheritEnv, OnError, SideEffects};
 use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
 use super::source::KeyLocations;
-use crate::agents::Dialect;
+use crate::dialect::Dialect;
 use crate::event::{Contract, Event, FailureMode};
 use crate::matcher::Matcher;
 use crate::wire::Mode;
@@ -278,7 +278,7 @@ impl Reader {
         } else if !dialect.knows(contract.event) {
             self.error_with_hint(
                 value,
-                format!("{} has no event for `{}`", dialect.agent().title(), contract.event),
+                format!("{} has no event for `{}`", dialect.title(), contract.event),
                 "without `dialect` the hook reads what docs/events.md says",
             );
         }

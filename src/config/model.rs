@@ -12,7 +12,7 @@ use super::condition::Condition;
 use super::diagnostic::{Diagnostic, Diagnostics, Severity};
 use super::layer::Layer;
 use super::source::{KeyLocations, Location};
-use crate::agents::Dialect;
+use crate::dialect::Dialect;
 use crate::event::Event;
 use crate::matcher::Matcher;
 use crate::wire::Mode;

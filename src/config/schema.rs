@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{audit, hook, picoclaw};
-use crate::agents::Dialect;
+use crate::dialect::Dialect;
 use crate::event::{Contract, Event};
 
 /// Returns the schema (draft 7) of a configuration file.

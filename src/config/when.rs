@@ -5,7 +5,6 @@ use super::diagnostic::Diagnostic;
 use super::matcher::looks_around;
 use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
-use crate::agents::CARRIED;
 use crate::pattern::Pattern;
 use crate::suggest;
 use crate::wire::Input;
@@ -109,7 +108,8 @@ impl Reader {
         match Field::parse(&written) {
             Ok(field) => {
                 let top = field.top();
-                let known = [&Input::FIELDS[..], &CARRIED, &Input::OF_CONTROL_EVENTS].concat();
+                let known =
+                    [&Input::FIELDS[..], &Input::CARRIED, &Input::OF_CONTROL_EVENTS].concat();
                 if !known.contains(&top) {
                     let warning = format!("no input of ours has a field `{top}`");
                     let hint = match suggest::closest(top, Input::FIELDS) {

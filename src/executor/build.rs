@@ -15,11 +15,9 @@ use crate::config::{
     Alike, Command, Config, Diagnostic, Diagnostics, FailedFile, Hook, Layer, Location, Untrusted,
 };
 use crate::event::Event;
+use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
 use crate::handlers::process::Processes;
-use crate::registry::{
-    BoxFuture, BuildError, Call, Failure, Handler, HandlerEnv, HandlerError, HandlerResult,
-    Registry,
-};
+use crate::registry::{HandlerEnv, Registry};
 use crate::suggest;
 
 /// The type of the hook that stands for a file that failed.

@@ -93,7 +93,7 @@ mod laws {
 
     use super::*;
     use crate::config::{Command, Hook};
-    use crate::registry::{BoxFuture, Call, Handler, HandlerError, HandlerResult};
+    use crate::handler::{BoxFuture, Call, Handler, HandlerError, HandlerResult};
     use crate::wire::{Output, StopScope};
 
     struct Silent;

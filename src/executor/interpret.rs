@@ -6,16 +6,11 @@
 
 use super::outcome::Outcome;
 use super::select::Bound;
-use super::stdout::Stdout;
-use crate::agents::Dialect;
+use crate::answer::{BLOCK, NOT_RUN, Stdout, signal};
+use crate::dialect::Dialect;
 use crate::event::{ContextMode, Contract};
-use crate::registry::{HandlerError, HandlerResult};
+use crate::handler::{HandlerError, HandlerResult};
 use crate::wire::{Decision, HookStatus, Input, Output};
-
-/// Exit code of a hook that blocks.
-const BLOCK: i32 = 2;
-/// Exit codes of a shell that can't run or find the program.
-const NOT_RUN: [i32; 2] = [126, 127];
 
 /// Reads one hook's result.
 pub(super) struct Interpreter<'a> {
@@ -157,26 +152,6 @@ impl Interpreter<'_> {
     }
 }
 
-/// Returns whether a program that ended so has denied, asked or failed.
-pub(crate) fn is_strict(code: i32, stdout: &[u8], contract: &Contract) -> bool {
-    code == BLOCK
-        || NOT_RUN.contains(&code)
-        || signal(code).is_some()
-        || match Stdout::read(stdout, contract) {
-            Stdout::Answer(output) => {
-                output.decision > Some(Decision::Allow) || output.lacks_an_answer().is_some()
-            }
-            Stdout::Malformed(_) | Stdout::Background => true,
-            Stdout::Empty | Stdout::Text(_) => false,
-        }
-}
-
-/// Returns the signal that ended a program, as a shell tells it in its own exit code: 128 and the
-/// signal's number, 1 to 64 with the real-time signals.
-fn signal(code: i32) -> Option<i32> {
-    (129..=192).contains(&code).then(|| code - 128)
-}
-
 /// Keeps the part of an answer that also counts when the rest can't be trusted.
 fn verdict_only(output: Output) -> Output {
     Output {
@@ -226,7 +201,7 @@ mod tests {
     }
     use crate::config::{Command, Hook};
     use crate::event::Event;
-    use crate::registry::{BoxFuture, Call, Failure, Handler};
+    use crate::handler::{BoxFuture, Call, Failure, Handler};
     use crate::wire::JsonObject;
     use Decision::{Allow, Ask, Deny};
     use Event::{

@@ -2,8 +2,8 @@
 
 use super::interpret::Interpreter;
 use super::outcome::Outcome;
-use crate::agents::Agent;
 use crate::config::Hook;
+use crate::dialect::Dialect;
 use crate::event::{ContextMode, Event, Permission, Rewrite};
 use crate::wire::{Decision, HookStatus, InputChange, Output, StopScope};
 
@@ -91,7 +91,7 @@ impl Interpreter<'_> {
     /// with which a hook approves, and context at `stop`, which sends the model back to work.
     fn keep_for_claude_code(&self, output: &mut Output) {
         let caller = self.input.agent_name.as_deref();
-        if caller != Some(Agent::ClaudeCode.name()) || self.input.native.is_none() {
+        if caller != Some(Dialect::ClaudeCode.agent()) || self.input.native.is_none() {
             return;
         }
         if self.contract.may_continue

@@ -14,7 +14,6 @@ mod phases;
 mod rewrite;
 mod run;
 mod select;
-mod stdout;
 #[cfg(test)]
 mod tests;
 mod time;
@@ -25,6 +24,4 @@ pub use check::Check;
 pub(crate) use dispatch::Wish;
 pub use dispatch::{Executor, Observer};
 pub use explain::{Explanation, Selection};
-pub(crate) use interpret::is_strict;
-pub(crate) use stdout::{MAX_ASYNC_LINE, asks_for_background};
 pub use worst::WorstCase;

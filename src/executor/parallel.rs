@@ -7,7 +7,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
 use crate::config::{Config, Limits};
-use crate::registry::BoxFuture;
+use crate::handler::BoxFuture;
 
 /// How many hooks of one event run at once when no limit is configured.
 pub(super) const DEFAULT_MAX_PARALLEL: usize = Config::DEFAULT_MAX_PARALLEL;

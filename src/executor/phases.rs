@@ -17,8 +17,8 @@ use super::run::run;
 use super::select::{Bound, Condition, Plan};
 use super::time::Deadlines;
 use crate::event::{Event, Rewrite};
+use crate::handler::{BoxFuture, Shared};
 use crate::pattern::Budget;
-use crate::registry::{BoxFuture, Shared};
 use crate::wire::{Decision, HookStatus, Input, Output, Verdict};
 
 /// What is said of a hook whose condition was not looked at.

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use super::select::Plan;
-use crate::agents::kinds_of;
-use crate::registry::Shared;
+use crate::handler::Shared;
+use crate::tools::kinds_of;
 use crate::wire::{Input, InputChange, Output, RequestChange, Verdict};
 
 /// One state of an event's input, shared by all hooks that see it.

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use super::select::Bound;
 use super::time::Until;
 use crate::event::Event;
-use crate::registry::{Call, Failure, HandlerError, HandlerResult, Shared};
+use crate::handler::{Call, Failure, HandlerError, HandlerResult, Shared};
 use crate::wire::Input;
 
 /// Runs `bound` on `input`, which is `original` as rewritten until now, and returns its result and

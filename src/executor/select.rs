@@ -5,8 +5,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::config::{Hook, Layer};
 use crate::event::{Contract, Rewrite};
+use crate::handler::Handler;
 use crate::pattern::{Budget, TooMuchWork};
-use crate::registry::Handler;
 use crate::wire::Input;
 
 /// The longest name of a tool that a matcher is tried on, in bytes. It comes from a model, and the

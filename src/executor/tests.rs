@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Executor, Observer, Selection};
-use crate::agents::Dialect;
 use crate::config::{Command, Config, Hook, Layer, Limits, Location, OnError, SourceFile};
+use crate::dialect::Dialect;
 use crate::event::Event;
 use crate::matcher::Matcher;
 use crate::registry::Registry;

@@ -1,14 +1,12 @@
 //! `type: builtin`: Rust functions called by name.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use crate::config::{Command, Hook};
 use crate::event::Event;
-use crate::registry::{
-    BoxFuture, BuildError, Call, Failure, Handler, HandlerEnv, HandlerError, HandlerFactory,
-    HandlerResult,
-};
+use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
 use crate::suggest;
 use crate::wire::{Input, Output};
 
@@ -157,43 +155,36 @@ impl IntoBuiltin<Builtin> for Builtin {
     }
 }
 
-/// Builds the handlers of `type: builtin`.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct BuiltinFactory;
-
-impl HandlerFactory for BuiltinFactory {
-    fn build(&self, env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-        let Some(Command::Text(name)) = &hook.command else {
-            return Err(BuildError::new("`command` of a builtin hook is the builtin's name")
-                .at("command")
-                .hint("write `command: add_date`; arguments go into `args`"));
+/// Builds the handler of a hook of `type: builtin`, which names one of `builtins`.
+pub(crate) fn build(
+    builtins: &BTreeMap<String, Builtin>,
+    hook: &Hook,
+) -> Result<Arc<dyn Handler>, BuildError> {
+    let Some(Command::Text(name)) = &hook.command else {
+        return Err(BuildError::new("`command` of a builtin hook is the builtin's name")
+            .at("command")
+            .hint("write `command: add_date`; arguments go into `args`"));
+    };
+    let Some(builtin) = builtins.get(name) else {
+        let names = || builtins.keys().map(String::as_str);
+        let hint = match suggest::closest(name, names()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None if builtins.is_empty() => "this program registered no builtins".to_owned(),
+            None => format!("known builtins: {}", names().collect::<Vec<_>>().join(", ")),
         };
-        let Some(builtin) = env.registry.builtin(name) else {
-            let names = || env.registry.builtins().keys().map(String::as_str);
-            let hint = match suggest::closest(name, names()) {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None if env.registry.builtins().is_empty() => {
-                    "this program registered no builtins".to_owned()
-                }
-                None => format!("known builtins: {}", names().collect::<Vec<_>>().join(", ")),
-            };
-            return Err(BuildError::new(format!("unknown builtin `{name}`"))
-                .at("command")
-                .hint(hint));
-        };
-        if let Some(check) = &builtin.check {
-            check(hook.event, &hook.args).map_err(|problem| {
-                BuildError::new(format!("builtin `{name}`: {problem}")).at("args")
-            })?;
-        }
-        Ok(Arc::new(BuiltinHandler {
-            function: builtin.function.clone(),
-            on_failure: builtin.on_failure,
-            rewrites: builtin.rewrites,
-            args: hook.args.clone().into(),
-        }))
+        return Err(BuildError::new(format!("unknown builtin `{name}`")).at("command").hint(hint));
+    };
+    if let Some(check) = &builtin.check {
+        check(hook.event, &hook.args).map_err(|problem| {
+            BuildError::new(format!("builtin `{name}`: {problem}")).at("args")
+        })?;
     }
+    Ok(Arc::new(BuiltinHandler {
+        function: builtin.function.clone(),
+        on_failure: builtin.on_failure,
+        rewrites: builtin.rewrites,
+        args: hook.args.clone().into(),
+    }))
 }
 
 struct BuiltinHandler {

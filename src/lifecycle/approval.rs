@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::tool_call::ToolCall;
 use crate::event::Event;
-use crate::registry::BoxFuture;
+use crate::handler::BoxFuture;
 use crate::wire::JsonObject;
 
 /// The host's way to ask: shows the request to somebody and brings back the answer.

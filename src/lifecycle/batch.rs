@@ -14,7 +14,7 @@ use super::scope::Scope;
 use super::tool_call::{AuthorizedCall, ToolCall, ToolError};
 use super::tool_run::ToolRun;
 use super::trail::Trail;
-use crate::registry::BoxFuture;
+use crate::handler::BoxFuture;
 
 /// Asks about one of several calls.
 type SharedApprover<'a> =

@@ -2,7 +2,7 @@
 
 use std::future::{Future, pending};
 
-use crate::registry::BoxFuture;
+use crate::handler::BoxFuture;
 
 /// The host's wish to cancel: a future that ends when the wish is there.
 #[derive(Default)]

@@ -14,7 +14,8 @@ use super::stub::substituting;
 use crate::agents;
 use crate::config::{Config, Diagnostic, Diagnostics, Hook};
 use crate::executor::{Executor, Explanation};
-use crate::registry::{Handler, Registry};
+use crate::handler::Handler;
+use crate::registry::Registry;
 use crate::suggest;
 use crate::wire::Verdict;
 

@@ -6,10 +6,8 @@ use std::time::Duration;
 use super::case::Stub;
 use crate::config::Hook;
 use crate::event::Event;
-use crate::registry::{
-    BoxFuture, BuildError, Call, Failure, Handler, HandlerEnv, HandlerError, HandlerResult,
-    Registry,
-};
+use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
+use crate::registry::{HandlerEnv, Registry};
 use crate::wire::Output;
 
 /// Returns a registry that builds and checks every hook as `registry` does, and then runs in its

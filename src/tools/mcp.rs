@@ -4,7 +4,7 @@ use super::JsonObject;
 
 /// How an agent names the tools of MCP servers, where the name isn't `mcp__server__tool`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mcp {
+pub(super) enum Mcp {
     /// In no other way.
     Plain,
     /// `mcp_server_tool`; the payload may say which part is which.

@@ -11,10 +11,7 @@ mod table;
 
 use serde_json::Value;
 
-pub(crate) use mcp::Mcp;
-pub(crate) use table::{
-    CLAUDE_CODE, CODEX, COPILOT, CURSOR, DROID, GEMINI, KIRO, OPENCLAW, OPENCODE, QWEN, WINDSURF,
-};
+use mcp::Mcp;
 
 type JsonObject = serde_json::Map<String, Value>;
 
@@ -71,32 +68,55 @@ type Arguments = &'static [(Role, &'static [&'static str])];
 
 /// One tool under one or more names.
 #[derive(Debug)]
-pub(crate) struct Tool {
+struct Tool {
     names: &'static [&'static str],
     kinds: &'static [&'static str],
     patches: bool,
 }
 
 /// The tools of one agent.
-pub(crate) type Tools = &'static [Tool];
+type Tools = &'static [Tool];
+
+/// The tools of one agent, and how it names those of MCP servers.
+#[derive(Debug)]
+pub struct Toolset {
+    agent: &'static str,
+    tools: Tools,
+    mcp: Mcp,
+}
 
 /// The longest name of a tool, in bytes; the names of all servers and agents are far shorter.
-pub(crate) const LONGEST: usize = 512;
+pub const LONGEST: usize = 512;
 
-impl Tool {
-    /// Returns the tool's names, each with its kinds.
-    pub(crate) fn named(
-        &self,
-    ) -> impl Iterator<Item = (&'static str, &'static [&'static str])> + use<> {
-        let kinds = self.kinds;
-        self.names.iter().map(move |name| (*name, kinds))
+/// Returns the tools of the agent of that name, such as `claude-code`; an unknown agent has none.
+#[must_use]
+pub fn of_agent(name: &str) -> &'static Toolset {
+    table::AGENTS.iter().find(|toolset| toolset.agent == name).unwrap_or(&table::UNKNOWN)
+}
+
+impl Toolset {
+    /// Returns the names of the agent's tools, each with its neutral kinds.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, &'static [&'static str])> + use<> {
+        self.tools.iter().flat_map(|tool| tool.names.iter().map(|name| (*name, tool.kinds)))
+    }
+
+    /// Returns the neutral kinds of the tool `name`, such as `shell` for `Bash`. `payload` is what the
+    /// agent says of the call, which may tell the MCP server.
+    #[must_use]
+    pub fn kinds(&self, name: &str, payload: &JsonObject) -> Vec<String> {
+        kinds(self.tools, self.mcp, name, payload)
+    }
+
+    /// Returns the names of the first tool that is of `kind` before any other.
+    pub(crate) fn first_of_kind(&self, kind: &str) -> &'static [&'static str] {
+        let mut found = self.tools.iter().filter(|tool| tool.kinds.first() == Some(&kind));
+        found.next().map(|tool| tool.names).unwrap_or_default()
     }
 }
 
-/// Returns the names of the first tool in `tools` that is of `kind` before any other.
-pub(crate) fn first_of_kind(tools: Tools, kind: &str) -> &'static [&'static str] {
-    let mut found = tools.iter().filter(|tool| tool.kinds.first() == Some(&kind));
-    found.next().map(|tool| tool.names).unwrap_or_default()
+/// Returns the kinds of a tool of which only the name is known, and the agent that has it.
+pub(crate) fn kinds_of(agent: Option<&str>, name: &str) -> Vec<String> {
+    of_agent(agent.unwrap_or_default()).kinds(name, &JsonObject::new())
 }
 
 /// Returns the kinds of the tool `name`, without those that equal its name.
@@ -104,7 +124,7 @@ pub(crate) fn first_of_kind(tools: Tools, kind: &str) -> &'static [&'static str]
 /// A tool that the agent does not have may belong to another agent: several agents read the hooks of
 /// Claude Code and call them with tools of their own. Matching too much costs a run, matching too
 /// little costs a guard.
-pub(crate) fn kinds(tools: Tools, form: Mcp, name: &str, payload: &JsonObject) -> Vec<String> {
+fn kinds(tools: Tools, form: Mcp, name: &str, payload: &JsonObject) -> Vec<String> {
     let mut kinds: Vec<String> = Vec::new();
     let mut add = |kind: &str| {
         if kind != name && !kinds.iter().any(|known| known == kind) {
@@ -114,7 +134,7 @@ pub(crate) fn kinds(tools: Tools, form: Mcp, name: &str, payload: &JsonObject) -
     if let Some(own) = find(tools, name) {
         own.kinds.iter().copied().for_each(add);
     } else {
-        let known = table::ALL.iter().filter_map(|tools| find(tools, name));
+        let known = table::all().filter_map(|tools| find(tools, name));
         known.flat_map(|tool| tool.kinds).copied().for_each(&mut add);
         for kind in mcp::names(form, name, payload) {
             add(&kind);
@@ -130,7 +150,7 @@ pub(crate) fn kinds_anywhere(name: &str) -> Vec<String> {
 
 /// Returns whether any agent has a tool called `name`, or its name is that of an MCP server's tool.
 pub(crate) fn is_listed(name: &str) -> bool {
-    name.starts_with("mcp__") || table::ALL.iter().any(|tools| find(tools, name).is_some())
+    name.starts_with("mcp__") || table::all().any(|tools| find(tools, name).is_some())
 }
 
 fn find(tools: Tools, name: &str) -> Option<&'static Tool> {
@@ -144,7 +164,7 @@ pub(crate) struct Roles(Vec<Arguments>);
 impl Roles {
     /// Returns the roles of the arguments of a tool called `name` that is of `kinds`.
     pub(crate) fn of<K: AsRef<str>>(name: &str, kinds: &[K]) -> Self {
-        let patches = table::ALL.iter().filter_map(|tools| find(tools, name));
+        let patches = table::all().filter_map(|tools| find(tools, name));
         if patches.clone().any(|tool| tool.patches) {
             return Self(vec![table::PATCH, table::FILE]);
         }

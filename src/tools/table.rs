@@ -3,7 +3,7 @@
 use super::Role::{
     Command, Content, Edits, Glob, New, Old, Patch, Path, Paths, Pattern, Prose, Query, Url, Words,
 };
-use super::{Arguments, Tool, Tools};
+use super::{Arguments, Mcp, Tool, Tools, Toolset};
 
 const SHELL: Arguments = &[
     (
@@ -164,7 +164,7 @@ const fn harmless(names: &'static [&'static str]) -> Tool {
     tool(names, &[])
 }
 
-pub(crate) const CLAUDE_CODE: Tools = &[
+pub(super) const CLAUDE_CODE: Tools = &[
     tool(&["Bash"], &["shell"]),
     tool(&["PowerShell", "Monitor"], &["shell"]),
     tool(&["Write"], &["write"]),
@@ -185,7 +185,7 @@ pub(crate) const CLAUDE_CODE: Tools = &[
     harmless(&["BashOutput", "KillShell", "ToolSearch"]),
 ];
 
-pub(crate) const CODEX: Tools = &[
+pub(super) const CODEX: Tools = &[
     tool(&["Bash", "exec_command", "shell", "shell_command", "local_shell"], &["shell"]),
     tool(&["write_stdin"], &["shell"]),
     // The patch stands in `tool_input.command`; it may add, change, move and delete files.
@@ -198,7 +198,7 @@ pub(crate) const CODEX: Tools = &[
     harmless(&["update_plan", "request_user_input", "wait_agent", "close_agent"]),
 ];
 
-pub(crate) const GEMINI: Tools = &[
+pub(super) const GEMINI: Tools = &[
     tool(&["run_shell_command"], &["shell"]),
     tool(&["write_file"], &["write"]),
     tool(&["replace", "edit"], &["edit"]),
@@ -217,9 +217,7 @@ pub(crate) const GEMINI: Tools = &[
 ];
 
 /// Qwen Code has Gemini's tools and a few of its own.
-pub(crate) const QWEN: Tools = GEMINI;
-
-pub(crate) const COPILOT: Tools = &[
+pub(super) const COPILOT: Tools = &[
     tool(&["bash", "powershell", "write_bash", "write_powershell"], &["shell"]),
     tool(&["Bash", "PowerShell"], &["shell"]),
     tool(&["create", "Write"], &["write"]),
@@ -236,7 +234,7 @@ pub(crate) const COPILOT: Tools = &[
     harmless(&["read_bash", "stop_bash", "list_bash", "read_agent", "list_agents"]),
 ];
 
-pub(crate) const CURSOR: Tools = &[
+pub(super) const CURSOR: Tools = &[
     tool(&["Shell"], &["shell"]),
     // One tool writes and edits; deleting counts as writing.
     tool(&["Write"], &["write", "edit"]),
@@ -252,7 +250,7 @@ pub(crate) const CURSOR: Tools = &[
     harmless(&["TodoWrite", "AskQuestion", "CreatePlan", "SwitchMode"]),
 ];
 
-pub(crate) const DROID: Tools = &[
+pub(super) const DROID: Tools = &[
     tool(&["Execute", "Bash"], &["shell"]),
     tool(&["Create", "Write"], &["write"]),
     tool(&["Edit", "MultiEdit"], &["edit"]),
@@ -268,13 +266,13 @@ pub(crate) const DROID: Tools = &[
 ];
 
 /// Windsurf names no tools; these names are ours, after its events.
-pub(crate) const WINDSURF: Tools = &[
+pub(super) const WINDSURF: Tools = &[
     tool(&["run_command"], &["shell"]),
     tool(&["write_code"], &["write", "edit"]),
     tool(&["read_code"], &["read"]),
 ];
 
-pub(crate) const KIRO: Tools = &[
+pub(super) const KIRO: Tools = &[
     tool(&["execute_bash", "execute_cmd", "shell"], &["shell"]),
     tool(&["fs_write", "write"], &["write", "edit"]),
     // One tool reads files, lists directories and searches.
@@ -287,7 +285,7 @@ pub(crate) const KIRO: Tools = &[
     harmless(&["todo_list", "thinking", "introspect"]),
 ];
 
-pub(crate) const OPENCODE: Tools = &[
+pub(super) const OPENCODE: Tools = &[
     tool(&["bash"], &["shell"]),
     tool(&["write"], &["write"]),
     tool(&["edit", "multiedit"], &["edit"]),
@@ -302,7 +300,7 @@ pub(crate) const OPENCODE: Tools = &[
     harmless(&["todowrite", "todoread", "question", "skill", "plan_enter", "plan_exit", "invalid"]),
 ];
 
-pub(crate) const OPENCLAW: Tools = &[
+pub(super) const OPENCLAW: Tools = &[
     tool(&["exec", "bash", "process"], &["shell"]),
     tool(&["write"], &["write"]),
     tool(&["edit"], &["edit"]),
@@ -334,17 +332,26 @@ const ELSEWHERE: Tools = &[
     tool(&["fetch_webpage", "fetch"], &["fetch"]),
 ];
 
-/// Every tool that is known.
-pub(super) const ALL: [Tools; 11] = [
-    CLAUDE_CODE,
-    CODEX,
-    GEMINI,
-    COPILOT,
-    CURSOR,
-    DROID,
-    WINDSURF,
-    KIRO,
-    OPENCODE,
-    OPENCLAW,
-    ELSEWHERE,
+/// The tools of each agent, and how it names those of MCP servers.
+pub(super) static AGENTS: [Toolset; 11] = [
+    Toolset { agent: "claude-code", tools: CLAUDE_CODE, mcp: Mcp::Plain },
+    Toolset { agent: "codex", tools: CODEX, mcp: Mcp::Plain },
+    Toolset { agent: "gemini", tools: GEMINI, mcp: Mcp::Underscore },
+    Toolset { agent: "qwen", tools: GEMINI, mcp: Mcp::Underscore },
+    Toolset { agent: "copilot", tools: COPILOT, mcp: Mcp::SlashOrDash },
+    Toolset { agent: "cursor", tools: CURSOR, mcp: Mcp::Colon },
+    // `my-kit___do-it`, measured with Droid 0.225.2.
+    Toolset { agent: "droid", tools: DROID, mcp: Mcp::Joined("___") },
+    Toolset { agent: "windsurf", tools: WINDSURF, mcp: Mcp::Plain },
+    Toolset { agent: "kiro", tools: KIRO, mcp: Mcp::Slash },
+    Toolset { agent: "opencode", tools: OPENCODE, mcp: Mcp::Joined("_") },
+    Toolset { agent: "openclaw", tools: OPENCLAW, mcp: Mcp::Joined("__") },
 ];
+
+/// An agent that has no row.
+pub(super) static UNKNOWN: Toolset = Toolset { agent: "", tools: &[], mcp: Mcp::Plain };
+
+/// Every tool that is known.
+pub(super) fn all() -> impl Iterator<Item = Tools> + Clone {
+    AGENTS.iter().map(|agent| agent.tools).chain([ELSEWHERE])
+}

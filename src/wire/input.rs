@@ -327,6 +327,17 @@ impl Input {
         "native",
     ];
 
+    /// What hooks know from Claude Code's payload, and find at the same keys in [`extra`](Self::extra).
+    pub const CARRIED: [&'static str; 7] = [
+        "transcript_path",
+        "permission_mode",
+        "stop_hook_active",
+        "agent_id",
+        "agent_type",
+        "notification_type",
+        "custom_instructions",
+    ];
+
     /// What docker-agent's `before_agent_run` and `after_agent_complete` carry in
     /// [`extra`](Self::extra).
     pub const OF_CONTROL_EVENTS: [&'static str; 6] =

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookexec::agents::{self, Agent, Answer, Deny, Dialect, NativeCall};
+use hookexec::agents::{self, Agent, Answer, Deny, NativeCall};
+use hookexec::dialect::Dialect;
 use hookexec::event::{ContextMode, Permission, Rewrite};
 use hookexec::matcher::Matcher;
 use hookexec::wire::{Stop, StopScope, ToolResult};

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hookexec::config::{Command, Hook};
-use hookexec::handlers::command::CommandFactory;
-use hookexec::registry::{BuildError, Shared};
+use hookexec::handler::{BuildError, Shared};
 use hookexec::{
     Call, Event, Handler, HandlerEnv, HandlerError, HandlerFactory, HandlerResult, Input,
 };
@@ -52,7 +51,7 @@ impl Project {
 
     pub(crate) fn build(&self, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
         let env = HandlerEnv::new(self.path(), self.env.clone());
-        CommandFactory.build(&env, hook)
+        Registry::new().factory("command").unwrap().build(&env, hook)
     }
 
     /// Runs a hook on `input`, within the hook's timeout.

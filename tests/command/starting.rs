@@ -2,7 +2,7 @@
 
 use hookexec::Input;
 use hookexec::config::Hook;
-use hookexec::registry::{Failure, HandlerError};
+use hookexec::handler::{Failure, HandlerError};
 
 use crate::harness::{Project, argv, call, shell, text};
 

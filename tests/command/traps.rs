@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hookexec::Input;
 use hookexec::config::Hook;
-use hookexec::registry::{Failure, HandlerError};
+use hookexec::handler::{Failure, HandlerError};
 use serde_json::json;
 
 use crate::harness::{HANG, Project, argv, call, read_number, shell, state, text, until};

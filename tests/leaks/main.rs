@@ -6,8 +6,7 @@
 use std::time::{Duration, Instant};
 
 use hookexec::config::{Command, Hook};
-use hookexec::handlers::command::CommandFactory;
-use hookexec::registry::{Failure, Shared};
+use hookexec::handler::{Failure, Shared};
 use hookexec::{Call, Event, HandlerEnv, HandlerError, HandlerFactory, HandlerResult, Input};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
@@ -70,7 +69,7 @@ async fn a_want_of_descriptors_is_a_failure_that_says_so(open: usize) {
 async fn run(text: &str, timeout: Duration) -> Result<HandlerResult, HandlerError> {
     let env = HandlerEnv::new(std::env::temp_dir(), std::env::vars_os());
     let hook = Hook::new(Event::Stop, "command", Command::Text(text.to_owned()));
-    let handler = CommandFactory.build(&env, &hook).unwrap();
+    let handler = Registry::new().factory("command").unwrap().build(&env, &hook).unwrap();
     let (input, shared) = (Input::default(), Shared::default());
     let call = Call::new(hook.event, &input, &shared, Instant::now() + timeout);
     handler.run(&call).await

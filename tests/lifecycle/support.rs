@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use hookexec::config::Command;
 use hookexec::config::Hook;
+use hookexec::handler::BoxFuture;
 use hookexec::lifecycle::{Session, SessionSource, ToolCall};
-use hookexec::registry::BoxFuture;
 use hookexec::{
     Call, Config, Event, Executor, Handler, HandlerError, HandlerResult, Input, Output, Registry,
 };

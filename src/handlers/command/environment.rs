@@ -10,8 +10,8 @@ use tokio::process::Command;
 
 use super::expand::{self, Variables};
 use crate::config::InheritEnv;
+use crate::handler::{BuildError, Call};
 use crate::handlers::depth;
-use crate::registry::{BuildError, Call};
 
 /// The event, such as `pre_tool_use`.
 const EVENT: &str = "HOOKEXEC_EVENT";

@@ -11,7 +11,7 @@ use tokio::time::{sleep_until, timeout};
 
 use super::capture::{Capture, Overflow};
 use super::group::Group;
-use crate::executor::{MAX_ASYNC_LINE, asks_for_background};
+use crate::answer::{MAX_ASYNC_LINE, asks_for_background};
 
 /// How long a group that was asked to end may take.
 const GRACE: Duration = Duration::from_millis(500);

@@ -1,7 +1,9 @@
 //! The factory and the handler of command hooks.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,22 +15,19 @@ use super::environment::{Environment, announce};
 use super::exchange::{End, Ending, Exchange, STOP_TIME};
 use super::explain::start_error;
 use super::group::Group;
-use super::place::{absolute, config_dir, working_dir};
+use super::place::{self, absolute, config_dir};
 use super::program::Program;
-use crate::agents::Dialect;
+use crate::answer::is_strict;
 use crate::config::{Command, Hook};
-use crate::executor::is_strict;
+use crate::dialect::Dialect;
+use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
 use crate::matcher::Matcher;
-use crate::registry::{
-    BoxFuture, BuildError, Call, Failure, Handler, HandlerEnv, HandlerError, HandlerFactory,
-    HandlerResult,
-};
 use crate::wire::JsonObject;
 
 /// The shell of a hook that names none.
 const SHELL: &str = "/bin/sh";
 
-/// Builds the handlers of command hooks.
+/// Builds the handler of a command hook.
 ///
 /// A string is run by a shell, as `/bin/sh -c STRING` or with the hook's `shell`; the hook's `args`
 /// are its `$1`, `$2`, ... A list is a program and its arguments, and runs without a shell; `args`
@@ -40,57 +39,55 @@ const SHELL: &str = "/bin/sh";
 /// once. A job left in the background by a hook that ended on its own is left alone, also when it
 /// holds the hook's stdout or stderr: those are read for another 100 ms. A process that leaves the
 /// group (`setsid`) is never reached.
-#[derive(Debug, Clone, Copy, Default)]
-#[expect(clippy::exhaustive_structs, reason = "there is nothing to configure")]
-pub struct CommandFactory;
-
-impl HandlerFactory for CommandFactory {
-    fn build(&self, env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-        let project = absolute(&env.working_dir)?;
-        let directory = working_dir(hook.working_dir.as_deref(), &env.env, &project)?;
-        let mut environment = Environment::new(&env.env, &hook.inherit_env, &hook.env)?
-            .with_directories(&config_dir(&hook.location, &project)?, &project);
-        if let Some(name) = hook.dialect.and_then(Dialect::project_variable)
-            && !hook.env.contains_key(name)
-        {
-            environment = environment.with_directory(name, &project);
-        }
-        let path = environment.get("PATH");
-        let (program, mut arguments) = match &hook.command {
-            Some(Command::Text(text)) if !text.trim().is_empty() => {
-                let name = hook.shell.as_deref().unwrap_or(SHELL);
-                let shell = Program::new(name, path, &directory);
-                // The usual one is not asked for, hook by hook: without it no start would succeed.
-                let file = match &hook.shell {
-                    Some(name) => shell_file(&shell, name)?,
-                    None => SHELL.to_owned(),
-                };
-                let mut arguments = vec!["-c".to_owned(), text.clone()];
-                if !hook.args.is_empty() {
-                    // The shell's `$0`; the arguments are counted from `$1`.
-                    arguments.push(file);
-                }
-                (shell, arguments)
-            }
-            Some(Command::Argv(argv)) if argv.first().is_some_and(|name| !name.is_empty()) => {
-                (Program::new(&argv[0], path, &directory), argv[1..].to_vec())
-            }
-            _ => return Err(BuildError::new("a command hook needs a command").at("command")),
-        };
-        arguments.extend_from_slice(&hook.args);
-        if arguments.iter().any(|argument| argument.contains('\0')) {
-            return Err(BuildError::new("a command can't have a zero byte").at("command"));
-        }
-        Ok(Arc::new(CommandHandler {
-            program,
-            arguments,
-            environment,
-            directory,
-            max_output: hook.max_output,
-            dialect: hook.dialect.map(|dialect| (dialect, hook.matcher.clone())),
-            may_leave: !hook.background && !hook.event.contract().may_block,
-        }))
+pub(crate) fn build(
+    working_dir: &Path,
+    env: &Arc<BTreeMap<OsString, OsString>>,
+    hook: &Hook,
+) -> Result<Arc<dyn Handler>, BuildError> {
+    let project = absolute(working_dir)?;
+    let directory = place::working_dir(hook.working_dir.as_deref(), env, &project)?;
+    let mut environment = Environment::new(env, &hook.inherit_env, &hook.env)?
+        .with_directories(&config_dir(&hook.location, &project)?, &project);
+    if let Some(name) = hook.dialect.map(Dialect::project_variable)
+        && !hook.env.contains_key(name)
+    {
+        environment = environment.with_directory(name, &project);
     }
+    let path = environment.get("PATH");
+    let (program, mut arguments) = match &hook.command {
+        Some(Command::Text(text)) if !text.trim().is_empty() => {
+            let name = hook.shell.as_deref().unwrap_or(SHELL);
+            let shell = Program::new(name, path, &directory);
+            // The usual one is not asked for, hook by hook: without it no start would succeed.
+            let file = match &hook.shell {
+                Some(name) => shell_file(&shell, name)?,
+                None => SHELL.to_owned(),
+            };
+            let mut arguments = vec!["-c".to_owned(), text.clone()];
+            if !hook.args.is_empty() {
+                // The shell's `$0`; the arguments are counted from `$1`.
+                arguments.push(file);
+            }
+            (shell, arguments)
+        }
+        Some(Command::Argv(argv)) if argv.first().is_some_and(|name| !name.is_empty()) => {
+            (Program::new(&argv[0], path, &directory), argv[1..].to_vec())
+        }
+        _ => return Err(BuildError::new("a command hook needs a command").at("command")),
+    };
+    arguments.extend_from_slice(&hook.args);
+    if arguments.iter().any(|argument| argument.contains('\0')) {
+        return Err(BuildError::new("a command can't have a zero byte").at("command"));
+    }
+    Ok(Arc::new(CommandHandler {
+        program,
+        arguments,
+        environment,
+        directory,
+        max_output: hook.max_output,
+        dialect: hook.dialect.map(|dialect| (dialect, hook.matcher.clone())),
+        may_leave: !hook.background && !hook.event.contract().may_block,
+    }))
 }
 
 /// A command hook, resolved as far as it can be before an event comes.

@@ -10,4 +10,4 @@ mod handler;
 pub(crate) mod place;
 pub(crate) mod program;
 
-pub use handler::CommandFactory;
+pub(crate) use handler::build;

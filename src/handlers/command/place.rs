@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::expand::{self, Variables};
 use crate::config::Location;
-use crate::registry::BuildError;
+use crate::handler::BuildError;
 
 /// Returns where a child runs: `written`, the value of `working_dir`, from the project on; the
 /// project when nothing is written.

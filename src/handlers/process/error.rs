@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::connection::{CallError, End};
-use crate::registry::{Failure, HandlerError};
+use crate::handler::{Failure, HandlerError};
 
 /// A process that gave no answer, and why.
 #[derive(Debug, Clone, thiserror::Error)]

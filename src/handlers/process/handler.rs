@@ -9,17 +9,14 @@ use super::observe;
 use super::supervisor::Supervisor;
 use super::wire::{Answer, Stage};
 use crate::config::{Command, EventMethod, Hook};
-use crate::registry::{
-    BoxFuture, BuildError, Call, Failure, Handler, HandlerEnv, HandlerError, HandlerFactory,
-    HandlerResult,
-};
+use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
 use crate::suggest;
 use crate::wire::{Input, Output};
 
 /// How long after its deadline a call may take to say so.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Builds the handlers of process hooks.
+/// Builds the handler of a process hook.
 ///
 /// The hook's `command` is the name of an entry of `processes:`. All hooks of one entry call one
 /// child, which is started at the first call and kept. A call is one JSON-RPC request; what it is
@@ -27,57 +24,54 @@ const GRACE: Duration = Duration::from_millis(500);
 ///
 /// A hook in the background, or one that only observes, is a notification: it never delays an
 /// event, and what its process can't take is dropped, counted and reported.
-#[derive(Debug, Clone, Copy, Default)]
-#[expect(clippy::exhaustive_structs, reason = "there is nothing to configure")]
-pub struct ProcessFactory;
-
-impl HandlerFactory for ProcessFactory {
-    fn build(&self, env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-        let name = match &hook.command {
-            Some(Command::Text(name)) => name.as_str(),
-            Some(Command::Argv(argv)) if argv.len() == 1 => argv[0].as_str(),
-            _ => {
-                return Err(BuildError::new("a process hook names an entry of `processes:`")
-                    .at("command")
-                    .hint("define the process below `processes:` and give its name here"));
-            }
-        };
-        let Some(supervisor) = env.processes.supervisor(name) else {
-            return Err(unknown(name, &env.processes));
-        };
-        for (given, key) in [
-            (!hook.args.is_empty(), "args"),
-            (!hook.env.is_empty(), "env"),
-            (hook.working_dir.is_some(), "working_dir"),
-            (hook.shell.is_some(), "shell"),
-        ] {
-            if given {
-                return Err(BuildError::new(format!("a process hook has no `{key}`"))
-                    .at(key)
-                    .hint(format!("what `{name}` runs is said once, below `processes:`")));
-            }
+pub(crate) fn build(
+    processes: &Arc<Processes>,
+    hook: &Hook,
+) -> Result<Arc<dyn Handler>, BuildError> {
+    let name = match &hook.command {
+        Some(Command::Text(name)) => name.as_str(),
+        Some(Command::Argv(argv)) if argv.len() == 1 => argv[0].as_str(),
+        _ => {
+            return Err(BuildError::new("a process hook names an entry of `processes:`")
+                .at("command")
+                .hint("define the process below `processes:` and give its name here"));
         }
-        if let Some(obstacle) = supervisor.obstacle() {
-            let message = format!("process `{name}` can't be started: {}", obstacle.message);
-            return Err(BuildError { message, key: None, hint: obstacle.hint.clone() });
+    };
+    let Some(supervisor) = processes.supervisor(name) else {
+        return Err(unknown(name, processes));
+    };
+    for (given, key) in [
+        (!hook.args.is_empty(), "args"),
+        (!hook.env.is_empty(), "env"),
+        (hook.working_dir.is_some(), "working_dir"),
+        (hook.shell.is_some(), "shell"),
+    ] {
+        if given {
+            return Err(BuildError::new(format!("a process hook has no `{key}`"))
+                .at(key)
+                .hint(format!("what `{name}` runs is said once, below `processes:`")));
         }
-        let observes = hook.observe || hook.background;
-        let stage = Stage::of(hook.event);
-        if hook.enabled {
-            let mode = if observes { Some("observe") } else { stage.map(|stage| stage.mode) };
-            supervisor.roles().add(mode, hook.event);
-        }
-        let role = match stage {
-            _ if observes => Role::Observe(supervisor.process.event_method),
-            Some(stage) => Role::Stage(stage),
-            None => Role::Event(format!("hook.{}", hook.event)),
-        };
-        Ok(Arc::new(ProcessHandler {
-            supervisor: Arc::clone(supervisor),
-            processes: Arc::clone(&env.processes),
-            role,
-        }))
     }
+    if let Some(obstacle) = supervisor.obstacle() {
+        let message = format!("process `{name}` can't be started: {}", obstacle.message);
+        return Err(BuildError { message, key: None, hint: obstacle.hint.clone() });
+    }
+    let observes = hook.observe || hook.background;
+    let stage = Stage::of(hook.event);
+    if hook.enabled {
+        let mode = if observes { Some("observe") } else { stage.map(|stage| stage.mode) };
+        supervisor.roles().add(mode, hook.event);
+    }
+    let role = match stage {
+        _ if observes => Role::Observe(supervisor.process.event_method),
+        Some(stage) => Role::Stage(stage),
+        None => Role::Event(format!("hook.{}", hook.event)),
+    };
+    Ok(Arc::new(ProcessHandler {
+        supervisor: Arc::clone(supervisor),
+        processes: Arc::clone(processes),
+        role,
+    }))
 }
 
 fn tools(request: &Input) -> &[serde_json::Value] {

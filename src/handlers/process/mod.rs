@@ -28,6 +28,6 @@ mod supervisor;
 mod task;
 mod wire;
 
-pub use handler::ProcessFactory;
+pub(crate) use handler::build;
 pub use processes::{ProcessCheck, Processes};
 pub use statistics::ProcessStatistics;

@@ -20,7 +20,7 @@ use super::notifications::NotificationQueue;
 use super::rpc;
 use super::statistics::{Counters, ProcessStatistics};
 use crate::config::Process;
-use crate::registry::{BuildError, Failure};
+use crate::handler::{BuildError, Failure};
 
 /// A process of the configuration, running or not.
 #[derive(Debug)]

@@ -11,11 +11,30 @@ mod view;
 
 use serde::Serialize;
 
-use super::Agent;
 use crate::event::Event;
 use crate::matcher::Matcher;
 use crate::wire::{Input, InputChange, JsonObject, Output};
 use view::View;
+
+/// The name that a failed tool call has among the events of Claude Code.
+const FAILED_TOOL: &str = "PostToolUseFailure";
+
+const CLAUDE_CODE: [(&str, Event); 14] = [
+    ("SessionStart", Event::SessionStart),
+    ("UserPromptSubmit", Event::UserPromptSubmit),
+    ("PreToolUse", Event::PreToolUse),
+    ("PermissionRequest", Event::PermissionRequest),
+    ("PostToolUse", Event::PostToolUse),
+    (FAILED_TOOL, Event::PostToolUse),
+    ("Stop", Event::Stop),
+    ("SubagentStop", Event::SubagentStop),
+    ("PreCompact", Event::PreCompact),
+    ("PostCompact", Event::AfterCompaction),
+    ("PermissionDenied", Event::OnToolApprovalDecision),
+    ("Notification", Event::Notification),
+    ("StopFailure", Event::OnError),
+    ("SessionEnd", Event::SessionEnd),
+];
 
 /// In whose words a command hook is spoken to, and answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -30,22 +49,41 @@ impl Dialect {
     /// Returns the dialects, each with its name in `hooks.yaml`.
     pub(crate) const NAMES: [(&'static str, Self); 1] = [("claude-code", Self::ClaudeCode)];
 
-    /// Returns the agent whose dialect it is.
+    /// Returns the name of the agent whose dialect it is, such as `claude-code`.
     #[must_use]
-    pub fn agent(self) -> Agent {
+    pub fn agent(self) -> &'static str {
         match self {
-            Self::ClaudeCode => Agent::ClaudeCode,
+            Self::ClaudeCode => "claude-code",
+        }
+    }
+
+    /// Returns the agent's name in text, such as `Claude Code`.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
         }
     }
 
     /// Returns the variable in which the agent tells its hooks where the project is.
-    pub(crate) fn project_variable(self) -> Option<&'static str> {
-        super::adapter(self.agent()).project
+    #[must_use]
+    pub fn project_variable(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "CLAUDE_PROJECT_DIR",
+        }
+    }
+
+    /// Returns the names of the agent's events, each with the event that it stands for.
+    #[must_use]
+    pub fn events(self) -> &'static [(&'static str, Event)] {
+        match self {
+            Self::ClaudeCode => &CLAUDE_CODE,
+        }
     }
 
     /// Returns whether the agent has an event that stands for `event`.
     pub(crate) fn knows(self, event: Event) -> bool {
-        self.agent().events().iter().any(|native| native.event == Some(event))
+        self.events().iter().any(|(_, known)| *known == event)
     }
 
     /// Returns whether exit code 2 at `event` keeps the model at work; in our own dialect it has no effect
@@ -65,7 +103,7 @@ impl Dialect {
 
     /// Returns whether `matcher` matches one of the names that the agent would give the tool.
     pub(crate) fn matches(self, matcher: &Matcher, input: &Input) -> bool {
-        view::names(self.agent(), input).iter().any(|name| matcher.matches(name))
+        view::names(self, input).iter().any(|name| matcher.matches(name))
     }
 
     /// Returns what the hook is to be told, once for each call of the agent that the one call at
@@ -80,7 +118,7 @@ impl Dialect {
         input: &'i Input,
     ) -> Result<impl Iterator<Item = JsonObject> + use<'i>, String> {
         if payload::event_name(self, input).is_none() {
-            return Err(format!("{} has no such event", self.agent().title()));
+            return Err(format!("{} has no such event", self.title()));
         }
         let views = self.views(matcher, input)?;
         Ok(views.into_iter().map(move |(name, view)| payload::write(self, input, &name, &view)))
@@ -108,7 +146,7 @@ impl Dialect {
                 "it changed one of the {} calls that `{}` stands for in the words of {}, which can't be carried over",
                 views.len(),
                 input.tool(),
-                self.agent().title(),
+                self.title(),
             ));
         };
         output.updated_input = Some(match &view.call {
@@ -120,7 +158,7 @@ impl Dialect {
 
     /// Returns the views of the call that `matcher` is about, each with the name to show.
     fn views(self, matcher: &Matcher, input: &Input) -> Result<Vec<(String, View)>, String> {
-        let views = view::views(self.agent(), input)?;
+        let views = view::views(self, input)?;
         let named = |view: &View| view.names.iter().find(|name| matcher.matches(name)).cloned();
         if views.iter().any(|view| named(view).is_some()) {
             return Ok(views.into_iter().filter_map(|view| Some((named(&view)?, view))).collect());

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::Dialect;
 use super::view::{self, View};
+use super::{Dialect, FAILED_TOOL};
 use crate::event::Event;
 use crate::wire::{Input, JsonObject, Output};
 
@@ -20,19 +20,17 @@ const SPOKEN: [&str; 7] = [
 
 /// Returns what the agent calls the event.
 pub(super) fn event_name(dialect: Dialect, input: &Input) -> Option<&'static str> {
-    let failed = input.tool_error == Some(true);
-    let mut rows = dialect.agent().events().iter();
-    let same = rows.find(|native| {
-        native.event == input.hook_event_name
-            && (native.event != Some(Event::PostToolUse) || native.failed_tool == failed)
-    });
-    same.map(|native| native.name)
+    let event = input.hook_event_name?;
+    let failed = event == Event::PostToolUse && input.tool_error == Some(true);
+    let mut rows = dialect.events().iter();
+    let same = rows.find(|(name, known)| *known == event && (*name == FAILED_TOOL) == failed);
+    same.map(|(name, _)| *name)
 }
 
 /// Writes what the agent would have said of the event, calling the tool `name`.
 pub(super) fn write(dialect: Dialect, input: &Input, name: &str, view: &View) -> JsonObject {
     if let Some(Value::Object(native)) = &input.native
-        && view::is_own(dialect.agent(), input)
+        && view::is_own(dialect, input)
     {
         return current(native.clone(), input);
     }
@@ -154,7 +152,7 @@ fn spoken(response: &Value) -> String {
 pub(super) fn take_back_response(dialect: Dialect, input: &Input, output: &mut Output) {
     let Some(Value::Object(changed)) = &output.updated_tool_response else { return };
     let had_stdout = input.tool_response.as_ref().is_some_and(|old| old.get("stdout").is_some());
-    if !view::is_own(dialect.agent(), input)
+    if !view::is_own(dialect, input)
         && !had_stdout
         && let Some(stdout) = changed.get("stdout").filter(|stdout| stdout.is_string())
     {

@@ -1,7 +1,7 @@
 //! A tool call as another agent would see it: under its names of tools and arguments.
 
+use super::Dialect;
 use super::arguments::{self, Call};
-use crate::agents::{Agent, adapter};
 use crate::tools::{self, TOOL_KINDS};
 use crate::wire::Input;
 
@@ -14,10 +14,10 @@ pub(super) struct View {
 }
 
 /// Returns every name that the agent may give the tool.
-pub(super) fn names(agent: Agent, input: &Input) -> Vec<String> {
-    let kinds = kinds(agent, input);
+pub(super) fn names(dialect: Dialect, input: &Input) -> Vec<String> {
+    let kinds = kinds(dialect, input);
     let mut names: Vec<String> =
-        known(agent, &kinds).into_iter().map(|name| (*name).to_owned()).collect();
+        known(dialect, &kinds).into_iter().map(|name| (*name).to_owned()).collect();
     names.extend(kinds.iter().filter(|kind| kind.starts_with("mcp__")).cloned());
     if names.is_empty() && kinds.iter().any(|kind| kind == "mcp") {
         // The server is not told; a guard for all servers must match nevertheless.
@@ -34,16 +34,16 @@ pub(super) fn names(agent: Agent, input: &Input) -> Vec<String> {
 ///
 /// # Errors
 /// When the call can't be said in the agent's words.
-pub(super) fn views(agent: Agent, input: &Input) -> Result<Vec<View>, String> {
-    let names = names(agent, input);
+pub(super) fn views(dialect: Dialect, input: &Input) -> Result<Vec<View>, String> {
+    let names = names(dialect, input);
     let cannot = |why: String| {
-        format!("`{}` can't be said in the words of {}: {why}", input.tool(), agent.title())
+        format!("`{}` can't be said in the words of {}: {why}", input.tool(), dialect.title())
     };
-    if is_own(agent, input) {
+    if is_own(dialect, input) {
         return Ok(vec![View { names, call: None }]);
     }
     let kinds = kinds_of_any(input);
-    if known(agent, &kinds).is_empty() {
+    if known(dialect, &kinds).is_empty() {
         // An event may be about no tool, and a tool of an MCP server has its own arguments there, too.
         let tool = input.tool();
         if tool.is_empty() || !input.tool_kinds.is_empty() || tools::is_listed(tool) {
@@ -69,23 +69,27 @@ pub(super) fn views(agent: Agent, input: &Input) -> Result<Vec<View>, String> {
 /// Returns whether the input is the agent's own, in its own words.
 ///
 /// Other programs call the hooks of an agent as well, with names of tools that its hooks don't know.
-pub(super) fn is_own(agent: Agent, input: &Input) -> bool {
-    let listed = || agent.tools().any(|(name, _)| name == input.tool());
+pub(super) fn is_own(dialect: Dialect, input: &Input) -> bool {
+    let toolset = tools::of_agent(dialect.agent());
+    let listed = || toolset.named().any(|(name, _)| name == input.tool());
     input.native.is_some()
-        && input.agent_name.as_deref() == Some(agent.name())
-        && (listed() || known(agent, &kinds_of_any(input)).is_empty())
+        && input.agent_name.as_deref() == Some(dialect.agent())
+        && (listed() || known(dialect, &kinds_of_any(input)).is_empty())
 }
 
 /// Returns the agent's names for tools of these kinds.
-fn known(agent: Agent, kinds: &[String]) -> Vec<&'static str> {
+fn known(dialect: Dialect, kinds: &[String]) -> Vec<&'static str> {
     let of_kind = |kind: &str| kinds.iter().any(|known| known == kind);
     let found = TOOL_KINDS.iter().filter(|(kind, _)| of_kind(kind));
-    found.flat_map(|(kind, _)| tools::first_of_kind(adapter(agent).tools, kind)).copied().collect()
+    found
+        .flat_map(|(kind, _)| tools::of_agent(dialect.agent()).first_of_kind(kind))
+        .copied()
+        .collect()
 }
 
 /// Returns the kinds of a tool that has to be translated; none when it is the agent's own.
-fn kinds(agent: Agent, input: &Input) -> Vec<String> {
-    if is_own(agent, input) { Vec::new() } else { kinds_of_any(input) }
+fn kinds(dialect: Dialect, input: &Input) -> Vec<String> {
+    if is_own(dialect, input) { Vec::new() } else { kinds_of_any(input) }
 }
 
 /// Returns the kinds of the tool, and its name, which may be one.

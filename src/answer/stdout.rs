@@ -6,7 +6,7 @@ use crate::event::{Contract, FailureMode};
 use crate::wire::{LINE_ENDS, Output, parse_strict, repair_lone_surrogates};
 
 /// What a program wrote to stdout.
-pub(super) enum Stdout {
+pub(crate) enum Stdout {
     Empty,
     /// One JSON object.
     Answer(Box<Output>),
@@ -20,7 +20,7 @@ pub(super) enum Stdout {
 
 impl Stdout {
     /// Reads output that starts with `{` as exactly one answer, and all other output as text.
-    pub(super) fn read(bytes: &[u8], contract: &Contract) -> Self {
+    pub(crate) fn read(bytes: &[u8], contract: &Contract) -> Self {
         let bytes = trimmed(bytes);
         if bytes.is_empty() {
             return Self::Empty;

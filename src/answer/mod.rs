@@ -1,0 +1,33 @@
+//! What a program said by its exit code and its standard output.
+
+mod stdout;
+
+pub(crate) use stdout::{MAX_ASYNC_LINE, Stdout, asks_for_background};
+
+use crate::event::Contract;
+use crate::wire::Decision;
+
+/// Exit code of a hook that blocks.
+pub(crate) const BLOCK: i32 = 2;
+/// Exit codes of a shell that can't run or find the program.
+pub(crate) const NOT_RUN: [i32; 2] = [126, 127];
+
+/// Returns whether a program that ended so has denied, asked or failed.
+pub(crate) fn is_strict(code: i32, stdout: &[u8], contract: &Contract) -> bool {
+    code == BLOCK
+        || NOT_RUN.contains(&code)
+        || signal(code).is_some()
+        || match Stdout::read(stdout, contract) {
+            Stdout::Answer(output) => {
+                output.decision > Some(Decision::Allow) || output.lacks_an_answer().is_some()
+            }
+            Stdout::Malformed(_) | Stdout::Background => true,
+            Stdout::Empty | Stdout::Text(_) => false,
+        }
+}
+
+/// Returns the signal that ended a program, as a shell tells it in its own exit code: 128 and the
+/// signal's number, 1 to 64 with the real-time signals.
+pub(crate) fn signal(code: i32) -> Option<i32> {
+    (129..=192).contains(&code).then(|| code - 128)
+}
