@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 
 use hookexec::config::{Command, Hook};
 use hookexec::handler::{BuildError, Shared};
-use hookexec::{
-    Call, Event, Handler, HandlerEnv, HandlerError, HandlerFactory, HandlerResult, Input,
-};
+use hookexec::{Call, Event, Handler, HandlerEnv, HandlerError, HandlerResult, Input, Registry};
 
 /// Longer than any hook of these tests takes, on whatever machine.
 pub(crate) const HANG: Duration = Duration::from_mins(1);

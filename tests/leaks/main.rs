@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use hookexec::config::{Command, Hook};
 use hookexec::handler::{Failure, Shared};
-use hookexec::{Call, Event, HandlerEnv, HandlerError, HandlerFactory, HandlerResult, Input};
+use hookexec::{Call, Event, HandlerEnv, HandlerError, HandlerResult, Input, Registry};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 const HANG: Duration = Duration::from_mins(2);
