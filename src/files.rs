@@ -10,7 +10,7 @@ use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
 
 /// Opens a regular file for reading. A pipe or a device is an error and is not waited for.
-pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+pub fn open_regular(path: &Path) -> io::Result<File> {
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let metadata = file.metadata()?;
@@ -24,7 +24,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
 }
 
 /// Returns the bytes of a regular file; an error when there are more than `most`.
-pub(crate) fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = open_regular(path)?;
     let expected = file.metadata()?.len().min(most) + 1;
     let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or_default());
@@ -39,14 +39,14 @@ pub(crate) fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Returns the SHA-256 of `bytes` in hexadecimal.
-pub(crate) fn digest(bytes: &[u8]) -> String {
+pub fn digest(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 
 /// Returns the SHA-256 of a regular file in hexadecimal, and reduces `left` by its length; an error
 /// when it has more than `left` bytes.
 /// Only a piece of the file is in memory at a time.
-pub(crate) fn digest_of_file(path: &Path, left: &mut u64) -> io::Result<String> {
+pub fn digest_of_file(path: &Path, left: &mut u64) -> io::Result<String> {
     let mut file = open_regular(path)?;
     let mut hasher = Sha256::new();
     let mut piece = vec![0; 64 << 10];
@@ -61,7 +61,7 @@ pub(crate) fn digest_of_file(path: &Path, left: &mut u64) -> io::Result<String> 
 }
 
 /// Returns `bytes` in hexadecimal.
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
@@ -69,13 +69,13 @@ pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 /// Makes a directory, and those above it, that only the user can enter.
-pub(crate) fn private_directory(path: &Path) -> io::Result<()> {
+pub fn private_directory(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// Writes a file that only the user can read: whole, or not at all. An existing file stays as it is,
 /// which is an error. Does not wait for the disk: after a crash the file may be empty.
-pub(crate) fn create_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn create_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let draft = draft_of(path);
     let mut options = OpenOptions::new();
     let mut file = options.write(true).create_new(true).mode(0o600).open(&draft)?;
@@ -92,7 +92,7 @@ fn draft_of(path: &Path) -> PathBuf {
 }
 
 /// Writes a file that only the user can read: whole, by a rename, or not at all.
-pub(crate) fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(directory) = path.parent() {
         private_directory(directory)?;
     }

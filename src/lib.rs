@@ -207,7 +207,6 @@
 //!   JSON schemas of what crosses a boundary.
 #![forbid(unsafe_code)]
 
-pub mod agents;
 mod answer;
 pub mod audit;
 pub mod builtins;
@@ -216,10 +215,8 @@ pub mod dialect;
 mod directories;
 pub mod event;
 pub mod executor;
-mod files;
-#[cfg(any(test, fuzzing))]
 #[doc(hidden)]
-pub mod fuzzing;
+pub mod files;
 pub mod handler;
 pub mod handlers;
 pub mod lifecycle;
@@ -228,13 +225,14 @@ pub mod matcher;
 mod paths;
 mod pattern;
 pub mod registry;
+#[doc(hidden)]
+pub mod rpc;
 #[cfg(feature = "schema")]
 pub mod schema;
-#[cfg(feature = "serve")]
-pub mod serve;
-mod shell;
-mod suggest;
-pub mod testing;
+#[doc(hidden)]
+pub mod shell;
+#[doc(hidden)]
+pub mod suggest;
 pub mod tools;
 pub mod trust;
 pub mod wire;
@@ -246,6 +244,16 @@ pub use executor::{Executor, ExecutorBuilder};
 pub use handler::{Call, Handler, HandlerError, HandlerResult};
 pub use registry::{HandlerEnv, HandlerFactory, Registry};
 pub use wire::{Decision, Input, Output, Verdict};
+
+/// What the other packages of this workspace share with this one. No part of the interface: it changes
+/// without notice.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::config::{Fields, Node, Reader, Value, parse_yaml};
+    pub use crate::executor::Wish;
+    pub use crate::load::{Origin, read_file};
+    pub use crate::{files, rpc, shell, suggest};
+}
 
 /// The README's Rust code compiles.
 #[cfg(doctest)]

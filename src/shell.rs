@@ -11,16 +11,16 @@ const MAX_DEPTH: usize = 16;
 
 /// One word of a command.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Word {
+pub struct Word {
     /// Its text without quotes.
-    pub(crate) text: String,
+    pub text: String,
     /// Whether a shell takes it as it is, without an expansion.
-    pub(crate) literal: bool,
+    pub literal: bool,
 }
 
 impl Word {
     /// Returns a word that nothing expands.
-    pub(crate) fn literal(text: impl Into<String>) -> Self {
+    pub fn literal(text: impl Into<String>) -> Self {
         Self { text: text.into(), literal: true }
     }
 }
@@ -28,17 +28,17 @@ impl Word {
 /// The simple commands of a text, in its order; those of a substitution come before the command
 /// that it stands in.
 #[derive(Debug, Default)]
-pub(crate) struct Script {
-    pub(crate) commands: Vec<Vec<Word>>,
+pub struct Script {
+    pub commands: Vec<Vec<Word>>,
     /// The words behind `<`, `>` and `<<<`: files, or a text.
-    pub(crate) redirected: Vec<Word>,
+    pub redirected: Vec<Word>,
     /// Whether the reader understood the whole text: it has no here-document, and all quotes and
     /// brackets are closed.
-    pub(crate) understood: bool,
+    pub understood: bool,
 }
 
 /// Reads `text`.
-pub(crate) fn read_script(text: &str) -> Script {
+pub fn read_script(text: &str) -> Script {
     let script = Script { understood: true, ..Script::default() };
     let mut reader = Reader { letters: text.chars().peekable(), script };
     reader.commands(None, 0);

@@ -1,10 +1,7 @@
 //! "Did you mean": one place for every name that a user can misspell.
 
 /// Returns the candidate that `name` was probably meant to be.
-pub(crate) fn closest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace(['-', ' ', '_'], "");
     let wanted = plain(name);
     let (length, letters) = (wanted.chars().count(), Letters::of(&wanted));
@@ -47,7 +44,7 @@ impl Letters {
 }
 
 /// Returns the tail of an error message that offers a suggestion, or nothing.
-pub(crate) fn did_you_mean(suggestion: Option<&str>) -> String {
+pub fn did_you_mean(suggestion: Option<&str>) -> String {
     suggestion.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }
 

@@ -11,7 +11,7 @@ const MUSL: &str = if cfg!(target_arch = "aarch64") {
 
 /// Compiles `benches/process/programs/NAME.rs`, optimised, and returns its file.
 pub(crate) fn compile(directory: &Path, name: &str, linking: Linking) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
         .join("benches/process/programs")
         .join(name)
         .with_extension("rs");

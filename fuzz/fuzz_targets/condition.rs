@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| hookexec::fuzzing::condition(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| hookexec_fuzz::condition(bytes));

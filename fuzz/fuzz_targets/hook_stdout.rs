@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| hookexec::fuzzing::hook_stdout(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| hookexec_fuzz::hook_stdout(bytes));

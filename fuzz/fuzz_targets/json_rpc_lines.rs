@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| hookexec::fuzzing::json_rpc_lines(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| hookexec_fuzz::json_rpc_lines(bytes));

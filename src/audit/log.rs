@@ -10,7 +10,6 @@ use jiff::Timestamp;
 use super::record::{BEGINNING, Record};
 use super::writer::numbered;
 use crate::event::Event;
-use crate::testing::Expected;
 use crate::wire::{Decision, HookReport};
 
 /// The most full files that are looked for.
@@ -198,6 +197,26 @@ pub(super) fn parse(bytes: &[u8], path: &Path, line: usize) -> Vec<LogLine> {
         found.push(LogLine::Record(Box::new(record)));
     }
     found
+}
+
+/// What a value should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "there is nothing between a value and none")]
+pub enum Expected<T> {
+    /// There is none.
+    Nothing,
+    /// It is this one.
+    Is(T),
+}
+
+impl<T> Expected<T> {
+    /// Returns the value that is expected.
+    pub fn value(&self) -> Option<&T> {
+        match self {
+            Self::Nothing => None,
+            Self::Is(value) => Some(value),
+        }
+    }
 }
 
 #[cfg(test)]

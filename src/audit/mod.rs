@@ -6,13 +6,15 @@
 
 mod log;
 mod record;
-mod replay;
 mod sources;
 mod statistics;
 mod writer;
 
-pub use log::{Filter, Log, LogLine, Tail};
+pub use log::{Expected, Filter, Log, LogLine, Tail};
 pub use record::Record;
-pub use replay::{Change, Replay, ReplayOptions, Replayed};
+#[doc(hidden)]
+pub use record::rewritten;
+#[doc(hidden)]
+pub use statistics::word;
 pub use statistics::{HookStatistics, Statistics};
 pub(crate) use writer::Auditor;

@@ -169,7 +169,8 @@ impl Record {
 }
 
 /// Returns the fields of a verdict that change something, by name.
-pub(super) fn rewritten(verdict: &Verdict) -> Vec<String> {
+#[must_use]
+pub fn rewritten(verdict: &Verdict) -> Vec<String> {
     [
         ("updated_input", verdict.updated_input.is_some()),
         ("updated_tool_name", verdict.updated_tool_name.is_some()),

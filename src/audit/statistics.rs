@@ -110,7 +110,8 @@ impl Statistics {
 }
 
 /// Returns the word of a decision.
-pub(super) fn word(decision: Option<Decision>) -> &'static str {
+#[must_use]
+pub fn word(decision: Option<Decision>) -> &'static str {
     match decision {
         None => "none",
         Some(Decision::Allow) => "allow",

@@ -3,9 +3,6 @@
 mod alike;
 mod assembly;
 mod audit;
-mod cases;
-#[cfg(feature = "schema")]
-mod cases_schema;
 mod check;
 mod condition;
 mod defaults;
@@ -32,8 +29,6 @@ mod yaml;
 pub(crate) use alike::Alike;
 pub(crate) use assembly::{Assembly, syntax_error, whole_file};
 pub use audit::{AuditInput, AuditSettings};
-#[cfg(feature = "schema")]
-pub use cases_schema::cases_schema;
 pub use condition::{Condition, Leaf, Trace};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use layer::Layer;
@@ -41,9 +36,13 @@ pub use model::{
     Command, Config, EventMethod, FailedFile, Hook, InheritEnv, Limits, OnError, Process,
     SideEffects, Untrusted,
 };
-pub(crate) use node::{Node, Value};
+#[doc(hidden)]
+pub use node::{Node, Value};
+#[doc(hidden)]
+pub use reader::{Fields, Reader};
 #[cfg(feature = "schema")]
 pub use schema::config_schema;
 pub use source::{KeyLocations, Location, SourceFile};
 pub use summary::HookSummary;
-pub(crate) use yaml::parse as parse_yaml;
+#[doc(hidden)]
+pub use yaml::{SyntaxError, parse as parse_yaml};

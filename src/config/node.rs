@@ -7,21 +7,25 @@ use serde_json::Number;
 
 /// A value and its place.
 #[derive(Debug, Clone)]
-pub(crate) struct Node<'t> {
-    pub(crate) value: Value<'t>,
+pub struct Node<'t> {
+    /// The value.
+    pub value: Value<'t>,
     /// In bytes of the file's text.
-    pub(crate) span: Range<usize>,
+    pub span: Range<usize>,
 }
 
 /// A value as YAML knows it.
 #[derive(Debug, Clone)]
-pub(crate) enum Value<'t> {
+pub enum Value<'t> {
+    /// Nothing, `~` or `null`.
     Null,
+    /// `true` or `false`.
     Bool(bool),
     /// Digits as written: nothing goes through a float.
     Number(Number),
     /// Of the file itself, where it stands there as it is meant.
     Text(Cow<'t, str>),
+    /// A list.
     List(Vec<Node<'t>>),
     /// In the order of the file, duplicates included.
     Map(Vec<(Node<'t>, Node<'t>)>),
@@ -29,7 +33,7 @@ pub(crate) enum Value<'t> {
 
 impl Node<'_> {
     /// Returns what the value is, for "expected X, found Y".
-    pub(crate) fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &'static str {
         match &self.value {
             Value::Null => "nothing",
             Value::Bool(_) => "a boolean",
@@ -40,14 +44,18 @@ impl Node<'_> {
         }
     }
 
-    pub(crate) fn as_text(&self) -> Option<&str> {
+    /// Returns a text.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
             _ => None,
         }
     }
 
-    pub(crate) fn as_map(&self) -> Option<&[(Self, Self)]> {
+    /// Returns the entries of a mapping.
+    #[must_use]
+    pub fn as_map(&self) -> Option<&[(Self, Self)]> {
         match &self.value {
             Value::Map(entries) => Some(entries),
             _ => None,
@@ -55,7 +63,7 @@ impl Node<'_> {
     }
 
     /// Returns the items of a list, or the value itself as a list of one.
-    pub(crate) fn one_or_many(&self) -> &[Self] {
+    pub fn one_or_many(&self) -> &[Self] {
         match &self.value {
             Value::List(items) => items,
             _ => std::slice::from_ref(self),

@@ -51,7 +51,7 @@ pub(super) fn spelling(name: &str) -> Option<String> {
 }
 
 /// Reads one file.
-pub(super) struct Reader {
+pub struct Reader {
     file: Arc<SourceFile>,
     problems: Vec<Diagnostic>,
     errors: usize,
@@ -61,7 +61,7 @@ pub(super) struct Reader {
 }
 
 /// The keys of a mapping, each known and there once.
-pub(super) struct Fields<'n> {
+pub struct Fields<'n> {
     entries: Vec<(&'n str, &'n Node<'n>, &'n Node<'n>)>,
     /// What unknown keys were probably meant to be.
     meant: Vec<String>,
@@ -69,23 +69,25 @@ pub(super) struct Fields<'n> {
 
 impl<'n> Fields<'n> {
     /// Returns the value of a key.
-    pub(super) fn get(&self, key: &str) -> Option<&'n Node<'n>> {
+    pub fn get(&self, key: &str) -> Option<&'n Node<'n>> {
         self.iter().find(|(name, _, _)| *name == key).map(|(_, _, value)| value)
     }
 
     /// Returns whether a key is missing, and was not just misspelt, which is reported already.
-    pub(super) fn lacks(&self, key: &str) -> bool {
+    pub fn lacks(&self, key: &str) -> bool {
         self.get(key).is_none() && !self.meant.iter().any(|meant| meant == key)
     }
 
     /// Returns name, key and value of each entry, in the order of the file.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&'n str, &'n Node<'n>, &'n Node<'n>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&'n str, &'n Node<'n>, &'n Node<'n>)> {
         self.entries.iter().copied()
     }
 }
 
 impl Reader {
-    pub(super) fn new(file: Arc<SourceFile>) -> Self {
+    /// Returns a reader of `file`, without problems so far.
+    #[must_use]
+    pub fn new(file: Arc<SourceFile>) -> Self {
         Self { file, problems: Vec::new(), errors: 0, left_out: 0, broken_hooks: Vec::new() }
     }
 
@@ -100,7 +102,9 @@ impl Reader {
         self.file.layer
     }
 
-    pub(super) fn into_problems(self) -> Diagnostics {
+    /// Returns all problems that were found.
+    #[must_use]
+    pub fn into_problems(self) -> Diagnostics {
         let mut problems = Diagnostics::default();
         problems.extend(self.problems);
         if self.left_out > 0 {
@@ -117,12 +121,12 @@ impl Reader {
     }
 
     /// Returns how many errors were found so far: who reads several values asks before and after.
-    pub(super) fn errors(&self) -> usize {
+    pub fn errors(&self) -> usize {
         self.errors
     }
 
     /// Returns the place of a value; of one that goes over several lines, the first.
-    pub(super) fn location(&self, node: &Node) -> Location {
+    pub fn location(&self, node: &Node) -> Location {
         let mut range = node.span.clone();
         if let Some(text) = self.file.text.get(range.clone())
             && let Some(newline) = text.find('\n')
@@ -148,11 +152,13 @@ impl Reader {
         }
     }
 
-    pub(super) fn error(&mut self, node: &Node, message: impl Into<String>) {
+    /// Reports an error at a value.
+    pub fn error(&mut self, node: &Node, message: impl Into<String>) {
         self.report(node, Diagnostic::error(message));
     }
 
-    pub(super) fn error_with_hint(
+    /// Reports an error at a value, and what to do.
+    pub fn error_with_hint(
         &mut self,
         node: &Node,
         message: impl Into<String>,
@@ -172,7 +178,7 @@ impl Reader {
     }
 
     /// Reads a mapping whose keys are all known; every unknown or repeated key is reported.
-    pub(super) fn fields<'n>(
+    pub fn fields<'n>(
         &mut self,
         node: &'n Node<'n>,
         what: &str,
@@ -190,7 +196,7 @@ impl Reader {
     }
 
     /// Reads a mapping whose keys are the author's own.
-    pub(super) fn open_fields<'n>(&mut self, node: &'n Node<'n>, what: &str) -> Option<Fields<'n>> {
+    pub fn open_fields<'n>(&mut self, node: &'n Node<'n>, what: &str) -> Option<Fields<'n>> {
         let Value::Map(entries) = &node.value else {
             self.expected(what, "a mapping", node);
             return None;
@@ -260,7 +266,7 @@ impl Reader {
     }
 
     /// Reads a text; a number or a boolean stands for the text it was written as.
-    pub(super) fn text(&mut self, node: &Node, what: &str) -> Option<String> {
+    pub fn text(&mut self, node: &Node, what: &str) -> Option<String> {
         let text = match &node.value {
             Value::Text(text) => text.to_string(),
             Value::Bool(_) | Value::Number(_) => self.written(node).to_owned(),
@@ -281,7 +287,7 @@ impl Reader {
     }
 
     /// Reads a text that is not blank.
-    pub(super) fn filled_text(&mut self, node: &Node, what: &str) -> Option<String> {
+    pub fn filled_text(&mut self, node: &Node, what: &str) -> Option<String> {
         let text = self.text(node, what)?;
         if text.trim().is_empty() {
             self.error(node, format!("{what} is empty"));
@@ -303,7 +309,8 @@ impl Reader {
         (texts.len() == items.len()).then_some(texts)
     }
 
-    pub(super) fn boolean(&mut self, node: &Node, what: &str) -> Option<bool> {
+    /// Returns a boolean; anything else is an error.
+    pub fn boolean(&mut self, node: &Node, what: &str) -> Option<bool> {
         match &node.value {
             Value::Bool(flag) => Some(*flag),
             Value::Text(text) if ["yes", "no", "on", "off"].contains(&&*text.to_lowercase()) => {
@@ -322,12 +329,7 @@ impl Reader {
     }
 
     /// Reads one of several words.
-    pub(super) fn choice<T: Copy>(
-        &mut self,
-        node: &Node,
-        what: &str,
-        choices: &[(&str, T)],
-    ) -> Option<T> {
+    pub fn choice<T: Copy>(&mut self, node: &Node, what: &str, choices: &[(&str, T)]) -> Option<T> {
         let names = || choices.iter().map(|(name, _)| *name);
         let all = names().collect::<Vec<_>>().join(", ");
         let Some(text) = node.as_text() else {
@@ -364,7 +366,7 @@ impl Reader {
     }
 
     /// Reads any value as JSON, for those who read it themselves.
-    pub(super) fn json(&mut self, node: &Node) -> Option<serde_json::Value> {
+    pub fn json(&mut self, node: &Node) -> Option<serde_json::Value> {
         Some(match &node.value {
             Value::Null => serde_json::Value::Null,
             Value::Bool(flag) => serde_json::Value::Bool(*flag),

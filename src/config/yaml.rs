@@ -26,13 +26,13 @@ const MAX_REPEATED: usize = 1 << 20;
 
 /// A text that is not valid YAML, or that exceeds a limit.
 #[derive(Debug)]
-pub(crate) struct SyntaxError {
+pub struct SyntaxError {
     /// What is wrong.
-    pub(crate) message: String,
+    pub message: String,
     /// Where, in bytes.
-    pub(crate) range: Range<usize>,
+    pub range: Range<usize>,
     /// What to do.
-    pub(crate) hint: Option<String>,
+    pub hint: Option<String>,
 }
 
 impl SyntaxError {
@@ -47,7 +47,7 @@ impl SyntaxError {
 }
 
 /// Parses `text`, which has no byte order mark.
-pub(crate) fn parse(text: &str) -> Result<Node<'_>, SyntaxError> {
+pub fn parse(text: &str) -> Result<Node<'_>, SyntaxError> {
     let mut options = Options::default();
     options.set_emit_comments(false);
     let parser = Parser::new_from_str_with_options(text, options);

@@ -47,14 +47,15 @@ pub struct Executor {
 
 /// What a caller wants beyond a verdict.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Wish<'w> {
+pub struct Wish<'w> {
     /// When the verdict must be there.
-    pub(crate) deadline: Option<Instant>,
+    pub deadline: Option<Instant>,
     /// Whether an event of the same moment follows that has hooks which are not the project's.
-    pub(crate) others_follow: bool,
+    pub others_follow: bool,
     /// Until when the hooks of the project may run in all events of the same moment.
-    pub(crate) project_until: Option<&'w OnceLock<Instant>>,
-    pub(crate) observer: Option<&'w dyn Observer>,
+    pub project_until: Option<&'w OnceLock<Instant>>,
+    /// What is told of each hook.
+    pub observer: Option<&'w dyn Observer>,
 }
 
 impl std::fmt::Debug for Executor {
@@ -147,7 +148,8 @@ impl Executor {
             .unwrap_or_else(|| Dispatch::new(self, event, Deadlines::none(), None).fail(input, why))
     }
 
-    pub(crate) async fn run(&self, event: Event, input: &Input, wish: Wish<'_>) -> Verdict {
+    #[doc(hidden)]
+    pub async fn run(&self, event: Event, input: &Input, wish: Wish<'_>) -> Verdict {
         let Some(auditor) = self.auditor.as_ref().filter(|_| self.has(event)) else {
             return self.decide(event, input, wish).await;
         };
@@ -184,7 +186,8 @@ impl Executor {
     }
 
     /// Returns whether hooks of `event` are waited for that did not come with the project.
-    pub(crate) fn has_others(&self, event: Event) -> bool {
+    #[doc(hidden)]
+    pub fn has_others(&self, event: Event) -> bool {
         self.plan(event).has_others()
     }
 
@@ -206,7 +209,8 @@ impl Executor {
     }
 
     /// Leaves the background hooks of `event` to another process, unless that is done already.
-    pub(crate) fn hand_over(&self, event: Event, input: &Input) {
+    #[doc(hidden)]
+    pub fn hand_over(&self, event: Event, input: &Input) {
         let is_new = self.handed_over.as_ref().is_some_and(|events| {
             let events = events.lock().unwrap_or_else(PoisonError::into_inner);
             !events.iter().any(|(known, _)| *known == event)

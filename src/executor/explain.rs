@@ -96,7 +96,8 @@ impl Executor {
     }
 
     /// Returns how many files fail `event`: their explanations come first.
-    pub(crate) fn failed_files(&self, event: Event) -> usize {
+    #[doc(hidden)]
+    pub fn failed_files(&self, event: Event) -> usize {
         let hooks = &self.plans[event.index()].hooks;
         hooks.iter().filter(|bound| bound.hook.kind == FAILED_FILE).count()
     }

@@ -21,7 +21,7 @@ mod worst;
 
 pub use build::ExecutorBuilder;
 pub use check::Check;
-pub(crate) use dispatch::Wish;
+pub use dispatch::Wish;
 pub use dispatch::{Executor, Observer};
 pub use explain::{Explanation, Selection};
 pub use worst::WorstCase;

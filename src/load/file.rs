@@ -15,7 +15,7 @@ const MAX_SIZE: u64 = 1 << 20;
 
 /// How a file came to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub enum Origin {
     /// Somebody named it: it may also be a pipe, as in `--config <(generate)`.
     Named,
     /// It was found: a pipe put in its place would keep the reader waiting for ever, and whoever
@@ -24,7 +24,7 @@ pub(crate) enum Origin {
 }
 
 /// Returns the text of a file without its byte order mark.
-pub(crate) fn read(path: &Path, origin: Origin) -> Result<String, Diagnostic> {
+pub fn read(path: &Path, origin: Origin) -> Result<String, Diagnostic> {
     let bytes = read_bytes(path, origin).map_err(|error| cannot_read(path, &error))?;
     if bytes.len() as u64 > MAX_SIZE {
         let problem = Diagnostic::error("the file is larger than 1 MiB")

@@ -7,7 +7,8 @@ mod loading;
 mod places;
 
 pub use acceptance::ProjectFile;
-pub(crate) use file::{Origin, read as read_file};
+#[doc(hidden)]
+pub use file::{Origin, read as read_file};
 pub use layers::LoadOptions;
 pub use loading::Loaded;
 pub(crate) use loading::Loading;

@@ -18,7 +18,8 @@ pub use output_reader::OutputError;
 pub(crate) use output_schema::OutputJson;
 pub(crate) use same::same_json;
 pub use strict::{StrictJsonError, parse_strict};
-pub(crate) use surrogates::repair_lone_surrogates;
+#[doc(hidden)]
+pub use surrogates::repair_lone_surrogates;
 pub use tool_result::ToolResult;
 pub use verdict::{HookReport, HookStatus, Mode, Verdict};
 

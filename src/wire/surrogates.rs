@@ -1,7 +1,8 @@
 //! Halves of surrogate pairs in JSON: what a lenient writer wrote and no strict parser takes.
 
 /// Replaces each `\uD800`-`\uDFFF` escape that is not half of a pair by `\uFFFD`, in place.
-pub(crate) fn repair_lone_surrogates(bytes: &mut [u8]) {
+#[doc(hidden)]
+pub fn repair_lone_surrogates(bytes: &mut [u8]) {
     let mut at = 0;
     while let Some(offset) = bytes.get(at..).and_then(|rest| rest.iter().position(|&b| b == b'\\'))
     {

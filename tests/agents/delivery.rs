@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use hookexec::agents::Agent;
+use hookexec_agents::Agent;
 use rustix::fs::OFlags;
 use serde_json::json;
 

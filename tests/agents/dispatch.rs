@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use hookexec::agents::{self, Agent, NativeCall, dispatch};
 use hookexec::config::{Command, Hook};
 use hookexec::{Config, Decision, Event, Executor, Input, Output, Registry, Verdict};
+use hookexec_agents::{Agent, NativeCall, dispatch};
 use serde_json::json;
 
 /// What a hook makes of an input.
@@ -44,7 +44,7 @@ impl Host {
 }
 
 fn call(agent: Agent, payload: &serde_json::Value) -> NativeCall {
-    agents::read(agent, None, payload.to_string().as_bytes(), |_| None).unwrap()
+    hookexec_agents::read(agent, None, payload.to_string().as_bytes(), |_| None).unwrap()
 }
 
 fn shell(command: &str) -> serde_json::Value {
@@ -148,7 +148,7 @@ async fn nobody_answers_the_mandatory_guard_in_the_users_place() {
     let (verdict, fired) = host.run(Agent::Codex, shell("date")).await;
     assert_eq!(fired, ["tool_guard", "permission_request"]);
     assert_eq!((verdict.decision, verdict.allowed), (Some(Decision::Ask), false));
-    let answer = agents::answer(&call(Agent::Codex, &shell("date")), &verdict);
+    let answer = hookexec_agents::answer(&call(Agent::Codex, &shell("date")), &verdict);
     assert!(answer.stdout.contains("\"permissionDecision\":\"deny\""), "{}", answer.stdout);
     assert!(answer.stdout.contains("is this meant?"), "{}", answer.stdout);
 }
@@ -162,7 +162,7 @@ async fn a_response_is_changed_before_others_see_it() {
     let call = call(Agent::ClaudeCode, &payload);
     let verdict = dispatch(&host.executor, &call).await;
     assert_eq!(host.seen.lock().unwrap()[1].1.tool_response, Some(json!("[redacted]")));
-    let answer = agents::answer(&call, &verdict);
+    let answer = hookexec_agents::answer(&call, &verdict);
     assert!(answer.stdout.contains(r#""stdout":"[redacted]""#), "{}", answer.stdout);
     assert!(!answer.stdout.contains("secret"));
 }
@@ -185,7 +185,10 @@ async fn a_response_that_post_tool_use_changes_is_transformed_again() {
     for act in [secret, objecting] {
         let host = Host::new(&[(Event::ToolResponseTransform, redact), (Event::PostToolUse, act)]);
         let verdict = dispatch(&host.executor, &call).await;
-        assert!(!agents::answer(&call, &verdict).stdout.contains("secret"), "{verdict:#?}");
+        assert!(
+            !hookexec_agents::answer(&call, &verdict).stdout.contains("secret"),
+            "{verdict:#?}"
+        );
         let seen = host.seen.lock().unwrap();
         if seen.len() > 2 {
             assert_eq!((seen[2].0, seen[2].1.repeated), (Event::ToolResponseTransform, true));

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookexec::agents::{self, Agent, Answer, Deny, NativeCall};
 use hookexec::dialect::Dialect;
 use hookexec::event::{ContextMode, Permission, Rewrite};
 use hookexec::matcher::Matcher;
 use hookexec::wire::{Stop, StopScope, ToolResult};
 use hookexec::{Decision, Verdict};
+use hookexec_agents::{Agent, Answer, Deny, NativeCall};
 use serde_json::{Value, json};
 
 #[test]
@@ -52,12 +52,13 @@ fn every_event_that_decides_has_a_payload() {
 fn played(agent: Agent, golden: &Value) -> Value {
     let hint = golden.get("hint").and_then(Value::as_str);
     let payload = serde_json::to_vec(&golden["payload"]).unwrap();
-    let call = agents::read(agent, hint, &payload, |_| None).unwrap();
+    let call = hookexec_agents::read(agent, hint, &payload, |_| None).unwrap();
     let mut now = json!({ "payload": golden["payload"] });
     if let Some(hint) = hint {
         now["hint"] = json!(hint);
     }
-    now["failure"] = shown(&agents::failure(agent, Some(call.native.name), None, "out of time"));
+    now["failure"] =
+        shown(&hookexec_agents::failure(agent, Some(call.native.name), None, "out of time"));
     let Some(event) = call.event else {
         now["input"] = Value::Null;
         return now;
@@ -75,7 +76,7 @@ fn played(agent: Agent, golden: &Value) -> Value {
     }
     let answers: BTreeMap<&str, Value> = verdicts(&call)
         .into_iter()
-        .map(|(name, verdict)| (name, shown(&agents::answer(&call, &verdict))))
+        .map(|(name, verdict)| (name, shown(&hookexec_agents::answer(&call, &verdict))))
         .collect();
     assert_eq!(answers["none"], json!("silence"), "no opinion is said by saying nothing");
     now["answers"] = json!(answers);
@@ -163,7 +164,7 @@ fn shown(answer: &Answer) -> Value {
 
 /// Returns the golden files with their agents, in order.
 fn files() -> impl Iterator<Item = (Agent, PathBuf)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/golden");
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/agents/golden");
     Agent::all().flat_map(move |agent| {
         let directory = root.join(agent.name());
         let mut paths: Vec<_> =

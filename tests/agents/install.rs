@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use hookexec::agents::Agent;
+use hookexec_agents::Agent;
 use serde_json::{Value, json};
 
 use crate::support::Sandbox;
@@ -392,7 +392,7 @@ fn what_is_installed_denies_when_a_shell_runs_it() {
 }
 
 fn golden(agent: Agent, event: &str) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/golden");
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/agents/golden");
     root.join(agent.name()).join(format!("{event}.json"))
 }
 
@@ -543,7 +543,7 @@ fn a_project_calls_hookexec_by_name() {
         let all = commands(&serde_json::from_str(&text).unwrap());
         assert!(!all.is_empty(), "{agent}: {text}");
         for command in all {
-            let machine = env!("CARGO_MANIFEST_DIR");
+            let machine = env!("CARGO_MANIFEST_DIR").trim_end_matches("/crates/cli");
             assert!(!command.contains(machine), "{agent}: a path of one machine: {command}");
             if !command.starts_with("/bin/sh") {
                 continue;

@@ -1,7 +1,7 @@
 //! Payloads as they really come: broken, huge, and about something else than expected.
 
-use hookexec::agents::{Agent, failure, read};
 use hookexec::{Event, Verdict};
+use hookexec_agents::{Agent, failure, read};
 use serde_json::json;
 
 fn nothing(_: &str) -> Option<String> {
@@ -106,7 +106,7 @@ fn a_verdict_that_is_not_allowed_never_passes_whatever_its_decision_says() {
     let call = read(Agent::ClaudeCode, None, payload.to_string().as_bytes(), nothing).unwrap();
     let mut verdict = Verdict::no_opinion(Event::PreToolUse);
     verdict.allowed = false;
-    let answer = hookexec::agents::answer(&call, &verdict);
+    let answer = hookexec_agents::answer(&call, &verdict);
     assert!(answer.stdout.contains(r#""permissionDecision":"deny""#), "{}", answer.stdout);
     assert!(answer.stdout.contains("Denied by a hook."));
 }

@@ -80,7 +80,7 @@ fn sandbox(hooks: &str) -> Sandbox {
 }
 
 fn path(file: &str) -> String {
-    format!("{}/examples/agents/{file}", env!("CARGO_MANIFEST_DIR"))
+    format!("{}/examples/agents/{file}", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
 const HOOKEXEC: &str = env!("CARGO_BIN_EXE_hookexec");

@@ -10,7 +10,7 @@ fn suite(program: &str, clients: &[&str]) -> String {
     let bin = "node_modules/.bin";
     sandbox.script(format!("clients/claude/{bin}/claude"), program);
     sandbox.script(format!("clients/opencode/{bin}/opencode"), program);
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/agents/real/run.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/agents/real/run.py");
     let output = Command::new("python3")
         .arg(script)
         .args(clients)

@@ -32,7 +32,7 @@ struct Case {
 }
 
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
 /// Returns the YAML files in `directory`, in the order of their names.

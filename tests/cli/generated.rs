@@ -26,7 +26,7 @@ fn the_agents_page_says_what_each_agent_can_be_told() {
     let tables = embedded("docs/agents.md", &["agents", "--format", "markdown"]);
     assert_eq!(
         tables.lines().filter(|line| line.starts_with("### ")).count(),
-        hookexec::agents::Agent::all().len()
+        hookexec_agents::Agent::all().len()
     );
 }
 
@@ -43,7 +43,7 @@ fn the_builtins_page_describes_every_builtin() {
 fn embedded(page: &str, command: &[&str]) -> String {
     const END: &str = "<!-- end -->";
     let begin = format!("<!-- begin: hookexec {} -->\n", command.join(" "));
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+    let path = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(page);
     let text = std::fs::read_to_string(path).unwrap();
     let (head, rest) = text.split_once(&begin).unwrap();
     let (_, tail) = rest.split_once(END).unwrap();

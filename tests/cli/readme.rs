@@ -20,7 +20,7 @@ fn blocks(language: &str) -> Vec<&'static str> {
 
 /// Writes the files that the README shows, and those it talks of.
 fn prepare(sandbox: &Sandbox) {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let examples = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("examples");
     std::os::unix::fs::symlink(examples, sandbox.project().join("examples")).unwrap();
     for block in blocks("yaml") {
         let name = block.lines().next().unwrap().strip_prefix("# ").expect("a file name");
@@ -120,7 +120,10 @@ fn the_files_that_it_links_exist() {
         link.captures_iter(README).map(|found| found.get(1).unwrap().as_str()).collect();
     assert!(links.len() > 5, "{links:?}");
     for path in links {
-        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(path).exists(), "{path}");
+        assert!(
+            Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path).exists(),
+            "{path}"
+        );
     }
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use hookexec::config::Diagnostics;
 use hookexec::load::{self, LoadOptions};
-use hookexec::serve::{Limits, Loaded, Server};
 use hookexec::{Config, Executor, Output, Registry};
+use hookexec_cli::server::{Limits, Loaded, Server};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::Semaphore;

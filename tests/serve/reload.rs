@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use hookexec::serve::{Limits, Server};
+use hookexec_cli::server::{Limits, Server};
 use serde_json::{Value, json};
 
 use crate::partner::{Partner, load};

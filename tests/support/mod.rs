@@ -231,7 +231,7 @@ impl Done {
 /// Compares a generated file of the repository with what it should be; `UPDATE=1` writes it.
 #[track_caller]
 pub(crate) fn assert_generated(path: &str, expected: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    let file = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path);
     if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, expected).unwrap();

@@ -8,8 +8,8 @@ use std::time::Instant;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::time::timeout_at;
 
-use super::rpc::{self, RpcError};
 use crate::handlers::command::group::Group;
+use crate::rpc::{self, RpcError};
 
 /// How many bytes of calls may wait until the child reads them.
 pub(super) const MAX_WAITING: usize = 16 << 20;

@@ -9,8 +9,8 @@ use tokio::process::ChildStdin;
 use super::calls::OpenCalls;
 use super::connection::{CallError, NewCall, Reply, Request};
 use super::outgoing::Outgoing;
-use super::rpc::{self, Incoming, Line};
 use super::statistics::Counters;
+use crate::rpc::{self, Incoming, Line};
 
 /// How many of a child's last lines on stderr are kept for messages, and how much of each.
 const KEPT_LINES: usize = 8;

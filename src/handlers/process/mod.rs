@@ -20,7 +20,6 @@ mod observe;
 mod outgoing;
 mod processes;
 mod rewrite;
-pub(crate) mod rpc;
 mod same;
 mod statistics;
 mod stream;

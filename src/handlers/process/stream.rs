@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-use super::rpc::{Line, LineDecoder};
+use crate::rpc::{Line, LineDecoder};
 
 /// The most that is read of a pipe after the child's end: more than any pipe holds.
 const REST: usize = 16 << 20;

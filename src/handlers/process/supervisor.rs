@@ -17,10 +17,10 @@ use super::handshake::{self, Roles};
 use super::health::{Gate, Health, TOO_MANY};
 use super::launch::{Launch, Running};
 use super::notifications::NotificationQueue;
-use super::rpc;
 use super::statistics::{Counters, ProcessStatistics};
 use crate::config::Process;
 use crate::handler::{BuildError, Failure};
+use crate::rpc;
 
 /// A process of the configuration, running or not.
 #[derive(Debug)]

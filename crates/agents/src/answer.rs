@@ -1,0 +1,115 @@
+//! What an agent is answered.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::native::{Ask, NativeEvent};
+use super::plan::{SAID, bounded, clipped, settle};
+use super::read::NativeCall;
+use super::{Agent, adapter};
+use hookexec::executor::Executor;
+use hookexec::wire::{Decision, Input, Verdict};
+
+/// What a hook process says to the agent that started it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Answer {
+    /// Standard output: one JSON object and a line feed, plain text where the agent takes that, or nothing.
+    pub stdout: String,
+    /// Standard error: the reason where the agent reads it there, else what could not be said otherwise.
+    pub stderr: String,
+    /// The exit code.
+    pub exit_code: u8,
+    /// What the agent could not be told as it was meant.
+    pub notes: Vec<String>,
+    /// What to say on standard error, with exit code 2, should standard output be lost; `None` when
+    /// nothing goes on without it that should not.
+    pub fallback: Option<String>,
+}
+
+impl Answer {
+    /// Says nothing: no opinion, for every agent.
+    pub(super) fn silence() -> Self {
+        Self::default()
+    }
+
+    /// Answers in JSON, with exit code 0.
+    pub(super) fn json(answer: &impl Serialize) -> Self {
+        match serde_json::to_string(answer) {
+            Ok(text) => Self { stdout: text + "\n", ..Self::default() },
+            // Strings and JSON values always serialise; should they ever not, nothing goes through.
+            Err(error) => Self::refusal(&format!("hookexec could not write its answer: {error}")),
+        }
+    }
+
+    /// Answers in plain text, with exit code 0.
+    pub(super) fn text(text: &str) -> Self {
+        Self { stdout: format!("{text}\n"), ..Self::default() }
+    }
+
+    /// Refuses by exit code 2, the reason on standard error and nothing on standard output: the one
+    /// denial of a process that every agent was seen to heed.
+    pub(super) fn refusal(reason: &str) -> Self {
+        Self { stderr: format!("{}\n", reason.trim_end()), exit_code: 2, ..Self::default() }
+    }
+}
+
+/// Writes a verdict in the dialect of the agent that called.
+#[must_use]
+pub fn answer(call: &NativeCall, verdict: &Verdict) -> Answer {
+    write(call.agent, call.native, Some(&call.input), verdict)
+}
+
+/// Returns the answer when there is no verdict: the payload could not be used, time ran out, or
+/// hookexec itself failed.
+///
+/// `native` is the agent's event, as far as it is known. On an event that decides this is a denial,
+/// on one that only observes silence; without a known event it is a denial, too. The hooks that
+/// `executor` has for the event have failed, each by its own `on_error`.
+#[must_use]
+pub fn failure(
+    agent: Agent,
+    native: Option<&str>,
+    executor: Option<&Executor>,
+    message: &str,
+) -> Answer {
+    let message = clipped(&format!("hookexec: {message}"), SAID).into_owned();
+    let Some(native) = native.and_then(|name| agent.native_event(name)) else {
+        return Answer::refusal(&message);
+    };
+    let Some(event) = native.event else { return quiet(&message) };
+    let mut verdict = Verdict::failed(event, &message);
+    for event in native.fires(agent) {
+        if let Some(executor) = executor {
+            verdict.absorb(executor.failed(event, None, &message));
+        }
+    }
+    let is_told = match verdict.decision {
+        _ if verdict.withholds() => true,
+        Some(Decision::Ask) => native.ask != Ask::Silence,
+        Some(_) => true,
+        // It goes on, but the author of a guard for it should see that the guard did not run.
+        None => event.contract().may_block && native.system_message,
+    };
+    if is_told { write(agent, native, None, &verdict) } else { quiet(&message) }
+}
+
+fn quiet(message: &str) -> Answer {
+    Answer { stderr: format!("{message}\n"), ..Answer::silence() }
+}
+
+fn write(agent: Agent, native: &NativeEvent, input: Option<&Input>, verdict: &Verdict) -> Answer {
+    let verdict = bounded(verdict);
+    let plan = settle(agent, native, &verdict);
+    let mut answer = (adapter(agent).write)(native, input, &plan);
+    answer.fallback = plan.fallback();
+    answer.notes.splice(0..0, plan.notes);
+    // With exit code 2 standard error is the reason and nothing else.
+    if answer.exit_code == 0 && !native.system_message {
+        for note in &answer.notes {
+            let _ = writeln!(answer.stderr, "hookexec: {note}");
+        }
+    }
+    answer
+}

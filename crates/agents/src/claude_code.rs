@@ -1,0 +1,180 @@
+//! Claude Code.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::answer::Answer;
+use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
+use super::plan::Plan;
+use super::{Adapter, Agent, claude_dialect, read};
+use hookexec::event::Event;
+use hookexec::wire::Input;
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    agent: Agent::ClaudeCode,
+    name: "claude-code",
+    title: "Claude Code",
+    events: &EVENTS,
+    project: Some("CLAUDE_PROJECT_DIR"),
+    plugin: None,
+    refine: read::plain,
+    write,
+};
+
+static EVENTS: [NativeEvent; 31] = [
+    NativeEvent::new("SessionStart", Event::SessionStart).context().says(),
+    NativeEvent::new("UserPromptSubmit", Event::UserPromptSubmit)
+        .deny(Deny::Blocks)
+        .context()
+        .says()
+        .stops(),
+    NativeEvent::new("PreToolUse", Event::PreToolUse)
+        .deny(Deny::Blocks)
+        .ask(Ask::Asks)
+        .allows()
+        .rewrite(Rewrite::Takes)
+        .context()
+        .says()
+        .stops(),
+    NativeEvent::new("PermissionRequest", Event::PermissionRequest)
+        .deny(Deny::Blocks)
+        .ask(Ask::Silence)
+        .allows()
+        .says(),
+    NativeEvent::new("PostToolUse", Event::PostToolUse)
+        .deny(Deny::Tells)
+        .response(Response::Takes)
+        .context()
+        .says()
+        .stops(),
+    NativeEvent::new("PostToolUseFailure", Event::PostToolUse)
+        .failed_tool()
+        .deny(Deny::Tells)
+        .context()
+        .says(),
+    // Context here is no mere context: it sends the model back to work, up to eight times over.
+    NativeEvent::new("Stop", Event::Stop).deny(Deny::GoesOn).says().stops(),
+    NativeEvent::new("SubagentStop", Event::SubagentStop).deny(Deny::GoesOn).says().stops(),
+    NativeEvent::new("PreCompact", Event::PreCompact).deny(Deny::Blocks).says(),
+    NativeEvent::new("PostCompact", Event::AfterCompaction),
+    NativeEvent::new("PermissionDenied", Event::OnToolApprovalDecision),
+    NativeEvent::new("Notification", Event::Notification),
+    NativeEvent::new("StopFailure", Event::OnError),
+    NativeEvent::new("SessionEnd", Event::SessionEnd),
+    NativeEvent::unmapped("Setup"),
+    NativeEvent::unmapped("UserPromptExpansion"),
+    NativeEvent::unmapped("PostToolBatch"),
+    NativeEvent::unmapped("SubagentStart"),
+    NativeEvent::unmapped("PreModelSwitch"),
+    NativeEvent::unmapped("PostModelSwitch"),
+    NativeEvent::unmapped("TaskCreated"),
+    NativeEvent::unmapped("TaskCompleted"),
+    NativeEvent::unmapped("TeammateIdle"),
+    NativeEvent::unmapped("ConfigChange"),
+    NativeEvent::unmapped("CwdChanged"),
+    NativeEvent::unmapped("FileChanged"),
+    NativeEvent::unmapped("DirectoryAdded"),
+    NativeEvent::unmapped("InstructionsLoaded"),
+    NativeEvent::unmapped("Elicitation"),
+    NativeEvent::unmapped("ElicitationResult"),
+    NativeEvent::unmapped("MessageDisplay"),
+];
+
+fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
+    let before = input.and_then(|input| input.tool_response.as_ref());
+    let response = plan.response.map(|response| in_shape_of(before, response));
+    let mcp =
+        input.is_some_and(|input| input.tool_name.iter().any(|tool| tool.starts_with("mcp__")));
+    // Claude Code has a second key for the output of MCP tools, which takes any shape.
+    let mcp_response = response.clone().filter(|_| mcp);
+    let answer = claude_dialect::write(native, plan, response);
+    if mcp_response.is_none() && plan.claude_code.is_none() {
+        return answer;
+    }
+    let mut said: Value = serde_json::from_str(&answer.stdout).unwrap_or_else(|_| json!({}));
+    let empty = BTreeMap::new();
+    for (key, value) in plan.claude_code.unwrap_or(&empty) {
+        pass_on(native, &mut said, key, value);
+    }
+    if let Some(response) = mcp_response {
+        pass_on(native, &mut said, "updatedMCPToolOutput", &response);
+    }
+    if said == json!({}) { answer } else { Answer::json(&said) }
+}
+
+/// Puts a key that hookexec does not judge where Claude Code reads it.
+fn pass_on(native: &NativeEvent, said: &mut Value, key: &str, value: &Value) {
+    let specific = &mut said["hookSpecificOutput"];
+    match key {
+        "terminalSequence" => said[key] = value.clone(),
+        // These two come with an approval alone.
+        "updatedInput" | "updatedPermissions" => {
+            if specific["decision"]["behavior"] == "allow" {
+                specific["decision"][key] = value.clone();
+            }
+        }
+        "permissionDecision" => {
+            if specific[key] == "ask" {
+                specific[key] = value.clone();
+            }
+        }
+        _ => {
+            specific["hookEventName"] = native.name.into();
+            specific[key] = value.clone();
+        }
+    }
+    if said["hookSpecificOutput"].get("hookEventName").is_none()
+        && let Some(said) = said.as_object_mut()
+    {
+        // Looking a key up by its name has made it.
+        said.remove("hookSpecificOutput");
+    }
+}
+
+/// Returns a tool's new response in the shape of the old one: one of another shape is ignored
+/// without a word, and the model reads the original.
+fn in_shape_of(before: Option<&Value>, response: &Value) -> Value {
+    let (Some(Value::Object(before)), Value::String(text)) = (before, response) else {
+        return response.clone();
+    };
+    let mut shaped = before.clone();
+    if shaped.contains_key("stdout") {
+        shaped.insert("stdout".to_owned(), json!(text));
+        shaped.insert("stderr".to_owned(), json!(""));
+    } else if let Some(file) = shaped.get_mut("file").and_then(Value::as_object_mut) {
+        file.insert("content".to_owned(), json!(text));
+    } else if shaped.contains_key("content") {
+        shaped.insert("content".to_owned(), json!(text));
+    } else {
+        return response.clone();
+    }
+    Value::Object(shaped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_response_keeps_the_shape_of_the_old() {
+        for (before, response, expected) in [
+            (
+                json!({"stdout": "a", "stderr": "b", "interrupted": false}),
+                json!("x"),
+                json!({"stdout": "x", "stderr": "", "interrupted": false}),
+            ),
+            (
+                json!({"type": "text", "file": {"filePath": "/f", "content": "a"}}),
+                json!("x"),
+                json!({"type": "text", "file": {"filePath": "/f", "content": "x"}}),
+            ),
+            (json!("a"), json!("x"), json!("x")),
+            (json!({"stdout": "a"}), json!({"stdout": "y"}), json!({"stdout": "y"})),
+            (json!({"other": 1}), json!("x"), json!("x")),
+        ] {
+            assert_eq!(in_shape_of(Some(&before), &response), expected);
+        }
+        assert_eq!(in_shape_of(None, &json!("x")), json!("x"));
+    }
+}

@@ -1,0 +1,175 @@
+//! GitHub Copilot CLI, with either spelling of its events: `preToolUse` or `PreToolUse`.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::answer::Answer;
+use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
+use super::payload::spoken;
+use super::plan::Plan;
+use super::{Adapter, Agent, read};
+use hookexec::event::Event;
+use hookexec::wire::{Input, JsonObject};
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    agent: Agent::Copilot,
+    name: "copilot",
+    title: "Copilot CLI",
+    events: &EVENTS,
+    project: Some("CLAUDE_PROJECT_DIR"),
+    plugin: None,
+    refine: read::plain,
+    write,
+};
+
+const SESSION_START: NativeEvent = NativeEvent::new("SessionStart", Event::SessionStart).context();
+const PROMPT: NativeEvent =
+    NativeEvent::new("UserPromptSubmit", Event::UserPromptSubmit).deny(Deny::Blocks).context();
+const PRE_TOOL_USE: NativeEvent = NativeEvent::new("PreToolUse", Event::PreToolUse)
+    .deny(Deny::Blocks)
+    .ask(Ask::Asks)
+    .allows()
+    .rewrite(Rewrite::Takes)
+    .context();
+// With --allow-all-tools silence lets it through. The last hook wins: an allow said here could undo
+// another's denial.
+const PERMISSION_REQUEST: NativeEvent =
+    NativeEvent::new("PermissionRequest", Event::PermissionRequest)
+        .deny(Deny::Blocks)
+        .ask(Ask::Denies);
+const POST_TOOL_USE: NativeEvent = NativeEvent::new("PostToolUse", Event::PostToolUse)
+    .deny(Deny::TellsAsContext)
+    .response(Response::Takes)
+    .context();
+const FAILURE: NativeEvent = NativeEvent::new("PostToolUseFailure", Event::PostToolUse)
+    .failed_tool()
+    .deny(Deny::TellsAsContext)
+    .context();
+
+static EVENTS: [NativeEvent; 28] = [
+    SESSION_START,
+    PROMPT,
+    PRE_TOOL_USE,
+    PERMISSION_REQUEST,
+    POST_TOOL_USE,
+    FAILURE,
+    NativeEvent::new("Stop", Event::Stop).deny(Deny::GoesOn),
+    NativeEvent::new("SubagentStop", Event::SubagentStop).deny(Deny::GoesOn),
+    NativeEvent::new("PreCompact", Event::PreCompact),
+    NativeEvent::new("Notification", Event::Notification),
+    NativeEvent::new("ErrorOccurred", Event::OnError),
+    NativeEvent::new("SessionEnd", Event::SessionEnd),
+    NativeEvent { name: "sessionStart", ..SESSION_START }.on_demand(),
+    NativeEvent { name: "userPromptSubmitted", ..PROMPT }.on_demand(),
+    NativeEvent { name: "preToolUse", ..PRE_TOOL_USE }.on_demand(),
+    NativeEvent { name: "permissionRequest", ..PERMISSION_REQUEST }.on_demand(),
+    NativeEvent { name: "postToolUse", ..POST_TOOL_USE }.on_demand(),
+    NativeEvent { name: "postToolUseFailure", ..FAILURE }.on_demand(),
+    NativeEvent::new("agentStop", Event::Stop).deny(Deny::GoesOn).on_demand(),
+    NativeEvent::new("subagentStop", Event::SubagentStop).deny(Deny::GoesOn).on_demand(),
+    NativeEvent::new("preCompact", Event::PreCompact).on_demand(),
+    NativeEvent::new("notification", Event::Notification).on_demand(),
+    NativeEvent::new("errorOccurred", Event::OnError).on_demand(),
+    NativeEvent::new("sessionEnd", Event::SessionEnd).on_demand(),
+    NativeEvent::unmapped("SubagentStart"),
+    NativeEvent::unmapped("subagentStart"),
+    NativeEvent::unmapped("userPromptTransformed"),
+    NativeEvent::unmapped("preMcpToolCall"),
+];
+
+/// The answer before a tool call; it is read at the top level in both spellings.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolCall<'p> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision_reason: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    modified_args: Option<&'p JsonObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<&'p str>,
+}
+
+#[derive(Serialize)]
+struct Permission<'p> {
+    behavior: &'static str,
+    message: &'p str,
+}
+
+/// The answer to every other event.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Said<'p> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    modified_result: Option<ToolResult<'p>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<&'p str>,
+}
+
+/// A tool's result; ignored in any other spelling, also where results come in that other one.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolResult<'p> {
+    result_type: &'static str,
+    text_result_for_llm: std::borrow::Cow<'p, str>,
+}
+
+fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
+    let reason = (!plan.reason.is_empty()).then_some(plan.reason.as_str());
+    match native.event {
+        Some(Event::PreToolUse) => {
+            let decision = plan.decision.map(|decision| match decision {
+                hookexec::wire::Decision::Deny => "deny",
+                hookexec::wire::Decision::Ask => "ask",
+                hookexec::wire::Decision::Allow => "allow",
+            });
+            if decision.is_none() && plan.rewrite.is_none() && plan.context.is_none() {
+                return Answer::silence();
+            }
+            Answer::json(&ToolCall {
+                permission_decision: decision,
+                permission_decision_reason: decision.and(reason),
+                modified_args: plan.rewrite,
+                additional_context: plan.context.as_deref(),
+            })
+        }
+        Some(Event::PermissionRequest) if plan.denies() => {
+            Answer::json(&Permission { behavior: "deny", message: &plan.reason })
+        }
+        Some(Event::PermissionRequest) => Answer::silence(),
+        _ => {
+            let result = plan.response.map(|response| ToolResult {
+                result_type: result_type(input),
+                text_result_for_llm: result_text(response),
+            });
+            if !plan.denies() && result.is_none() && plan.context.is_none() {
+                return Answer::silence();
+            }
+            Answer::json(&Said {
+                decision: plan.denies().then_some("block"),
+                reason: plan.denies().then_some(&plan.reason),
+                modified_result: result,
+                additional_context: plan.context.as_deref(),
+            })
+        }
+    }
+}
+
+fn result_type(input: Option<&Input>) -> &'static str {
+    match input.and_then(|input| input.tool_error) {
+        Some(true) => "failure",
+        _ => "success",
+    }
+}
+
+/// Returns the text of a result, whether a hook wrote a text or changed the object it was given.
+fn result_text(response: &Value) -> std::borrow::Cow<'_, str> {
+    let inner =
+        ["textResultForLlm", "text_result_for_llm"].iter().find_map(|key| response.get(key));
+    spoken(inner.unwrap_or(response))
+}

@@ -1,0 +1,205 @@
+//! Cursor, the editor and its command line.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::answer::Answer;
+use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
+use super::payload::{arguments, text, value};
+use super::plan::Plan;
+use super::read::Wanted;
+use super::{Adapter, Agent};
+use hookexec::event::Event;
+use hookexec::wire::{Decision, Input, JsonObject};
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    agent: Agent::Cursor,
+    name: "cursor",
+    title: "Cursor",
+    events: &EVENTS,
+    project: Some("CURSOR_PROJECT_DIR"),
+    plugin: None,
+    refine,
+    write,
+};
+
+static EVENTS: [NativeEvent; 21] = [
+    NativeEvent::new("sessionStart", Event::SessionStart).context(),
+    NativeEvent::new("beforeSubmitPrompt", Event::UserPromptSubmit).deny(Deny::Blocks),
+    // `ask` is ignored here, and honoured on the two events for commands and MCP tools.
+    NativeEvent::new("preToolUse", Event::PreToolUse)
+        .deny(Deny::Blocks)
+        .ask(Ask::Denies)
+        .allows()
+        .rewrite(Rewrite::TakesWithAllow),
+    NativeEvent::new("beforeShellExecution", Event::PreToolUse)
+        .tool("Shell")
+        .deny(Deny::Blocks)
+        .ask(Ask::Asks)
+        .allows()
+        .on_demand(),
+    NativeEvent::new("beforeMCPExecution", Event::PreToolUse)
+        .deny(Deny::Blocks)
+        .ask(Ask::Asks)
+        .allows()
+        .on_demand(),
+    NativeEvent::new("beforeReadFile", Event::PreToolUse)
+        .tool("Read")
+        .deny(Deny::Blocks)
+        .ask(Ask::Denies)
+        .allows()
+        .on_demand(),
+    NativeEvent::new("beforeTabFileRead", Event::PreToolUse)
+        .tool("Read")
+        .deny(Deny::Blocks)
+        .ask(Ask::Denies)
+        .allows()
+        .on_demand(),
+    NativeEvent::new("postToolUse", Event::PostToolUse)
+        .deny(Deny::TellsAsContext)
+        .response(Response::Takes)
+        .context(),
+    NativeEvent::new("postToolUseFailure", Event::PostToolUse).failed_tool(),
+    NativeEvent::new("afterShellExecution", Event::PostToolUse).tool("Shell").on_demand(),
+    NativeEvent::new("afterMCPExecution", Event::PostToolUse).on_demand(),
+    NativeEvent::new("afterFileEdit", Event::PostToolUse).tool("Write").on_demand(),
+    NativeEvent::new("afterTabFileEdit", Event::PostToolUse).tool("Write").on_demand(),
+    NativeEvent::new("afterAgentResponse", Event::AfterLlmCall).on_demand(),
+    NativeEvent::new("stop", Event::Stop).deny(Deny::GoesOn),
+    NativeEvent::new("subagentStop", Event::SubagentStop).deny(Deny::GoesOn),
+    NativeEvent::new("preCompact", Event::PreCompact),
+    NativeEvent::new("sessionEnd", Event::SessionEnd),
+    NativeEvent::unmapped("afterAgentThought"),
+    NativeEvent::unmapped("subagentStart"),
+    NativeEvent::unmapped("workspaceOpen"),
+];
+
+fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
+    let pick = |keys: &[&str]| -> JsonObject {
+        let found = |key: &&str| Some(((*key).to_owned(), payload.get(*key)?.clone()));
+        keys.iter().filter_map(found).collect()
+    };
+    match native.name {
+        "beforeShellExecution" | "afterShellExecution" => {
+            input.tool_input = Some(pick(&["command", "cwd", "sandbox"]));
+        }
+        "beforeMCPExecution" | "afterMCPExecution" => {
+            // The bare name of the tool; elsewhere Cursor writes `MCP:` before it.
+            let named = |name: String| {
+                if name.starts_with("MCP:") { name } else { format!("MCP:{name}") }
+            };
+            input.tool_name = input.tool_name.take().map(named);
+        }
+        "beforeReadFile" | "beforeTabFileRead" => {
+            input.tool_input = Some(pick(&["file_path", "content", "attachments"]));
+        }
+        "afterFileEdit" | "afterTabFileEdit" => {
+            input.tool_input = Some(pick(&["file_path", "edits"]));
+        }
+        "afterAgentResponse" => input.response = payload.get("text").cloned(),
+        _ => {}
+    }
+    if native.event == Some(Event::PostToolUse) && input.tool_response.is_none() {
+        input.tool_response = value(payload, &["output", "result_json"]).cloned();
+    }
+    // What a tool said comes as JSON in a string; a hook should find its keys.
+    if let Some(Value::String(said)) = &input.tool_response
+        && said.starts_with('{')
+        && let Ok(object) = arguments(&json!(said))
+    {
+        input.tool_response = Some(Value::Object(object));
+    }
+    if native.event == Some(Event::Stop) {
+        input.reason = text(payload, &["status"]);
+        let again = value(payload, &["loop_count"]).and_then(Value::as_u64).is_some_and(|n| n > 0);
+        input.extra.insert("stop_hook_active".to_owned(), json!(again));
+    }
+    Wanted::Yes
+}
+
+#[derive(Serialize)]
+struct ToolCall<'p> {
+    permission: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_message: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_message: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_input: Option<&'p JsonObject>,
+}
+
+#[derive(Serialize)]
+struct Prompt<'p> {
+    #[serde(rename = "continue")]
+    go_on: bool,
+    user_message: &'p str,
+}
+
+#[derive(Serialize)]
+struct Next<'p> {
+    followup_message: &'p str,
+}
+
+#[derive(Serialize)]
+struct After<'p> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_mcp_tool_output: Option<&'p Value>,
+}
+
+#[derive(Serialize)]
+struct Context<'p> {
+    additional_context: &'p str,
+}
+
+fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
+    match native.event {
+        Some(Event::PreToolUse) => {
+            let reason = (!plan.reason.is_empty()).then_some(plan.reason.as_str());
+            let permission = match plan.decision {
+                Some(Decision::Deny) => "deny",
+                Some(Decision::Ask) => "ask",
+                Some(Decision::Allow) => "allow",
+                None if plan.rewrite.is_some() => "allow",
+                None => return Answer::silence(),
+            };
+            Answer::json(&ToolCall {
+                permission,
+                user_message: reason.filter(|_| permission != "allow"),
+                agent_message: reason.filter(|_| permission != "allow"),
+                updated_input: plan.rewrite,
+            })
+        }
+        Some(Event::UserPromptSubmit) if plan.denies() => {
+            Answer::json(&Prompt { go_on: false, user_message: &plan.reason })
+        }
+        Some(Event::Stop | Event::SubagentStop) if plan.denies() => {
+            Answer::json(&Next { followup_message: &plan.reason })
+        }
+        Some(Event::PostToolUse) => {
+            // Only what an MCP tool said can be replaced.
+            let mcp = input.is_some_and(|input| input.tool_kinds.iter().any(|kind| kind == "mcp"));
+            let response = plan.response.filter(|_| mcp);
+            let mut answer = if response.is_none() && plan.context.is_none() {
+                Answer::silence()
+            } else {
+                Answer::json(&After {
+                    additional_context: plan.context.as_deref(),
+                    updated_mcp_tool_output: response,
+                })
+            };
+            if plan.response.is_some() && !mcp {
+                answer.notes.push(
+                    "Cursor replaces the response of MCP tools alone: the model sees the original"
+                        .to_owned(),
+                );
+            }
+            answer
+        }
+        _ => match plan.context.as_deref() {
+            Some(additional_context) => Answer::json(&Context { additional_context }),
+            None => Answer::silence(),
+        },
+    }
+}

@@ -1,0 +1,82 @@
+//! Gemini CLI.
+
+use serde::Serialize;
+
+use super::answer::Answer;
+use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
+use super::payload::text;
+use super::plan::Plan;
+use super::read::Wanted;
+use super::{Adapter, Agent, claude_dialect};
+use hookexec::event::Event;
+use hookexec::wire::{Input, JsonObject};
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    agent: Agent::Gemini,
+    name: "gemini",
+    title: "Gemini CLI",
+    events: &EVENTS,
+    project: Some("GEMINI_PROJECT_DIR"),
+    plugin: None,
+    refine,
+    write,
+};
+
+static EVENTS: [NativeEvent; 11] = [
+    NativeEvent::new("SessionStart", Event::SessionStart).context().says(),
+    NativeEvent::new("BeforeAgent", Event::UserPromptSubmit).deny(Deny::Blocks).context().says(),
+    // `decision: ask` hangs a headless run for good.
+    NativeEvent::new("BeforeTool", Event::PreToolUse)
+        .deny(Deny::Blocks)
+        .ask(Ask::Denies)
+        .rewrite(Rewrite::Takes)
+        .says()
+        .stops(),
+    NativeEvent::new("AfterTool", Event::PostToolUse)
+        .deny(Deny::TellsAsContext)
+        .response(Response::AsReason)
+        .context()
+        .says(),
+    NativeEvent::new("BeforeModel", Event::BeforeLlmCall).deny(Deny::Blocks).says().on_demand(),
+    NativeEvent::new("AfterModel", Event::AfterLlmCall).on_demand(),
+    NativeEvent::new("AfterAgent", Event::Stop).deny(Deny::GoesOn),
+    // Fires before every call of the model, whether or not anything is compacted.
+    NativeEvent::new("PreCompress", Event::PreCompact).on_demand(),
+    NativeEvent::new("Notification", Event::Notification),
+    NativeEvent::new("SessionEnd", Event::SessionEnd),
+    NativeEvent::unmapped("BeforeToolSelection"),
+];
+
+fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
+    if let Some(request) = payload.get("llm_request").and_then(|request| request.as_object()) {
+        input.model_id = text(request, &["model"]);
+        if native.event == Some(Event::BeforeLlmCall) {
+            input.messages = request.get("messages").and_then(|list| list.as_array()).cloned();
+            input.options = request.get("config").and_then(|map| map.as_object()).cloned();
+        }
+    }
+    if native.event == Some(Event::AfterLlmCall) {
+        input.response = payload.get("llm_response").cloned();
+    }
+    Wanted::Yes
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Specific<'p> {
+    hook_event_name: &'static str,
+    /// The only key of the dialect in this spelling.
+    #[serde(rename = "tool_input", skip_serializing_if = "Option::is_none")]
+    tool_input: Option<&'p JsonObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<&'p str>,
+}
+
+fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+    let specific = (plan.rewrite.is_some() || plan.context.is_some()).then_some(Specific {
+        hook_event_name: native.name,
+        tool_input: plan.rewrite,
+        additional_context: plan.context.as_deref(),
+    });
+    claude_dialect::say(plan, plan.denies().then_some("deny"), specific)
+}

@@ -1,0 +1,85 @@
+//! Hosts whose events are known: what `check --host` measures a configuration against.
+
+use super::Agent;
+use hookexec::event::Event;
+use hookexec::internal::suggest;
+use hookexec::lifecycle::DeclaredEvents;
+
+/// Hosts that call hooks themselves; the coding agents are in [`Agent`].
+const HOSTS: [&str; 3] = ["docker-agent", "docker-agent@1.52.0", "picoclaw"];
+
+/// How many events docker-agent v1.52.0 had: the first of the contract table.
+const DOCKER_AGENT_1_52_0: usize = 12;
+
+/// The stages at which PicoClaw's hooks are asked.
+const PICOCLAW: [Event; 5] = [
+    Event::BeforeLlmCall,
+    Event::AfterLlmCall,
+    Event::PreToolUse,
+    Event::PermissionRequest,
+    Event::PostToolUse,
+];
+
+/// A host that is not known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown host `{name}`{}", suggest::did_you_mean(suggestion.as_deref()))]
+#[non_exhaustive]
+pub struct UnknownHost {
+    /// The name as given.
+    pub name: String,
+    /// The host that was probably meant.
+    pub suggestion: Option<String>,
+}
+
+/// Returns the names of all hosts whose events are known.
+pub fn known_hosts() -> impl Iterator<Item = &'static str> {
+    HOSTS.into_iter().chain(Agent::all().map(Agent::name))
+}
+
+/// Returns what the host of that name fires: a coding agent's name, `docker-agent`,
+/// `docker-agent@1.52.0` or `picoclaw`.
+///
+/// # Errors
+/// When the host is not known.
+pub fn events_of_host(name: &str) -> Result<DeclaredEvents, UnknownHost> {
+    match name {
+        "docker-agent" => return Ok(DeclaredEvents::new("docker-agent", Event::all())),
+        "docker-agent@1.52.0" => {
+            let events = Event::all().take(DOCKER_AGENT_1_52_0);
+            return Ok(DeclaredEvents::new("docker-agent v1.52.0", events));
+        }
+        "picoclaw" => return Ok(DeclaredEvents::new("PicoClaw", PICOCLAW)),
+        _ => {}
+    }
+    if let Some(agent) = Agent::all().find(|agent| agent.name() == name) {
+        let events = agent.events().iter().flat_map(|native| native.fires(agent));
+        return Ok(DeclaredEvents::new(agent.title(), events));
+    }
+    Err(UnknownHost {
+        name: name.to_owned(),
+        suggestion: suggest::closest(name, known_hosts()).map(str::to_owned),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_known_host_declares_its_events() {
+        for host in known_hosts() {
+            let declared = events_of_host(host).unwrap();
+            assert!(declared.fires(Event::PreToolUse), "{host}");
+        }
+        let old = events_of_host("docker-agent@1.52.0").unwrap();
+        assert_eq!(old.events().count(), 12);
+        assert!(old.fires(Event::OnMaxIterations) && !old.fires(Event::PermissionRequest));
+        assert!(!events_of_host("claude-code").unwrap().fires(Event::BeforeLlmCall));
+    }
+
+    #[test]
+    fn a_misspelt_host_names_the_one_meant() {
+        let error = events_of_host("claude_code").unwrap_err();
+        assert_eq!(error.to_string(), "unknown host `claude_code`; did you mean `claude-code`?");
+    }
+}

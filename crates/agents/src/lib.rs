@@ -1,0 +1,239 @@
+//! One adapter for each coding agent: its payload becomes an [`Input`], a verdict its answer.
+//!
+//! What the agents do with each answer was measured on the real clients; the rows of
+//! [`NativeEvent`] hold it. [`read`] turns what an agent writes into an event of ours, [`dispatch`]
+//! runs the hooks of that moment, [`answer`] turns the verdict into exactly that agent's dialect, and
+//! [`failure`] says what to answer when there is no verdict.
+
+mod answer;
+mod claude_code;
+mod claude_dialect;
+mod codex;
+mod copilot;
+mod cursor;
+mod dispatch;
+mod droid;
+mod explain;
+mod gemini;
+mod hosts;
+mod kiro;
+mod native;
+mod openclaw;
+mod opencode;
+mod own_commands;
+mod payload;
+mod plan;
+mod plugin;
+mod qwen;
+mod read;
+mod windsurf;
+
+use std::fmt;
+use std::str::FromStr;
+
+pub use answer::{Answer, answer, failure};
+pub use dispatch::{Moment, dispatch};
+pub use explain::{add_tool_kinds, explain};
+pub use hosts::{UnknownHost, events_of_host, known_hosts};
+pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
+pub use read::{AgentInputError, NativeCall, read};
+
+use hookexec::internal::suggest;
+use hookexec::tools::{self, Toolset};
+use hookexec::wire::{Input, JsonObject};
+use plan::Plan;
+use read::Wanted;
+
+/// A coding agent that calls hookexec at its events: by its own hook settings, or by a plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Agent {
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex CLI.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// Qwen Code.
+    Qwen,
+    /// GitHub Copilot CLI.
+    Copilot,
+    /// Cursor.
+    Cursor,
+    /// Droid.
+    Droid,
+    /// Windsurf.
+    Windsurf,
+    /// Kiro.
+    Kiro,
+    /// OpenCode, by a plugin.
+    OpenCode,
+    /// OpenClaw, by a plugin.
+    OpenClaw,
+}
+
+/// All that is particular to one agent.
+struct Adapter {
+    agent: Agent,
+    name: &'static str,
+    title: &'static str,
+    events: &'static [NativeEvent],
+    /// The variable that holds the project's directory.
+    project: Option<&'static str>,
+    /// Where its plugin is, for an agent that has no settings for hooks.
+    plugin: Option<&'static str>,
+    /// Reads what only this agent says.
+    refine: fn(&NativeEvent, &JsonObject, &mut Input) -> Wanted,
+    write: fn(&NativeEvent, Option<&Input>, &Plan<'_>) -> Answer,
+}
+
+static ADAPTERS: [&Adapter; 11] = [
+    &claude_code::ADAPTER,
+    &codex::ADAPTER,
+    &gemini::ADAPTER,
+    &qwen::ADAPTER,
+    &copilot::ADAPTER,
+    &cursor::ADAPTER,
+    &droid::ADAPTER,
+    &windsurf::ADAPTER,
+    &kiro::ADAPTER,
+    &opencode::ADAPTER,
+    &openclaw::ADAPTER,
+];
+
+fn adapter(agent: Agent) -> &'static Adapter {
+    ADAPTERS[agent as usize]
+}
+
+impl Agent {
+    /// Returns every agent.
+    #[must_use]
+    pub fn all() -> impl ExactSizeIterator<Item = Self> {
+        ADAPTERS.iter().map(|adapter| adapter.agent)
+    }
+
+    /// Returns the agents that call hookexec by their own hook settings.
+    pub fn with_settings() -> impl Iterator<Item = Self> {
+        Self::all().filter(|agent| agent.plugin().is_none())
+    }
+
+    /// Returns the agent's name on the command line, such as `claude-code`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        adapter(self).name
+    }
+
+    /// Returns the agent's name in text, such as `Claude Code`.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        adapter(self).title
+    }
+
+    /// Returns the directory of the plugin that calls hookexec, for an agent without hook settings.
+    #[must_use]
+    pub fn plugin(self) -> Option<&'static str> {
+        adapter(self).plugin
+    }
+
+    /// Returns the agent's events, those first that stand for an event of ours.
+    #[must_use]
+    pub fn events(self) -> &'static [NativeEvent] {
+        adapter(self).events
+    }
+
+    /// Returns the agent's event of that name: its own spelling, another case of it, or ours.
+    #[must_use]
+    pub fn native_event(self, name: &str) -> Option<&'static NativeEvent> {
+        let find = |same: &dyn Fn(&NativeEvent) -> bool| self.events().iter().find(|row| same(row));
+        find(&|row| row.name == name)
+            .or_else(|| find(&|row| row.name.eq_ignore_ascii_case(name)))
+            .or_else(|| find(&|row| row.event.is_some_and(|event| event.name() == name)))
+    }
+
+    /// Returns what is known of the agent's tools.
+    fn toolset(self) -> &'static Toolset {
+        tools::of_agent(self.name())
+    }
+
+    /// Returns the agent's tools that are known, each with its neutral kinds.
+    pub fn tools(self) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+        self.toolset().named()
+    }
+
+    /// Returns the neutral kinds of the agent's tool `name`, such as `shell` for `Bash`.
+    #[must_use]
+    pub fn tool_kinds(self, name: &str) -> Vec<String> {
+        self.toolset().kinds(name, &JsonObject::new())
+    }
+}
+
+impl fmt::Display for Agent {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+/// A name that no agent has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "unknown agent `{name}`{}\nknown: {}",
+    suggest::did_you_mean(suggestion.as_deref()),
+    Agent::all().map(Agent::name).collect::<Vec<_>>().join(", ")
+)]
+#[non_exhaustive]
+pub struct UnknownAgent {
+    /// The name as given.
+    pub name: String,
+    /// The agent that was probably meant.
+    pub suggestion: Option<String>,
+}
+
+impl FromStr for Agent {
+    type Err = UnknownAgent;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::all().find(|agent| agent.name() == name).ok_or_else(|| UnknownAgent {
+            name: name.to_owned(),
+            suggestion: suggest::closest(name, Self::all().map(Self::name))
+                .or_else(|| Self::all().map(Self::name).find(|known| begins(known, name)))
+                .map(str::to_owned),
+        })
+    }
+}
+
+/// Returns whether `name` is the first word of `known`: `claude` of `claude-code`.
+fn begins(known: &str, name: &str) -> bool {
+    known.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_enum_and_the_adapters_share_one_order() {
+        for (index, adapter) in ADAPTERS.iter().enumerate() {
+            assert_eq!(adapter.agent as usize, index, "{}", adapter.name);
+            assert_eq!(adapter.name.parse(), Ok(adapter.agent));
+        }
+    }
+
+    #[test]
+    fn no_two_events_of_an_agent_share_a_name() {
+        for agent in Agent::all() {
+            let mut names: Vec<&str> = agent.events().iter().map(|row| row.name).collect();
+            names.sort_unstable();
+            let before = names.len();
+            names.dedup();
+            assert_eq!(names.len(), before, "{agent}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_agent_names_the_one_meant() {
+        let error = "claude_code".parse::<Agent>().unwrap_err();
+        assert_eq!(error.suggestion.as_deref(), Some("claude-code"));
+        let error = "claude".parse::<Agent>().unwrap_err();
+        assert_eq!(error.suggestion.as_deref(), Some("claude-code"));
+    }
+}

@@ -1,0 +1,218 @@
+//! A model must not change which hooks run: its own calls of `hookexec trust add|remove`, `install`
+//! and `uninstall` are denied.
+//!
+//! The guard denies a command that contains the word `hookexec` and, after it, the words of one of
+//! these subcommands. Quotes and the program do not matter. A call is allowed if it runs only
+//! programs that take texts, such as `git commit` and `grep`. The guard expands nothing: it does not
+//! see aliases, scripts, or words that only a shell can build.
+
+use serde_json::Value;
+
+use super::read::NativeCall;
+use hookexec::event::Event;
+use hookexec::internal::shell::{Script, Word, read_script};
+use hookexec::wire::{Decision, JsonObject, Verdict};
+
+/// Programs that run nothing of their arguments; with a second word, only that subcommand.
+const TAKE_TEXTS: [&str; 19] = [
+    "cat",
+    "cd",
+    "echo",
+    "gh issue",
+    "gh pr",
+    "git add",
+    "git commit",
+    "git diff",
+    "git log",
+    "git show",
+    "git status",
+    "git tag",
+    "grep",
+    "head",
+    "ls",
+    "pwd",
+    "rg",
+    "tail",
+    "wc",
+];
+
+const MESSAGE: &str = "a coding agent must not change which hooks run: `hookexec trust add`, \
+                       `trust remove`, `install` and `uninstall` are for a person in a terminal. \
+                       To only write about them, edit a file, or use a call of nothing but `git \
+                       commit`, `grep`, `echo` and the like";
+
+/// Returns the denial of a call that would change which hooks run.
+pub(super) fn denial(call: &NativeCall) -> Option<Verdict> {
+    let event = call.event?;
+    // The kinds leave out one that equals the tool's name.
+    let runs_commands =
+        call.input.tool() == "shell" || call.input.tool_kinds.iter().any(|kind| kind == "shell");
+    if !runs_commands || !matches!(event, Event::PreToolUse | Event::PermissionRequest) {
+        return None;
+    }
+    call.input.tool_input.as_ref().is_some_and(object_changes_hooks).then(|| {
+        let mut verdict = Verdict::no_opinion(event);
+        (verdict.decision, verdict.allowed) = (Some(Decision::Deny), false);
+        verdict.message = Some(MESSAGE.to_owned());
+        verdict
+    })
+}
+
+/// Returns whether an argument of a shell tool has such a command: as a text, or as a list of words.
+fn changes_hooks(argument: &Value) -> bool {
+    match argument {
+        Value::String(text) => text_changes_hooks(text),
+        Value::Array(items) => {
+            let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+            match *words {
+                ["bash" | "sh" | "zsh", "-c" | "-lc", text] => text_changes_hooks(text),
+                _ => {
+                    has_command(&words.join(" "))
+                        || items.iter().any(|item| !item.is_string() && changes_hooks(item))
+                }
+            }
+        }
+        Value::Object(fields) => object_changes_hooks(fields),
+        _ => false,
+    }
+}
+
+/// Looks at each argument, and at a program together with the arguments beside it.
+fn object_changes_hooks(fields: &JsonObject) -> bool {
+    let is_ours = |value: &Value| {
+        let path = value.as_str().unwrap_or_default().trim();
+        is_own_program(path.rsplit('/').next().unwrap_or_default())
+    };
+    let with_program = |value: &Value| has_command(&format!("hookexec {value}"));
+    fields.values().any(is_ours) && fields.values().any(with_program)
+        || fields.values().any(changes_hooks)
+}
+
+fn text_changes_hooks(text: &str) -> bool {
+    let script = read_script(text);
+    if takes_only_texts(&script) {
+        return false;
+    }
+    let joined = |words: &Vec<Word>| {
+        words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+    };
+    !script.understood && has_command(text)
+        || script.commands.iter().any(|words| has_command(&joined(words)))
+        || script.redirected.iter().any(|word| has_command(&word.text))
+}
+
+fn takes_only_texts(script: &Script) -> bool {
+    // The reader does not look for commands in `${x:-$(command)}`.
+    let braces = |word: &Word| word.text.contains("${");
+    let takes_text = |words: &Vec<Word>| {
+        let mut words = words.iter().map(|word| word.text.as_str());
+        let (program, next) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        TAKE_TEXTS.contains(&program) || TAKE_TEXTS.contains(&&*format!("{program} {next}"))
+    };
+    let mut words = script.commands.iter().flatten().chain(&script.redirected);
+    script.understood && script.commands.iter().all(takes_text) && !words.any(braces)
+}
+
+/// Returns whether the words of `text`, quotes removed, have such a command.
+fn has_command(text: &str) -> bool {
+    let plain: String = text.replace("\\\n", "").replace(['\'', '"', '\\'], "");
+    let mut words = words_of(&plain);
+    if !words.any(is_own_program) {
+        return false;
+    }
+    let mut trust = false;
+    words.any(|word| {
+        trust |= word == "trust";
+        matches!(word, "install" | "uninstall") || trust && matches!(word, "add" | "remove")
+    })
+}
+
+/// Splits at everything that is not part of a name, so that each part of a path is a word.
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    let is_name = |letter: char| letter.is_alphanumeric() || "_-.".contains(letter);
+    text.split(move |letter| !is_name(letter)).filter(|word| !word.is_empty())
+}
+
+/// Some file systems tell no case.
+fn is_own_program(word: &str) -> bool {
+    word.eq_ignore_ascii_case("hookexec")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn commands_that_change_hooks_are_found() {
+        for command in [
+            "hookexec trust add",
+            "cd x && ~/.cargo/bin/hookexec trust remove hooks.yaml",
+            "yes | hookexec trust --help add",
+            "hook''exec \"trust\" add --yes",
+            "env -u CLAUDECODE hookexec trust add --yes",
+            "sh -c 'hookexec uninstall codex'",
+            "script -qc 'hookexec trust add' /dev/null",
+            "eval 'hookexec trust add'",
+            "hookexec tr''ust a\"d\"d",
+            "bash <<E\nhookexec install claude-code\nE",
+            "x=$(hookexec trust add)",
+            "find . | xargs hookexec trust add",
+            "hookexec trust --cwd 'a;b' >/dev/null add",
+            "sh -ce 'hookexec trust add --yes'",
+            "bash -c -e 'hookexec trust add'",
+            "bash -ceu -- 'hookexec trust add'",
+            "bash <<< 'hookexec trust add'",
+            "echo 'hookexec trust add' | sh",
+            "echo 'hookexec trust add' > >(sh)",
+            "echo 'hookexec trust add' && sh x",
+            "cat <<E | sh\nit's\nhookexec trust add\nE",
+            "env -S 'hookexec trust add'",
+            "trap 'hookexec trust add' EXIT",
+            "watch 'hookexec trust add'",
+            "ssh localhost 'hookexec trust add'",
+            "sh -ce \"sh -ce 'hook\\\"\\\"exec trust add'\"",
+            "sh -ce 'hookexec \\\n trust add'",
+            "python3 -c 'import os; os.system(\"hookexec trust add\")'",
+            "python3 -c 'subprocess.run([\"hookexec\", \"trust\", \"add\"])'",
+            "{hookexec,trust,add}",
+            "GIT_EDITOR='hookexec trust add #' git commit",
+            "git -c alias.x='!hookexec trust add' x",
+            "git rebase --exec='hookexec uninstall codex' main",
+            "git commit -m \"$(hookexec trust add)\"",
+            "echo ${x:-$(hookexec trust add)}",
+            "echo x > \"${x:-`hookexec trust add`}\"",
+            "printf -v 'a[$(hookexec trust add)]' 1",
+            "echo <# a #>; hookexec trust add",
+            "HookExec trust add",
+        ] {
+            assert!(changes_hooks(&json!(command)), "{command}");
+        }
+        assert!(changes_hooks(&json!(["bash", "-lc", "hookexec trust add"])));
+        assert!(changes_hooks(&json!(["hookexec", "trust", "add"])));
+        assert!(changes_hooks(&json!({ "command": "/bin/hookexec", "args": ["trust", "add"] })));
+    }
+
+    #[test]
+    fn other_commands_are_left_alone() {
+        for command in [
+            "hookexec trust",
+            "hookexec trust show && hookexec check",
+            "git commit -m 'hookexec install writes a backup'",
+            "grep -rn 'hookexec trust add' docs",
+            "cargo install hookexec",
+            "npm install",
+            "hookexec check && npm install",
+            "cd hookexec; cargo install --path .",
+            "cd x && git add -A && git commit -m 'describe `hookexec install`' && git status",
+            "grep -rn 'hookexec trust add' docs | head -n 3 > found.txt",
+            "echo 'run hookexec trust add yourself'",
+        ] {
+            assert!(!changes_hooks(&json!(command)), "{command}");
+        }
+        assert!(!changes_hooks(&json!(["bash", "-lc", "git commit -m 'hookexec install'"])));
+        let call = json!({ "command": "cargo install hookexec", "description": "cargo install" });
+        assert!(!changes_hooks(&call));
+    }
+}

@@ -1,0 +1,133 @@
+//! An agent's payload: the bytes on standard input, as they really come.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use hookexec::wire::{JsonObject, parse_strict, repair_lone_surrogates};
+
+const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// Reads the bytes an agent wrote into one JSON object.
+///
+/// A byte order mark is dropped (PowerShell writes one). A lone surrogate escape such as `\ud800`
+/// becomes U+FFFD: Gemini and Qwen pass on what the model wrote, and no strict parser takes it. A
+/// key that appears twice is refused: what the agent would run is then not what a guard would see.
+pub(super) fn parse(bytes: &[u8]) -> Result<JsonObject, String> {
+    let mut bytes = bytes.strip_prefix(BOM).unwrap_or(bytes).to_vec();
+    repair_lone_surrogates(&mut bytes);
+    let text = String::from_utf8_lossy(&bytes);
+    if text.trim().is_empty() {
+        return Err("standard input is empty".to_owned());
+    }
+    match parse_strict(&text).map_err(|error| format!("standard input is not JSON: {error}"))? {
+        Value::Object(object) => Ok(object),
+        _ => Err("standard input is JSON, but not an object".to_owned()),
+    }
+}
+
+/// Returns tool arguments as an object: some agents send an object, some its JSON in a string. The bare
+/// text of a patch stands under `input`.
+///
+/// # Errors
+/// When they are neither, or a string that looks like an object and can't be read as one: the agent
+/// may read it all the same, and a guard would look for a command that it does not see.
+pub(super) fn arguments(value: &Value) -> Result<JsonObject, String> {
+    match value {
+        Value::Object(object) => Ok(object.clone()),
+        Value::Null => Ok(JsonObject::new()),
+        Value::String(text) => {
+            let start = |letter: char| letter.is_whitespace() || letter == '\u{feff}';
+            if !text.trim_start_matches(start).starts_with('{') {
+                return Ok(one_argument(value));
+            }
+            let mut bytes = text.as_bytes().to_vec();
+            repair_lone_surrogates(&mut bytes);
+            let read = parse_strict(&String::from_utf8_lossy(&bytes));
+            read.map_err(|error| format!("its arguments are no sound JSON: {error}")).and_then(
+                |value| match value {
+                    Value::Object(object) => Ok(object),
+                    _ => Err("its arguments are JSON, but not an object".to_owned()),
+                },
+            )
+        }
+        _ => Err("its arguments are not an object".to_owned()),
+    }
+}
+
+/// Returns a value that is no object as the one argument `input`.
+pub(super) fn one_argument(value: &Value) -> JsonObject {
+    std::iter::once(("input".to_owned(), value.clone())).collect()
+}
+
+/// Returns the text of the first of `keys` that holds a string.
+pub(super) fn text(object: &JsonObject, keys: &[&str]) -> Option<String> {
+    keys.iter().find_map(|key| object.get(*key)?.as_str()).map(str::to_owned)
+}
+
+/// Returns the first of `keys` that is there and not `null`.
+pub(super) fn value<'a>(object: &'a JsonObject, keys: &[&str]) -> Option<&'a Value> {
+    keys.iter().find_map(|key| object.get(*key).filter(|value| !value.is_null()))
+}
+
+/// Returns what a value says as text: a string as it is, anything else as JSON.
+pub(super) fn spoken(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Object(object) => match object.get("for_llm") {
+            Some(Value::String(text)) => Cow::Borrowed(text),
+            _ => Cow::Owned(value.to_string()),
+        },
+        _ => Cow::Owned(value.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_payload_is_read_as_it_really_comes() {
+        let mut bytes = BOM.to_vec();
+        bytes.extend_from_slice(br#"{"a":"x\ud800y","b":"raw "#);
+        bytes.extend_from_slice(b"\xED\xA0\x80 and \xff\"}\r\n");
+        let object = parse(&bytes).unwrap();
+        assert_eq!(object["a"], "x\u{FFFD}y");
+        assert!(object["b"].as_str().unwrap().starts_with("raw \u{FFFD}"));
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused_with_the_reason() {
+        for (bytes, reason) in [
+            ("", "standard input is empty"),
+            (" \n", "standard input is empty"),
+            ("[]", "standard input is JSON, but not an object"),
+            (r#"{"a":1,"a":2}"#, "key `a` appears twice"),
+            ("{\"a\":", "standard input is not JSON"),
+            ("{} {}", "standard input is not JSON"),
+        ] {
+            let error = parse(bytes.as_bytes()).unwrap_err();
+            assert!(error.contains(reason), "{bytes}: {error}");
+        }
+    }
+
+    #[test]
+    fn arguments_come_as_an_object_or_as_its_text() {
+        let read = |text: &str| arguments(&serde_json::from_str(text).unwrap());
+        for (text, expected) in [
+            (r#"{"a":1}"#, r#"{"a":1}"#),
+            (r#""{\"a\":1}""#, r#"{"a":1}"#),
+            (r#""*** Begin Patch""#, r#"{"input":"*** Begin Patch"}"#),
+            (r#""{\"a\":\"\\ud800\"}""#, "{\"a\":\"\u{FFFD}\"}"),
+            ("null", "{}"),
+        ] {
+            assert_eq!(Value::Object(read(text).unwrap()).to_string(), expected);
+        }
+        let deep = json!(format!("{{\"a\":{}1{}}}", "[".repeat(200), "]".repeat(200))).to_string();
+        for text in ["[1]", "5", "true", r#""{\"a\":1,\"a\":2}""#, r#"" {oops""#, &deep] {
+            assert!(read(text).unwrap_err().starts_with("its arguments are no"), "{text}");
+        }
+    }
+}

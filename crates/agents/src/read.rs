@@ -1,0 +1,248 @@
+//! An agent's payload, read into the input of an event of ours.
+
+use serde_json::Value;
+
+use super::native::NativeEvent;
+use super::payload::{self, arguments, one_argument, spoken, text, value};
+use super::{Agent, adapter};
+use hookexec::event::Event;
+use hookexec::tools;
+use hookexec::wire::{Input, JsonObject};
+
+/// One call of an agent: what happened, in our words, and where the answer goes.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct NativeCall {
+    /// The agent.
+    pub agent: Agent,
+    /// Its event.
+    pub native: &'static NativeEvent,
+    /// The event it stands for, or `None` when there is nothing to do and nothing to say.
+    pub event: Option<Event>,
+    /// The input of that event.
+    pub input: Input,
+    /// The project: what the agent says it is, else its working directory.
+    pub project: String,
+}
+
+/// Why an agent's payload cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unusable payload from {}: {cause}", agent.title())]
+#[non_exhaustive]
+pub struct AgentInputError {
+    /// The agent.
+    pub agent: Agent,
+    /// Its event, as far as it is known.
+    pub native: Option<&'static str>,
+    /// What is wrong.
+    pub cause: String,
+}
+
+/// Reads what an agent wrote to standard input.
+///
+/// `hint` is the event that the agent's configuration stands under; it is needed where the payload
+/// names none, and keeps a broken payload on a guarded event a denial. `env` looks up variables.
+///
+/// # Errors
+/// When the payload is no JSON object, its event is unknown or another than `hint`, or it is about
+/// a tool without naming one.
+pub fn read(
+    agent: Agent,
+    hint: Option<&str>,
+    stdin: &[u8],
+    env: impl Fn(&str) -> Option<String>,
+) -> Result<NativeCall, AgentInputError> {
+    let hinted = hint.and_then(|name| agent.native_event(name));
+    let fail = |native: Option<&NativeEvent>, cause: String| AgentInputError {
+        agent,
+        native: native.map(|native| native.name),
+        cause,
+    };
+    let payload = payload::parse(stdin).map_err(|cause| fail(hinted, cause))?;
+    let told =
+        text(&payload, &["hook_event_name", "hookEventName", "agent_action_name", "hookName"]);
+    let native = match (told.as_deref(), hinted) {
+        // Copilot's PermissionRequest comes with the payload of permissionRequest.
+        (Some(name), Some(hinted)) if hinted.name.eq_ignore_ascii_case(name) => hinted,
+        (Some(name), hinted) => {
+            let Some(found) = agent.native_event(name) else {
+                return Err(fail(hinted, format!("unknown event `{name}`")));
+            };
+            // An event given in our own words names several of some agents'.
+            if let Some(hinted) = hinted
+                && hinted.event != found.event
+            {
+                // Whichever of the two decides: a mistake here must not let a tool through.
+                let native = if found.is_deciding() { found } else { hinted };
+                return Err(fail(
+                    Some(native),
+                    format!("it says `{name}`, configured is `{}`", hinted.name),
+                ));
+            }
+            found
+        }
+        (None, Some(hinted)) => hinted,
+        (None, None) => return Err(fail(None, unnamed(hint))),
+    };
+    let Some(event) = native.event else {
+        let (input, project) = (Input::default(), String::new());
+        return Ok(NativeCall { agent, native, event: None, input, project });
+    };
+    let mut input = common(agent, event, native, &payload, &env);
+    let adapter = adapter(agent);
+    let project = adapter.project.and_then(env).filter(|path| !path.is_empty());
+    if event.contract().tool_matched
+        && let Some(value) = value(&payload, &["tool_input", "toolInput", "toolArgs"])
+    {
+        input.tool_input =
+            Some(native.arguments(value).map_err(|cause| fail(Some(native), cause))?);
+    }
+    let wanted = (adapter.refine)(native, &payload, &mut input);
+    if let Wanted::Unusable(cause) = wanted {
+        return Err(fail(Some(native), cause));
+    }
+    if event.contract().tool_matched {
+        let Some(tool) = input.tool_name.as_deref().filter(|tool| !tool.is_empty()) else {
+            return Err(fail(Some(native), "it is about a tool, but names none".to_owned()));
+        };
+        if tool.len() > tools::LONGEST {
+            return Err(fail(Some(native), "its tool has a name of no tool's length".to_owned()));
+        }
+        input.tool_kinds = agent.toolset().kinds(tool, &payload);
+        input.tool_input.get_or_insert_default();
+    }
+    input.native = Some(Value::Object(payload));
+    let event = (wanted == Wanted::Yes).then_some(event);
+    let project = project.unwrap_or_else(|| input.cwd.clone());
+    Ok(NativeCall { agent, native, event, input, project })
+}
+
+/// Whether an event is to be dispatched at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Yes,
+    No,
+    /// Its payload can't be used, and why.
+    Unusable(String),
+}
+
+/// Leaves the input as the common reading made it.
+pub(super) fn plain(_: &NativeEvent, _: &JsonObject, _: &mut Input) -> Wanted {
+    Wanted::Yes
+}
+
+impl NativeEvent {
+    /// Reads the arguments of a tool call. What can't be read keeps an event that decides from being
+    /// about nothing; a hook that only hears of the call gets it as it is.
+    pub(super) fn arguments(&self, value: &Value) -> Result<JsonObject, String> {
+        match arguments(value) {
+            Err(_) if !self.is_deciding() => Ok(one_argument(value)),
+            read => read,
+        }
+    }
+}
+
+fn unnamed(hint: Option<&str>) -> String {
+    match hint {
+        Some(hint) => format!("it names no event, and `{hint}` is none of this agent's"),
+        None => "it names no event, and none was given".to_owned(),
+    }
+}
+
+/// Reads what agents say alike, whichever spelling they chose.
+fn common(
+    agent: Agent,
+    event: Event,
+    native: &NativeEvent,
+    payload: &JsonObject,
+    env: impl Fn(&str) -> Option<String>,
+) -> Input {
+    let text = |keys: &[&str]| text(payload, keys);
+    let value = |keys: &[&str]| value(payload, keys);
+    let tool_matched = event.contract().tool_matched;
+    // Whichever of them says something; a list of parts as it is, in JSON.
+    let prompts = || ["submitted_prompt", "prompt"].iter().filter_map(|key| value(&[*key]));
+    let prompt = prompts().map(spoken).find(|prompt| !prompt.is_empty()).map(Into::into);
+    let error = text(&["error", "error_message"])
+        .or_else(|| Some(payload.get("error")?.get("message")?.as_str()?.to_owned()));
+    let mut input = Input::default();
+    input.session_id =
+        text(&["session_id", "sessionId", "conversation_id", "trajectory_id"]).unwrap_or_default();
+    input.cwd = working_directory(payload, env);
+    input.hook_event_name = Some(event);
+    input.agent_name = Some(agent.name().to_owned());
+    input.model_id = text(&["model", "model_name"]);
+    input.turn_id = text(&["turn_id", "prompt_id", "generation_id", "execution_id"]);
+    // Copilot's word for a session that is not resumed.
+    input.source = text(&["source", "trigger"])
+        .map(|source| if source == "new" { "startup".to_owned() } else { source });
+    input.reason = text(&["reason", "stop_reason", "stopReason", "status"]).or(error.clone());
+    if tool_matched {
+        input.tool_name = text(&["tool_name", "toolName"]).or(native.tool.map(str::to_owned));
+        input.tool_use_id = text(&["tool_call_id", "tool_use_id", "toolCallId", "toolUseId"]);
+    }
+    match event {
+        // Who does not say how a session began has no other way to begin one.
+        Event::SessionStart if input.source.is_none() => input.source = Some("startup".to_owned()),
+        Event::PostToolUse => {
+            let failed = native.failed_tool || error.is_some();
+            input.tool_response =
+                value(&["tool_response", "tool_result", "toolResult", "tool_output"])
+                    .cloned()
+                    .or(error.map(Value::String));
+            let failed = failed || fails(input.tool_response.as_ref());
+            input.tool_error = Some(failed);
+            input.tool_duration_ms = value(&["duration_ms", "duration"]).and_then(milliseconds);
+        }
+        Event::UserPromptSubmit => input.prompt = prompt.or(text(&["prompt"])),
+        Event::Stop | Event::SubagentStop => {
+            input.stop_response = text(&["last_assistant_message", "prompt_response"]);
+            input.last_user_message = prompt;
+        }
+        Event::Notification => input.notification_message = text(&["message"]),
+        Event::OnToolApprovalDecision => input.approval_decision = Some("deny".to_owned()),
+        Event::TurnEnd => input.reason = input.reason.take().or(Some("interrupted".to_owned())),
+        Event::AfterCompaction => input.summary = text(&["compact_summary"]),
+        _ => {}
+    }
+    for key in Input::CARRIED {
+        if let Some(value) = payload.get(key).filter(|value| !value.is_null()) {
+            input.extra.insert(key.to_owned(), value.clone());
+        }
+    }
+    input
+}
+
+/// Returns whether a tool's response says itself that the call failed.
+fn fails(response: Option<&Value>) -> bool {
+    let Some(Value::Object(response)) = response else { return false };
+    let kind = text(response, &["result_type", "resultType"]);
+    kind.is_some_and(|kind| kind != "success")
+        || value(response, &["error"]).is_some()
+        || value(response, &["is_error", "isError"]) == Some(&Value::Bool(true))
+}
+
+fn milliseconds(value: &Value) -> Option<u64> {
+    // Some agents write a fraction; the digits before the point are enough.
+    value.as_u64().or_else(|| value.to_string().split('.').next()?.parse().ok())
+}
+
+/// Returns the working directory: the payload's, else the agent's project.
+fn working_directory(payload: &JsonObject, env: impl Fn(&str) -> Option<String>) -> String {
+    const PROJECT: [&str; 5] = [
+        "CURSOR_PROJECT_DIR",
+        "FACTORY_PROJECT_DIR",
+        "QWEN_PROJECT_DIR",
+        "GEMINI_PROJECT_DIR",
+        "CLAUDE_PROJECT_DIR",
+    ];
+    let nonempty = |text: &String| !text.is_empty();
+    let roots = || Some(payload.get("workspace_roots")?.get(0)?.as_str()?.to_owned());
+    let inner = || Some(payload.get("tool_info")?.get("cwd")?.as_str()?.to_owned());
+    text(payload, &["cwd"])
+        .filter(nonempty)
+        .or_else(|| inner().filter(nonempty))
+        .or_else(|| roots().filter(nonempty))
+        .or_else(|| PROJECT.iter().find_map(|name| env(name).filter(nonempty)))
+        .unwrap_or_default()
+}

@@ -1,0 +1,107 @@
+//! Windsurf's Cascade: exit code 2 is its only answer.
+
+use serde_json::Value;
+
+use super::answer::Answer;
+use super::native::{Ask, Deny, NativeEvent};
+use super::payload::text;
+use super::plan::Plan;
+use super::read::Wanted;
+use super::{Adapter, Agent};
+use hookexec::event::Event;
+use hookexec::wire::{Input, JsonObject};
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    agent: Agent::Windsurf,
+    name: "windsurf",
+    title: "Windsurf",
+    events: &EVENTS,
+    project: None,
+    plugin: None,
+    refine,
+    write,
+};
+
+const fn before(name: &'static str, tool: &'static str) -> NativeEvent {
+    NativeEvent::new(name, Event::PreToolUse).tool(tool).deny(Deny::Blocks).ask(Ask::Denies)
+}
+
+const fn after(name: &'static str, tool: &'static str) -> NativeEvent {
+    NativeEvent::new(name, Event::PostToolUse).tool(tool)
+}
+
+static EVENTS: [NativeEvent; 12] = [
+    NativeEvent::new("pre_user_prompt", Event::UserPromptSubmit).deny(Deny::Blocks),
+    before("pre_run_command", "run_command"),
+    before("pre_write_code", "write_code"),
+    before("pre_read_code", "read_code"),
+    before("pre_mcp_tool_use", "mcp_tool"),
+    after("post_run_command", "run_command"),
+    after("post_write_code", "write_code"),
+    after("post_read_code", "read_code"),
+    after("post_mcp_tool_use", "mcp_tool"),
+    NativeEvent::new("post_cascade_response", Event::Stop),
+    NativeEvent::unmapped("post_cascade_response_with_transcript"),
+    NativeEvent::unmapped("post_setup_worktree"),
+];
+
+fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
+    let empty = JsonObject::new();
+    let info = match payload.get("tool_info").and_then(Value::as_object) {
+        Some(info) => info,
+        None if native.is_deciding() => {
+            return Wanted::Unusable("its `tool_info` is not an object".to_owned());
+        }
+        None => &empty,
+    };
+    match native.event {
+        Some(Event::UserPromptSubmit) => input.prompt = text(info, &["user_prompt"]),
+        Some(Event::Stop) => input.stop_response = text(info, &["response"]),
+        Some(_) => {
+            let mut arguments = info.clone();
+            if let Err(cause) = rename_command(&mut arguments)
+                && native.is_deciding()
+            {
+                return Wanted::Unusable(cause);
+            }
+            if native.event == Some(Event::PostToolUse) {
+                input.tool_response = input.tool_response.take().or_else(|| {
+                    ["response", "mcp_result"].iter().find_map(|key| arguments.remove(*key))
+                });
+            }
+            if native.tool == Some("mcp_tool") {
+                let named = |key: &str| text(info, &[key]).unwrap_or_default();
+                let (server, tool) = (named("mcp_server_name"), named("mcp_tool_name"));
+                input.tool_name = (!tool.is_empty()).then(|| format!("mcp__{server}__{tool}"));
+                let given = info.get("mcp_tool_arguments");
+                arguments = match given.map(|given| native.arguments(given)) {
+                    Some(Ok(arguments)) => arguments,
+                    Some(Err(cause)) => return Wanted::Unusable(cause),
+                    None => empty.clone(),
+                };
+            }
+            input.tool_input = Some(arguments);
+        }
+        None => {}
+    }
+    Wanted::Yes
+}
+
+/// Gives the command line the word that every other agent has for it.
+///
+/// # Errors
+/// When another command stands there under that word: nobody knows which one is run.
+fn rename_command(arguments: &mut JsonObject) -> Result<(), String> {
+    let line = arguments.get("command_line");
+    if arguments.get("command").is_some_and(|command| line.is_some_and(|line| line != command)) {
+        return Err("its `tool_info` says `command` and `command_line`, and not the same".into());
+    }
+    if let Some(command) = arguments.remove("command_line") {
+        arguments.insert("command".to_owned(), command);
+    }
+    Ok(())
+}
+
+fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+    if plan.denies() { Answer::refusal(&plan.reason) } else { Answer::silence() }
+}

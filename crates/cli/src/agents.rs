@@ -1,0 +1,142 @@
+//! `hookexec agents`: what each coding agent can be told.
+
+use std::fmt::Write as _;
+
+use hookexec::event::{Event, Rewrite as Rewritten};
+use hookexec_agents::{Agent, Ask, Deny, NativeEvent, Response, Rewrite};
+
+use super::error::CommandError;
+use super::exit::Exit;
+use super::output::{self, Format};
+use super::run::AgentParser;
+use super::table::Table;
+
+/// Shows the coding agents, their events and what each of them does with an answer
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec agents codex")]
+pub(crate) struct Args {
+    /// Only these agents
+    #[arg(value_name = "AGENT", value_parser = AgentParser)]
+    agents: Vec<Agent>,
+    /// How to show them
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+impl Args {
+    pub(crate) fn execute(self) -> Result<Exit, CommandError> {
+        let chosen: Vec<Agent> =
+            if self.agents.is_empty() { Agent::all().collect() } else { self.agents };
+        let sections = |section: fn(Agent) -> String| -> String {
+            chosen.iter().map(|agent| section(*agent)).collect::<Vec<_>>().join("\n")
+        };
+        match self.format {
+            Format::Json => {
+                let all: Vec<_> = chosen.iter().map(|agent| described(*agent)).collect();
+                output::print_json(&all)?;
+            }
+            Format::Text => output::print(&sections(page))?,
+            Format::Markdown => output::print(&sections(section))?,
+        }
+        Ok(Exit::Success)
+    }
+}
+
+fn described(agent: Agent) -> serde_json::Value {
+    let tools: serde_json::Map<_, _> =
+        agent.tools().map(|(name, kinds)| (name.to_owned(), kinds.into())).collect();
+    serde_json::json!({
+        "name": agent.name(),
+        "title": agent.title(),
+        "events": agent.events(),
+        "tools": tools,
+    })
+}
+
+fn page(agent: Agent) -> String {
+    format!("{} ({agent})\n\n{}", agent.title(), table(agent, "").text())
+}
+
+fn section(agent: Agent) -> String {
+    let mut text = format!("### {} (`{agent}`)\n\n{}", agent.title(), table(agent, "`").markdown());
+    let names = |wanted: &dyn Fn(&NativeEvent) -> bool| -> Vec<String> {
+        let names = agent.events().iter().filter(|native| wanted(native));
+        names.map(|native| format!("`{}`", native.name)).collect()
+    };
+    let silent = names(&|native| native.event.is_none());
+    if !silent.is_empty() {
+        let _ = writeln!(text, "\nAnswered with silence: {}.", silent.join(", "));
+    }
+    let mut kinds: Vec<String> = Vec::new();
+    for (kind, _) in hookexec::tools::TOOL_KINDS {
+        let tools = agent.tools().filter(|(_, kinds)| kinds.contains(&kind));
+        let tools: Vec<String> = tools.map(|(tool, _)| format!("`{tool}`")).collect();
+        if !tools.is_empty() {
+            kinds.push(format!("`{kind}` is {}", tools.join(", ")));
+        }
+    }
+    let _ = writeln!(text, "\nTools: {}.", kinds.join("; "));
+    text
+}
+
+fn table(agent: Agent, quote: &str) -> Table<9> {
+    let mut table = Table::new([
+        "its event",
+        "event",
+        "deny",
+        "ask",
+        "allow",
+        "changed arguments",
+        "changed response",
+        "context",
+        "also",
+    ]);
+    for native in agent.events() {
+        if let Some(event) = native.event {
+            let name = format!("{quote}{}{quote}", native.name);
+            let event_name = format!("{quote}{event}{quote}");
+            let [deny, ask, allow, rewrite, response, context, also] = row(native, event)
+                .map(|cell| if cell.is_empty() { "-".to_owned() } else { cell.to_owned() });
+            table.row([name, event_name, deny, ask, allow, rewrite, response, context, also]);
+        }
+    }
+    table
+}
+
+fn row(native: &NativeEvent, event: Event) -> [&'static str; 7] {
+    let rewritten = event.contract().rewrite;
+    [
+        match native.deny {
+            Deny::Blocks => "blocks",
+            Deny::Tells | Deny::TellsAsContext => "the model reads it beside the response",
+            Deny::GoesOn => "goes on working",
+            _ => "",
+        },
+        match native.ask {
+            Ask::Asks => "asks",
+            Ask::Silence => "silence: it asks anyway",
+            Ask::Denies => "denied",
+            _ => "",
+        },
+        if native.allow { "said" } else { "" },
+        match native.rewrite {
+            Rewrite::Takes => "taken",
+            Rewrite::TakesWithAllow => "taken, as an allow",
+            _ if rewritten == Rewritten::ToolInput => "denied",
+            _ => "",
+        },
+        match native.response {
+            Response::Takes => "taken",
+            Response::AsReason => "taken, as a denial",
+            _ if rewritten == Rewritten::ToolResponse => "lost",
+            _ => "",
+        },
+        if native.context { "reaches the model" } else { "" },
+        match (native.system_message, native.stop) {
+            (true, true) => "message, end of turn",
+            (true, false) => "message",
+            (false, true) => "end of turn",
+            (false, false) => "",
+        },
+    ]
+}

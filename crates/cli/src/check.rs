@@ -1,0 +1,330 @@
+//! `hookexec check`: all that is wrong with the hooks files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hookexec::config::{Diagnostic, Severity};
+use hookexec::executor::{Check, WorstCase};
+use hookexec::handlers::process::ProcessCheck;
+use hookexec::lifecycle::DeclaredEvents;
+use hookexec::{Executor, Registry};
+use hookexec_agents::{Agent, NativeEvent};
+use serde::Serialize;
+
+use super::config::ConfigArgs;
+use super::error::CommandError;
+use super::exit::Exit;
+use super::report::counted;
+use super::runtime::{PATIENCE, Runtime};
+use super::scripts::{Missing, missing};
+use super::shell_texts::ShellTexts;
+use super::{from, install, output};
+
+/// Checks the hooks files: every problem of every file at once
+///
+/// Exits with 0 when nothing is wrong or there are warnings only, and with 78 when there are errors:
+/// then nothing would run.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec check hooks.yaml")]
+pub(crate) struct Args {
+    /// Only these hooks files, and the managed ones; does not look whether they are approved
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    config: ConfigArgs,
+
+    /// Warn about hooks that this host never calls, and that may take longer than a coding agent
+    /// waits: a coding agent, docker-agent, picoclaw
+    #[arg(long, value_name = "HOST", value_parser = host)]
+    host: Option<DeclaredEvents>,
+
+    /// Warn when the hooks of an event may take longer together [default: with a coding agent, what
+    /// `install` sets]
+    #[arg(long, value_name = "SECONDS", value_parser = from::seconds)]
+    within: Option<Duration>,
+
+    /// Start every process and see whether it returns the greeting, when nothing else is wrong
+    #[arg(long)]
+    start: bool,
+
+    /// How to write the problems
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// With the lines they stand on, for people
+    Text,
+    /// One object, for programs
+    Json,
+}
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        let config = self.config();
+        let options = config.options()?;
+        let mut check = Executor::check(&options, Registry::with_shipped_builtins());
+        if check.files.is_empty() && check.problems.is_empty() {
+            return Err(CommandError::no_files());
+        }
+        if let Some(host) = &self.host {
+            let unfired = host.unfired(check.configured());
+            check.add(unfired.into_iter().map(Diagnostic::from));
+        }
+        let commands = commands(&check, &options.working_dir.unwrap_or_default());
+        check.add(commands);
+        check.add(late(&self.moments(&check.worst_cases), self.agent()));
+        let mut processes = Vec::new();
+        if self.start && !check.problems.has_errors() {
+            processes = self.start()?;
+            check.add(processes.iter().filter_map(unwelcome));
+        }
+        let count =
+            |severity| check.problems.iter().filter(|problem| problem.severity == severity).count();
+        let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+        match self.format {
+            Format::Json => output::print_json(&Report::of(&check, errors, warnings, &processes))?,
+            Format::Text => {
+                if !check.problems.is_empty() {
+                    output::talk(&check.problems.render(true));
+                }
+                for process in processes.iter().filter(|process| process.problem.is_none()) {
+                    output::print(&format!(
+                        "process `{}` returned the greeting within {:.0?}\n",
+                        process.name, process.elapsed
+                    ))?;
+                }
+                output::print(&format!(
+                    "{} in {}: {}, {}\n",
+                    counted(check.hooks, "hook"),
+                    counted(check.files.len(), "file"),
+                    counted(errors, "error"),
+                    counted(warnings, "warning"),
+                ))?;
+            }
+        }
+        Ok(if errors > 0 { Exit::Config } else { Exit::Success })
+    }
+
+    /// Returns which files are checked.
+    fn config(&self) -> ConfigArgs {
+        if self.files.is_empty() {
+            return self.config.clone();
+        }
+        self.config.clone().only(&self.files)
+    }
+
+    /// Returns what somebody waits for, and how long.
+    fn moments<'c>(&self, worst_cases: &'c [WorstCase]) -> Vec<Moment<'c>> {
+        let Some(agent) = self.agent() else {
+            let alone =
+                |case| Some(Moment { native: None, cases: vec![case], limit: self.within? });
+            return worst_cases.iter().filter_map(alone).collect();
+        };
+        let moment = |native: &'static NativeEvent| {
+            // All of our events of one moment fire in turn, while the agent waits.
+            let fires = native.fires(agent);
+            let cases = worst_cases.iter().filter(|case| fires.contains(&case.event)).collect();
+            let (_, usual) = install::limits(agent, native, install::TIMEOUT);
+            let limit = self.within.unwrap_or(Duration::from_secs(usual));
+            Moment { native: Some(native), cases, limit }
+        };
+        let mut moments: Vec<Moment<'_>> = agent.events().iter().map(moment).collect();
+        // Some agents have an event for each kind of tool; the first stands for all.
+        moments.dedup_by(|next, first| next.cases == first.cases);
+        moments
+    }
+
+    /// Returns the coding agent that is the host.
+    fn agent(&self) -> Option<Agent> {
+        let host = self.host.as_ref()?;
+        Agent::all().find(|agent| agent.title() == host.host())
+    }
+
+    /// Starts every process, and stops it again.
+    fn start(&self) -> Result<Vec<ProcessCheck>, CommandError> {
+        let executor = self.config().executor()?;
+        let runtime = Runtime::new()?;
+        runtime.run(async {
+            let checks = executor.processes().check().await;
+            executor.shutdown(PATIENCE).await;
+            checks
+        })
+    }
+}
+
+/// Returns what is wrong with the commands of hooks: programs and scripts that are not there (they
+/// may be when the hook runs), and texts that no shell can run.
+fn commands(check: &Check, project: &Path) -> Vec<Diagnostic> {
+    let mut texts = ShellTexts::default();
+    let mut problems = Vec::new();
+    for hook in check.configured() {
+        let place = hook.key_locations.get("command").unwrap_or(&hook.location);
+        let warning = |missing: Missing| Diagnostic::warning(missing.what).hint(missing.hint);
+        let missing = missing(hook, project).into_iter().map(warning);
+        let found = missing.chain(texts.problems(hook));
+        problems.extend(found.map(|problem| problem.at(place.clone())));
+    }
+    problems
+}
+
+/// What somebody waits for.
+struct Moment<'c> {
+    /// What the agent calls it.
+    native: Option<&'static NativeEvent>,
+    cases: Vec<&'c WorstCase>,
+    limit: Duration,
+}
+
+impl Moment<'_> {
+    /// Returns how long its hooks may take by their own timeouts; one without has the time that is left.
+    fn time(&self) -> Duration {
+        self.cases.iter().map(|case| case.stated_until_verdict()).sum()
+    }
+
+    fn told(&self) -> String {
+        let names: Vec<String> =
+            self.cases.iter().map(|case| format!("`{}`", case.event)).collect();
+        let at = self.native.map(|native| format!(" at {}", native.name)).unwrap_or_default();
+        format!("{:?}{at} ({})", self.time(), names.join(", "))
+    }
+}
+
+/// Returns warnings of moments whose hooks may take too long, one for each limit.
+fn late(moments: &[Moment<'_>], agent: Option<Agent>) -> Vec<Diagnostic> {
+    let mut by_limit: BTreeMap<Duration, Vec<&Moment<'_>>> = BTreeMap::new();
+    for moment in moments.iter().filter(|moment| moment.time() > moment.limit) {
+        by_limit.entry(moment.limit).or_default().push(moment);
+    }
+    let warning = |(limit, moments): (Duration, Vec<&Moment<'_>>)| {
+        let told: Vec<String> = moments.iter().map(|moment| moment.told()).collect();
+        let problem = Diagnostic::warning(format!(
+            "an answer is due within {limit:?}, and hooks may take longer together: {}",
+            told.join(", ")
+        ));
+        let wait = agent.and_then(|agent| Some((agent, longer_wait(agent, &moments)?)));
+        let hint = format!(
+            "a late answer counts as none. Lower the `timeout`, set a `deadline`{}",
+            wait.map(|(agent, wait)| {
+                format!(
+                    ", or raise the agent's timeout: `hookexec install {agent} --timeout {wait}`"
+                )
+            })
+            .unwrap_or_default()
+        );
+        let first = moments.first().and_then(|moment| moment.cases.first());
+        match first {
+            Some(case) => problem.hint(hint).at(case.location.clone()),
+            None => problem.hint(hint),
+        }
+    };
+    by_limit.into_iter().map(warning).collect()
+}
+
+/// Returns for which `install --timeout` the agent would wait long enough at all of `moments`, if for any.
+fn longer_wait(agent: Agent, moments: &[&Moment<'_>]) -> Option<u64> {
+    let wait = install::timeout_for(moments.iter().map(|moment| moment.time()).max()?)?;
+    let suffices = |moment: &&Moment<'_>| {
+        moment.native.is_some_and(|native| {
+            moment.time() <= Duration::from_secs(install::limits(agent, native, wait).1)
+        })
+    };
+    moments.iter().all(suffices).then_some(wait)
+}
+
+fn host(name: &str) -> Result<DeclaredEvents, String> {
+    hookexec_agents::events_of_host(name).map_err(|error| {
+        let known: Vec<&str> = hookexec_agents::known_hosts().collect();
+        format!("{error}; known hosts: {}", known.join(", "))
+    })
+}
+
+/// Returns the problem of a process that did not return the greeting.
+fn unwelcome(process: &ProcessCheck) -> Option<Diagnostic> {
+    let problem = process.problem.as_ref()?;
+    Some(Diagnostic::error(problem).at(process.location.clone()))
+}
+
+#[derive(Serialize)]
+struct Report<'c> {
+    files: Vec<String>,
+    hooks: usize,
+    errors: usize,
+    warnings: usize,
+    problems: Vec<Problem<'c>>,
+    /// How long the hooks of each event may take.
+    worst_cases: &'c [WorstCase],
+    /// With `--start`: what came of each process.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    processes: Vec<Started<'c>>,
+}
+
+#[derive(Serialize)]
+struct Started<'c> {
+    name: &'c str,
+    ok: bool,
+    elapsed_ms: u128,
+}
+
+#[derive(Serialize)]
+struct Problem<'c> {
+    severity: &'static str,
+    message: &'c str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'c str>,
+    #[serde(flatten)]
+    place: Option<Place>,
+}
+
+/// From 1, in characters, as editors count.
+#[derive(Serialize)]
+struct Place {
+    file: String,
+    line: usize,
+    column: usize,
+}
+
+impl<'c> Report<'c> {
+    fn of(check: &'c Check, errors: usize, warnings: usize, processes: &'c [ProcessCheck]) -> Self {
+        Self {
+            files: check.files.iter().map(|path| path.display().to_string()).collect(),
+            hooks: check.hooks,
+            errors,
+            warnings,
+            problems: check.problems.iter().map(Problem::of).collect(),
+            worst_cases: &check.worst_cases,
+            processes: processes.iter().map(Started::of).collect(),
+        }
+    }
+}
+
+impl<'c> Started<'c> {
+    fn of(process: &'c ProcessCheck) -> Self {
+        Self {
+            name: &process.name,
+            ok: process.problem.is_none(),
+            elapsed_ms: process.elapsed.as_millis(),
+        }
+    }
+}
+
+impl<'c> Problem<'c> {
+    fn of(diagnostic: &'c Diagnostic) -> Self {
+        Self {
+            severity: match diagnostic.severity {
+                Severity::Warning => "warning",
+                _ => "error",
+            },
+            message: &diagnostic.message,
+            hint: diagnostic.hint.as_deref(),
+            place: diagnostic.location.as_ref().map(|location| Place {
+                file: location.path().display().to_string(),
+                line: location.line(),
+                column: location.column(),
+            }),
+        }
+    }
+}

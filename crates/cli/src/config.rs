@@ -1,0 +1,260 @@
+//! Which hooks files count, for every subcommand that reads them.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use hookexec::config::Diagnostics;
+use hookexec::handlers::depth;
+use hookexec::load::{self, LoadOptions};
+use hookexec::trust::Trust;
+use hookexec::{Config, Executor, Registry};
+
+use super::error::{CommandError, NO_FILES, warn};
+
+/// Loads a configuration.
+pub(crate) type Loader = Box<dyn Fn() -> Result<crate::server::Loaded, Diagnostics> + Send + Sync>;
+
+/// Which hooks files count.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Hooks files")]
+pub(crate) struct ConfigArgs {
+    /// A hooks file, in addition to those that are found; may be given more than once
+    #[arg(long, value_name = "FILE")]
+    config: Vec<PathBuf>,
+
+    /// The project: where hooks run, and where its hooks file is looked for [default: the current
+    /// directory]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+
+    /// Takes the hooks of this agent out of whole docker-agent files
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+
+    /// Leaves the user's and the project's files out: only the files named, and the managed ones
+    #[arg(long)]
+    isolated: bool,
+
+    /// Whether the project's files could not be read in time.
+    #[arg(skip)]
+    without_project: bool,
+}
+
+impl ConfigArgs {
+    /// Returns the arguments that name these files and nothing else.
+    pub(crate) fn of_files(files: &[PathBuf]) -> Self {
+        Self {
+            config: files.to_vec(),
+            cwd: None,
+            agent: None,
+            isolated: false,
+            without_project: false,
+        }
+    }
+
+    /// Adds `files`, and leaves out those that are found.
+    pub(crate) fn only(mut self, files: &[PathBuf]) -> Self {
+        self.config.extend_from_slice(files);
+        self.isolated = true;
+        self
+    }
+
+    /// Returns the arguments on a command line that name the same files, for another process.
+    pub(crate) fn arguments(&self) -> Vec<OsString> {
+        let files = self.config.iter().flat_map(|file| ["--config".into(), file.into()]);
+        let cwd = self.cwd.iter().flat_map(|path| ["--cwd".into(), path.into()]);
+        let agent = self.agent.iter().flat_map(|name| ["--agent".into(), name.into()]);
+        let isolated = self.isolated.then(|| "--isolated".into());
+        files.chain(cwd).chain(agent).chain(isolated).collect()
+    }
+
+    /// Makes `directory` the project, unless one was given or it isn't there.
+    pub(crate) fn in_project(mut self, directory: &str) -> Self {
+        if self.cwd.is_none() && Path::new(directory).is_dir() {
+            self.cwd = Some(directory.into());
+        }
+        self
+    }
+
+    /// Takes the project's files for one that can't be loaded.
+    pub(crate) fn without_project(self) -> Self {
+        Self { without_project: true, ..self }
+    }
+
+    /// Loads the configuration and builds its executor; warns about guards that do not run.
+    pub(crate) fn executor(&self) -> Result<Executor, CommandError> {
+        self.executor_telling(warn)
+    }
+
+    /// Like [`executor`](Self::executor), but `tell` gets the warnings that no verdict repeats.
+    pub(crate) fn executor_telling(&self, tell: impl Fn(&str)) -> Result<Executor, CommandError> {
+        let loaded = self.loaded()?;
+        loaded.absences().for_each(|absence| tell(&absence));
+        loaded.failures().for_each(|failure| warn(&failure.to_string()));
+        loaded.executor()
+    }
+
+    /// Like [`executor`](Self::executor), but no decision is recorded.
+    pub(crate) fn executor_unrecorded(&self) -> Result<Executor, CommandError> {
+        let mut loaded = self.loaded()?;
+        loaded.absences().for_each(|absence| warn(&absence));
+        loaded.failures().for_each(|failure| warn(&failure.to_string()));
+        loaded.files.config.audit.clear();
+        loaded.executor()
+    }
+
+    /// Loads the configuration, to run it.
+    pub(crate) fn loaded(&self) -> Result<Loaded, CommandError> {
+        not_too_deep()?;
+        let options = self.options()?;
+        let files = load::Loaded::load(&options).map_err(|_| all_problems(&options))?;
+        Ok(Loaded { files, options })
+    }
+
+    /// Returns the project, and what loads its configuration any number of times.
+    pub(crate) fn loader(&self) -> Result<(PathBuf, Loader), CommandError> {
+        not_too_deep()?;
+        let options = self.options()?;
+        let load = move || {
+            let files = load::Loaded::load(&options)?;
+            let loaded = Loaded { files, options: options.clone() };
+            left_out(&loaded.files.config).for_each(|file| warn(&file));
+            loaded.failures().for_each(|failure| warn(&failure.to_string()));
+            let files = loaded.files.config.files.clone();
+            let places = loaded.files.places(&options);
+            Ok(crate::server::Loaded::new(loaded.build()?).with_files(files, places))
+        };
+        Ok((self.project()?, Box::new(load)))
+    }
+
+    /// Loads the configuration, to show it: with the hooks of files that do not count.
+    pub(crate) fn load(&self) -> Result<load::Loaded, CommandError> {
+        let mut options = self.options()?;
+        options.only_show = true;
+        let files = load::Loaded::load(&options).map_err(CommandError::config)?;
+        failures(&files).for_each(|failure| warn(&failure.to_string()));
+        Ok(files)
+    }
+
+    /// Returns what to load.
+    pub(crate) fn options(&self) -> Result<LoadOptions, CommandError> {
+        let mut options = LoadOptions::default();
+        options.working_dir = Some(self.project()?);
+        options.files.clone_from(&self.config);
+        options.agent.clone_from(&self.agent);
+        options.isolated = self.isolated;
+        options.without_project = self.without_project;
+        Ok(options)
+    }
+
+    /// Returns whether the files that count are those found in the project.
+    pub(crate) fn is_default(&self) -> bool {
+        self.config.is_empty() && self.agent.is_none() && !self.isolated
+    }
+
+    /// Returns the project's directory, absolute and without links.
+    pub(crate) fn project(&self) -> Result<PathBuf, CommandError> {
+        project(self.cwd.as_deref())
+    }
+}
+
+/// Returns the project's directory, absolute; the current one unless another is named.
+pub(crate) fn project(named: Option<&Path>) -> Result<PathBuf, CommandError> {
+    let directory = named.unwrap_or_else(|| Path::new("."));
+    let absolute = match named {
+        // As the system knows it, which is without links.
+        None => std::env::current_dir(),
+        Some(directory) => directory.canonicalize(),
+    };
+    let absolute = absolute.and_then(|path| {
+        if path.is_dir() { Ok(path) } else { Err(std::io::ErrorKind::NotADirectory.into()) }
+    });
+    absolute.map_err(|error| {
+        CommandError::usage(format!("can't work in {}: {error}", directory.display()))
+    })
+}
+
+/// Checks that no hook called this process for the hook itself to run again.
+pub(crate) fn not_too_deep() -> Result<(), CommandError> {
+    depth::check(std::env::var_os("HOOKEXEC_DEPTH").as_deref())
+        .map_err(|error| CommandError::usage(error.to_string()))
+}
+
+/// A configuration that is to run.
+pub(crate) struct Loaded {
+    files: load::Loaded,
+    options: LoadOptions,
+}
+
+impl Loaded {
+    /// Returns which guards do not run, although somebody may count on them, and no verdict says so.
+    pub(crate) fn absences(&self) -> impl Iterator<Item = String> {
+        let nothing = self.files.config.files.is_empty() && self.files.config.failed.is_empty();
+        let nothing = nothing.then(|| format!("{NO_FILES}: nothing is guarded"));
+        nothing.into_iter().chain(left_out(&self.files.config))
+    }
+
+    /// Returns which files, and which hooks of approved files, fail.
+    pub(crate) fn failures(&self) -> impl Iterator<Item = Unavailable> {
+        failures(&self.files)
+    }
+
+    /// Builds the executor.
+    pub(crate) fn executor(self) -> Result<Executor, CommandError> {
+        let options = self.options.clone();
+        self.build().map_err(|_| all_problems(&options))
+    }
+
+    fn build(self) -> Result<Executor, Diagnostics> {
+        let mut builder =
+            Executor::builder(self.files.config).registry(Registry::with_shipped_builtins());
+        if let Some(project) = &self.options.working_dir {
+            builder = builder.working_dir(project);
+        }
+        builder.build()
+    }
+}
+
+/// Why hooks fail, and what the user can do.
+pub(crate) struct Unavailable {
+    /// What a verdict says, too, when it is about the hooks.
+    pub(crate) cause: String,
+    line: String,
+}
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.line)
+    }
+}
+
+/// Loading and building each stop at their own errors; a person wants to see all of them at once.
+fn all_problems(options: &LoadOptions) -> CommandError {
+    CommandError::config(Executor::check(options, Registry::with_shipped_builtins()).problems)
+}
+
+fn failures(loaded: &load::Loaded) -> impl Iterator<Item = Unavailable> {
+    let files = loaded
+        .config
+        .failed
+        .iter()
+        .map(|file| Unavailable { cause: file.message(), line: file.notice() });
+    let approved = loaded.project_files.iter().filter(|file| file.trust == Trust::Approved);
+    let scripts = approved.filter_map(|file| {
+        let cause = file.refused.first()?.clone();
+        Some(Unavailable {
+            cause,
+            line: format!("{}: {}; {}", file.bundle.path.display(), file.problem()?, file.remedy()),
+        })
+    });
+    files.chain(scripts)
+}
+
+/// Returns which files are not read, and what to do about it.
+fn left_out(config: &Config) -> impl Iterator<Item = String> {
+    config.left_out.iter().map(|problem| match &problem.hint {
+        Some(hint) => format!("{problem}; {hint}"),
+        None => problem.to_string(),
+    })
+}

@@ -1,0 +1,359 @@
+//! `hookexec log`: reads the log of decisions.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use clap::builder::PossibleValue;
+use hookexec::audit::Expected;
+use hookexec::audit::{Filter, HookStatistics, Log, LogLine, Record, Statistics, Tail};
+use hookexec::load::Loaded;
+use hookexec::{Decision, Event};
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use super::config::ConfigArgs;
+use super::error::{CommandError, warn};
+use super::exit::Exit;
+use super::page::{self, Page};
+use super::report::counted;
+use super::run::EventParser;
+use super::runtime::Runtime;
+use super::{decisions_text, output};
+
+/// How often a log that is followed is looked at.
+const INTERVAL: Duration = Duration::from_millis(200);
+
+/// Shows what was decided: the records of an audit log, or what they say in numbers
+///
+/// A hooks file switches the log on with `audit: { path: FILE }`. Full files that were kept are
+/// read, too.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec log --decision deny --since 2h")]
+pub(crate) struct Args {
+    /// The log [default: that of the hooks files]
+    file: Option<PathBuf>,
+
+    /// Goes on as records are added, until a signal ends it
+    #[arg(short, long, conflicts_with_all = ["stats", "shadow"])]
+    follow: bool,
+
+    /// Only records of this event
+    #[arg(long, value_parser = EventParser)]
+    event: Option<Event>,
+
+    /// Only records of this decision
+    #[arg(long)]
+    decision: Option<DecisionWord>,
+
+    /// Only records in which this hook ran; by name, or as `hooks.yaml:5`
+    #[arg(long, value_name = "HOOK")]
+    hook: Option<String>,
+
+    /// Only records from this time on: `2026-03-21T10:00:00Z`, or `30m`, `2h`, `7d` ago
+    #[arg(long, value_name = "TIME", value_parser = since)]
+    since: Option<Timestamp>,
+
+    /// Counts: decisions and times of each hook, failures that let an event go on, hooks that never ran
+    #[arg(long)]
+    stats: bool,
+
+    /// What hooks in `mode: shadow` or `warn` would have changed
+    #[arg(long, conflicts_with = "stats")]
+    shadow: bool,
+
+    /// Writes all of it to a file, as one page that needs nothing else
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["follow", "stats", "shadow", "format"])]
+    html: Option<PathBuf>,
+
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For programs: a record a line, numbers as one object
+    Json,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum DecisionWord {
+    Allow,
+    Ask,
+    Deny,
+    None,
+}
+
+impl clap::ValueEnum for DecisionWord {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Allow, Self::Ask, Self::Deny, Self::None]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Allow => PossibleValue::new("allow"),
+            Self::Ask => PossibleValue::new("ask"),
+            Self::Deny => PossibleValue::new("deny"),
+            Self::None => PossibleValue::new("none").help("No hook had an opinion"),
+        })
+    }
+}
+
+/// The numbers of a log.
+#[derive(Debug, Serialize)]
+pub(super) struct Numbers {
+    #[serde(flatten)]
+    pub(super) statistics: Statistics,
+    pub(super) hooks: Vec<HookStatistics>,
+    /// Enabled hooks of the hooks files that no record has.
+    pub(super) never_ran: Vec<Named>,
+    pub(super) unreadable: usize,
+}
+
+/// A hook, and where it stands.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Named {
+    pub(super) name: String,
+    pub(super) source: String,
+}
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        let path = self.path()?;
+        if self.follow {
+            return self.follow(&path);
+        }
+        let log = Log::find(&path).map_err(|error| unreadable(&path, &error))?;
+        let filter = self.filter();
+        let (mut numbers, mut printed) = (self.numbers()?, Ok(()));
+        let (mut rows, mut page) = (String::new(), Page::default());
+        log.read(|line, _| match line {
+            LogLine::Record(record) if !filter.wants(&record) => {}
+            LogLine::Record(record) if self.counts() => {
+                numbers.statistics.add(&record);
+                if self.html.is_some() {
+                    page.add(*record);
+                }
+            }
+            LogLine::Record(record) => {
+                rows.push_str(&self.row(&record));
+                if rows.len() > 1 << 16 && printed.is_ok() {
+                    printed = self.print(&std::mem::take(&mut rows));
+                }
+            }
+            _ => numbers.unreadable += 1,
+        })
+        .map_err(|error| unreadable(&path, &error))?;
+        printed?;
+        if self.counts() {
+            numbers.hooks = numbers.statistics.hooks();
+            let ran = |hook: &Named| {
+                numbers.hooks.iter().any(|ran| ran.name == hook.name && ran.source == hook.source)
+            };
+            numbers.never_ran.retain(|hook| !ran(hook));
+            let sources = numbers.hooks.iter_mut().map(|hook| &mut hook.source);
+            for source in sources.chain(numbers.never_ran.iter_mut().map(|hook| &mut hook.source)) {
+                *source = shown(source).to_owned();
+            }
+            match (&self.html, self.format) {
+                (Some(file), _) => write_page(file, &page.html(&numbers, &self.filters()))?,
+                (None, Format::Json) => output::print_json(&numbers)?,
+                (None, Format::Text) => output::print(&decisions_text::numbers(&numbers))?,
+            }
+        } else {
+            self.print(&rows)?;
+        }
+        if numbers.unreadable > 0 {
+            let lines = counted(numbers.unreadable, "line");
+            warn(&format!("{lines} of the log can't be read: a record was cut, or is no record"));
+        }
+        Ok(Exit::Success)
+    }
+
+    fn print(&self, rows: &str) -> Result<(), CommandError> {
+        match self.format {
+            Format::Json => output::print_data(rows),
+            Format::Text => output::print(rows),
+        }
+    }
+
+    fn follow(&self, path: &Path) -> Result<Exit, CommandError> {
+        let mut tail = Tail::from_end(path).map_err(|error| unreadable(path, &error))?;
+        let filter = self.filter();
+        let following = async {
+            loop {
+                for line in tail.poll().map_err(|error| unreadable(path, &error))? {
+                    match line {
+                        LogLine::Record(record) if filter.wants(&record) => {
+                            self.print(&self.row(&record))?;
+                        }
+                        LogLine::Record(_) => {}
+                        _ => warn("a line of the log can't be read"),
+                    }
+                }
+                tokio::time::sleep(INTERVAL).await;
+            }
+        };
+        Runtime::new()?.run(following)?
+    }
+
+    /// Returns a record as it is shown; nothing when it has nothing to show.
+    fn row(&self, record: &Record) -> String {
+        if self.shadow {
+            return match self.format {
+                Format::Text => decisions_text::shadow(record),
+                Format::Json if record.would_change().next().is_some() => json_line(record),
+                Format::Json => String::new(),
+            };
+        }
+        match self.format {
+            Format::Text => decisions_text::record(record),
+            Format::Json => json_line(record),
+        }
+    }
+
+    /// Returns whether records are counted rather than shown.
+    fn counts(&self) -> bool {
+        self.stats || self.html.is_some()
+    }
+
+    fn filter(&self) -> Filter {
+        let mut filter = Filter::default();
+        filter.event = self.event;
+        filter.hook.clone_from(&self.hook);
+        filter.since = self.since;
+        filter.decision = self.decision.map(|word| match word {
+            DecisionWord::Allow => Expected::Is(Decision::Allow),
+            DecisionWord::Ask => Expected::Is(Decision::Ask),
+            DecisionWord::Deny => Expected::Is(Decision::Deny),
+            DecisionWord::None => Expected::Nothing,
+        });
+        filter
+    }
+
+    /// Returns which records are wanted, in words of the command line.
+    fn filters(&self) -> Vec<String> {
+        let decision = self.decision.and_then(|word| clap::ValueEnum::to_possible_value(&word));
+        [
+            self.event.map(|event| format!("--event {event}")),
+            decision.map(|word| format!("--decision {}", word.get_name())),
+            self.hook.as_ref().map(|hook| format!("--hook {hook}")),
+            self.since.map(|since| format!("--since {since:.0}")),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    fn path(&self) -> Result<PathBuf, CommandError> {
+        if let Some(path) = &self.file {
+            return Ok(path.clone());
+        }
+        let Loaded { config, project_files, .. } = self.config.load()?;
+        config.audit.first().map(|settings| settings.path.clone()).ok_or_else(|| {
+            let error = CommandError::usage("which log? No hooks file says `audit:`");
+            // What a file that is not approved says does not count.
+            let unapproved = project_files.iter().find_map(|file| {
+                Some(format!(
+                    "{}: {}; {}",
+                    file.bundle.path.display(),
+                    file.problem()?,
+                    file.remedy()
+                ))
+            });
+            let hint =
+                "name the file, or add `audit: { path: ~/.local/state/hookexec/audit.jsonl }`";
+            error.hint(unapproved.unwrap_or_else(|| hint.to_owned()))
+        })
+    }
+
+    /// Returns numbers of nothing yet, with every hook that is configured.
+    fn numbers(&self) -> Result<Numbers, CommandError> {
+        let mut never_ran = Vec::new();
+        if self.counts() {
+            let config = self.config.load()?;
+            never_ran.extend(
+                config
+                    .config
+                    .hooks
+                    .iter()
+                    .filter(|hook| hook.enabled)
+                    .map(|hook| Named { name: hook.label(), source: hook.location.absolute() }),
+            );
+        }
+        let statistics = Statistics::default();
+        Ok(Numbers { statistics, hooks: Vec::new(), never_ran, unreadable: 0 })
+    }
+}
+
+/// Returns a hook's place as it is shown: below the current directory from there.
+pub(super) fn shown(source: &str) -> &str {
+    static HERE: LazyLock<String> = LazyLock::new(|| {
+        let here = std::env::current_dir().and_then(|path| path.canonicalize());
+        here.map_or_else(|_| "/".to_owned(), |path| format!("{}/", path.display()))
+    });
+    source.strip_prefix(HERE.as_str()).unwrap_or(source)
+}
+
+fn json_line(record: &Record) -> String {
+    serde_json::to_string(record).unwrap_or_default() + "\n"
+}
+
+pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::usage(format!("can't read the log {}: {error}", path.display()))
+}
+
+/// Writes the page for its owner alone: it may hold inputs. A file that is no such page is left alone,
+/// the log and the hooks file above all.
+fn write_page(file: &Path, page: &str) -> Result<(), CommandError> {
+    let failed =
+        |error: io::Error| CommandError::usage(format!("can't write {}: {error}", file.display()));
+    if file.is_file() {
+        let old = std::fs::read(file).map_err(failed)?;
+        let ours = String::from_utf8_lossy(&old[..old.len().min(1024)]).contains(page::TITLE);
+        if !ours && !old.is_empty() {
+            let problem = format!("{} is there already and is no page of ours", file.display());
+            return Err(
+                CommandError::usage(problem).hint("name another file: `--html report.html`")
+            );
+        }
+        std::fs::remove_file(file).map_err(failed)?;
+    }
+    let mut options = OpenOptions::new();
+    options
+        .write(true)
+        .create(true)
+        .mode(0o600)
+        .open(file)
+        .and_then(|mut opened| opened.write_all(page.as_bytes()))
+        .map_err(failed)
+}
+
+fn since(text: &str) -> Result<Timestamp, String> {
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Ok(time);
+    }
+    let seconds = |unit: &str| match unit {
+        "s" => Some(1),
+        "m" => Some(60),
+        "h" => Some(3600),
+        "d" => Some(86_400),
+        _ => None,
+    };
+    text.char_indices()
+        .last()
+        .and_then(|(at, _)| text[..at].parse::<i64>().ok()?.checked_mul(seconds(&text[at..])?))
+        .and_then(|ago| Timestamp::now().checked_sub(SignedDuration::from_secs(ago)).ok())
+        .ok_or_else(|| {
+            "write a time (`2026-03-21T10:00:00Z`), or how long ago: `30m`, `2h`, `7d`".into()
+        })
+}

@@ -1,0 +1,436 @@
+//! Whether an agent would call hookexec at all.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use hookexec::Event;
+use hookexec::executor::Check;
+use hookexec_agents::{Agent, NativeEvent};
+
+use super::{Finding, codex, doubled, guards};
+use crate::from::firings;
+use crate::install::{on_search_path, timeout_for};
+use crate::scripts::is_program;
+use crate::settings::call::{Call, denies_without_answer};
+use crate::settings::live::Live;
+use crate::settings::plugin::PluginFile;
+use crate::settings::{Scope, Settings, store, text};
+
+/// One entry in an agent's settings that calls hookexec.
+struct Registered {
+    native: &'static NativeEvent,
+    scope: Scope,
+    call: Call,
+    /// Whether the program is called by another.
+    wrapped: bool,
+    /// How long the agent waits, in seconds.
+    timeout: Option<f64>,
+}
+
+/// Returns the findings about `agent`.
+pub(super) fn findings(
+    agent: Agent,
+    asked: bool,
+    all: &[(Scope, Settings)],
+    check: &Check,
+    project: &Path,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut calls = Vec::new();
+    let mut found = false;
+    for (scope, settings) in all {
+        match entries(*scope, settings, project, &mut findings) {
+            Ok(None) => {}
+            Ok(Some(registered)) => {
+                found = true;
+                findings.extend(doubled::doubled(settings, check));
+                calls.extend(registered);
+            }
+            Err(problem) => {
+                found = true;
+                let path = settings.path.display();
+                findings.push(Finding::problem(format!("{path}: {problem}")));
+            }
+        }
+    }
+    if calls.is_empty() && !found {
+        let text = format!("not installed: `hookexec install {agent}`");
+        findings.push(if asked { Finding::problem(text) } else { Finding::warning(text) });
+        return findings;
+    }
+    findings.extend(switched_off(all));
+    findings.extend(programs(&calls));
+    findings.extend(twice(&calls));
+    for event in configured(check) {
+        findings.push(event_finding(agent, event, &calls, project));
+    }
+    findings.extend(patience(agent, &calls, check));
+    findings
+}
+
+/// Returns the calls of hookexec in one settings file; `None` when it has none.
+fn entries(
+    scope: Scope,
+    settings: &Settings,
+    project: &Path,
+    findings: &mut Vec<Finding>,
+) -> Result<Option<Vec<Registered>>, String> {
+    let text = store::read(&settings.path).map_err(|error| error.to_string())?;
+    let text = text.unwrap_or_else(|| "{}".to_owned());
+    let installed = settings.installed(&text).map_err(|error| error.to_string())?;
+    if installed.is_empty() {
+        return Ok(None);
+    }
+    findings.push(Finding::fine(format!(
+        "installed for the {scope}: {} ({} events)",
+        settings.path.display(),
+        installed.len()
+    )));
+    match settings.agent {
+        Agent::Codex => {
+            findings
+                .push(codex_switch(settings).unwrap_or_else(|| codex::approval(settings, project)));
+        }
+        Agent::Copilot if scope == Scope::Project => {
+            findings.extend(copilot_trust(settings, project));
+        }
+        _ => {}
+    }
+    let live = settings.live(&text).map_err(|error| error.to_string())?;
+    if live.len() < installed.len() {
+        findings.push(Finding::problem(format!(
+            "{}: {} of the entries stand where {} looks for no hooks",
+            settings.path.display(),
+            installed.len() - live.len(),
+            settings.agent.title()
+        )));
+    }
+    let calls = live.into_iter().filter_map(|it| registered(settings.agent, scope, it, findings));
+    Ok(Some(calls.collect()))
+}
+
+/// Says when Copilot CLI loads no hooks of the project: with `-p` it does so only in a trusted folder.
+fn copilot_trust(settings: &Settings, project: &Path) -> Option<Finding> {
+    const VARIABLE: &str = "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS";
+    if std::env::var(VARIABLE).is_ok_and(|value| value == "true") {
+        return None;
+    }
+    let config = settings.user_directory()?.join("config.json");
+    let text = store::read(&config).ok().flatten().unwrap_or_default();
+    let folders = text::strings(&text, &["trusted_folders"]);
+    let real = project.canonicalize().unwrap_or_else(|_| project.to_owned());
+    // Folders in a trusted one are trusted as well.
+    let trusted =
+        folders.iter().any(|folder| project.starts_with(folder) || real.starts_with(folder));
+    (!trusted).then(|| {
+        Finding::problem(format!(
+            "`copilot -p` loads no hooks of this project: start `copilot` here and trust the folder, \
+             or set {VARIABLE}=true"
+        ))
+    })
+}
+
+/// Returns what an entry calls, when the agent would call and hear it as `install` meant it; says what
+/// is different.
+fn registered(
+    agent: Agent,
+    scope: Scope,
+    live: Live,
+    findings: &mut Vec<Finding>,
+) -> Option<Registered> {
+    let Live { event, command, timeout, fails_closed, odd } = live;
+    let Some(native) = agent.events().iter().find(|row| row.name == event) else {
+        let text = format!("not an event of {}, and never called", agent.title());
+        findings.push(Finding::problem(text).about(format!("`{event}`")));
+        return None;
+    };
+    let mut differs = |what: String| {
+        let deciding = native.is_deciding();
+        let finding = if deciding { Finding::problem(what) } else { Finding::warning(what) };
+        findings.push(finding.about(&event));
+    };
+    if !odd.is_empty() {
+        let odd = odd.join(", ");
+        differs(format!(
+            "{odd} beside the command: hookexec may not be called there, or not be heard"
+        ));
+        return None;
+    }
+    let (call, wrapped) = match (Call::of(agent, &command), unwrapped(agent, &command)) {
+        (Some(call), _) => (call, false),
+        (None, Some(call)) => (call, true),
+        (None, None) => {
+            differs(format!(
+                "`{command}` is not what `install` writes: nobody knows whether it denies"
+            ));
+            return None;
+        }
+    };
+    if call.native != native {
+        differs(format!("the command there is for `{}`", call.native.name));
+        return None;
+    }
+    for config in call.configs.iter().filter(|config| !Path::new(config).exists()) {
+        differs(format!("{config} does not exist: nothing passes there"));
+    }
+    if wrapped {
+        let text = format!("changed by hand: `{command}`");
+        findings.push(Finding::warning(text).about(&event));
+    }
+    let entry_denies = call.denies_without_answer || !denies_without_answer(native);
+    if native.is_deciding() && !(fails_closed && entry_denies) {
+        let text = format!(
+            "{} does not deny when hookexec is missing or killed: run `{}` again",
+            agent.title(),
+            install(agent, scope)
+        );
+        findings.push(Finding::warning(text).about(&event));
+    }
+    Some(Registered { native, scope, call, wrapped, timeout })
+}
+
+/// Returns the call behind another program, such as `timeout 30`, if no shell syntax stands before it that
+/// could change its exit code or output.
+fn unwrapped(agent: Agent, command: &str) -> Option<Call> {
+    let mut starts = command.match_indices(' ').map(|(blank, _)| blank + 1);
+    let (start, call) =
+        starts.find_map(|start| Some((start, Call::of(agent, &command[start..])?)))?;
+    let wrapper = &command[..start];
+    (!wrapper.contains(['|', '&', ';', '<', '>', '!', '\n', '(', '`'])).then_some(call)
+}
+
+/// Returns the events that enabled hooks are configured for, in order.
+fn configured(check: &Check) -> Vec<Event> {
+    let mut events: Vec<Event> =
+        check.configured().filter(|hook| hook.enabled).map(|hook| hook.event).collect();
+    events.sort_unstable();
+    events.dedup();
+    events
+}
+
+/// Says whether the hooks of `event` would run, and when they did last.
+fn event_finding(agent: Agent, event: Event, calls: &[Registered], project: &Path) -> Finding {
+    let firing: Vec<&Registered> =
+        calls.iter().filter(|call| call.native.fires(agent).contains(&event)).collect();
+    if firing.is_empty() {
+        let possible = agent.events().iter().any(|native| native.fires(agent).contains(&event));
+        let text = if possible {
+            format!("not registered: run `{}` again", install(agent, scope_of(calls)))
+        } else {
+            format!("{} has no such event, so its hooks never run there", agent.title())
+        };
+        let guards = guards(event);
+        let finding = if guards { Finding::problem(text) } else { Finding::warning(text) };
+        return finding.about(event.name());
+    }
+    let mut names: Vec<&str> = firing.iter().map(|call| call.native.name).collect();
+    names.dedup();
+    let names = names.join(", ");
+    let seen = firing.iter().filter_map(|call| last_seen(agent, call.native, project)).max();
+    match seen {
+        Some(Seen { is_here: true, time }) => {
+            Finding::fine(format!("{event}: {names}, last seen {}", ago(time)))
+        }
+        Some(Seen { time, .. }) => {
+            Finding::warning(format!("never seen in this project; last in another, {}", ago(time)))
+                .about(format!("{event} ({names})"))
+        }
+        None => Finding::warning("never seen firing yet").about(format!("{event} ({names})")),
+    }
+}
+
+/// Returns the findings about an agent whose plugin calls hookexec; `None` if it never did and the user did
+/// not ask.
+pub(super) fn by_plugin(
+    agent: Agent,
+    plugin: &str,
+    asked: bool,
+    project: &Path,
+) -> Option<Vec<Finding>> {
+    let scopes = [Scope::User, Scope::Project];
+    let files = scopes.into_iter().filter_map(|scope| PluginFile::of(agent, scope, project));
+    let files: Vec<PluginFile> = files.collect();
+    let installed = files.iter().find(|file| {
+        let text = store::read(&file.path).ok().flatten().unwrap_or_default();
+        PluginFile::is_plugin(&text)
+    });
+    let mut findings = Vec::new();
+    if let Some(file) = installed {
+        findings.push(Finding::fine(format!("installed: {}", file.path.display())));
+    }
+    let seen = agent.events().iter().filter_map(|native| last_seen(agent, native, project)).max();
+    findings.push(match seen {
+        Some(Seen { is_here: true, time }) => {
+            Finding::fine(format!("its plugin last called {}", ago(time)))
+        }
+        Some(Seen { time, .. }) => Finding::warning(format!(
+            "its plugin never called in this project; it last called in another, {}",
+            ago(time)
+        )),
+        None if installed.is_some() => Finding::warning("its plugin never called hookexec yet"),
+        None if asked && files.is_empty() => Finding::problem(format!(
+            "its plugin never called hookexec: copy it from `{plugin}` of hookexec's repository"
+        )),
+        None if asked => Finding::problem(format!("not installed: `hookexec install {agent}`")),
+        None if files.iter().any(PluginFile::is_found) => {
+            Finding::warning(format!("not installed: `hookexec install {agent}`"))
+        }
+        None => return None,
+    });
+    Some(findings)
+}
+
+/// When an agent called last.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Seen {
+    /// Whether it worked in the project that is looked at.
+    is_here: bool,
+    time: SystemTime,
+}
+
+fn last_seen(agent: Agent, native: &NativeEvent, project: &Path) -> Option<Seen> {
+    let note = firings(agent)?.join(native.name);
+    let time = note.metadata().ok()?.modified().ok()?;
+    let text = store::read(&note).ok().flatten().unwrap_or_default();
+    Some(Seen { is_here: is_in(Path::new(text.trim_end_matches('\n')), project), time })
+}
+
+/// Returns whether `directory` is in the project, or both are in the same repository.
+fn is_in(directory: &Path, project: &Path) -> bool {
+    fn repository(path: &Path) -> Option<&Path> {
+        path.ancestors().find(|ancestor| ancestor.join(".git").exists())
+    }
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (directory, project) = (real(directory), real(project));
+    let same = repository(&project).is_some_and(|it| repository(&directory) == Some(it));
+    same || directory.starts_with(&project)
+}
+
+/// Returns the command that writes the entries of `scope`.
+fn install(agent: Agent, scope: Scope) -> String {
+    match scope {
+        Scope::User => format!("hookexec install {agent}"),
+        Scope::Project => format!("hookexec install {agent} --scope project"),
+    }
+}
+
+/// Returns whose settings an advice is about: the project's if only these call hookexec.
+fn scope_of(calls: &[Registered]) -> Scope {
+    let is_projects = !calls.is_empty() && calls.iter().all(|call| call.scope == Scope::Project);
+    if is_projects { Scope::Project } else { Scope::User }
+}
+
+fn ago(time: SystemTime) -> String {
+    let seconds = time.elapsed().unwrap_or(Duration::ZERO).as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s ago"),
+        60..3600 => format!("{} min ago", seconds / 60),
+        3600..86400 => format!("{} h ago", seconds / 3600),
+        _ => format!("{} days ago", seconds / 86400),
+    }
+}
+
+/// Says which of the programs that the agent is to start are not there, or others.
+fn programs(calls: &[Registered]) -> Vec<Finding> {
+    let direct = calls.iter().filter(|registered| !registered.wrapped);
+    let mut programs: Vec<&str> =
+        direct.map(|registered| registered.call.program.as_str()).collect();
+    programs.sort_unstable();
+    programs.dedup();
+    let this = std::env::current_exe().ok();
+    let name = this.as_deref().and_then(Path::file_name);
+    let problem = |program: &&str| {
+        let path = Path::new(program);
+        if !program.contains('/') {
+            on_search_path(program)
+                .is_none()
+                .then(|| format!("`{program}` is not on the PATH: nothing passes"))
+        } else if !is_program(path) {
+            Some(format!("{program} is not a program any more: install again"))
+        } else if path.file_name() != name {
+            Some(format!("{program} is not hookexec: install again"))
+        } else {
+            None
+        }
+    };
+    programs.iter().filter_map(problem).map(Finding::problem).collect()
+}
+
+/// Says when both the user's and the project's settings call hookexec: each hook would run twice.
+fn twice(calls: &[Registered]) -> Option<Finding> {
+    let in_scope = |scope| calls.iter().any(|call| call.scope == scope);
+    (in_scope(Scope::User) && in_scope(Scope::Project)).then(|| {
+        Finding::warning("installed for the user and for the project: every hook runs twice here")
+    })
+}
+
+/// Says where time runs out: the agent's before hookexec's, or hookexec's before a hook's.
+fn patience(agent: Agent, calls: &[Registered], check: &Check) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for Registered { native, scope, call, timeout, .. } in calls {
+        let within = Duration::from_secs(call.within);
+        if let Some(timeout) = timeout
+            && within.as_secs_f64() >= *timeout
+        {
+            let text = format!(
+                "{} waits {timeout} s, hookexec takes up to {} s to answer, and no answer is permission",
+                agent.title(),
+                call.within
+            );
+            findings.push(Finding::problem(text).about(native.name));
+        }
+        let fires = native.fires(agent);
+        for hook in check.configured().filter(|hook| hook.enabled && fires.contains(&hook.event)) {
+            // A hook without a `timeout` has the time that the agent leaves.
+            if hook.timeout > within && hook.states_timeout() {
+                let remedy = timeout_for(hook.timeout).map_or_else(
+                    || "no agent can be made to wait that long; lower its `timeout`".to_owned(),
+                    |timeout| format!("`{} --timeout {timeout}`", install(agent, *scope)),
+                );
+                let text = format!(
+                    "`{}` ({}) may take {} s and is stopped after {} s: {remedy}",
+                    hook.label(),
+                    hook.location,
+                    hook.timeout.as_secs(),
+                    call.within,
+                );
+                findings.push(Finding::warning(text).about(native.name));
+            }
+        }
+    }
+    findings
+}
+
+/// Says when a switch turns hooks off, in whichever of the agent's files.
+fn switched_off(all: &[(Scope, Settings)]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (scope, settings) in all {
+        let mut paths = vec![settings.path.clone()];
+        if settings.agent == Agent::ClaudeCode && *scope == Scope::Project {
+            paths.push(settings.path.with_file_name("settings.local.json"));
+        }
+        for path in paths {
+            let text = store::read(&path).ok().flatten().unwrap_or_default();
+            if let Some(switch) = settings.switched_off(&text) {
+                let path = path.display();
+                findings.push(Finding::problem(format!("{path}: `{switch}` turns every hook off")));
+            }
+        }
+    }
+    findings
+}
+
+/// Says when Codex has hooks turned off in its `config.toml`.
+fn codex_switch(settings: &Settings) -> Option<Finding> {
+    let beside = settings.path.parent().map(Path::to_owned);
+    let configs = [settings.user_directory(), beside].into_iter().flatten();
+    let mut configs = configs.map(|directory| directory.join("config.toml"));
+    let off = |path: &PathBuf| {
+        let text = store::read(path).ok().flatten();
+        text.is_some_and(|text| codex::is_switched_off(&text))
+    };
+    configs.find(off).map(|path| {
+        let path = path.display();
+        Finding::problem(format!("{path}: `features.hooks = false` turns every hook off"))
+    })
+}

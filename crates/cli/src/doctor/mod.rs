@@ -1,0 +1,251 @@
+//! `hookexec doctor`: whether the hooks really guard what they are meant to guard.
+
+mod codex;
+mod doubled;
+mod installed;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use hookexec::config::Severity;
+use hookexec::event::FailureMode;
+use hookexec::executor::Check;
+use hookexec::{Event, Executor, Registry};
+use hookexec_agents::Agent;
+use serde::Serialize;
+
+use super::config::ConfigArgs;
+use super::error::CommandError;
+use super::exit::Exit;
+use super::output::{self, PlainFormat};
+use super::plain;
+use super::report::counted;
+use super::run::AgentParser;
+use super::scripts::missing;
+use super::settings::{Scope, Settings};
+
+/// Finds out whether the hooks are live: sound, approved, installed and seen firing
+///
+/// Looks at the hooks files, at the scripts they name, and at the settings of each coding agent that
+/// is found here. Exits with 1 when a guard is not live.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec doctor claude-code")]
+pub(crate) struct Args {
+    /// Only these agents, and each of them must have hookexec installed
+    #[arg(value_name = "AGENT", value_parser = AgentParser)]
+    agents: Vec<Agent>,
+
+    #[command(flatten)]
+    config: ConfigArgs,
+
+    /// How to show the findings
+    #[arg(long, value_enum, default_value_t = PlainFormat::Text)]
+    format: PlainFormat,
+}
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Grade {
+    Ok,
+    Warning,
+    Problem,
+}
+
+/// One cause, and the hooks or events that it concerns.
+#[derive(Debug, Serialize)]
+struct Finding {
+    grade: Grade,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    about: Vec<String>,
+    text: String,
+}
+
+impl Finding {
+    fn new(grade: Grade, text: impl Into<String>) -> Self {
+        Self { grade, about: Vec::new(), text: text.into() }
+    }
+
+    fn fine(text: impl Into<String>) -> Self {
+        Self::new(Grade::Ok, text)
+    }
+
+    fn warning(text: impl Into<String>) -> Self {
+        Self::new(Grade::Warning, text)
+    }
+
+    fn problem(text: impl Into<String>) -> Self {
+        Self::new(Grade::Problem, text)
+    }
+
+    /// Names the hook or event that it concerns. Findings that differ in that alone become one line.
+    fn about(mut self, about: impl Into<String>) -> Self {
+        self.about.push(about.into());
+        self
+    }
+
+    fn line(&self) -> String {
+        const SHOWN: usize = 6;
+        let (shown, more) = self.about.split_at(self.about.len().min(SHOWN));
+        match (shown, more) {
+            ([], _) => self.text.clone(),
+            (shown, []) => format!("{}: {}", shown.join(", "), self.text),
+            (shown, more) => {
+                format!("{} and {} more: {}", shown.join(", "), more.len(), self.text)
+            }
+        }
+    }
+}
+
+/// Findings about one subject, with a heading.
+#[derive(Debug, Serialize)]
+struct Section {
+    title: String,
+    findings: Vec<Finding>,
+}
+
+impl Section {
+    /// Returns a section with one finding for each cause, in the order of their first mention.
+    fn new(title: impl Into<String>, all: Vec<Finding>) -> Self {
+        let mut findings: Vec<Finding> = Vec::new();
+        for finding in all {
+            let same = |known: &&mut Finding| {
+                !finding.about.is_empty()
+                    && (known.grade, &known.text) == (finding.grade, &finding.text)
+            };
+            match findings.iter_mut().find(same) {
+                Some(known) => known.about.extend(finding.about),
+                None => findings.push(finding),
+            }
+        }
+        Self { title: title.into(), findings }
+    }
+}
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        let options = self.config.options()?;
+        let check = Executor::check(&options, Registry::with_shipped_builtins());
+        let project = options.working_dir.unwrap_or_default();
+        let mut sections = vec![hooks(&check, &project)];
+        for agent in Agent::all() {
+            sections.extend(self.agent(agent, &check, &project));
+        }
+        if sections.len() == 1 {
+            let nothing = Finding::warning("no coding agent is found here");
+            sections.push(Section::new("Agents", vec![nothing]));
+        }
+        report(&sections, self.format)
+    }
+
+    /// Looks at one agent; at none that is not used here and nobody asked for.
+    fn agent(&self, agent: Agent, check: &Check, project: &Path) -> Option<Section> {
+        if !self.agents.is_empty() && !self.agents.contains(&agent) {
+            return None;
+        }
+        if let Some(plugin) = agent.plugin() {
+            let asked = self.agents.contains(&agent);
+            let findings = installed::by_plugin(agent, plugin, asked, project);
+            return findings.map(|findings| Section::new(agent.title(), findings));
+        }
+        let scopes = [Scope::User, Scope::Project];
+        let all: Vec<_> = scopes
+            .into_iter()
+            .filter_map(|scope| Some((scope, Settings::of(agent, scope, project)?)))
+            .collect();
+        let asked = self.agents.contains(&agent);
+        let used = asked || all.iter().any(|(_, settings)| settings.is_found());
+        used.then(|| {
+            let findings = installed::findings(agent, asked, &all, check, project);
+            Section::new(agent.title(), findings)
+        })
+    }
+}
+
+/// Returns whether a hook on `event` is a guard: its silence would let something through.
+fn guards(event: Event) -> bool {
+    event.contract().failure != FailureMode::Open
+}
+
+fn hooks(check: &Check, project: &Path) -> Section {
+    let mut findings = Vec::new();
+    let errors = || check.problems.iter().filter(|problem| problem.severity == Severity::Error);
+    if errors().next().is_some() {
+        findings.push(Finding::problem(format!(
+            "{} in the hooks files: nothing that is guarded passes; `hookexec check` shows them",
+            counted(errors().count(), "error")
+        )));
+    }
+    if check.files.is_empty() && errors().next().is_none() {
+        findings.push(Finding::problem("there is no hooks file: nothing is guarded"));
+    }
+    for problem in check.left_out.iter() {
+        findings.push(Finding::problem(problem.to_string()));
+    }
+    for file in check.failed.iter().filter(|file| !file.location.path().exists()) {
+        let path = file.location.path().display();
+        findings.push(Finding::problem(format!("{path}: {}; {}", file.cause, file.remedy)));
+    }
+    let mut troubled: Vec<&Path> =
+        errors().filter_map(|problem| Some(problem.location.as_ref()?.path())).collect();
+    let mut of_hooks = Vec::new();
+    for hook in check.configured().filter(|hook| hook.enabled) {
+        let title = format!("`{}` ({})", hook.label(), hook.location);
+        let unapproved = hook
+            .untrusted
+            .as_ref()
+            .map(|why| format!("it fails: {}; see `hookexec trust`", why.cause));
+        let missing = missing(hook, project).into_iter().map(|it| it.what);
+        let said = of_hooks.len();
+        let problems = unapproved.into_iter().chain(missing);
+        of_hooks.extend(problems.map(|text| Finding::problem(text).about(&title)));
+        if of_hooks.len() > said {
+            troubled.push(hook.location.path());
+        }
+    }
+    let sound = check.files.iter().filter(|file| !troubled.contains(&file.as_path()));
+    findings.extend(sound.map(|file| Finding::fine(file.display().to_string())));
+    findings.extend(of_hooks);
+    Section::new("Hooks", findings)
+}
+
+fn report(sections: &[Section], format: PlainFormat) -> Result<Exit, CommandError> {
+    let count = |grade| {
+        sections.iter().flat_map(|section| &section.findings).filter(|f| f.grade == grade).count()
+    };
+    let (problems, warnings) = (count(Grade::Problem), count(Grade::Warning));
+    match format {
+        PlainFormat::Json => output::print_json(&serde_json::json!({
+            "problems": problems,
+            "warnings": warnings,
+            "sections": sections,
+        }))?,
+        PlainFormat::Text => {
+            let counts =
+                format!("{}, {}", counted(problems, "problem"), counted(warnings, "warning"));
+            output::print(&format!("{}{counts}\n", text(sections)))?;
+        }
+    }
+    Ok(if problems > 0 { Exit::Negative } else { Exit::Success })
+}
+
+fn text(sections: &[Section]) -> String {
+    const TITLE: Style = Style::new().bold();
+    const FINE: Style = AnsiColor::Green.on_default();
+    const WARNING: Style = AnsiColor::Yellow.on_default();
+    const PROBLEM: Style = AnsiColor::Red.on_default().bold();
+    let mut text = String::new();
+    for section in sections {
+        let _ = writeln!(text, "{TITLE}{}{TITLE:#}", section.title);
+        for finding in &section.findings {
+            let (style, word) = match finding.grade {
+                Grade::Ok => (FINE, "ok"),
+                Grade::Warning => (WARNING, "warning"),
+                Grade::Problem => (PROBLEM, "PROBLEM"),
+            };
+            let _ = writeln!(text, "  {style}{word:<8}{style:#} {}", plain::line(&finding.line()));
+        }
+    }
+    text
+}

@@ -1,0 +1,309 @@
+//! `hookexec explain`: what became of every hook of an event, and why.
+
+use hookexec::executor::{Explanation, Selection};
+use hookexec::load::Loaded;
+use hookexec::trust::Trust;
+use hookexec::wire::{HookReport, Mode};
+use hookexec::{Decision, Event, Executor, Input, Verdict};
+use hookexec_agents::{Agent, NativeCall};
+use serde::Serialize;
+
+use super::config::ConfigArgs;
+use super::error::CommandError;
+use super::exit::Exit;
+use super::run::{AgentParser, EventParser};
+use super::runtime::{PATIENCE, Runtime};
+use super::{explain_text, input, log, output};
+
+/// Shows of every hook of an event whether it ran, why not, and how the verdict came about
+///
+/// The event's input is read on stdin, as `run` does; with `--from AGENT` the agent's payload. The hooks run, unless `--no-run` or
+/// `--why-not` says otherwise. The exit code is 0 whatever the verdict is: this command explains an
+/// answer, it does not give one.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Args {
+    /// The event; `hookexec events` lists them
+    #[arg(value_parser = EventParser)]
+    event: Option<Event>,
+
+    /// Reads the payload of this agent and judges as `run --from` does; `hookexec agents` lists them
+    #[arg(long, value_name = "AGENT", value_parser = AgentParser)]
+    from: Option<Agent>,
+
+    /// The agent's name for the event. Needed when the payload has none
+    #[arg(long = "event", value_name = "NAME", requires = "from")]
+    native: Option<String>,
+
+    #[command(flatten)]
+    config: ConfigArgs,
+
+    /// Predicts which hooks would run, and runs none
+    #[arg(long)]
+    no_run: bool,
+
+    /// Says of one hook why it would not run; runs none. By its name, what it runs, or its file and line: `hooks.yaml:5`
+    #[arg(long, value_name = "HOOK")]
+    why_not: Option<String>,
+
+    /// How to write the explanation
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    #[command(flatten)]
+    log: log::LogArgs,
+}
+
+const EXAMPLE: &str = r#"Example: echo '{"tool_name": "shell", "tool_input": {"cmd": "ls"}}' | hookexec explain pre_tool_use --config hooks.yaml"#;
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+/// An event explained.
+#[derive(Debug, Serialize)]
+pub(super) struct Explained {
+    pub(super) event: Event,
+    /// The agent's own event, and the events that fire with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) native: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) agent: Option<String>,
+    #[serde(skip_serializing_if = "is_one")]
+    pub(super) events: Vec<Event>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool: Option<String>,
+    /// Every hook of the event, in config order.
+    pub(super) hooks: Vec<ExplainedHook>,
+    /// How many hooks are configured for other events.
+    pub(super) of_other_events: usize,
+    /// Missing when nothing was run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) verdict: Option<Verdict>,
+}
+
+fn is_one(events: &[Event]) -> bool {
+    events.len() == 1
+}
+
+/// A hook explained.
+#[derive(Debug, Serialize)]
+pub(super) struct ExplainedHook {
+    #[serde(flatten)]
+    pub(super) explanation: Explanation,
+    /// What it did, when it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) report: Option<HookReport>,
+    /// What its answer did to the verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) effect: Option<Effect>,
+}
+
+/// What a hook's decision did to the verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Effect {
+    /// It is the verdict.
+    Decides,
+    /// A stricter decision won.
+    Overruled,
+    /// The hook's mode keeps its answer from counting.
+    NotEnforced,
+}
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        if self.event.is_none() && self.from.is_none() {
+            return Err(no_event());
+        }
+        let stdin = input::read_stdin()?;
+        let moment = self.moment(&stdin)?;
+        let mut config = self.config.clone();
+        if let Moment::Native(call) = &moment {
+            config = config.in_project(&call.project);
+        }
+        let executor = config.executor_unrecorded()?;
+        if let Some(wanted) = &self.why_not {
+            return self.explain_one(&config, &executor, &moment, wanted);
+        }
+
+        self.log.start();
+        let mut verdict = None;
+        if !self.no_run {
+            let runtime = Runtime::new()?;
+            verdict = Some(runtime.run(Box::pin(moment.dispatch(&executor)))?);
+            let _ = runtime.run(executor.shutdown(PATIENCE));
+        }
+        let explained = explained(&executor, &moment, verdict);
+        self.print(&explained, || explain_text::event(&explained))
+    }
+
+    /// Reads what happened, in our words or in an agent's.
+    fn moment(&self, stdin: &[u8]) -> Result<Moment, CommandError> {
+        let Some(agent) = self.from else {
+            let Some(event) = self.event else {
+                return Err(no_event());
+            };
+            let input = input::parse("explain", event, stdin)?;
+            return Ok(Moment::Own(event, Box::new(input)));
+        };
+        let hint = self.native.as_deref().or(self.event.map(Event::name));
+        let call = hookexec_agents::read(agent, hint, stdin, |name| std::env::var(name).ok())
+            .map_err(|error| CommandError::data(error.to_string()))?;
+        if call.event.is_none() {
+            let message = format!("hookexec has no event for `{}`: no hook runs", call.native.name);
+            return Err(CommandError::data(message));
+        }
+        Ok(Moment::Native(Box::new(call)))
+    }
+
+    fn explain_one(
+        &self,
+        config: &ConfigArgs,
+        executor: &Executor,
+        moment: &Moment,
+        wanted: &str,
+    ) -> Result<Exit, CommandError> {
+        let all = moment.explain(executor);
+        let is_named = |it: &&Explanation| is_wanted(&it.name, &it.source, wanted);
+        let found: Vec<&Explanation> = all.iter().filter(is_named).collect();
+        if found.is_empty() {
+            if let Some(error) = unapproved(config, wanted) {
+                return Err(error);
+            }
+            let known: Vec<String> =
+                all.iter().map(|one| format!("  {} ({})", one.name, one.source)).collect();
+            let hint = if known.is_empty() {
+                "no hooks are configured; name a hooks file with `--config`".to_owned()
+            } else {
+                format!("configured are:\n{}", known.join("\n"))
+            };
+            let message = format!("no hook is called `{wanted}`");
+            return Err(CommandError::usage(message).hint(hint));
+        }
+        self.print(&found, || explain_text::why_not(&found, moment))
+    }
+
+    fn print(
+        &self,
+        value: &impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> Result<Exit, CommandError> {
+        match self.format {
+            Format::Json => output::print_json(value)?,
+            Format::Text => output::print(&text())?,
+        }
+        Ok(Exit::Success)
+    }
+}
+
+fn no_event() -> CommandError {
+    CommandError::usage("no event is named")
+        .hint("name one of `hookexec events`, or give an agent's own payload with `--from AGENT`")
+}
+
+fn is_wanted(name: &str, source: &str, wanted: &str) -> bool {
+    // `hooks.yaml:5` from any directory, as `log --hook` takes it.
+    name == wanted || source == wanted || source.ends_with(&format!("/{wanted}"))
+}
+
+/// Returns the error for a hook of a file that no person approved: the file fails as a whole, and its
+/// hooks are not explained.
+fn unapproved(config: &ConfigArgs, wanted: &str) -> Option<CommandError> {
+    let mut options = config.options().ok()?;
+    options.only_show = true;
+    let Loaded { config, project_files, .. } = Loaded::load(&options).ok()?;
+    let hook = config
+        .hooks
+        .iter()
+        .find(|hook| is_wanted(&hook.label(), &hook.location.to_string(), wanted))?;
+    let path = hook.location.path();
+    let file = project_files.iter().find(|file| file.bundle.path == path)?;
+    if file.trust == Trust::Approved {
+        return None;
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let message = format!("{name} is not approved, so none of its hooks runs");
+    Some(CommandError::usage(message).hint(file.remedy()))
+}
+
+/// What happened.
+pub(super) enum Moment {
+    /// An event, in our words.
+    Own(Event, Box<Input>),
+    /// A call of an agent.
+    Native(Box<NativeCall>),
+}
+
+impl Moment {
+    fn explain(&self, executor: &Executor) -> Vec<Explanation> {
+        match self {
+            Self::Own(event, input) => executor.explain(*event, input),
+            Self::Native(call) => hookexec_agents::explain(executor, call),
+        }
+    }
+
+    async fn dispatch(&self, executor: &Executor) -> Verdict {
+        match self {
+            Self::Own(event, input) => executor.dispatch(*event, input).await,
+            Self::Native(call) => hookexec_agents::dispatch(executor, call).await,
+        }
+    }
+
+    /// Returns the events whose hooks run, in order.
+    pub(super) fn events(&self) -> Vec<Event> {
+        match self {
+            Self::Own(event, _) => vec![*event],
+            Self::Native(call) => call.native.fires(call.agent),
+        }
+    }
+
+    pub(super) fn input(&self) -> &Input {
+        match self {
+            Self::Own(_, input) => input,
+            Self::Native(call) => &call.input,
+        }
+    }
+}
+
+fn explained(executor: &Executor, moment: &Moment, verdict: Option<Verdict>) -> Explained {
+    let explanations = moment.explain(executor);
+    let reports = match &verdict {
+        Some(verdict) => Explanation::pair(&explanations, verdict),
+        None => vec![None; explanations.len()],
+    };
+    let (mut hooks, mut of_other_events) = (Vec::new(), 0);
+    for (explanation, report) in explanations.into_iter().zip(reports) {
+        if matches!(explanation.selection, Selection::OtherEvent(_)) {
+            of_other_events += 1;
+            continue;
+        }
+        let effect = report.zip(verdict.as_ref()).and_then(effect);
+        hooks.push(ExplainedHook { explanation, report: report.cloned(), effect });
+    }
+    let (event, native, agent) = match moment {
+        Moment::Own(event, _) => (*event, None, None),
+        Moment::Native(call) => {
+            let event = call.event.unwrap_or(Event::Notification);
+            (event, Some(call.native.name), Some(call.agent.to_string()))
+        }
+    };
+    let (events, tool) = (moment.events(), moment.input().tool_name.clone());
+    Explained { event, native, agent, events, tool, hooks, of_other_events, verdict }
+}
+
+fn effect((report, verdict): (&HookReport, &Verdict)) -> Option<Effect> {
+    // What the report says of a failure's decision is what its failure means for the event.
+    let decision: Decision = report.decision?;
+    Some(if report.mode.is_some_and(|mode| mode != Mode::Enforce) {
+        Effect::NotEnforced
+    } else if Some(decision) == verdict.decision {
+        Effect::Decides
+    } else {
+        Effect::Overruled
+    })
+}

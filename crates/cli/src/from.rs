@@ -1,0 +1,429 @@
+//! `hookexec run --from AGENT`: an agent's event in, an answer in its own dialect out.
+//!
+//! Every agent takes a hook that times out, is killed or says something unreadable for permission.
+//! So there is always an answer, in time and in the dialect: wrong arguments, a broken payload or
+//! configuration, a panic and a missed deadline are denials where the event decides.
+
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::io::{IsTerminal as _, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+use etcetera::BaseStrategy as _;
+use hookexec::{Event, Executor, Input};
+use hookexec_agents::{Agent, Answer, Moment, NativeCall};
+
+use super::config::ConfigArgs;
+use super::exit::Exit;
+use super::run::Shown;
+use super::runtime::Runtime;
+use super::{input, output, stops};
+
+/// Which coding agent calls.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Under a coding agent")]
+pub(crate) struct FromArgs {
+    /// Reads the payload of this agent and answers in its dialect; `hookexec agents` lists them
+    #[arg(long, value_name = "AGENT", value_parser = super::run::AgentParser)]
+    from: Option<Agent>,
+
+    /// The agent's name for the event. Needed when the payload has none
+    #[arg(long = "event", value_name = "NAME", requires = "from")]
+    native: Option<String>,
+
+    /// How long the answer may take; less than the agent waits [default: 25]
+    #[arg(long, value_name = "SECONDS", requires = "from", value_parser = seconds)]
+    within: Option<Duration>,
+}
+
+/// Below the shortest timeout that any of the agents has by default.
+const WITHIN: Duration = Duration::from_secs(25);
+
+/// The most of the time that is kept for writing the answer.
+const RESERVE: Duration = Duration::from_millis(200);
+
+/// How much later than asked for the last resort answers: a stuck program, not a slow hook.
+const LAST_RESORT: Duration = Duration::from_millis(500);
+
+/// Reads a time on the command line.
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds: &f64| *seconds > 0.0);
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "give it in seconds, more than none".to_owned())
+}
+
+impl FromArgs {
+    /// Returns the agent's call, when an agent calls.
+    pub(crate) fn call(&self, event: Option<Event>) -> Option<FromCall> {
+        let agent = self.from?;
+        let hint = self.native.clone().or_else(|| event.map(|event| event.name().to_owned()));
+        Some(FromCall {
+            caller: Caller { agent: Some(agent), hint },
+            agent,
+            within: self.within.unwrap_or(WITHIN),
+            shown: Shown::default(),
+            as_installed: self.native.is_some() && self.within.is_some(),
+        })
+    }
+}
+
+/// One call by an agent.
+pub(crate) struct FromCall {
+    caller: Caller,
+    agent: Agent,
+    within: Duration,
+    shown: Shown,
+    /// Whether the command line says what every entry that `install` writes says.
+    as_installed: bool,
+}
+
+/// What is known by now, for the answer when the rest is missing.
+#[derive(Default)]
+struct Progress {
+    native: Option<&'static str>,
+    call: Option<NativeCall>,
+    /// What to say once a session: hooks that are missing.
+    absences: Vec<String>,
+    hooks: Option<(Executor, ConfigArgs)>,
+    moment: Option<Moment>,
+}
+
+impl FromCall {
+    /// Shows the verdict on stderr, too.
+    pub(crate) fn showing(self, shown: Shown) -> Self {
+        Self { shown, ..self }
+    }
+
+    /// Answers the agent.
+    pub(crate) fn execute(self, config: &ConfigArgs) -> Exit {
+        let started = Instant::now();
+        let standing = Standing::default();
+        self.caller.clone().watch(self.within + LAST_RESORT, Arc::clone(&standing));
+        let runtime = match Runtime::new() {
+            Ok(runtime) => runtime,
+            Err(error) => return self.caller.fail(&error.to_string()),
+        };
+        let mut progress = Progress::default();
+        let decided = runtime.run(async {
+            let decide = self.decide(config, started, &mut progress, &standing);
+            tokio::time::timeout(self.within, decide).await
+        });
+        let problem = match decided {
+            Ok(Ok(Ok(()))) => None,
+            Ok(Ok(Err(problem))) => Some(problem),
+            Ok(Err(_)) => Some(self.late()),
+            Err(signal) => Some(signal.to_string()),
+        };
+        let exit = give(&self.answer(&mut progress, problem));
+        if let Some(call) = progress.call.filter(|_| self.is_from_settings()) {
+            note_firing(self.agent, &Firing { native: call.native.name, cwd: call.input.cwd });
+        }
+        if let Some((executor, config)) = progress.hooks {
+            for (event, input) in executor.take_handed_over() {
+                if let Err(error) = hand_over(&config, event, &input) {
+                    output::talk(&format!("hookexec: hooks in the background: {error}\n"));
+                }
+            }
+            let left = self.within.saturating_sub(started.elapsed());
+            let _ = runtime.run(executor.shutdown(left));
+        }
+        exit
+    }
+
+    /// Returns whether the agent seems to call, and not a person who tries it out: an agent calls as
+    /// its settings say, and reads what is answered.
+    fn is_from_settings(&self) -> bool {
+        self.as_installed && !std::io::stdout().is_terminal()
+    }
+
+    /// Runs the hooks; `progress` has everything that is known, also when this is dropped.
+    async fn decide(
+        &self,
+        config: &ConfigArgs,
+        started: Instant,
+        progress: &mut Progress,
+        standing: &Standing,
+    ) -> Result<(), String> {
+        let stdin = tokio::task::spawn_blocking(input::read_stdin);
+        let stdin = stdin.await.map_err(|error| error.to_string())?;
+        let stdin = stdin.map_err(|error| error.to_string());
+        let env = |name: &str| std::env::var(name).ok();
+        let call = stdin.and_then(|stdin| {
+            hookexec_agents::read(self.agent, self.caller.hint.as_deref(), &stdin, env)
+                .inspect_err(|error| progress.native = error.native)
+                .map_err(|error| error.to_string())
+        });
+        let Progress { native, call: read, absences, hooks, moment } = progress;
+        let call = match call {
+            Ok(call) => read.insert(call),
+            Err(problem) => {
+                // The hooks of the event fail, each by its own `on_error`, so load them all the same.
+                *native = native.or_else(|| self.caller.native());
+                if let Ok((executor, _)) = self.load(config.clone()).await {
+                    *hooks = Some((executor, config.clone()));
+                }
+                return Err(problem);
+            }
+        };
+        *native = Some(call.native.name);
+        let moment = moment.insert(Moment::new(call));
+        if call.event.is_none() {
+            return Ok(());
+        }
+        let config = config.clone().in_project(&call.project);
+        let (executor, absent) = self.load(config.clone()).await?;
+        *absences = absent;
+        let (executor, _) = hooks.insert((executor.handing_over_background(), config));
+        let mut late = Moment::new(call);
+        late.give_up(executor, call, &self.late());
+        let late = hookexec_agents::answer(call, &late.into_verdict());
+        *standing.lock().unwrap_or_else(PoisonError::into_inner) = Some(late);
+        // Some of the time is for the answer itself.
+        let deadline = started + self.within.saturating_sub((self.within / 20).min(RESERVE));
+        moment.run(executor, call, Some(deadline)).await;
+        Ok(())
+    }
+
+    /// Loads the hooks, and returns which files are missing. A project's files have half of the time:
+    /// what takes longer is a failure of the project's layer, and the hooks of the others run.
+    async fn load(&self, config: ConfigArgs) -> Result<(Executor, Vec<String>), String> {
+        let load = |config: ConfigArgs| {
+            let absent = RefCell::new(Vec::new());
+            let executor = config
+                .executor_telling(|absence| {
+                    absent.borrow_mut().push(format!("hookexec: {absence}"));
+                })
+                .map_err(|error| error.to_string())?;
+            Ok((executor, absent.into_inner()))
+        };
+        let all = config.clone();
+        let loading = tokio::task::spawn_blocking(move || load(all));
+        match tokio::time::timeout(self.within / 2, loading).await {
+            Ok(Ok(loaded)) => loaded,
+            Ok(Err(panic)) => Err(panic.to_string()),
+            Err(_) => load(config.without_project()),
+        }
+    }
+
+    /// Returns the answer from what is known. With a `problem`, hooks that have not answered fail.
+    fn answer(&self, progress: &mut Progress, problem: Option<String>) -> Answer {
+        let Progress { native, call, absences, hooks, moment } = progress;
+        let (Some(call), Some(mut moment)) = (call.as_ref(), moment.take()) else {
+            let problem = problem.unwrap_or_else(|| self.late());
+            let executor = hooks.as_ref().map(|(executor, _)| executor);
+            return match *native {
+                Some(native) => {
+                    hookexec_agents::failure(self.agent, Some(native), executor, &problem)
+                }
+                None => self.caller.failure(&problem),
+            };
+        };
+        match (problem, &*hooks) {
+            (None, _) => {}
+            (Some(problem), Some((executor, _))) => {
+                moment.hand_over_background(executor, call);
+                moment.give_up(executor, call, &problem);
+            }
+            (Some(problem), None) => {
+                return hookexec_agents::failure(
+                    self.agent,
+                    Some(call.native.name),
+                    None,
+                    &problem,
+                );
+            }
+        }
+        let mut verdict = moment.into_verdict();
+        stops::limit(call, &mut verdict);
+        if let Some((executor, _)) = hooks {
+            self.shown.show(executor, call, &verdict);
+        }
+        if !absences.is_empty() && call.event == Some(Event::SessionStart) {
+            // Once a session, not at each of its events.
+            absences.extend(verdict.system_message.take());
+            verdict.system_message = Some(absences.join("\n"));
+        }
+        hookexec_agents::answer(call, &verdict)
+    }
+
+    fn late(&self) -> String {
+        format!("no answer within {:?}", self.within)
+    }
+}
+
+/// Leaves an event's hooks in the background to a process of its own, which holds none of the pipes
+/// that the agent waits for: it goes on with the turn once they are closed.
+fn hand_over(config: &ConfigArgs, event: Event, input: &Input) -> std::io::Result<()> {
+    let mut child = Command::new(std::env::current_exe()?)
+        .args(["run", event.name(), "--background"])
+        .args(config.arguments())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()?;
+    let mut stdin = child.stdin.take().ok_or(std::io::ErrorKind::BrokenPipe)?;
+    stdin.write_all(&serde_json::to_vec(input)?)
+}
+
+/// Whom to answer, and about what, when nothing else is known.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Caller {
+    /// `None` when the name on the command line is nobody's.
+    agent: Option<Agent>,
+    hint: Option<String>,
+}
+
+impl Caller {
+    /// Finds the calling agent in the arguments as they are: also when they are wrong, and the
+    /// parser's exit code would let a tool through.
+    pub(crate) fn of(arguments: impl IntoIterator<Item = OsString>) -> Option<Self> {
+        let arguments: Vec<String> =
+            arguments.into_iter().map(|text| text.to_string_lossy().into_owned()).collect();
+        let value = |flag: &str| {
+            let joined = format!("{flag}=");
+            arguments.iter().enumerate().find_map(|(index, argument)| {
+                match argument.strip_prefix(&joined) {
+                    Some(value) => Some(value.to_owned()),
+                    None if argument == flag => {
+                        Some(arguments.get(index + 1).cloned().unwrap_or_default())
+                    }
+                    None => None,
+                }
+            })
+        };
+        let runs = arguments.iter().skip(1).find(|argument| !argument.starts_with('-'));
+        if runs.map(String::as_str) != Some("run") {
+            return None;
+        }
+        Some(Self { agent: value("--from")?.parse().ok(), hint: value("--event") })
+    }
+
+    /// Answers that hookexec could not decide.
+    pub(crate) fn fail(&self, message: &str) -> Exit {
+        give(&self.failure(message))
+    }
+
+    fn failure(&self, message: &str) -> Answer {
+        // Whoever it is, exit code 2 with a reason on standard error is a denial there.
+        hookexec_agents::failure(
+            self.agent.unwrap_or(Agent::ClaudeCode),
+            self.native(),
+            None,
+            message,
+        )
+    }
+
+    fn native(&self) -> Option<&'static str> {
+        Some(self.agent?.native_event(self.hint.as_deref()?)?.name)
+    }
+
+    /// Answers in the last moment, if nothing else has by then.
+    fn watch(self, last: Duration, standing: Standing) {
+        let late = move || {
+            std::thread::sleep(last);
+            let exit = match GIVEN.try_lock() {
+                // Somebody writes an answer that nobody reads.
+                Err(TryLockError::WouldBlock) => Exit::Denied,
+                given => {
+                    drop(given);
+                    let standing = standing.lock().unwrap_or_else(PoisonError::into_inner).take();
+                    give(
+                        &standing
+                            .unwrap_or_else(|| self.failure(&format!("no answer within {last:?}"))),
+                    )
+                }
+            };
+            std::process::exit(i32::from(exit.code()));
+        };
+        // Without a thread for it there is still the timer of the runtime.
+        let _ = std::thread::Builder::new().name("last resort".to_owned()).spawn(late);
+    }
+}
+
+/// The answer that is given if no other comes in time: every hook has failed.
+type Standing = Arc<Mutex<Option<Answer>>>;
+
+/// The exit code that went with the answer; only one answer leaves the process.
+static GIVEN: Mutex<Option<Exit>> = Mutex::new(None);
+
+/// Writes an answer, unless one was written before, and returns what to exit with.
+///
+/// What stands on stdout comes first: an agent that leaves stderr unread still gets it. Where stdout is
+/// lost, exit code 2 says no in its place.
+fn give(answer: &Answer) -> Exit {
+    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(exit) = *given {
+        return exit;
+    }
+    let (exit, last_word) = match (output::answer(&answer.stdout), &answer.fallback) {
+        (Ok(()), _) if answer.exit_code == 0 => (Exit::Success, String::new()),
+        (Ok(()), _) => (Exit::Denied, String::new()),
+        (Err(error), Some(reason)) => {
+            (Exit::Denied, format!("{reason}\nhookexec: can't write to stdout: {error}\n"))
+        }
+        (Err(error), None) => {
+            (Exit::Success, format!("hookexec: can't write to stdout: {error}\n"))
+        }
+    };
+    *given = Some(exit);
+    drop(given);
+    output::talk(&last_word);
+    output::talk(&answer.stderr);
+    exit
+}
+
+/// Where it is noted when an agent last called: a file for each of its events.
+pub(crate) fn firings(agent: Agent) -> Option<PathBuf> {
+    let base = etcetera::base_strategy::Xdg::new().ok()?;
+    Some(base.state_dir()?.join("hookexec/agents").join(agent.name()))
+}
+
+/// That an agent called.
+struct Firing {
+    native: &'static str,
+    cwd: String,
+}
+
+/// Notes that an agent called, for `hookexec doctor`; an answer never waits for it.
+fn note_firing(agent: Agent, firing: &Firing) {
+    let Some(directory) = firings(agent) else { return };
+    let Firing { native, cwd } = firing;
+    // Some payloads name no directory; the agent then started hookexec where it works.
+    let here = || std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
+    let cwd = if cwd.is_empty() { here() } else { cwd.clone() };
+    let write = |directory: &Path| std::fs::write(directory.join(native), format!("{cwd}\n"));
+    if write(&directory).is_err() && std::fs::create_dir_all(&directory).is_ok() {
+        let _ = write(&directory);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn caller(arguments: &str) -> Option<(Option<Agent>, Option<String>)> {
+        let arguments = arguments.split(' ').map(OsString::from);
+        Caller::of(arguments).map(|caller| (caller.agent, caller.hint))
+    }
+
+    #[test]
+    fn the_caller_is_found_in_arguments_that_are_wrong() {
+        let pre = || Some("PreToolUse".to_owned());
+        for (arguments, expected) in [
+            ("hookexec run --from codex --event PreToolUse", Some((Some(Agent::Codex), pre()))),
+            ("hookexec run --from=codex --nonsense", Some((Some(Agent::Codex), None))),
+            ("hookexec run --event=PreToolUse --from codx", Some((None, pre()))),
+            ("hookexec run --from", Some((None, None))),
+            ("hookexec run pre_tool_use", None),
+            ("hookexec agents --from codex", None),
+        ] {
+            assert_eq!(caller(arguments), expected, "{arguments}");
+        }
+    }
+}

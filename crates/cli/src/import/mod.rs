@@ -1,0 +1,325 @@
+//! `hookexec import`: hooks written for another engine, as a hooks.yaml.
+
+mod command;
+mod docker_agent;
+mod format;
+mod json;
+mod matcher;
+mod settings;
+mod yaml;
+
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hookexec::Config;
+use hookexec::config::{Command, Diagnostic, Diagnostics, Location, Severity, SourceFile};
+use hookexec::load::{LoadOptions, Loaded};
+use hookexec_agents::Agent;
+
+use super::error::CommandError;
+use super::exit::Exit;
+use super::report::counted;
+use super::table::steps;
+use super::{config, output};
+use format::Format;
+use settings::Import;
+
+/// Writes the hooks of another engine as a hooks.yaml
+///
+/// Scripts go on reading what they read before, where hookexec speaks their dialect; the head of the
+/// file says so. What can't be imported is an error that names its line, and nothing is written.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Args {
+    /// Whose hooks they are
+    #[arg(value_enum, value_name = "ENGINE")]
+    engine: Engine,
+
+    /// The settings they stand in, such as .claude/settings.json
+    file: PathBuf,
+
+    /// Where to write them, instead of stdout; nothing is written over
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Which agent of a docker-agent file
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+
+    /// Leaves out what can't be imported, and says so in a comment
+    #[arg(long)]
+    partial: bool,
+}
+
+const EXAMPLE: &str = "\
+Examples:
+  hookexec import claude-code .claude/settings.json                        shows what it comes to
+  hookexec import claude-code ~/.claude/settings.json --output hooks.yaml  writes it";
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Engine {
+    /// Claude Code: the `hooks` of a settings.json, or a plugin's hooks.json
+    ClaudeCode,
+    /// Cursor: hooks.json
+    Cursor,
+    /// Copilot CLI and VS Code: a file in .github/hooks
+    Copilot,
+    /// Codex: hooks.json
+    Codex,
+    /// Gemini CLI: the `hooks` of a settings.json
+    Gemini,
+    /// Windsurf: hooks.json
+    Windsurf,
+    /// docker-agent: the hooks of one agent of a whole file
+    DockerAgent,
+}
+
+impl Engine {
+    /// Returns the coding agent; docker-agent is none.
+    fn agent(self) -> Option<Agent> {
+        Some(match self {
+            Self::ClaudeCode => Agent::ClaudeCode,
+            Self::Cursor => Agent::Cursor,
+            Self::Copilot => Agent::Copilot,
+            Self::Codex => Agent::Codex,
+            Self::Gemini => Agent::Gemini,
+            Self::Windsurf => Agent::Windsurf,
+            Self::DockerAgent => return None,
+        })
+    }
+}
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        let text = read(&self.file)?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let agent = self.engine.agent();
+        let (written, import) = match agent.and_then(Format::of) {
+            Some(format) => self.settings(format, text)?,
+            None => self.docker_agent()?,
+        };
+        match &self.output {
+            None => output::print_data(&written)?,
+            Some(path) => {
+                create(path, &written)?;
+                output::talk(&format!("wrote {}\n\n", path.display()));
+                output::talk(&steps(&next_steps(path, agent)));
+                output::talk(&self.double(&import, agent));
+            }
+        }
+        Ok(Exit::Success)
+    }
+
+    fn docker_agent(&self) -> Result<(String, Import), CommandError> {
+        let import = docker_agent::read(&self.file, self.agent.as_deref());
+        let Some(name) = &self.agent else {
+            return Err(CommandError::config(import.problems));
+        };
+        self.complete(&import)?;
+        let written = yaml::write_docker_agent(&self.file, name, &import);
+        Config::from_yaml(&written, "hooks.yaml").map_err(|problems| {
+            CommandError::internal(format!("the result does not load: {problems}"))
+        })?;
+        Ok((written, import))
+    }
+
+    /// Refuses an import that leaves something out, unless it may; says what it is.
+    fn complete(&self, import: &Import) -> Result<(), CommandError> {
+        match import.own_entries {
+            0 => {}
+            1 => output::talk("skipped 1 entry of hookexec itself\n"),
+            count => output::talk(&format!("skipped {count} entries of hookexec itself\n")),
+        }
+        if import.problems.has_errors() && !self.partial {
+            return Err(CommandError::config(import.problems.clone())
+                .hint("`--partial` imports the rest, and says in a comment what is left out"));
+        }
+        output::talk(&as_warnings(&import.problems).render(true));
+        Ok(())
+    }
+
+    fn settings(
+        &self,
+        format: &'static Format,
+        text: &str,
+    ) -> Result<(String, Import), CommandError> {
+        let unusable = |error: &dyn std::fmt::Display| format!("{}: {error}", self.file.display());
+        let source = SourceFile::new(&self.file, text);
+        let mut import = settings::read(format, source, &self.file)
+            .map_err(|error| CommandError::data(unusable(&error)))?;
+        // What is written here must load here. What does not is one more thing that can't be imported.
+        let source = Arc::new(SourceFile::new(&self.file, text));
+        let mut written = yaml::write(format, &self.file, &import);
+        while let Err(problems) = Config::from_yaml(&written, "hooks.yaml") {
+            if !import.give_up(&written, &problems, &source) {
+                let message = format!("the result does not load: {problems}");
+                return Err(CommandError::internal(message));
+            }
+            written = yaml::write(format, &self.file, &import);
+        }
+        self.complete(&import)?;
+        Ok((written, import))
+    }
+
+    /// Returns what to remove from the settings, where hooks that were imported would run twice.
+    fn double(&self, import: &Import, agent: Option<Agent>) -> String {
+        let Some(agent) = agent.filter(|_| import.hooks() > 0) else { return String::new() };
+        let hooks = import.events.iter().flat_map(|(_, groups)| groups);
+        let mut lines: Vec<usize> =
+            hooks.flat_map(|group| &group.hooks).map(|hook| hook.line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
+        let place = match lines.as_slice() {
+            [line] => format!("line {line}"),
+            lines => format!("lines {}", lines.join(", ")),
+        };
+        let stay = match (import.own_entries > 0, import.problems.has_errors()) {
+            (true, true) => "Leave hookexec's own entries and the hooks that were left out.\n",
+            (true, false) => "Leave hookexec's own entries.\n",
+            (false, true) => "Leave the hooks that were left out.\n",
+            (false, false) => "",
+        };
+        format!(
+            "\nNow remove the {} ({place}) from {}, or they run twice in {}.\n{stay}",
+            counted(import.hooks(), "imported hook"),
+            self.file.display(),
+            agent.title()
+        )
+    }
+}
+
+impl Import {
+    /// Takes out what `problems` of the `written` file are about, and reports it at its place in
+    /// `source`. Returns whether anything was taken out.
+    fn give_up(&mut self, written: &str, problems: &Diagnostics, source: &Arc<SourceFile>) -> bool {
+        let lines: Vec<&str> = written.lines().collect();
+        let mut found = false;
+        for problem in problems.iter().filter(|problem| problem.severity == Severity::Error) {
+            let at = problem.location.as_ref().map_or(0, Location::line).min(lines.len());
+            let marked = lines[..at].iter().rev().find_map(|line| yaml::marked_line(line));
+            let Some((line, whole_group)) = marked else { continue };
+            let before = self.hooks();
+            for (_, groups) in &mut self.events {
+                groups.retain(|group| !(whole_group && group.line == line));
+                for group in groups.iter_mut() {
+                    group.hooks.retain(|hook| whole_group || hook.line != line);
+                }
+                groups.retain(|group| !group.hooks.is_empty());
+            }
+            self.events.retain(|(_, groups)| !groups.is_empty());
+            found |= self.hooks() < before;
+            let start = source.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+            let place = Location::new(Arc::clone(source), start..start);
+            self.problems.push(Diagnostic::error(problem.message.clone()).at(place));
+        }
+        found
+    }
+
+    fn hooks(&self) -> usize {
+        self.events.iter().flat_map(|(_, groups)| groups).map(|group| group.hooks.len()).sum()
+    }
+}
+
+/// Returns the commands of the hooks in the settings of `agent` at `path`, but for entries of ours.
+pub(super) fn commands(agent: Agent, path: &Path) -> Vec<Command> {
+    let import = Format::of(agent).zip(read(path).ok()).and_then(|(format, text)| {
+        let source = SourceFile::new(path, text.strip_prefix('\u{feff}').unwrap_or(&text));
+        settings::read(format, source, path).ok()
+    });
+    let groups = import.into_iter().flat_map(|import| import.events).flat_map(|(_, groups)| groups);
+    groups.flat_map(|group| group.hooks).map(|hook| hook.command).collect()
+}
+
+/// Reads a regular file: a named pipe would wait for a writer that never comes.
+fn read(path: &Path) -> Result<String, CommandError> {
+    let cannot =
+        |problem: String| CommandError::usage(format!("can't read {}: {problem}", path.display()));
+    let file = path.metadata().map_err(|error| cannot(error.to_string()))?;
+    if !file.is_file() {
+        return Err(cannot("it is not a regular file".to_owned()));
+    }
+    std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))
+}
+
+/// Returns the problems as what they are where the rest is imported.
+fn as_warnings(problems: &Diagnostics) -> Diagnostics {
+    let mut warnings = Diagnostics::default();
+    warnings.extend(problems.iter().cloned().map(|mut problem| {
+        problem.severity = Severity::Warning;
+        problem
+    }));
+    warnings
+}
+
+fn next_steps(written: &Path, agent: Option<Agent>) -> Vec<(String, String)> {
+    let file = written.display();
+    let install = format!("hookexec install {}", agent.map_or("AGENT", Agent::name));
+    let mut next =
+        vec![(format!("hookexec check --config {file}"), "look for problems".to_owned())];
+    match place(written) {
+        Place::Project => {
+            next.push((format!("hookexec trust add {file}"), "let its hooks run".to_owned()));
+        }
+        Place::Found => {}
+        Place::Elsewhere => next.push((
+            format!("hookexec run --config {file} ..."),
+            "use it: it is not found by its name".to_owned(),
+        )),
+    }
+    next.push((install, "put hookexec into the agents".to_owned()));
+    next
+}
+
+/// Where a hooks file stands.
+enum Place {
+    /// It is found in the project, and must be approved.
+    Project,
+    /// It is found in another layer.
+    Found,
+    /// No command finds it by itself.
+    Elsewhere,
+}
+
+fn place(written: &Path) -> Place {
+    let mut options = LoadOptions::default();
+    options.working_dir = config::project(None).ok();
+    options.only_show = true;
+    let Ok(Loaded { config, project_files, .. }) = Loaded::load(&options) else {
+        return Place::Elsewhere;
+    };
+    let same = |path: &Path| match (path.canonicalize(), written.canonicalize()) {
+        (Ok(path), Ok(written)) => path == written,
+        _ => false,
+    };
+    if project_files.iter().any(|file| same(&file.bundle.path)) {
+        Place::Project
+    } else if config.files.iter().any(|file| same(file)) {
+        Place::Found
+    } else {
+        Place::Elsewhere
+    }
+}
+
+fn create(path: &Path, text: &str) -> Result<(), CommandError> {
+    if let Some(directory) = path.parent() {
+        std::fs::create_dir_all(directory).map_err(|error| {
+            CommandError::usage(format!("can't make {}: {error}", directory.display()))
+        })?;
+    }
+    std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| {
+            let file = path.display();
+            if error.kind() == ErrorKind::AlreadyExists {
+                let hint = "give `--output` another name, or move that file away";
+                return CommandError::usage(format!("can't write {file}: there is one already"))
+                    .hint(hint);
+            }
+            CommandError::usage(format!("can't write {file}: {error}"))
+        })
+}

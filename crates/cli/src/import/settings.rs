@@ -1,0 +1,506 @@
+//! The hooks in a coding agent's settings, and what hooks.yaml has for them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hookexec::Event;
+use hookexec::config::{Command, Diagnostic, Diagnostics, SourceFile};
+use hookexec_agents::Agent;
+use jsonc_parser::ast::{ObjectProp, Value as Node};
+
+use super::command::{self, PLUGIN_ROOT};
+use super::format::{Format, Target};
+use super::json::Reader;
+use super::matcher::{self, Alternatives};
+use super::yaml::{self, Group, Hook};
+use crate::settings::text::{self, EditError};
+
+/// What an import comes to.
+pub(super) struct Import {
+    /// The groups of hooks, by event in the order in which the events first appear.
+    pub(super) events: Vec<(Event, Vec<Group>)>,
+    /// What can't be imported, as errors, and what is imported as something else.
+    pub(super) problems: Diagnostics,
+    /// How many entries that call hookexec were skipped.
+    pub(super) own_entries: usize,
+}
+
+/// Keys of a hook that change nothing about what it does here.
+const WITHOUT_EFFECT: [&str; 9] = [
+    "statusMessage",
+    "once",
+    "description",
+    "comment",
+    "powershell",
+    "windows",
+    "show_output",
+    "loop_limit",
+    "sequential",
+];
+/// Keys of a hook that are read before the others.
+const READ: [&str; 7] = ["type", "command", "bash", "linux", "osx", "exec", "matcher"];
+/// A switch that agents have beside the hooks.
+const SWITCHED_OFF: &str = "disableAllHooks";
+/// How long a prompt waits for its hooks under Claude Code when nothing is said.
+const PROMPT_TIMEOUT: &str = "30";
+
+/// Reads the `hooks` of an agent's settings file at `path`.
+pub(super) fn read(
+    format: &'static Format,
+    source: SourceFile,
+    path: &Path,
+) -> Result<Import, EditError> {
+    let source = Arc::new(source);
+    let mut importer = Importer {
+        format,
+        reader: Reader::new(&source),
+        plugin: plugin_root(path),
+        working_dir: None,
+        names: Vec::new(),
+        events: Vec::new(),
+        own_entries: 0,
+    };
+    let Some(Node::Object(root)) = text::parse(&source.text)? else {
+        return Err(EditError("it is not a JSON object".to_owned()));
+    };
+    let Some(hooks) = root.properties.iter().find(|member| member.name.as_str() == "hooks") else {
+        return Err(EditError("there are no `hooks` in it".to_owned()));
+    };
+    let title = format.agent.title();
+    if root.get_boolean(SWITCHED_OFF).is_some_and(|off| off.value) {
+        let message = format!("`{SWITCHED_OFF}` is set: under {title} none of these hooks run");
+        importer.reader.problems.push(Diagnostic::warning(message));
+    }
+    importer.working_dir = own_directory(format.agent, path);
+    importer.events(&hooks.value);
+    Ok(Import {
+        events: importer.events,
+        problems: importer.reader.problems,
+        own_entries: importer.own_entries,
+    })
+}
+
+/// Returns the directory of the plugin that a `hooks/hooks.json` belongs to, absolute; `None` for
+/// settings, which belong to no plugin.
+fn plugin_root(path: &Path) -> Option<String> {
+    let path = path.canonicalize().ok()?;
+    let (file, directory) = (path.file_name()?.to_str()?, path.parent()?);
+    if file.starts_with("settings") {
+        return None;
+    }
+    let inside = ["hooks", ".claude-plugin"].iter().any(|name| directory.ends_with(name));
+    let root = if inside { directory.parent()? } else { directory };
+    root.to_str().map(str::to_owned)
+}
+
+/// Returns where the agent runs the hooks of the file, when that is not the project.
+fn own_directory(agent: Agent, path: &Path) -> Option<String> {
+    let directory = path.canonicalize().ok()?.parent()?.to_owned();
+    let home = std::env::home_dir()?.canonicalize().ok()?;
+    let is_users = agent == Agent::Cursor && directory.parent() == Some(home.as_path());
+    is_users.then(|| directory.into_os_string().into_string().ok()).flatten()
+}
+
+struct Importer {
+    format: &'static Format,
+    reader: Reader,
+    plugin: Option<String>,
+    working_dir: Option<String>,
+    /// The names that hooks have got so far.
+    names: Vec<String>,
+    events: Vec<(Event, Vec<Group>)>,
+    own_entries: usize,
+}
+
+/// What a hook says beside its command.
+#[derive(Default)]
+struct Keys {
+    name: Option<String>,
+    shell: Option<String>,
+    working_dir: Option<String>,
+    env: Vec<(String, String)>,
+    on_error: Option<String>,
+    timeout: Option<String>,
+}
+
+impl Keys {
+    fn append_to(self, hook: &mut Hook) {
+        hook.keys.extend(self.shell.map(|shell| ("shell", shell)));
+        hook.keys.extend(self.working_dir.map(|path| ("working_dir", yaml::inline(&path))));
+        if !self.env.is_empty() {
+            let pairs = self.env.iter().map(|(name, value)| (name, value));
+            hook.keys.push(("env", yaml::mapping(pairs)));
+        }
+        hook.keys.extend(self.on_error.map(|on_error| ("on_error", on_error)));
+        hook.keys.extend(self.timeout.map(|timeout| ("timeout", timeout)));
+    }
+}
+
+impl Importer {
+    fn events(&mut self, node: &Node<'_>) {
+        let Some(events) = self.reader.object(node, "`hooks`") else { return };
+        for member in events {
+            let name = member.name.as_str();
+            let known = self.format.agent.events().iter().find(|native| native.name == name);
+            let Some(native) = known else {
+                self.reader.error(&member.name, format!("unknown event `{name}`"), "");
+                continue;
+            };
+            let target = match self.format.target(native) {
+                Ok(target) => target,
+                Err(reason) => {
+                    self.reader.error(&member.name, reason, "");
+                    continue;
+                }
+            };
+            for entry in self.reader.list(&member.value, &format!("`{name}`")) {
+                let group = if self.format.groups {
+                    self.group(entry, &target)
+                } else {
+                    self.single(entry, &target)
+                };
+                self.add(target.event, group);
+            }
+        }
+    }
+
+    fn add(&mut self, event: Event, group: Option<Group>) {
+        let Some(group) = group.filter(|group| !group.hooks.is_empty()) else { return };
+        match self.events.iter_mut().find(|(known, _)| *known == event) {
+            Some((_, groups)) => groups.push(group),
+            None => self.events.push((event, vec![group])),
+        }
+    }
+
+    fn empty_group(&self, node: &Node<'_>, target: &Target) -> Group {
+        Group {
+            line: self.reader.line(node),
+            matcher: target.kinds.clone(),
+            condition: target.condition.map(str::to_owned),
+            hooks: Vec::new(),
+        }
+    }
+
+    /// Reads hooks that share a matcher.
+    fn group(&mut self, node: &Node<'_>, target: &Target) -> Option<Group> {
+        let members = self.reader.object(node, "an entry")?;
+        let mut group = self.empty_group(node, target);
+        let mut hooks = Vec::new();
+        for member in members {
+            match member.name.as_str() {
+                "matcher" => self.matcher(&member.value, target, &mut group)?,
+                "hooks" => hooks = self.reader.list(&member.value, "`hooks`"),
+                "sequential" | "description" => {}
+                _ => self.reader.left_out(member),
+            }
+        }
+        for hook in hooks {
+            group.hooks.extend(self.hook(hook, target, group.matcher.as_deref()));
+        }
+        Some(group)
+    }
+
+    /// Reads a hook that stands alone, with a matcher of its own.
+    fn single(&mut self, node: &Node<'_>, target: &Target) -> Option<Group> {
+        let members = self.reader.object(node, "a hook")?;
+        if members.iter().any(|member| member.name.as_str() == "hooks") {
+            // VS Code reads the groups of Claude Code, too.
+            return self.group(node, target);
+        }
+        let mut group = self.empty_group(node, target);
+        if let Some(member) = members.iter().find(|member| member.name.as_str() == "matcher") {
+            self.matcher(&member.value, target, &mut group)?;
+        }
+        group.hooks.extend(self.hook(node, target, group.matcher.as_deref()));
+        Some(group)
+    }
+
+    /// Says a matcher in our words: of tools as a matcher, of anything else as a condition.
+    fn matcher(&mut self, node: &Node<'_>, target: &Target, group: &mut Group) -> Option<()> {
+        let written = self.reader.string(node, "`matcher`")?;
+        let alternatives = Alternatives::of(self.format.matching, &written);
+        if matches!(alternatives, Alternatives::Everything) {
+            return Some(());
+        }
+        let fields = matched_fields(self.format.agent, target);
+        if fields.is_empty() && !target.event.contract().tool_matched {
+            // There is nothing that it could be about; the agents ignore it.
+            return Some(());
+        }
+        let pattern = alternatives.pattern(self.format.agent);
+        if let Some((message, hint)) = matcher::problem(self.format.agent, &written, &pattern) {
+            self.reader.error(node, message, hint);
+            return None;
+        }
+        if fields.is_empty() {
+            group.matcher = Some(pattern);
+            return Some(());
+        }
+        let test = match &alternatives {
+            Alternatives::Names(names) => {
+                let names: Vec<String> = names.iter().map(|name| yaml::inline(name)).collect();
+                format!("in: [{}]", names.join(", "))
+            }
+            _ => format!("regex: {}", yaml::inline(&written)),
+        };
+        let leaves: Vec<String> =
+            fields.iter().map(|field| format!("{{ field: {field}, {test} }}")).collect();
+        let condition = match leaves.as_slice() {
+            [leaf] => leaf.clone(),
+            _ => format!("{{ any: [{}] }}", leaves.join(", ")),
+        };
+        group.condition = Some(match group.condition.take() {
+            Some(other) => format!("{{ all: [{other}, {condition}] }}"),
+            None => condition,
+        });
+        Some(())
+    }
+
+    fn hook(&mut self, node: &Node<'_>, target: &Target, matcher: Option<&str>) -> Option<Hook> {
+        let members = self.reader.object(node, "a hook")?;
+        self.is_command(node, &members)?;
+        let text = self.command_text(node, &members)?;
+        if command::is_ours(&text) {
+            self.own_entries += 1;
+            return None;
+        }
+        let mut hook = Hook {
+            line: self.reader.line(node),
+            kind: "command".to_owned(),
+            name: None,
+            dialect: None,
+            foreign: false,
+            command: Command::Text(text.clone()),
+            keys: Vec::new(),
+        };
+        let patches = matcher.is_some_and(|matcher| matcher.contains("apply_patch"));
+        hook.dialect = match self.format.agent {
+            // Codex took over Claude Code's words, but for patches: those stand as they are in what
+            // hookexec itself says.
+            Agent::Codex if !patches && target.event != Event::TurnEnd => Some("claude-code"),
+            _ => target.dialect,
+        };
+        let mut keys = Keys {
+            shell: self.format.shell.map(str::to_owned),
+            timeout: (self.format.agent == Agent::ClaudeCode
+                && target.event == Event::UserPromptSubmit)
+                .then(|| PROMPT_TIMEOUT.to_owned()),
+            on_error: self.format.any_failure_denies(target.event).then(|| "block".to_owned()),
+            working_dir: self.working_dir.clone(),
+            ..Keys::default()
+        };
+        for member in &members {
+            self.key(member, target, &mut hook, &mut keys)?;
+        }
+        if let Command::Argv(words) = &mut hook.command {
+            words.insert(0, text.clone());
+            hook.command = command::program(std::mem::take(words));
+        }
+        self.plugin_variable(node, &text, &mut keys.env);
+        if matches!(hook.command, Command::Argv(_)) {
+            keys.shell = None;
+        }
+        if target.foreign {
+            let title = self.format.agent.title();
+            let message = format!(
+                "the script reads and answers words of {title} that hookexec does not speak: the hook is \
+                 imported switched off"
+            );
+            let hint = "adapt the script to docs/events.md (`hookexec docs events`), then take \
+                        `enabled: false` out";
+            self.reader.warning(node, message, hint);
+        }
+        hook.foreign = target.foreign;
+        let name = keys.name.take().or_else(|| command::script_stem(&hook.command));
+        hook.name = name.map(|name| self.unique(&name));
+        keys.append_to(&mut hook);
+        Some(hook)
+    }
+
+    /// Reads a key of a hook.
+    fn key(
+        &mut self,
+        member: &ObjectProp<'_>,
+        target: &Target,
+        hook: &mut Hook,
+        keys: &mut Keys,
+    ) -> Option<()> {
+        let value = &member.value;
+        let key = member.name.as_str();
+        match key {
+            "args" => {
+                let mut words = Vec::new();
+                for word in self.reader.list(value, "`args`") {
+                    words.push(self.reader.string(word, "an argument")?);
+                }
+                hook.command = Command::Argv(words);
+            }
+            "timeout" | "timeoutSec" => keys.timeout = Some(self.duration(value)?),
+            "async" => {
+                if self.reader.boolean(value, "`async`")? {
+                    hook.keys.push(("background", "true".to_owned()));
+                    if target.event.contract().may_block {
+                        // What it answers comes too late there as well.
+                        hook.keys.push(("mode", "shadow".to_owned()));
+                    }
+                }
+            }
+            "shell" => match self.reader.string(value, "`shell`")?.as_str() {
+                "bash" => keys.shell = Some("bash".to_owned()),
+                other => {
+                    let message = format!("the shell `{other}` can't be imported");
+                    self.reader.error(value, message, "");
+                    return None;
+                }
+            },
+            "onFailure" => match self.reader.string(value, "`onFailure`")?.as_str() {
+                "block" if target.event.contract().may_block => {
+                    keys.on_error = Some("block".to_owned());
+                }
+                _ => keys.on_error = Some("warn".to_owned()),
+            },
+            "failClosed" => {
+                let closed = self.reader.boolean(value, "`failClosed`")?;
+                if closed && target.event.contract().may_block {
+                    keys.on_error = Some("block".to_owned());
+                }
+            }
+            "cwd" | "working_directory" => {
+                keys.working_dir = Some(self.reader.string(value, &format!("`{key}`"))?);
+            }
+            "env" => keys.env = self.variables(value)?,
+            "name" => keys.name = Some(self.reader.string(value, "`name`")?),
+            "if" => {
+                let hint = "let the script look at `tool_input`, or write a `when:` by hand";
+                let message = "a permission rule in `if` can't be imported".to_owned();
+                self.reader.error(value, message, hint);
+                return None;
+            }
+            "asyncRewake" => {
+                if self.reader.boolean(value, "`asyncRewake`")? {
+                    let message = "nothing here wakes the model: `asyncRewake`".to_owned();
+                    self.reader.error(value, message, &self.leave_it());
+                    return None;
+                }
+            }
+            known if WITHOUT_EFFECT.contains(&known) || READ.contains(&known) => {}
+            _ => self.reader.left_out(member),
+        }
+        Some(())
+    }
+
+    /// Refuses a hook that runs no command.
+    fn is_command(&mut self, node: &Node<'_>, members: &[&ObjectProp<'_>]) -> Option<()> {
+        let kind = members.iter().find(|member| member.name.as_str() == "type");
+        let Some(kind) = kind.map(|member| &member.value) else {
+            if matches!(self.format.agent, Agent::Cursor | Agent::Windsurf) {
+                return Some(());
+            }
+            self.reader.error(node, "a hook needs a `type`".to_owned(), "");
+            return None;
+        };
+        match kind.as_string_lit().map(|kind| kind.value.as_ref()) {
+            Some("command") => Some(()),
+            other => {
+                let leave_it = self.leave_it();
+                let hint = match other {
+                    Some("http") => {
+                        "a command such as `curl -sSf --data-binary @- URL` does the same"
+                    }
+                    _ => &leave_it,
+                };
+                let other = other.unwrap_or("not a string");
+                let message = format!("a hook of type `{other}` can't be imported");
+                self.reader.error(kind, message, hint);
+                None
+            }
+        }
+    }
+
+    fn leave_it(&self) -> String {
+        format!("leave it in the settings of {}", self.format.agent.title())
+    }
+
+    /// Returns the command for this system.
+    fn command_text(&mut self, node: &Node<'_>, members: &[&ObjectProp<'_>]) -> Option<String> {
+        let wanted: &[&str] = match self.format.agent {
+            Agent::Copilot => &["linux", "bash", "exec", "command"],
+            _ => &["command"],
+        };
+        let find = |key: &&str| members.iter().find(|member| member.name.as_str() == *key);
+        let Some(member) = wanted.iter().find_map(find) else {
+            self.reader.error(node, "a command hook needs a `command`".to_owned(), "");
+            return None;
+        };
+        self.reader.string(&member.value, &format!("`{}`", member.name.as_str()))
+    }
+
+    /// Gives a hook of a plugin the variable that only its own agent sets.
+    fn plugin_variable(&mut self, node: &Node<'_>, text: &str, env: &mut Vec<(String, String)>) {
+        if !text.contains(PLUGIN_ROOT) || env.iter().any(|(name, _)| name == PLUGIN_ROOT) {
+            return;
+        }
+        if let Some(root) = &self.plugin {
+            let message = format!("`{PLUGIN_ROOT}` is taken to be {root}");
+            let hint = "change it in the `env` of the hook if the plugin is somewhere else";
+            env.push((PLUGIN_ROOT.to_owned(), root.clone()));
+            self.reader.warning(node, message, hint);
+        } else {
+            let message = format!("it needs `{PLUGIN_ROOT}`, which only Claude Code sets");
+            let hint = format!("add `env: {{ {PLUGIN_ROOT}: /path/of/the/plugin }}` to the hook");
+            self.reader.warning(node, message, &hint);
+        }
+    }
+
+    /// Returns a name that no other hook has.
+    fn unique(&mut self, name: &str) -> String {
+        let numbered = |number: usize| match number {
+            1 => name.to_owned(),
+            _ => format!("{name}-{number}"),
+        };
+        // One more than the names that there are is always free.
+        let free = (1..=self.names.len() + 1).map(numbered).find(|it| !self.names.contains(it));
+        let name = free.unwrap_or_default();
+        self.names.push(name.clone());
+        name
+    }
+
+    fn variables(&mut self, node: &Node<'_>) -> Option<Vec<(String, String)>> {
+        let mut variables = Vec::new();
+        for member in self.reader.object(node, "`env`")? {
+            let value = self.reader.string(&member.value, "a variable")?;
+            variables.push((member.name.as_str().to_owned(), value));
+        }
+        Some(variables)
+    }
+
+    fn duration(&mut self, node: &Node<'_>) -> Option<String> {
+        let number = node.as_number_lit().map(|number| number.value);
+        let valid = number.filter(|text| text.parse().is_ok_and(|time: f64| time > 0.0));
+        if valid.is_none() {
+            let unit = if self.format.milliseconds { "milliseconds" } else { "seconds" };
+            let message = format!("`timeout` is not a valid number of {unit}: it must be above 0");
+            self.reader.error(node, message, "");
+        }
+        let unit = if self.format.milliseconds { "ms" } else { "" };
+        valid.map(|number| format!("{number}{unit}"))
+    }
+}
+
+/// Returns the fields that a matcher is about where it is not about the tool.
+fn matched_fields(agent: Agent, target: &Target) -> &'static [&'static str] {
+    match target.event {
+        // Cursor matches the text of the command there.
+        Event::PreToolUse | Event::PostToolUse
+            if agent == Agent::Cursor && target.kinds.as_deref() == Some("shell") =>
+        {
+            &["tool_input.command", "tool_input.cmd"]
+        }
+        Event::SessionStart | Event::PreCompact | Event::AfterCompaction => &["source"],
+        Event::SessionEnd | Event::OnError => &["reason"],
+        Event::Notification => &["notification_type"],
+        Event::SubagentStop => &["agent_type"],
+        Event::OnToolApprovalDecision => &["tool_name"],
+        _ => &[],
+    }
+}

@@ -1,0 +1,84 @@
+//! The event's input, from stdin.
+
+use std::io::{IsTerminal, Read};
+
+use hookexec::wire::parse_strict;
+use hookexec::{Event, Input};
+use serde_json::Value;
+
+use super::error::{CommandError, warn};
+use super::output;
+
+/// The largest input, in bytes: many times the largest that any agent was seen to send.
+const MAX_INPUT: u64 = 64 << 20;
+
+/// Reads stdin to its end. Whatever goes wrong later, whoever writes has then been read.
+pub(crate) fn read_stdin() -> Result<Vec<u8>, CommandError> {
+    let stdin = std::io::stdin().lock();
+    if stdin.is_terminal() {
+        output::talk(
+            "reading the event's input, a JSON object, from the terminal; Ctrl-D ends it\n",
+        );
+    }
+    let mut bytes = Vec::new();
+    stdin
+        .take(MAX_INPUT + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| CommandError::data(format!("can't read stdin: {error}")))?;
+    if bytes.len() as u64 > MAX_INPUT {
+        let message = format!("the input on stdin is larger than {} MiB", MAX_INPUT >> 20);
+        return Err(CommandError::data(message));
+    }
+    Ok(bytes)
+}
+
+/// Reads the input of `event` from `bytes`, for the subcommand `command`.
+pub(crate) fn parse(command: &str, event: Event, bytes: &[u8]) -> Result<Input, CommandError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        CommandError::data(format!("the input on stdin is not UTF-8: {error}"))
+            .hint(example(command, event))
+    })?;
+    if text.trim().is_empty() {
+        return Err(CommandError::data(format!(
+            "stdin is empty; `{command}` reads the event's input from it"
+        ))
+        .hint(example(command, event)));
+    }
+    let value = parse_strict(text).map_err(|error| {
+        CommandError::data(format!("the input on stdin is not valid JSON: {error}"))
+            .hint(example(command, event))
+    })?;
+    let Value::Object(object) = value else {
+        return Err(CommandError::data("the input on stdin is not a JSON object")
+            .hint(example(command, event)));
+    };
+    let mut input = Input::from_json(object).map_err(|error| {
+        let native = error.key == "hook_event_name";
+        let message = format!("`{}` in the input can't be read: {}", error.key, error.problem);
+        CommandError::data(message).hint(if native { NATIVE } else { SCHEMA })
+    })?;
+    if let Some(said) = input.hook_event_name.filter(|said| *said != event) {
+        warn(&format!("the input says `{said}`, and `{event}` was asked for; it is run as that"));
+    }
+    if event.contract().tool_matched && input.tool().is_empty() {
+        let message =
+            format!("the input has no `tool_name`, so no hook could be chosen for `{event}`");
+        return Err(CommandError::data(message).hint(example(command, event)));
+    }
+    hookexec_agents::add_tool_kinds(&mut input);
+    Ok(input)
+}
+
+const SCHEMA: &str = "`hookexec schema input` prints what an input looks like";
+
+const NATIVE: &str = "a coding agent's own payload is read with `hookexec run --from AGENT`";
+
+fn example(command: &str, event: Event) -> String {
+    let input = if event.contract().tool_matched {
+        r#"{"tool_name": "shell", "tool_input": {"cmd": "ls"}}"#
+    } else {
+        r#"{"session_id": "s1"}"#
+    };
+    format!("for example: echo '{input}' | hookexec {command} {event}")
+}

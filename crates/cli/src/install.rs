@@ -1,0 +1,454 @@
+//! `hookexec install`: puts hookexec into a coding agent's own hook settings.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hookexec::Event;
+use hookexec_agents::{Agent, NativeEvent};
+
+use super::config::ConfigArgs;
+use super::error::{CommandError, warn};
+use super::exit::Exit;
+use super::output;
+use super::report::counted;
+use super::run::AgentParser;
+use super::scripts::is_program;
+use super::settings::backup::{Backup, Before};
+use super::settings::call::{self, Call};
+use super::settings::live::Live;
+use super::settings::plugin::PluginFile;
+use super::settings::{self, Entry, Scope, Settings, store};
+
+/// Puts hookexec into the hook settings of coding agents
+///
+/// Nothing else in the settings changes, and `hookexec uninstall` restores the file as it was.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec install claude-code codex --dry-run")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    target: TargetArgs,
+
+    /// Prints the change as a diff
+    #[arg(long)]
+    diff: bool,
+
+    /// Only prints the change
+    #[arg(long)]
+    dry_run: bool,
+
+    /// How long the agents wait for an answer; hookexec answers in nine tenths of it [default: as
+    /// installed, else 60]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(2..=900))]
+    timeout: Option<u64>,
+
+    /// A hooks file that counts under these agents, in addition to those that are found [default: as
+    /// installed]
+    #[arg(long, value_name = "FILE")]
+    config: Vec<PathBuf>,
+}
+
+/// Which agents, and whose settings.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TargetArgs {
+    /// The agents; `hookexec agents` lists them
+    #[arg(required = true, value_name = "AGENT", value_parser = AgentParser)]
+    agents: Vec<Agent>,
+
+    /// Whose settings
+    #[arg(long, value_enum, default_value_t = Scope::User)]
+    scope: Scope,
+}
+
+/// Where hookexec is installed.
+pub(crate) enum Target {
+    Settings(Settings),
+    Plugin(PluginFile),
+}
+
+impl TargetArgs {
+    /// Returns the files to change.
+    pub(crate) fn targets(&self) -> Result<Vec<Target>, CommandError> {
+        let project = std::env::current_dir().map_err(|error| {
+            CommandError::internal(format!("can't tell the current directory: {error}"))
+        })?;
+        self.agents.iter().map(|agent| self.target(*agent, &project)).collect()
+    }
+
+    /// Returns the other scope, and its settings, where these call hookexec as well.
+    pub(crate) fn other_installation(&self, settings: &Settings) -> Option<(Scope, PathBuf)> {
+        let scope = match self.scope {
+            Scope::User => Scope::Project,
+            Scope::Project => Scope::User,
+        };
+        let other = Settings::of(settings.agent, scope, &std::env::current_dir().ok()?)?;
+        let text = store::read(&other.path).ok().flatten()?;
+        let is_installed = other.installed(&text).is_ok_and(|entries| !entries.is_empty());
+        (is_installed && other.path != settings.path).then_some((scope, other.path))
+    }
+
+    fn target(&self, agent: Agent, project: &Path) -> Result<Target, CommandError> {
+        let Some(plugin) = agent.plugin() else {
+            let settings = Settings::of(agent, self.scope, project).ok_or_else(no_home)?;
+            return Ok(Target::Settings(settings));
+        };
+        let file = PluginFile::of(agent, self.scope, project).ok_or_else(|| {
+            CommandError::usage(format!(
+                "{} has no settings for hooks: copy its plugin from `{plugin}` of hookexec's repository",
+                agent.title()
+            ))
+        })?;
+        Ok(Target::Plugin(file))
+    }
+}
+
+impl Args {
+    pub(crate) fn execute(self) -> Result<Exit, CommandError> {
+        let program = self.program()?;
+        let configs = self.absolute_configs()?;
+        own_home()?;
+        for target in self.target.targets()? {
+            match target {
+                Target::Settings(settings) => self.install(&settings, &program, &configs)?,
+                Target::Plugin(file) => self.install_plugin(&file, &program)?,
+            }
+        }
+        if !self.dry_run {
+            output::talk(LAYERS);
+        }
+        Ok(Exit::Success)
+    }
+
+    /// Returns how the entries call this program: a project's settings are for others as well, who have it
+    /// elsewhere.
+    fn program(&self) -> Result<String, CommandError> {
+        match self.target.scope {
+            Scope::Project if !self.config.is_empty() => Err(CommandError::usage(
+                "`--config` would write a path of yours into settings that others use as well",
+            )
+            .hint("write the hooks to .hookexec/hooks.yaml of the project, or use `--scope user`")),
+            Scope::Project => {
+                if on_search_path("hookexec").is_none() {
+                    warn(
+                        "`hookexec` is not on the PATH: until it is, the agents deny every tool call",
+                    );
+                }
+                Ok("hookexec".to_owned())
+            }
+            Scope::User => utf8(&program()?),
+        }
+    }
+
+    fn install(
+        &self,
+        settings: &Settings,
+        program: &str,
+        configs: &[String],
+    ) -> Result<(), CommandError> {
+        let path = &settings.path;
+        let current = store::read(path).map_err(|error| unreadable(path, &error))?;
+        let there = settings
+            .live(current.as_deref().unwrap_or_default())
+            .map_err(|error| uneditable(settings, &error))?;
+        for live in there.iter().filter(|live| Call::of(settings.agent, &live.command).is_none()) {
+            warn(&format!(
+                "{}, {}: `{}` was changed by hand and stays as it is; remove it to have it written anew",
+                path.display(),
+                live.event,
+                live.command
+            ));
+        }
+        let entries = self.entries(settings, program, configs, &there);
+        let backup = Backup::of(path).ok_or_else(no_home)?;
+        let before = before(settings, &backup, current.as_deref())?;
+        let new = settings
+            .with(before.as_deref(), &entries)
+            .map_err(|error| uneditable(settings, &error))?;
+        let title = settings.agent.title();
+        if let Some((scope, other)) = self.target.other_installation(settings) {
+            warn(&format!(
+                "{title} calls hookexec in {} as well, and every hook runs twice here; keep one of \
+                 them: `hookexec uninstall {} --scope {scope}`",
+                other.display(),
+                settings.agent
+            ));
+        }
+        if current.as_deref() == Some(new.as_str()) {
+            output::talk(&format!("{title}: already installed in {}\n", path.display()));
+            return Ok(());
+        }
+        if self.diff || self.dry_run {
+            output::print(&diff(path, current.as_deref().unwrap_or_default(), &new))?;
+        }
+        if self.dry_run {
+            return Ok(());
+        }
+        backup
+            .keep(path, before.as_deref(), &new)
+            .map_err(|failed| unwritable(&failed.path, &failed.error))?;
+        store::write(path, current.as_deref(), &new).map_err(|error| unwritable(path, &error))?;
+        output::talk(&format!(
+            "{title}: installed in {} ({})\n",
+            path.display(),
+            counted(entries.len(), "event")
+        ));
+        if before.is_some() {
+            output::talk(&format!("  backup: {}\n", backup.before_path().display()));
+        }
+        output::talk(&format!("  next: {}\n", settings.then()));
+        Ok(())
+    }
+
+    fn install_plugin(&self, file: &PluginFile, program: &str) -> Result<(), CommandError> {
+        let (path, title) = (&file.path, file.agent.title());
+        if !self.config.is_empty() {
+            return Err(CommandError::usage(format!("the plugin of {title} takes no `--config`"))
+                .hint("write the hooks to ~/.config/hookexec/hooks.yaml"));
+        }
+        let new = PluginFile::text(program, within_of(self.timeout.unwrap_or(TIMEOUT)));
+        let current = store::read(path).map_err(|error| unreadable(path, &error))?;
+        match &current {
+            Some(text) if *text == new => {
+                output::talk(&format!("{title}: already installed in {}\n", path.display()));
+                return Ok(());
+            }
+            Some(text) if !PluginFile::is_plugin(text) => {
+                let path = path.display();
+                return Err(CommandError::usage(format!("{path} is not hookexec's plugin"))
+                    .hint("move it to another name and try again"));
+            }
+            _ => {}
+        }
+        if self.diff || self.dry_run {
+            output::print(&diff(path, current.as_deref().unwrap_or_default(), &new))?;
+        }
+        if self.dry_run {
+            return Ok(());
+        }
+        let backup = Backup::of(path).ok_or_else(no_home)?;
+        backup.keep(path, None, &new).map_err(|failed| unwritable(&failed.path, &failed.error))?;
+        store::write(path, current.as_deref(), &new).map_err(|error| unwritable(path, &error))?;
+        output::talk(&format!("{title}: installed in {}\n", path.display()));
+        output::talk(&format!("  next: start {title} again\n"));
+        Ok(())
+    }
+
+    /// Returns the entries to write: what is not on the command line stays as it is installed.
+    fn entries(
+        &self,
+        settings: &Settings,
+        program: &str,
+        configs: &[String],
+        there: &[Live],
+    ) -> Vec<Entry> {
+        let mut configs = configs.to_vec();
+        if configs.is_empty() {
+            configs = kept_configs(settings.agent, there);
+        }
+        let timeout = self.timeout.unwrap_or_else(|| kept_timeout(settings.agent, there));
+        entries(settings.agent, program, timeout, &configs, &configured(&configs))
+    }
+
+    fn absolute_configs(&self) -> Result<Vec<String>, CommandError> {
+        let absolute = |path: &PathBuf| {
+            let absolute = path.canonicalize().map_err(|error| {
+                CommandError::usage(format!("can't find {}: {error}", path.display()))
+            })?;
+            utf8(&absolute)
+        };
+        self.config.iter().map(absolute).collect()
+    }
+}
+
+/// Where a guard belongs that the model must not switch off.
+const LAYERS: &str = "A guard that the model must not change belongs in ~/.config/hookexec or /etc/hookexec, \
+                      not in the project. `hookexec doctor` shows whether the hooks are live.\n";
+
+/// Returns the events that hooks are configured for; none if the files have errors.
+fn configured(configs: &[String]) -> Vec<Event> {
+    let files: Vec<PathBuf> = configs.iter().map(PathBuf::from).collect();
+    match ConfigArgs::of_files(&files).load() {
+        Ok(loaded) => loaded.config.hooks.iter().map(|hook| hook.event).collect(),
+        Err(error) => {
+            warn(&format!(
+                "the hooks files have errors, and until you mend them nothing passes: {error}"
+            ));
+            Vec::new()
+        }
+    }
+}
+
+/// Returns the hooks files that the installed entries name.
+fn kept_configs(agent: Agent, there: &[Live]) -> Vec<String> {
+    let mut configs = Vec::new();
+    for call in there.iter().filter_map(|live| Call::of(agent, &live.command)) {
+        for config in call.configs {
+            if !configs.contains(&config) {
+                configs.push(config);
+            }
+        }
+    }
+    configs
+}
+
+/// Returns how long the agent waits as it is installed, in seconds.
+fn kept_timeout(agent: Agent, there: &[Live]) -> u64 {
+    let written = there.iter().filter_map(|live| live.timeout).fold(0.0, f64::max);
+    let written = Duration::try_from_secs_f64(written).unwrap_or_default().as_secs();
+    if (2..=900).contains(&written) {
+        return written;
+    }
+    // An agent without timeouts in its settings: `--within` of the entries tells.
+    let calls = there.iter().filter_map(|live| Call::of(agent, &live.command));
+    let within = calls.map(|call| call.within).max();
+    (2..=900).rev().find(|timeout| Some(within_of(*timeout)) == within).unwrap_or(TIMEOUT)
+}
+
+/// Returns within which time an agent that waits for `timeout` gets its answer, in seconds.
+fn within_of(timeout: u64) -> u64 {
+    (timeout - (timeout / 10).max(1)).max(1)
+}
+
+/// Returns how long an agent must wait for answers that may take `within`, in seconds; `None` if no agent can
+/// be told to wait that long.
+pub(crate) fn timeout_for(within: Duration) -> Option<u64> {
+    (2..=900).find(|timeout| Duration::from_secs(within_of(*timeout)) >= within)
+}
+
+/// Returns a path as text, which JSON requires.
+fn utf8(path: &Path) -> Result<String, CommandError> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        let path = path.display();
+        CommandError::usage(format!("the path {path} is not UTF-8 and can't stand in settings"))
+    })
+}
+
+/// Refuses to work in another user's home, as under `sudo`: its owner could not change what is written there.
+pub(crate) fn own_home() -> Result<(), CommandError> {
+    let home = hookexec::home_directory().ok_or_else(no_home)?;
+    let owner = home.metadata().map_err(|error| unreadable(&home, &error))?.uid();
+    if owner == rustix::process::geteuid().as_raw() {
+        return Ok(());
+    }
+    Err(CommandError::usage(format!("{} belongs to another user", home.display()))
+        .hint("do this as the user whose agent it is, without sudo"))
+}
+
+/// Returns the settings without hookexec: as the backup has them if nothing changed since.
+fn before(
+    settings: &Settings,
+    backup: &Backup,
+    current: Option<&str>,
+) -> Result<Option<String>, CommandError> {
+    let Some(current) = current else { return Ok(None) };
+    let kept = match backup.before() {
+        Before::Nothing if backup.is_of(current) => return Ok(None),
+        Before::Text(text) if backup.is_of(current) => return Ok(Some(text)),
+        Before::Text(text) => Some(text),
+        Before::Nothing | Before::Unknown => None,
+    };
+    let without = settings.without(current, kept.as_deref());
+    without.map(Some).map_err(|error| uneditable(settings, &error))
+}
+
+/// How long the agents wait without `--timeout`, in seconds.
+pub(crate) const TIMEOUT: u64 = 60;
+
+/// Returns how long `agent` waits at an event with `--timeout`, and within which time it gets its answer, in
+/// seconds.
+pub(crate) fn limits(agent: Agent, native: &NativeEvent, timeout: u64) -> (u64, u64) {
+    // Codex waits three seconds at most there, and warns at every start of a longer timeout.
+    let short = agent == Agent::Codex && ["SessionEnd", "Interrupt"].contains(&native.name);
+    let timeout = if short { timeout.min(3) } else { timeout };
+    (timeout, within_of(timeout))
+}
+
+/// Returns the entries for `agent`.
+pub(crate) fn entries(
+    agent: Agent,
+    program: &str,
+    timeout: u64,
+    configs: &[String],
+    configured: &[Event],
+) -> Vec<Entry> {
+    let entry = |native: &'static NativeEvent| {
+        let (timeout, within) = limits(agent, native, timeout);
+        let (program, configs) = (program.to_owned(), configs.to_vec());
+        let denies_without_answer = call::denies_without_answer(native);
+        let call = Call { program, agent, native, within, configs, denies_without_answer };
+        Entry { native, command: call.command(), timeout }
+    };
+    settings::events(agent, configured).into_iter().map(entry).collect()
+}
+
+/// Returns the path by which an agent starts this program: the one on the search path, if it is this program,
+/// since a package manager moves the real file at every upgrade.
+pub(crate) fn program() -> Result<PathBuf, CommandError> {
+    let this = std::env::current_exe()
+        .and_then(|path| path.canonicalize())
+        .map_err(|error| CommandError::internal(format!("can't find this program: {error}")))?;
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let known = std::env::split_paths(&paths)
+        .filter(|directory| directory.is_absolute())
+        .map(|directory| directory.join("hookexec"))
+        .find(|path| path.canonicalize().is_ok_and(|real| real == this));
+    Ok(known.unwrap_or(this))
+}
+
+/// Returns the program that a shell starts by this name.
+pub(crate) fn on_search_path(name: &str) -> Option<PathBuf> {
+    let paths = std::env::var_os("PATH")?;
+    std::env::split_paths(&paths).map(|directory| directory.join(name)).find(|it| is_program(it))
+}
+
+/// Returns the change of a file as a unified diff.
+pub(crate) fn diff(path: &Path, before: &str, after: &str) -> String {
+    let path = path.display().to_string();
+    similar::TextDiff::from_lines(before, after).unified_diff().header(&path, &path).to_string()
+}
+
+pub(crate) fn no_home() -> CommandError {
+    CommandError::usage("there is no home directory: set HOME")
+}
+
+pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::usage(format!("can't read {}: {error}", path.display()))
+}
+
+pub(crate) fn unwritable(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::internal(format!("can't write {}: {error}", path.display()))
+}
+
+pub(crate) fn uneditable(settings: &Settings, error: &dyn std::fmt::Display) -> CommandError {
+    let path = settings.path.display();
+    CommandError::usage(format!("can't edit {path}: {error}"))
+        .hint("nothing was changed; mend the file and try again")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_that_waits_as_long_as_it_is_told_to_gets_every_answer() {
+        for within in 1..=810 {
+            let timeout = timeout_for(Duration::from_secs(within)).unwrap();
+            assert!(within_of(timeout) >= within, "{within}: {timeout}");
+        }
+        assert_eq!(timeout_for(Duration::from_millis(53_500)), Some(59));
+        assert_eq!(timeout_for(Duration::from_secs(811)), None);
+        assert_eq!(timeout_for(Duration::MAX), None);
+    }
+
+    #[test]
+    fn the_answer_comes_before_the_agent_gives_up() {
+        for agent in Agent::with_settings() {
+            for timeout in [2, 3, 5, 60, 900] {
+                for entry in entries(agent, "/x", timeout, &[], &[]) {
+                    let within: u64 = entry.command.rsplit(' ').next().unwrap().parse().unwrap();
+                    assert!(within >= 1 && within < entry.timeout, "{}", entry.command);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The command line: one file per subcommand, each of them thin. It parses arguments, calls the
+//! library and prints; stdout is data, stderr is talk.
+//!
+//! A new subcommand is a file with an `Args` and its `execute`, a variant of [`Command`], and an
+//! arm of [`Command::execute`].
+
+mod agents;
+mod builtins;
+mod check;
+mod completions;
+mod config;
+mod connect;
+mod consent;
+mod decisions;
+mod decisions_text;
+mod docs;
+mod doctor;
+mod error;
+mod events;
+mod existing;
+mod exit;
+mod explain;
+mod explain_text;
+mod from;
+mod import;
+mod init;
+mod input;
+mod install;
+mod list;
+mod log;
+mod markup;
+mod output;
+mod page;
+mod plain;
+mod replay;
+mod report;
+mod run;
+mod runtime;
+mod schema;
+mod scripts;
+mod serve;
+pub mod server;
+mod settings;
+mod shell_texts;
+mod starter;
+mod status;
+mod stops;
+mod table;
+mod test;
+mod test_report;
+pub mod testing;
+mod trust;
+mod uninstall;
+
+use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use error::CommandError;
+use exit::Exit;
+use from::Caller;
+
+/// Deterministic control over AI agents: runs the hooks of a hooks.yaml at each event and folds
+/// their answers into one verdict.
+#[derive(Debug, Parser)]
+#[command(name = "hookexec", version, max_term_width = 100, after_help = AFTER_HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Exit codes of `run`: 0 allowed, 2 denied, 3 ask, 64 usage, 65 unusable input, 70 internal, 78 config.
+Take anything but 0 for \"not allowed\".";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Args),
+    Init(init::Args),
+    Test(test::Args),
+    Log(decisions::Args),
+    Replay(replay::Args),
+    Serve(serve::Args),
+    Explain(explain::Args),
+    Check(check::Args),
+    List(list::Args),
+    Events(events::Args),
+    Agents(agents::Args),
+    Builtins(builtins::Args),
+    Trust(trust::Args),
+    Install(install::Args),
+    Uninstall(uninstall::Args),
+    Status(status::Args),
+    Import(import::Args),
+    Doctor(doctor::Args),
+    Docs(docs::Args),
+    Schema(schema::Args),
+    Completions(completions::Args),
+}
+
+impl Command {
+    fn execute(self) -> Result<Exit, CommandError> {
+        match self {
+            Self::Run(args) => args.execute(),
+            Self::Init(args) => args.execute(),
+            Self::Test(args) => args.execute(),
+            Self::Log(args) => args.execute(),
+            Self::Replay(args) => args.execute(),
+            Self::Serve(args) => args.execute(),
+            Self::Explain(args) => args.execute(),
+            Self::Check(args) => args.execute(),
+            Self::List(args) => args.execute(),
+            Self::Events(args) => args.execute(),
+            Self::Agents(args) => args.execute(),
+            Self::Builtins(args) => args.execute(),
+            Self::Trust(args) => args.execute(),
+            Self::Install(args) => args.execute(),
+            Self::Uninstall(args) => args.execute(),
+            Self::Status(args) => args.execute(),
+            Self::Import(args) => args.execute(),
+            Self::Doctor(args) => args.execute(),
+            Self::Docs(args) => args.execute(),
+            Self::Schema(args) => args.execute(),
+            Self::Completions(args) => args.execute(),
+        }
+    }
+}
+
+/// `run` and nothing else: agents wait for it, and describing all the other commands takes longer than
+/// to understand this one.
+#[derive(Debug, Parser)]
+#[command(name = "hookexec")]
+enum Shortcut {
+    Run(run::Args),
+}
+
+impl Cli {
+    /// Reads the command line; all that `run` alone does not understand is for the whole to explain.
+    fn read() -> Result<Self, clap::Error> {
+        let is_run = std::env::args_os().nth(1).is_some_and(|command| command == "run");
+        match is_run.then(Shortcut::try_parse) {
+            Some(Ok(Shortcut::Run(args))) => Ok(Self { command: Command::Run(args) }),
+            _ => Self::try_parse(),
+        }
+    }
+}
+
+/// Runs the command and returns what the process exits with.
+#[must_use]
+pub fn main() -> ExitCode {
+    panic::set_hook(Box::new(error::remember_panic));
+    // An agent takes every exit code but its own words for permission.
+    let caller = Caller::of(std::env::args_os());
+    if caller.is_some() {
+        output::hold_up_nobody();
+    }
+    guarded(caller.as_ref(), || match (Cli::read(), &caller) {
+        (Ok(cli), _) => cli.command.execute().unwrap_or_else(|error| error.report()),
+        (Err(error), Some(caller)) if error.use_stderr() => caller.fail(&error.to_string()),
+        (Err(error), _) => error::usage(&error),
+    })
+    .into()
+}
+
+/// Does `work`; a panic in it ends in [`Exit::Internal`], where the runtime's own exit code would
+/// be 101, or in an answer to the agent. Nothing that goes wrong may look like permission.
+fn guarded(caller: Option<&Caller>, work: impl FnOnce() -> Exit) -> Exit {
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        let error = error::panicked();
+        caller.map_or_else(|| error.report(), |caller| caller.fail(&error.to_string()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_of_the_arguments_is_sound() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+        Shortcut::command().debug_assert();
+    }
+
+    #[test]
+    fn a_panic_is_no_answer() {
+        assert_eq!(guarded(None, || panic!("oh no")), Exit::Internal);
+        assert_eq!(guarded(None, || Exit::Success), Exit::Success);
+        let caller = Caller::of("hookexec run --from windsurf".split(' ').map(Into::into));
+        assert_eq!(guarded(caller.as_ref(), || panic!("oh no")), Exit::Denied);
+    }
+}

@@ -1,0 +1,252 @@
+//! `hookexec replay`: what another configuration would have decided.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::testing::{Change, Replay, ReplayOptions, Replayed};
+use hookexec::audit::{Log, LogLine, Record};
+use hookexec::load::LoadOptions;
+use hookexec::{Config, Registry};
+use serde::Serialize;
+
+use super::error::{CommandError, warn};
+use super::exit::Exit;
+use super::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
+use super::runtime::Runtime;
+use super::{config, decisions, output};
+
+/// How many examples of each change are shown.
+const EXAMPLES: usize = 3;
+/// From which size on progress is shown, in bytes.
+const LONG: u64 = 1 << 20;
+
+/// Runs the recorded events of an audit log through another configuration, and says what changes
+///
+/// The log must hold inputs: `audit: { path: FILE, input: redacted }`. Hooks run only when they
+/// declare `side_effects: none` or `idempotent`; of the others the recorded answer counts. Exits
+/// with 0 when nothing changes, with 1 when something does or can't be said.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec replay audit.jsonl --config new-hooks.yaml")]
+pub(crate) struct Args {
+    /// The log
+    log: PathBuf,
+
+    /// The candidate: a hooks file; may be given more than once
+    #[arg(long, value_name = "FILE", required = true)]
+    config: Vec<PathBuf>,
+
+    /// Runs hooks with side effects, too
+    #[arg(long)]
+    run_external: bool,
+
+    /// The project: where hooks run [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+
+    /// How to write what changes
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Format {
+    /// For people: counts and examples
+    Text,
+    /// One object, for programs: counts and every change
+    Json,
+}
+
+/// Everything that came out.
+#[derive(Debug, Default, Serialize)]
+struct Summary {
+    replayed: usize,
+    same: usize,
+    changed: usize,
+    unknown: usize,
+    not_replayed: usize,
+    unreadable: usize,
+    /// How many inputs had secrets taken out, which a hook may look for.
+    redacted: usize,
+    changes: Vec<Example>,
+    unknown_hooks: BTreeMap<String, usize>,
+    reasons_not_replayed: BTreeMap<&'static str, usize>,
+}
+
+#[derive(Debug, Serialize)]
+struct Example {
+    change: Change,
+    record: Record,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        let mut load = LoadOptions::default();
+        let working_dir = config::project(self.cwd.as_deref())?;
+        load.working_dir = Some(working_dir.clone());
+        load.files.clone_from(&self.config);
+        load.isolated = true;
+        let candidate = Config::load(&load).map_err(CommandError::config)?;
+        let mut options = ReplayOptions::default();
+        options.registry = Registry::with_shipped_builtins();
+        options.working_dir = working_dir;
+        options.run_external = self.run_external;
+        let replay = Replay::new(candidate, options).map_err(CommandError::config)?;
+
+        let failed = |error: &std::io::Error| decisions::unreadable(&self.log, error);
+        let log = Log::find(&self.log).map_err(|error| failed(&error))?;
+        let runtime = Runtime::new()?;
+        let mut progress = Progress::new(log.size());
+        let (mut summary, mut stopped) = (Summary::default(), None);
+        log.read(|line, read| {
+            let LogLine::Record(record) = line else {
+                summary.unreadable += 1;
+                return;
+            };
+            if stopped.is_none() {
+                match runtime.run(replay.run(&record)) {
+                    Ok(replayed) => summary.add(*record, replayed),
+                    Err(error) => stopped = Some(error),
+                }
+                progress.show(read);
+            }
+        })
+        .map_err(|error| failed(&error))?;
+        progress.done();
+        if let Some(error) = stopped {
+            return Err(error);
+        }
+        self.answer(&summary)
+    }
+
+    fn answer(&self, summary: &Summary) -> Result<Exit, CommandError> {
+        if summary.unreadable > 0 {
+            warn(&format!("{} of the log can't be read", counted(summary.unreadable, "line")));
+        }
+        if summary.replayed == 0 {
+            let hint = "inputs are recorded with `audit: { path: FILE, input: redacted }`";
+            return Err(CommandError::data("no record could be replayed").hint(hint));
+        }
+        match self.format {
+            Format::Text => output::print(&text(summary))?,
+            Format::Json => output::print_json(summary)?,
+        }
+        let same = summary.changed == 0 && summary.unknown == 0;
+        Ok(if same { Exit::Success } else { Exit::Negative })
+    }
+}
+
+impl Summary {
+    fn add(&mut self, record: Record, replayed: Replayed) {
+        let redacted = usize::from(record.input_redacted);
+        match replayed {
+            Replayed::NotReplayed { why, .. } => {
+                self.not_replayed += 1;
+                *self.reasons_not_replayed.entry(why).or_default() += 1;
+                return;
+            }
+            Replayed::Changed { change, message, .. } => {
+                self.changed += 1;
+                self.changes.push(Example { change, record, message });
+            }
+            Replayed::Unknown { hooks, .. } => {
+                self.unknown += 1;
+                for hook in hooks {
+                    *self.unknown_hooks.entry(hook).or_default() += 1;
+                }
+            }
+            _ => self.same += 1,
+        }
+        self.replayed += 1;
+        self.redacted += redacted;
+    }
+}
+
+fn text(summary: &Summary) -> String {
+    let Summary { replayed, same, changed, unknown, .. } = summary;
+    let mut text = format!(
+        "{} replayed: {same} the same, {changed} changed, {unknown} unknown\n",
+        counted(*replayed, "event")
+    );
+    let mut kinds: BTreeMap<&Change, Vec<&Example>> = BTreeMap::new();
+    for example in &summary.changes {
+        kinds.entry(&example.change).or_default().push(example);
+    }
+    for (change, examples) in kinds {
+        let (style, title) = match change {
+            Change::Decision(before, after) => {
+                let style = if *before == "deny" { BAD } else { GOOD };
+                (style, format!("{before} -> {after}"))
+            }
+            _ => (DOUBTFUL, "rewritten otherwise".to_owned()),
+        };
+        let _ = writeln!(text, "\n{style}{title}{style:#}: {}", examples.len());
+        for example in examples.iter().take(EXAMPLES) {
+            let record = &example.record;
+            let tool = record.tool.as_deref().unwrap_or_default();
+            let input = record.input.as_ref().and_then(|input| input.get("tool_input"));
+            let input = input.map(ToString::to_string).unwrap_or_default();
+            let input: String = input.chars().take(200).collect();
+            let _ = writeln!(text, "  {DIM}{}{DIM:#} {} {tool} {input}", record.time, record.event);
+            for (when, message) in [("was", &record.message), ("now", &example.message)] {
+                if let Some(message) = message {
+                    let _ = writeln!(text, "    {when}: {}", message.trim().replace('\n', " / "));
+                }
+            }
+        }
+        if examples.len() > EXAMPLES {
+            let _ =
+                writeln!(text, "  ... and {} more (`--format json`)", examples.len() - EXAMPLES);
+        }
+    }
+    let blank = if summary.changed > 0 { "\n" } else { "" };
+    text.push_str(blank);
+    for (hook, count) in &summary.unknown_hooks {
+        let _ = writeln!(
+            text,
+            "unknown for {count}: {hook} has side effects and did not run; declare `side_effects: none`, or use `--run-external`"
+        );
+    }
+    for (why, count) in &summary.reasons_not_replayed {
+        let _ = writeln!(text, "left out {count}: {why}");
+    }
+    if summary.redacted > 0 {
+        let _ = writeln!(text, "{} had secrets taken out", counted(summary.redacted, "input"));
+    }
+    text
+}
+
+/// How far a long replay is, on a terminal.
+struct Progress {
+    size: u64,
+    last: Option<Instant>,
+}
+
+impl Progress {
+    fn new(size: u64) -> Self {
+        let shown = size >= LONG && std::io::stderr().is_terminal();
+        Self { size, last: shown.then(Instant::now) }
+    }
+
+    fn show(&mut self, read: u64) {
+        const WIDTH: u64 = 30;
+        if self.last.is_none_or(|last| last.elapsed() < Duration::from_millis(100)) {
+            return;
+        }
+        let done = read.min(self.size) * WIDTH / self.size.max(1);
+        let bar: String = (0..WIDTH).map(|at| if at < done { '#' } else { '.' }).collect();
+        let percent = read.min(self.size) * 100 / self.size.max(1);
+        output::draw(&format!("\r[{bar}] {percent:3} %"));
+        self.last = Some(Instant::now());
+    }
+
+    fn done(&self) {
+        if self.last.is_some() {
+            output::draw("\r\u{1b}[K");
+        }
+    }
+}

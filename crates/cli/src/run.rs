@@ -1,0 +1,233 @@
+//! `hookexec run`: one event in, one verdict out.
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use hookexec::event::FailureMode;
+use hookexec::executor::Explanation;
+use hookexec::{Event, Executor, Verdict};
+use hookexec_agents::{Agent, NativeCall};
+
+use super::config::{ConfigArgs, Unavailable, not_too_deep};
+use super::connect::ConnectArgs;
+use super::error::{CommandError, warn};
+use super::exit::Exit;
+use super::from::FromArgs;
+use super::runtime::{PATIENCE, Runtime};
+use super::{input, log, output, report};
+
+/// Runs the hooks of an event: its input on stdin, the verdict on stdout
+///
+/// Stdout is one line of JSON, or nothing when there is no verdict (exit codes from 64 on). The exit
+/// code is the answer: 0 go on, 2 denied, 3 ask first; take any other for a denial.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Args {
+    /// The event; `hookexec events` lists them
+    #[arg(value_parser = EventParser, required_unless_present = "from")]
+    event: Option<Event>,
+
+    #[command(flatten)]
+    from: FromArgs,
+
+    #[command(flatten)]
+    config: ConfigArgs,
+
+    #[command(flatten)]
+    connect: ConnectArgs,
+
+    /// How to write the verdict [default: json]; with `--from`, `text` shows it on stderr beside the
+    /// answer
+    #[arg(long, value_enum, help_heading = "Output")]
+    format: Option<Format>,
+
+    #[command(flatten)]
+    log: log::LogArgs,
+
+    /// Starts the hooks in the background and no others, and says nothing
+    #[arg(long, hide = true, conflicts_with = "from", requires = "event")]
+    background: bool,
+}
+
+const EXAMPLE: &str = r#"Example: echo '{"tool_name": "shell", "tool_input": {"cmd": "rm -rf /"}}' | hookexec run pre_tool_use"#;
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Format {
+    /// One line, for programs
+    Json,
+    /// For people
+    Text,
+}
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        if let Some(call) = self.from.call(self.event) {
+            self.log.start();
+            let text = matches!(self.format, Some(Format::Text));
+            let shown = Shown { hooks: self.log.verbose(), verdict: text };
+            return Ok(call.showing(shown).execute(&self.config));
+        }
+        let Some(event) = self.event else {
+            return Err(CommandError::usage("which event? `hookexec events` lists them"));
+        };
+        if self.background { self.in_background(event) } else { self.dispatch(event) }
+    }
+
+    fn format(&self) -> Format {
+        self.format.unwrap_or(Format::Json)
+    }
+
+    /// Does what another `hookexec` had no time for.
+    fn in_background(&self, event: Event) -> Result<Exit, CommandError> {
+        // Whoever ends the caller and its group is not to end these hooks.
+        let _ = rustix::process::setsid();
+        let input = input::parse("run", event, &input::read_stdin()?)?;
+        let executor = self.config.executor()?;
+        let runtime = Runtime::new()?;
+        runtime.run(async {
+            executor.start_background(event, &input);
+            executor.shutdown(PATIENCE).await;
+        })?;
+        Ok(Exit::Success)
+    }
+
+    fn dispatch(&self, event: Event) -> Result<Exit, CommandError> {
+        let stdin = input::read_stdin()?;
+        let input = input::parse("run", event, &stdin);
+        if let Err(error) = not_too_deep() {
+            return self.answer(&failed(event, &error.to_string()), &[], Vec::new);
+        }
+        if let Ok(input) = &input
+            && let Some(verdict) = self.connect.verdict(&self.config, event, input)?
+        {
+            return self.answer(&verdict, &[], Vec::new);
+        }
+        let (executor, unavailable) = match self.format() {
+            Format::Json => (self.config.executor()?, Vec::new()),
+            Format::Text => {
+                let loaded = self.config.loaded()?;
+                loaded.absences().for_each(|absence| warn(&absence));
+                let unavailable = loaded.failures().collect();
+                (loaded.executor()?, unavailable)
+            }
+        };
+        let input = input?;
+        let not_run = || executor.explain(event, &input);
+        if !executor.concerns(event, &input) {
+            let exit = self.answer(&Verdict::no_opinion(event), &unavailable, not_run);
+            // Nothing was started, and the process ends: the system frees all at once.
+            std::mem::forget(executor);
+            return exit;
+        }
+
+        self.log.start();
+        let runtime = Runtime::new()?;
+        // Boxed, or its kilobytes would be moved from one place on the stack to the next.
+        let verdict = runtime.run(Box::pin(executor.dispatch(event, &input)))?;
+        let exit = self.answer(&verdict, &unavailable, not_run)?;
+        // Hooks in the background end at their own timeouts. A signal ends them at once, and changes
+        // nothing about the answer that was given.
+        let _ = runtime.run(executor.shutdown(PATIENCE));
+        // The process ends: the system frees all at once.
+        std::mem::forget(executor);
+        Ok(exit)
+    }
+
+    /// Answers. `unavailable` are failures to warn about unless the verdict says them, and `not_run`
+    /// explains the hooks that are not in the verdict.
+    fn answer(
+        &self,
+        verdict: &Verdict,
+        unavailable: &[Unavailable],
+        not_run: impl FnOnce() -> Vec<Explanation>,
+    ) -> Result<Exit, CommandError> {
+        if self.log.verbose() {
+            output::talk(&report::hooks(&verdict.hooks));
+            output::talk(&report::not_run(&not_run()));
+        }
+        match self.format() {
+            Format::Json => output::print_json_line(verdict)?,
+            Format::Text => {
+                let text = report::verdict(verdict);
+                let told = |failure: &&Unavailable| text.contains(&failure.cause);
+                let others = unavailable.iter().filter(|failure| !told(failure));
+                others.for_each(|failure| warn(&failure.to_string()));
+                output::print(&text)?;
+            }
+        }
+        Ok(Exit::of(verdict))
+    }
+}
+
+/// What a person who tries a hook out wants to see on stderr beside the answer to the agent.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Shown {
+    /// What each hook did, or why it did not run.
+    pub(super) hooks: bool,
+    /// The verdict.
+    pub(super) verdict: bool,
+}
+
+impl Shown {
+    pub(super) fn show(self, executor: &Executor, call: &NativeCall, verdict: &Verdict) {
+        if self.hooks {
+            output::talk(&report::hooks(&verdict.hooks));
+            output::talk(&report::not_run(&hookexec_agents::explain(executor, call)));
+        }
+        if self.verdict {
+            output::talk(&report::verdict(verdict));
+        }
+    }
+}
+
+/// Returns the verdict on an event whose hooks must not run: a denial where the event fails closed.
+fn failed(event: Event, why: &str) -> Verdict {
+    if event.contract().failure == FailureMode::Open {
+        let mut verdict = Verdict::no_opinion(event);
+        verdict.system_message = Some(why.to_owned());
+        return verdict;
+    }
+    Verdict::denied(event, why)
+}
+
+/// Reads an agent's name; completions offer all of them.
+#[derive(Debug, Clone)]
+pub(crate) struct AgentParser;
+
+impl TypedValueParser for AgentParser {
+    type Value = Agent;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Agent, clap::Error> {
+        let parse = |name: &str| name.parse::<Agent>();
+        TypedValueParser::parse_ref(&parse, command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Agent::all().map(|agent| PossibleValue::new(agent.name()))))
+    }
+}
+
+/// Reads an event's name; completions offer all of them.
+#[derive(Debug, Clone)]
+pub(crate) struct EventParser;
+
+impl TypedValueParser for EventParser {
+    type Value = Event;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Event, clap::Error> {
+        let parse = |name: &str| name.parse::<Event>();
+        TypedValueParser::parse_ref(&parse, command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Event::all().map(|event| PossibleValue::new(event.name()))))
+    }
+}

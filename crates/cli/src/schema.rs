@@ -1,0 +1,44 @@
+//! `hookexec schema`: the JSON schemas.
+
+use crate::testing;
+use hookexec::schema;
+
+use super::error::CommandError;
+use super::exit::Exit;
+use super::output;
+
+/// Prints the JSON schema (draft 7) of what crosses a boundary
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec schema config > hooks.schema.json")]
+pub(crate) struct Args {
+    /// Of what
+    #[arg(value_enum, default_value_t = Of::Config)]
+    of: Of,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Of {
+    /// The hooks file
+    Config,
+    /// A file of test cases
+    Cases,
+    /// What a hook reads on stdin, and `hookexec run` too
+    Input,
+    /// What a hook answers on stdout
+    Output,
+    /// What `hookexec run` answers
+    Verdict,
+}
+
+impl Args {
+    pub(crate) fn execute(self) -> Result<Exit, CommandError> {
+        output::print_json(&match self.of {
+            Of::Config => schema::config(),
+            Of::Cases => testing::schema(),
+            Of::Input => schema::input(),
+            Of::Output => schema::output(),
+            Of::Verdict => schema::verdict(),
+        })?;
+        Ok(Exit::Success)
+    }
+}

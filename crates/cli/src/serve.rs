@@ -1,0 +1,108 @@
+//! `hookexec serve`: the engine, kept warm for clients in any language.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::server::{Limits, Server, Socket, SocketError};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use tokio::sync::oneshot;
+
+use super::config::ConfigArgs;
+use super::error::CommandError;
+use super::exit::Exit;
+use super::log::LogArgs;
+use super::output;
+use super::runtime::{Runtime, Signals};
+
+/// Answers JSON-RPC 2.0, one object a line, on stdin and stdout or at a Unix socket
+///
+/// Hooks of type `process` stay running in between, and the hooks files are read once and again when
+/// they change. `docs/serve.md` describes the methods; `hookexec run --connect` is a client.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec serve --socket ~/.hookexec/socket")]
+pub(crate) struct Args {
+    /// Listens here, in a directory that only you can enter; it is made when it is missing
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+
+    #[command(flatten)]
+    config: ConfigArgs,
+
+    #[command(flatten)]
+    log: LogArgs,
+}
+
+/// How long hooks in the background may take when the server ends.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        self.log.start();
+        let (project, load) = self.config.loader()?;
+        let runtime = Runtime::new()?;
+        runtime.block_on(async {
+            let mut signals = Signals::listen()?;
+            let server = Server::new(project, Limits::default(), load);
+            let server = server.map_err(CommandError::config)?;
+            let mut talk = std::pin::pin!(self.talk(&server));
+            tokio::select! {
+                biased;
+                _ = signals.next() => {
+                    server.stop();
+                    // What runs may end; a second signal ends it.
+                    tokio::select! {
+                        biased;
+                        _ = signals.next() => {}
+                        _ = tokio::time::timeout(PATIENCE, talk) => {}
+                    }
+                }
+                ended = &mut talk => ended?,
+            }
+            tokio::select! {
+                biased;
+                _ = signals.next() => {}
+                () = server.shutdown(PATIENCE) => {}
+            }
+            Ok(Exit::Success)
+        })?
+    }
+
+    async fn talk(&self, server: &Server) -> Result<(), CommandError> {
+        let Some(path) = &self.socket else {
+            server.serve(tokio::io::stdin(), tokio::io::stdout(), stdout_closed()).await;
+            return Ok(());
+        };
+        let socket = Socket::bind(path).map_err(|error| refused(&error))?;
+        output::talk(&format!("listening at {}\n", socket.path().display()));
+        server.listen(&socket).await;
+        Ok(())
+    }
+}
+
+fn refused(error: &SocketError) -> CommandError {
+    let refused = CommandError::usage(error.to_string());
+    match error {
+        SocketError::NotPrivate(directory) => {
+            let directory = directory.display();
+            refused.hint(format!("take a directory of its own, or run `chmod 700 {directory}`"))
+        }
+        SocketError::NoSocket(_) => refused.hint("choose another path, or remove what is there"),
+        SocketError::InUse(_) => refused.hint("use that server, end it, or choose another path"),
+        _ => refused,
+    }
+}
+
+/// Returns once nobody reads stdout any more. A client that goes away closes stdin as well, but so
+/// does one that has asked all it wanted to know and waits for the answers.
+async fn stdout_closed() {
+    let (closed, told) = oneshot::channel();
+    std::thread::spawn(move || {
+        let stdout = std::io::stdout();
+        // Without a wish, errors and hang-ups are all that is reported.
+        let mut stdout = [PollFd::new(&stdout, PollFlags::empty())];
+        while poll(&mut stdout, None) == Err(Errno::INTR) {}
+        let _ = closed.send(());
+    });
+    let _ = told.await;
+}

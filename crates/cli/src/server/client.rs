@@ -1,0 +1,297 @@
+//! The client: blocking, without a runtime, for a process that asks once and ends.
+
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::io::{FdFlags, fcntl_setfd, retry_on_intr};
+use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_peercred};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
+use rustix::process::geteuid;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use hookexec::event::Event;
+use hookexec::wire::{Decision, Input, Verdict};
+
+/// How long a server that is alive may take to let somebody in, and then to say anything.
+const FIRST_SIGN: Duration = Duration::from_secs(5);
+/// How long it may take after the timeout of a hook to say what came of it.
+const GRACE: Duration = Duration::from_secs(5);
+/// The longest that a server may ask for: no hook has a longer timeout.
+const LIMIT: Duration = Duration::from_hours(24);
+/// The longest line that is read, in bytes.
+const LONGEST: usize = 64 << 20;
+
+/// A connection to a server.
+#[derive(Debug)]
+pub struct Client {
+    stream: BufReader<UnixStream>,
+    path: PathBuf,
+}
+
+/// Why there is no verdict from a server. None of these is an answer to the event.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// Nobody listens there.
+    #[error("no server is listening at {}: {cause}", path.display())]
+    Connect {
+        /// The socket.
+        path: PathBuf,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// The server is another user's.
+    #[error("the server at {} is another user's", .0.display())]
+    OtherUser(PathBuf),
+    /// It went away, or says nothing.
+    #[error("the server at {} does not answer: {cause}", path.display())]
+    Silent {
+        /// The socket.
+        path: PathBuf,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// It answered something that can't be understood.
+    #[error("the server at {} is not understood: {problem}", path.display())]
+    NotUnderstood {
+        /// The socket.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+    /// It answered with an error.
+    #[error("the server at {} refused: {message} ({code})", path.display())]
+    Refused {
+        /// The socket.
+        path: PathBuf,
+        /// Its code; see [`ErrorCode`](super::ErrorCode).
+        code: i64,
+        /// Why.
+        message: String,
+    },
+}
+
+impl Client {
+    /// Connects to the server at `path`, which must be the user's own.
+    ///
+    /// # Errors
+    /// When nobody listens there, or another user does.
+    pub fn connect(path: impl Into<PathBuf>) -> Result<Self, ClientError> {
+        let path = path.into();
+        let stream = match open(&path) {
+            Ok(stream) => stream,
+            Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => {
+                return Err(ClientError::Silent { path, cause: io::ErrorKind::TimedOut.into() });
+            }
+            Err(cause) => return Err(ClientError::Connect { path, cause }),
+        };
+        // Who may decide for the user is the user: a socket planted by another would allow anything.
+        match socket_peercred(&stream) {
+            Ok(peer) if peer.uid == geteuid() => {}
+            _ => return Err(ClientError::OtherUser(path)),
+        }
+        Ok(Self { stream: BufReader::new(stream), path })
+    }
+
+    /// Asks for the verdict on an event of the project in `project`, an absolute path without
+    /// links.
+    ///
+    /// A server that is alive says at once which hooks it starts, so one that is not is found out
+    /// within seconds, however long the hooks themselves may take.
+    ///
+    /// # Errors
+    /// When there is no verdict, for whichever reason.
+    pub fn dispatch(
+        &mut self,
+        event: Event,
+        input: &Input,
+        project: &Path,
+    ) -> Result<Verdict, ClientError> {
+        #[derive(serde::Serialize)]
+        struct Request<'a> {
+            jsonrpc: &'static str,
+            id: u8,
+            method: &'static str,
+            params: Params<'a>,
+        }
+        #[derive(serde::Serialize)]
+        struct Params<'a> {
+            event: Event,
+            project: &'a Path,
+            progress: bool,
+            input: &'a Input,
+        }
+        let params = Params { event, project, progress: true, input };
+        let request = Request { jsonrpc: "2.0", id: 1, method: "dispatch", params };
+        let mut line = serde_json::to_vec(&request).map_err(|error| self.not_understood(&error))?;
+        line.push(b'\n');
+        let started = Instant::now();
+        let mut deadline = started + FIRST_SIGN;
+        self.write(&line, deadline)?;
+
+        loop {
+            match self.read(deadline)? {
+                Message::Verdict(verdict) => {
+                    self.doubt(event, &verdict)?;
+                    return Ok(*verdict);
+                }
+                Message::Started(timeout) => {
+                    let next = Instant::now() + timeout.min(LIMIT) + GRACE;
+                    deadline = deadline.max(next.min(started + LIMIT));
+                }
+                Message::Other => {}
+            }
+        }
+    }
+
+    /// Refuses a verdict on another event, or one that says two things.
+    fn doubt(&self, event: Event, verdict: &Verdict) -> Result<(), ClientError> {
+        let allowed = verdict.decision.is_none_or(|decision| decision == Decision::Allow);
+        let problem = if verdict.event != event {
+            format!("its verdict is on `{}`, not on `{event}`", verdict.event)
+        } else if verdict.allowed != allowed {
+            "its verdict contradicts itself: `decision` and `allowed` disagree".to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(ClientError::NotUnderstood { path: self.path.clone(), problem })
+    }
+
+    /// Writes all of `line` before `deadline`, however slowly the server reads.
+    fn write(&mut self, mut line: &[u8], deadline: Instant) -> Result<(), ClientError> {
+        while !line.is_empty() {
+            self.limit(deadline)?;
+            match self.stream.get_mut().write(line) {
+                Ok(0) => return Err(self.silent(io::ErrorKind::WriteZero.into())),
+                Ok(written) => line = &line[written..],
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => return Err(self.silent(cause)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a line that is whole before `deadline`, however slowly it comes.
+    fn line(&mut self, deadline: Instant) -> Result<Vec<u8>, ClientError> {
+        let mut line = Vec::new();
+        while line.last() != Some(&b'\n') {
+            self.limit(deadline)?;
+            let piece = match self.stream.fill_buf() {
+                Ok([]) => return Err(self.silent(io::ErrorKind::UnexpectedEof.into())),
+                Ok(piece) => piece,
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
+                Err(cause) => return Err(self.silent(cause)),
+            };
+            let length =
+                piece.iter().position(|byte| *byte == b'\n').map_or(piece.len(), |at| at + 1);
+            line.extend_from_slice(&piece[..length]);
+            self.stream.consume(length);
+            if line.len() > LONGEST {
+                return Err(self.silent(io::ErrorKind::FileTooLarge.into()));
+            }
+        }
+        Ok(line)
+    }
+
+    fn read(&mut self, deadline: Instant) -> Result<Message, ClientError> {
+        let line = self.line(deadline)?;
+        let message: Incoming<'_> =
+            serde_json::from_slice(&line).map_err(|error| self.not_understood(&error))?;
+        match message {
+            Incoming { error: Some(Error { code, message }), .. } => {
+                Err(ClientError::Refused { path: self.path.clone(), code, message })
+            }
+            Incoming { result: Some(result), id: Some(1), .. } => {
+                // An answer without `decision` is none; the verdict's own type would take it for `null`.
+                serde_json::from_str::<Decided<'_>>(result.get())
+                    .and_then(|_| serde_json::from_str(result.get()))
+                    .map(|verdict| Message::Verdict(Box::new(verdict)))
+                    .map_err(|error| self.not_understood(&error))
+            }
+            Incoming { method: Some("hook.started"), params: Some(params), .. } => {
+                let Started { hook } = serde_json::from_str(params.get())
+                    .map_err(|error| self.not_understood(&error))?;
+                Ok(Message::Started(Duration::from_millis(hook.timeout_ms)))
+            }
+            _ => Ok(Message::Other),
+        }
+    }
+
+    fn limit(&self, deadline: Instant) -> Result<(), ClientError> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(self.silent(io::ErrorKind::TimedOut.into()));
+        }
+        let stream = self.stream.get_ref();
+        let set = stream.set_read_timeout(Some(left));
+        set.and_then(|()| stream.set_write_timeout(Some(left))).map_err(|cause| self.silent(cause))
+    }
+
+    fn silent(&self, cause: io::Error) -> ClientError {
+        let cause = match cause.kind() {
+            // What a socket's timeout looks like.
+            io::ErrorKind::WouldBlock => io::ErrorKind::TimedOut.into(),
+            _ => cause,
+        };
+        ClientError::Silent { path: self.path.clone(), cause }
+    }
+
+    fn not_understood(&self, error: &serde_json::Error) -> ClientError {
+        ClientError::NotUnderstood { path: self.path.clone(), problem: error.to_string() }
+    }
+}
+
+/// Connects within [`FIRST_SIGN`]: a server that was stopped lets nobody in any more, once the
+/// queue before its door is full.
+fn open(path: &Path) -> io::Result<UnixStream> {
+    let socket: OwnedFd = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+    fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
+    set_socket_timeout(&socket, Timeout::Send, Some(FIRST_SIGN))?;
+    let address = SocketAddrUnix::new(path)?;
+    retry_on_intr(|| connect(&socket, &address))?;
+    Ok(socket.into())
+}
+
+enum Message {
+    Verdict(Box<Verdict>),
+    /// A hook started that may take so long.
+    Started(Duration),
+    Other,
+}
+
+#[derive(Deserialize)]
+struct Incoming<'a> {
+    id: Option<u8>,
+    method: Option<&'a str>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    error: Option<Error>,
+}
+
+#[derive(Deserialize)]
+struct Decided<'a> {
+    #[serde(borrow, rename = "decision")]
+    _decision: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct Error {
+    code: i64,
+    message: String,
+}
+
+#[derive(Deserialize)]
+struct Started {
+    hook: StartedHook,
+}
+
+#[derive(Deserialize)]
+struct StartedHook {
+    timeout_ms: u64,
+}

@@ -1,0 +1,207 @@
+//! One client: lines in, lines out, and a task for each dispatch in between.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::UnixStream;
+use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::task::JoinSet;
+
+use super::protocol::{ErrorCode, Refusal, Request, answer, notification};
+use super::server::{Admitted, Shared};
+use super::socket;
+use hookexec::config::Hook;
+use hookexec::event::Event;
+use hookexec::executor::Observer;
+use hookexec::internal::rpc::{Line, LineDecoder};
+use hookexec::wire::HookReport;
+
+/// How much is read at once.
+const CHUNK: usize = 16 * 1024;
+/// How much is written at once, as far as it is there.
+const BATCH: usize = 64 * 1024;
+
+/// Talks to the client at the other end of a socket.
+pub(super) async fn over(shared: &Arc<Shared>, stream: UnixStream) {
+    let gone = match socket::hangup(&stream) {
+        Ok(gone) => gone,
+        Err(error) => return tracing::warn!("a client can't be served: {error}"),
+    };
+    let (reader, writer) = stream.into_split();
+    run(shared, reader, writer, gone).await;
+}
+
+/// Tells a client that there is no room for it.
+pub(super) fn refuse(stream: &UnixStream, connections: usize) {
+    let message = format!("overloaded: {connections} clients are connected");
+    let refusal = Refusal::new(ErrorCode::Overloaded, message);
+    // A new connection has room for a line; who does not read it is told by the end.
+    let _ = stream.try_write(&answer::<()>(&Value::Null, &Err(refusal)));
+}
+
+/// Talks to one client.
+pub(super) async fn run(
+    shared: &Arc<Shared>,
+    reader: impl AsyncRead + Send,
+    writer: impl AsyncWrite + Send,
+    gone: impl Future<Output = ()> + Send,
+) {
+    let (outbox, unsent) = mpsc::channel(shared.limits.unsent.max(1));
+    let talking = async {
+        let conversation = Conversation { shared, outbox, running: JoinSet::new() };
+        let _ = tokio::try_join!(conversation.read(reader), write(unsent, writer));
+    };
+    // Whatever runs for the client is dropped along with `talking`.
+    tokio::select! {
+        () = talking => {}
+        () = gone => {}
+    }
+}
+
+/// The client can't be read from or written to any more.
+struct Gone;
+
+struct Conversation<'s> {
+    shared: &'s Arc<Shared>,
+    outbox: Sender<Vec<u8>>,
+    running: JoinSet<()>,
+}
+
+impl Conversation<'_> {
+    /// Reads requests to their end and waits until all are answered.
+    async fn read(mut self, reader: impl AsyncRead) -> Result<(), Gone> {
+        let mut reader = std::pin::pin!(reader);
+        let shared = Arc::clone(self.shared);
+        let mut stopped = std::pin::pin!(shared.stopped());
+        let mut decoder = LineDecoder::new(shared.limits.line);
+        let mut chunk = vec![0; CHUNK];
+        let mut lines = Lines::default();
+        loop {
+            let count = tokio::select! {
+                biased;
+                () = &mut stopped => 0,
+                count = reader.read(&mut chunk) => count.unwrap_or(0),
+            };
+            match count {
+                0 => decoder.finish(|line| lines.push(&line)),
+                count => decoder.feed(&chunk[..count], |line| lines.push(&line)),
+            }
+            for line in lines.0.drain(..) {
+                self.take(line).await?;
+            }
+            if count == 0 {
+                break;
+            }
+        }
+        while self.running.join_next().await.is_some() {}
+        Ok(())
+    }
+
+    /// Answers one request, or starts to.
+    async fn take(&mut self, line: Result<Vec<u8>, ()>) -> Result<(), Gone> {
+        let Ok(line) = line else {
+            let message = format!("a line is longer than {} bytes", self.shared.limits.line);
+            let refusal = Refusal::new(ErrorCode::InvalidRequest, message);
+            return self.send(answer::<()>(&Value::Null, &Err(refusal))).await;
+        };
+        let Request { id, method, params } = match Request::read(&line) {
+            Ok(request) => request,
+            Err((id, refusal)) => return self.send(answer::<()>(&id, &Err(refusal))).await,
+        };
+        let Some(id) = id else {
+            tracing::debug!(method, "a notification of a client is ignored");
+            return Ok(());
+        };
+        if method != "dispatch" {
+            return self.send(answer(&id, &self.shared.call(&method, &params))).await;
+        }
+        while self.running.try_join_next().is_some() {}
+        match self.shared.admit(params, self.running.len()) {
+            Err(refusal) => self.send(answer::<()>(&id, &Err(refusal))).await,
+            Ok(admitted) => {
+                self.running.spawn(dispatch(id, admitted, self.outbox.clone()));
+                Ok(())
+            }
+        }
+    }
+
+    async fn send(&self, line: Vec<u8>) -> Result<(), Gone> {
+        self.outbox.send(line).await.map_err(|_| Gone)
+    }
+}
+
+/// Runs the hooks and sends the verdict.
+async fn dispatch(id: Value, admitted: Admitted, outbox: Sender<Vec<u8>>) {
+    let event = admitted.params.event;
+    let progress = Progress { id: &id, event, outbox: &outbox };
+    let observer = admitted.params.progress.then_some(&progress as &dyn Observer);
+    let verdict = AssertUnwindSafe(admitted.run(observer)).catch_unwind().await;
+    let verdict = verdict
+        .map_err(|_| admitted.refuse(ErrorCode::Internal, "the server is at fault: it panicked"));
+    // It fails when the client is gone, which ends this task anyhow.
+    let _ = outbox.send(answer(&id, &verdict)).await;
+}
+
+/// Tells the client of each hook.
+struct Progress<'c> {
+    id: &'c Value,
+    event: Event,
+    outbox: &'c Sender<Vec<u8>>,
+}
+
+impl Progress<'_> {
+    fn tell(&self, method: &str, hook: &Value) {
+        let params = json!({ "id": self.id, "event": self.event, "hook": hook });
+        // A client that does not read loses news, and never the verdict.
+        let _ = self.outbox.try_send(notification(method, &params));
+    }
+}
+
+impl Observer for Progress<'_> {
+    fn started(&self, hook: &Hook) {
+        self.tell(
+            "hook.started",
+            &json!({
+                "name": hook.label(),
+                "type": hook.kind,
+                "source": hook.location.to_string(),
+                "timeout_ms": u64::try_from(hook.timeout.as_millis()).unwrap_or(u64::MAX),
+            }),
+        );
+    }
+
+    fn finished(&self, report: &HookReport) {
+        self.tell("hook.finished", &json!(report));
+    }
+}
+
+/// The lines that were read and not answered yet: no more than one chunk can hold.
+#[derive(Default)]
+struct Lines(Vec<Result<Vec<u8>, ()>>);
+
+impl Lines {
+    fn push(&mut self, line: &Line<'_>) {
+        self.0.push(match line {
+            Line::Text(text) => Ok(text.to_vec()),
+            Line::Oversized(_) => Err(()),
+        });
+    }
+}
+
+/// Writes lines until there will be no more.
+async fn write(mut unsent: Receiver<Vec<u8>>, writer: impl AsyncWrite) -> Result<(), Gone> {
+    let mut writer = std::pin::pin!(writer);
+    while let Some(mut batch) = unsent.recv().await {
+        while batch.len() < BATCH
+            && let Ok(line) = unsent.try_recv()
+        {
+            batch.extend_from_slice(&line);
+        }
+        writer.write_all(&batch).await.map_err(|_| Gone)?;
+        writer.flush().await.map_err(|_| Gone)?;
+    }
+    Ok(())
+}

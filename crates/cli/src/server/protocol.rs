@@ -1,0 +1,248 @@
+//! The messages: requests in, answers and notifications out.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use hookexec::event::Event;
+use hookexec::executor::Executor;
+use hookexec::wire::{Input, JsonObject, Verdict, parse_strict};
+
+/// Why a request was not answered with a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorCode {
+    /// -32700: the line is no JSON.
+    Parse,
+    /// -32600: the line is no request, or too long.
+    InvalidRequest,
+    /// -32601: there is no such method.
+    MethodNotFound,
+    /// -32602: the parameters can't be read.
+    InvalidParams,
+    /// -32603: the server is at fault.
+    Internal,
+    /// -32000: too much is going on; nothing was run, and the request can be sent again later.
+    Overloaded,
+    /// -32001: the client works in a project that this server has no hooks for.
+    OtherProject,
+    /// -32002: the configuration on disk is broken; the one loaded before still counts.
+    Broken,
+    /// -32003: the server is about to end.
+    Stopping,
+}
+
+impl ErrorCode {
+    /// Returns the code as it is sent.
+    #[must_use]
+    pub const fn number(self) -> i64 {
+        match self {
+            Self::Parse => -32700,
+            Self::InvalidRequest => -32600,
+            Self::MethodNotFound => -32601,
+            Self::InvalidParams => -32602,
+            Self::Internal => -32603,
+            Self::Overloaded => -32000,
+            Self::OtherProject => -32001,
+            Self::Broken => -32002,
+            Self::Stopping => -32003,
+        }
+    }
+}
+
+/// An answer that is an error.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) code: ErrorCode,
+    pub(super) message: String,
+    pub(super) data: Option<Value>,
+}
+
+impl Refusal {
+    pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+
+    /// Adds the verdict that stands for the missing one: all hooks of the event have failed. Without
+    /// an input, or with one for the hooks of another project, the event's own contract counts too.
+    pub(super) fn of(mut self, executor: &Executor, event: Event, input: Option<&Input>) -> Self {
+        let why = format!("hookexec serve: {}", self.message);
+        let mut verdict = executor.failed(event, input, &why);
+        if input.is_none() {
+            verdict.absorb(Verdict::failed(event, &why));
+        }
+        self.data = Some(json!({ "verdict": verdict }));
+        self
+    }
+}
+
+/// What a client wants, and the `id` that its answer must carry.
+#[derive(Debug)]
+pub(super) struct Request {
+    /// `None` when no answer is wanted.
+    pub(super) id: Option<Value>,
+    pub(super) method: String,
+    pub(super) params: JsonObject,
+}
+
+impl Request {
+    /// Reads one line.
+    ///
+    /// # Errors
+    /// With the id as far as it could be read.
+    pub(super) fn read(line: &[u8]) -> Result<Self, (Value, Refusal)> {
+        let no_json = |problem: String| {
+            (Value::Null, Refusal::new(ErrorCode::Parse, format!("the line is no JSON: {problem}")))
+        };
+        let text = std::str::from_utf8(line).map_err(|error| no_json(error.to_string()))?;
+        let document = parse_strict(text).map_err(|error| no_json(error.to_string()))?;
+        let invalid = |id: &Value, problem: &str| {
+            (id.clone(), Refusal::new(ErrorCode::InvalidRequest, problem))
+        };
+        let Value::Object(mut object) = document else {
+            return Err(invalid(
+                &Value::Null,
+                "a request is one JSON object; batches are not taken",
+            ));
+        };
+        let id = object.remove("id");
+        if !matches!(&id, None | Some(Value::Null | Value::String(_) | Value::Number(_))) {
+            return Err(invalid(&Value::Null, "`id` must be a number, a text or null"));
+        }
+        let answer_to = id.clone().unwrap_or_default();
+        if object.remove("jsonrpc").is_none_or(|version| version != "2.0") {
+            return Err(invalid(&answer_to, "`jsonrpc` must be \"2.0\""));
+        }
+        let Some(Value::String(method)) = object.remove("method") else {
+            return Err(invalid(&answer_to, "`method` must be a text"));
+        };
+        let params = match object.remove("params") {
+            None | Some(Value::Null) => JsonObject::new(),
+            Some(Value::Object(params)) => params,
+            Some(_) => {
+                let problem = "`params` must be an object";
+                return Err((answer_to, Refusal::new(ErrorCode::InvalidParams, problem)));
+            }
+        };
+        Ok(Self { id, method, params })
+    }
+}
+
+/// The parameters of `dispatch`.
+#[derive(Debug)]
+pub(super) struct DispatchParams {
+    pub(super) event: Event,
+    pub(super) input: Input,
+    /// The client's project, when it says so.
+    pub(super) project: Option<String>,
+    /// Whether it wants to know of each hook.
+    pub(super) progress: bool,
+}
+
+impl DispatchParams {
+    pub(super) fn read(mut params: JsonObject) -> Result<Self, Refusal> {
+        let event = event(&params)?;
+        let wrong = |problem: String| Refusal::new(ErrorCode::InvalidParams, problem);
+        let Some(Value::Object(input)) = params.remove("input") else {
+            return Err(wrong("`input` must be an object".to_owned()));
+        };
+        let input = Input::from_json(input)
+            .map_err(|error| wrong(format!("`input` can't be read: {error}")))?;
+        let project = match params.remove("project") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(project)) => Some(project),
+            Some(_) => return Err(wrong("`project` must be a text".to_owned())),
+        };
+        let progress = match params.remove("progress") {
+            None => false,
+            Some(Value::Bool(progress)) => progress,
+            Some(_) => return Err(wrong("`progress` must be true or false".to_owned())),
+        };
+        Ok(Self { event, input, project, progress })
+    }
+}
+
+/// Reads the parameter `event`.
+pub(super) fn event(params: &JsonObject) -> Result<Event, Refusal> {
+    let wrong = |problem: String| Refusal::new(ErrorCode::InvalidParams, problem);
+    match params.get("event") {
+        Some(Value::String(name)) => {
+            name.parse().map_err(|error: hookexec::event::UnknownEvent| wrong(error.to_string()))
+        }
+        _ => Err(wrong("`event` must be the name of an event".to_owned())),
+    }
+}
+
+/// Returns the line that answers a request.
+pub(super) fn answer<T: Serialize>(id: &Value, outcome: &Result<T, Refusal>) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Answer<'a, T> {
+        jsonrpc: &'static str,
+        id: &'a Value,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<&'a T>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<Error<'a>>,
+    }
+    #[derive(Serialize)]
+    struct Error<'a> {
+        code: i64,
+        message: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: &'a Option<Value>,
+    }
+    let (result, error) = match outcome {
+        Ok(result) => (Some(result), None),
+        Err(Refusal { code, message, data }) => {
+            (None, Some(Error { code: code.number(), message, data }))
+        }
+    };
+    line(&Answer { jsonrpc: "2.0", id, result, error })
+}
+
+/// Returns the line that tells a client something it did not ask for.
+pub(super) fn notification(method: &str, params: &impl Serialize) -> Vec<u8> {
+    line(&json!({ "jsonrpc": "2.0", "method": method, "params": params }))
+}
+
+fn line(message: &impl Serialize) -> Vec<u8> {
+    // Verdicts, texts and JSON values: nothing in a message can fail to serialise.
+    let mut line = serde_json::to_vec(message).unwrap_or_default();
+    line.push(b'\n');
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(line: &str) -> (Value, i64) {
+        let (id, refusal) = Request::read(line.as_bytes()).unwrap_err();
+        (id, refusal.code.number())
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused_with_its_id_where_there_is_one() {
+        let cases = [
+            ("", Value::Null, -32700),
+            ("{", Value::Null, -32700),
+            (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"has"}"#, Value::Null, -32700),
+            ("[]", Value::Null, -32600),
+            (r#"{"jsonrpc":"2.0","id":[],"method":"has"}"#, Value::Null, -32600),
+            (r#"{"id":7,"method":"has"}"#, json!(7), -32600),
+            (r#"{"jsonrpc":"2.0","id":"x"}"#, json!("x"), -32600),
+            (r#"{"jsonrpc":"2.0","id":7,"method":"has","params":[]}"#, json!(7), -32602),
+        ];
+        for (line, id, code) in cases {
+            assert_eq!(refused(line), (id, code), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_id_comes_back_as_it_was_sent() {
+        let line = br#"{"jsonrpc":"2.0","id":12345678901234567890123,"method":"list"}"#;
+        let request = Request::read(line).unwrap();
+        let answer = answer(&request.id.unwrap(), &Ok(1));
+        let expected = "{\"jsonrpc\":\"2.0\",\"id\":12345678901234567890123,\"result\":1}\n";
+        assert_eq!(String::from_utf8(answer).unwrap(), expected);
+    }
+}

@@ -1,0 +1,272 @@
+//! What all connections share: the engine, the limits, and the methods.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinSet;
+
+use super::connection;
+use super::engine::{Engine, InUse, Loaded};
+use super::protocol::{DispatchParams, ErrorCode, Refusal, event};
+use super::socket::Socket;
+use hookexec::config::{Diagnostics, HookSummary};
+use hookexec::executor::Observer;
+use hookexec::wire::{JsonObject, Verdict};
+
+/// What a server takes on at once. What is more is answered with an error, at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Connections.
+    pub connections: usize,
+    /// Dispatches of all connections together.
+    pub dispatches: usize,
+    /// Dispatches of one connection.
+    pub dispatches_per_connection: usize,
+    /// The longest line that a client may send, in bytes.
+    pub line: usize,
+    /// Answers and notifications of one connection that wait to be read by its client.
+    pub unsent: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 128,
+            dispatches: 256,
+            dispatches_per_connection: 64,
+            line: 8 << 20,
+            unsent: 256,
+        }
+    }
+}
+
+/// The engine as a server of JSON-RPC 2.0.
+///
+/// * Order: requests of one connection run at the same time; each answer carries its request's id.
+/// * Cancellation: when a client goes away, the hooks that run for it are stopped.
+/// * Isolation: a connection has its own tasks and its own limits; nothing that one client sends, or
+///   does not read, holds up another.
+/// * Reload: before each dispatch the files are looked at; a new configuration takes the old one's
+///   place as a whole. A broken one does not: the old one goes on, and every verdict says so.
+/// * Clone: clones are the same server.
+#[derive(Clone)]
+pub struct Server {
+    pub(super) shared: Arc<Shared>,
+}
+
+pub(super) struct Shared {
+    engine: Engine,
+    /// The only project it answers for.
+    project: PathBuf,
+    pub(super) limits: Limits,
+    connections: Arc<Semaphore>,
+    dispatches: Arc<Semaphore>,
+    stopping: watch::Sender<bool>,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Server")
+            .field("project", &self.shared.project)
+            .field("limits", &self.shared.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// Returns a server for a project, with the configuration that `load` returns now. It is called
+    /// again when a place that it named has changed, and should return within milliseconds.
+    ///
+    /// # Errors
+    /// Those of `load`.
+    ///
+    /// # Panics
+    /// When it is not called within a Tokio runtime: processes with `start: eager` start now.
+    pub fn new(
+        project: impl Into<PathBuf>,
+        limits: Limits,
+        load: impl Fn() -> Result<Loaded, Diagnostics> + Send + Sync + 'static,
+    ) -> Result<Self, Diagnostics> {
+        let shared = Shared {
+            engine: Engine::new(Box::new(load))?,
+            project: project.into(),
+            limits,
+            connections: Arc::new(Semaphore::new(limits.connections)),
+            dispatches: Arc::new(Semaphore::new(limits.dispatches)),
+            stopping: watch::Sender::new(false),
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Talks to one client until its requests end and all are answered, it can't be written to any
+    /// more, or `gone` returns.
+    pub async fn serve(
+        &self,
+        reader: impl AsyncRead + Send,
+        writer: impl AsyncWrite + Send,
+        gone: impl Future<Output = ()> + Send,
+    ) {
+        connection::run(&self.shared, reader, writer, gone).await;
+    }
+
+    /// Talks to everybody who connects to `socket`, until [`stop`](Self::stop) is called and those
+    /// who are connected have their answers.
+    pub async fn listen(&self, socket: &Socket) {
+        let mut stopping = self.shared.stopping.subscribe();
+        let mut connections = JoinSet::new();
+        loop {
+            let accepted = tokio::select! {
+                biased;
+                _ = stopping.wait_for(|stopping| *stopping) => break,
+                accepted = socket.accept() => accepted,
+            };
+            while connections.try_join_next().is_some() {}
+            let Some(stream) = accepted else { continue };
+            let room = Arc::clone(&self.shared.connections).try_acquire_owned();
+            let shared = Arc::clone(&self.shared);
+            connections.spawn(async move {
+                match room {
+                    Ok(_room) => connection::over(&shared, stream).await,
+                    Err(_) => connection::refuse(&stream, shared.limits.connections),
+                }
+            });
+        }
+        while connections.join_next().await.is_some() {}
+    }
+
+    /// Takes no more requests; those that run go on.
+    pub fn stop(&self) {
+        self.shared.stopping.send_replace(true);
+    }
+
+    /// Waits until background hooks are done, then stops the processes; whatever is not done within
+    /// `patience` is killed.
+    pub async fn shutdown(&self, patience: Duration) {
+        self.stop();
+        self.shared.engine.shutdown(patience).await;
+    }
+}
+
+impl Shared {
+    /// Returns once no more requests are taken.
+    pub(super) async fn stopped(&self) {
+        // It fails when nobody can stop the server any more, and `self` can.
+        let _ = self.stopping.subscribe().wait_for(|stopping| *stopping).await;
+    }
+
+    /// Answers everything but `dispatch`.
+    pub(super) fn call(&self, method: &str, params: &JsonObject) -> Result<Value, Refusal> {
+        match method {
+            "has" => {
+                let event = event(params)?;
+                Ok(json!({ "has": self.engine.current().executor().has(event) }))
+            }
+            "list" => {
+                let current = self.engine.current();
+                let hooks: Vec<_> = current.executor().hooks().map(HookSummary::of).collect();
+                Ok(json!({ "files": current.files(), "hooks": hooks }))
+            }
+            "reload" => {
+                let current = self.engine.reload();
+                let hooks = current.executor().hooks().len();
+                match &current.problem {
+                    None => Ok(json!({ "files": current.files(), "hooks": hooks })),
+                    Some(problems) => {
+                        let data = Some(json!({ "problems": problems.as_ref() }));
+                        Err(Refusal { data, ..Refusal::new(ErrorCode::Broken, broken(problems)) })
+                    }
+                }
+            }
+            _ => {
+                let known = "known are dispatch, has, list and reload";
+                let message = format!("there is no method `{method}`; {known}");
+                Err(Refusal::new(ErrorCode::MethodNotFound, message))
+            }
+        }
+    }
+
+    /// Takes on a dispatch, or says at once why not.
+    pub(super) fn admit(&self, params: JsonObject, running: usize) -> Result<Admitted, Refusal> {
+        let named = event(&params);
+        let params = DispatchParams::read(params).map_err(|refusal| match named {
+            Ok(event) => refusal.of(self.engine.current().executor(), event, None),
+            Err(_) => refusal,
+        })?;
+        let refuse = |code, message: String| {
+            // Of another project's hooks nothing is known here.
+            let input = (code != ErrorCode::OtherProject).then_some(&params.input);
+            let current = self.engine.current();
+            Err(Refusal::new(code, message).of(current.executor(), params.event, input))
+        };
+        if *self.stopping.borrow() {
+            return refuse(ErrorCode::Stopping, "the server is about to end".to_owned());
+        }
+        if let Some(project) = &params.project
+            && Path::new(project) != self.project
+        {
+            let own = self.project.display();
+            let message = format!("this server has the hooks of {own}, not those of {project}");
+            return refuse(ErrorCode::OtherProject, message);
+        }
+        let Limits { dispatches, dispatches_per_connection, .. } = self.limits;
+        if running >= dispatches_per_connection {
+            let message = format!(
+                "overloaded: {dispatches_per_connection} dispatches of this connection are running"
+            );
+            return refuse(ErrorCode::Overloaded, message);
+        }
+        let Ok(permit) = Arc::clone(&self.dispatches).try_acquire_owned() else {
+            let message = format!("overloaded: {dispatches} dispatches are running");
+            return refuse(ErrorCode::Overloaded, message);
+        };
+        Ok(Admitted { params, current: self.engine.current(), _permit: permit })
+    }
+}
+
+/// A dispatch that may run.
+pub(super) struct Admitted {
+    pub(super) params: DispatchParams,
+    current: InUse,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Admitted {
+    /// Returns why it could not be run to its end.
+    pub(super) fn refuse(&self, code: ErrorCode, message: &str) -> Refusal {
+        let DispatchParams { event, input, .. } = &self.params;
+        Refusal::new(code, message).of(self.current.executor(), *event, Some(input))
+    }
+
+    /// Runs it.
+    pub(super) async fn run(&self, observer: Option<&dyn Observer>) -> Verdict {
+        let DispatchParams { event, input, .. } = &self.params;
+        let executor = self.current.executor();
+        let mut verdict = match observer {
+            Some(observer) => executor.dispatch_observed(*event, input, observer).await,
+            None => executor.dispatch(*event, input).await,
+        };
+        if let Some(problems) = &self.current.problem {
+            let said = verdict.system_message.take().map(|said| said + "\n");
+            verdict.system_message = Some(said.unwrap_or_default() + &broken(problems));
+        }
+        verdict
+    }
+}
+
+fn broken(problems: &Diagnostics) -> String {
+    let text = problems.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    let more = match text.lines().count() {
+        0 | 1 => String::new(),
+        count => format!(" (and {} more)", count - 1),
+    };
+    format!(
+        "the configuration has changed and is broken, the one loaded before still counts: {first}{more}"
+    )
+}

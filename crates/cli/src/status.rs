@@ -1,0 +1,123 @@
+//! `hookexec status`: which coding agents hookexec is installed in.
+
+use std::path::{Path, PathBuf};
+
+use hookexec_agents::Agent;
+use serde::Serialize;
+
+use super::error::CommandError;
+use super::exit::Exit;
+use super::output::{self, PlainFormat};
+use super::settings::plugin::PluginFile;
+use super::settings::{Scope, Settings, store};
+use super::table::Table;
+
+/// Shows which coding agents hookexec is installed in
+///
+/// `hookexec doctor` finds out whether its hooks really run there.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec status")]
+pub(crate) struct Args {
+    /// How to show them
+    #[arg(long, value_enum, default_value_t = PlainFormat::Text)]
+    format: PlainFormat,
+}
+
+/// The settings of one agent in one scope.
+#[derive(Debug, Serialize)]
+struct Row {
+    agent: &'static str,
+    scope: String,
+    /// How many entries call hookexec; 1 for a plugin.
+    hooks: usize,
+    /// Why the settings can't be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    settings: PathBuf,
+}
+
+impl Args {
+    pub(crate) fn execute(self) -> Result<Exit, CommandError> {
+        let project = std::env::current_dir().unwrap_or_default();
+        let scopes = [Scope::User, Scope::Project];
+        let rows: Vec<Row> = Agent::all()
+            .flat_map(|agent| scopes.map(|scope| row(agent, scope, &project)))
+            .flatten()
+            .collect();
+        match self.format {
+            PlainFormat::Json => output::print_json(&rows)?,
+            PlainFormat::Text => show(&rows)?,
+        }
+        Ok(Exit::Success)
+    }
+}
+
+fn show(rows: &[Row]) -> Result<(), CommandError> {
+    if rows.is_empty() {
+        let installable = Agent::with_settings().chain([Agent::OpenCode]);
+        let agents: Vec<&str> = installable.map(Agent::name).collect();
+        return output::print(&format!(
+            "no coding agent is found here, and hookexec is installed in none\n\n\
+             next: hookexec install AGENT, where AGENT is one of {}\n",
+            agents.join(", ")
+        ));
+    }
+    let mut table = Table::new(["agent", "scope", "hooks", "settings"]);
+    for row in rows {
+        let hooks = match (&row.error, row.hooks) {
+            (Some(error), _) => format!("unreadable: {error}"),
+            (None, 0) => "none".to_owned(),
+            (None, hooks) => hooks.to_string(),
+        };
+        let settings = row.settings.display().to_string();
+        table.row([row.agent.to_owned(), row.scope.clone(), hooks, settings]);
+    }
+    output::print(&table.text())?;
+    if rows.iter().all(|row| row.hooks == 0 && row.error.is_none()) {
+        output::talk("\nhookexec is installed in none of them; next: hookexec install AGENT\n");
+    }
+    Ok(())
+}
+
+/// Returns what is installed; `None` for an agent that is not used here.
+fn row(agent: Agent, scope: Scope, project: &Path) -> Option<Row> {
+    if agent.plugin().is_some() {
+        return plugin_row(agent, scope, project);
+    }
+    let settings = Settings::of(agent, scope, project)?;
+    let text = store::read(&settings.path).map_err(|error| error.to_string());
+    let hooks = text.and_then(|text| {
+        let found = settings.installed(text.as_deref().unwrap_or("{}"));
+        found.map(|found| found.len()).map_err(|error| error.to_string())
+    });
+    let here = scope == Scope::User && settings.is_found();
+    let (hooks, error) = match hooks {
+        Ok(hooks) => (hooks, None),
+        Err(error) => (0, Some(error)),
+    };
+    (hooks > 0 || error.is_some() || here).then(|| Row {
+        agent: agent.name(),
+        scope: scope.to_string(),
+        hooks,
+        error,
+        settings: settings.path,
+    })
+}
+
+/// Returns whether an agent's plugin is installed.
+fn plugin_row(agent: Agent, scope: Scope, project: &Path) -> Option<Row> {
+    let file = PluginFile::of(agent, scope, project)?;
+    let text = store::read(&file.path).map_err(|error| error.to_string());
+    let (hooks, error) = match text {
+        Ok(text) => (usize::from(text.is_some_and(|text| PluginFile::is_plugin(&text))), None),
+        Err(error) => (0, Some(error)),
+    };
+    let here = scope == Scope::User && file.is_found();
+    (hooks > 0 || error.is_some() || here).then(|| Row {
+        agent: agent.name(),
+        scope: scope.to_string(),
+        hooks,
+        error,
+        settings: file.path,
+    })
+}

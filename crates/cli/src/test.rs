@@ -1,0 +1,267 @@
+//! `hookexec test`: cases in YAML against the hooks files they are for.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crate::testing::{Bench, CaseFile, CaseReport, CoverageReport};
+use hookexec::config::Diagnostics;
+use hookexec::{Config, Registry};
+use serde::Serialize;
+
+use super::error::CommandError;
+use super::exit::Exit;
+use super::runtime::Runtime;
+use super::{config, output, test_report};
+
+/// Runs the test cases of hooks files, and says what no case reached
+///
+/// A file of cases, `hooks.test.yaml`, stands beside the `hooks.yaml` that it is for. The hooks run,
+/// except those that a case gives a stub. Exits with 0 when all cases passed, with 1 when one failed
+/// or too little was reached, with 78 when a file is broken.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec test --min-coverage 90 hooks.test.yaml")]
+pub(crate) struct Args {
+    /// Files of cases, or directories of them [default: `*.test.yaml` here and in `.hookexec`]
+    files: Vec<PathBuf>,
+
+    /// Only the cases whose name contains this text
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+
+    /// How to write the results
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    /// Fails when less than this percentage of hooks, matchers and conditions was reached
+    #[arg(long, value_name = "PERCENT", conflicts_with = "filter",
+          value_parser = clap::value_parser!(u8).range(0..=100))]
+    min_coverage: Option<u8>,
+
+    /// The project: where hooks run [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// One object, for programs
+    Json,
+    /// `JUnit` XML, for continuous integration
+    Junit,
+    /// Annotations of GitHub Actions
+    Github,
+}
+
+/// Everything that came out.
+#[derive(Debug, Serialize)]
+pub(super) struct Results {
+    pub(super) passed: usize,
+    pub(super) failed: usize,
+    pub(super) files: Vec<FileResults>,
+    pub(super) coverage: Vec<ConfigCoverage>,
+    /// Whether everything that was demanded was reached.
+    pub(super) enough_coverage: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) min_coverage: Option<u8>,
+}
+
+/// The cases of one file.
+#[derive(Debug, Serialize)]
+pub(super) struct FileResults {
+    pub(super) path: PathBuf,
+    /// The hooks file; several are joined by commas.
+    pub(super) config: String,
+    pub(super) cases: Vec<CaseReport>,
+}
+
+/// What the cases reached of one hooks file.
+#[derive(Debug, Serialize)]
+pub(super) struct ConfigCoverage {
+    pub(super) config: String,
+    #[serde(flatten)]
+    pub(super) report: CoverageReport,
+}
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        config::not_too_deep()?;
+        let files = self.case_files()?;
+        let working_dir = config::project(self.cwd.as_deref())?;
+        let mut benches = Benches::of(&files, &working_dir)?;
+        let runtime = Runtime::new()?;
+        let mut results = runtime.run(self.run(&files, &mut benches))??;
+        results.min_coverage = self.min_coverage;
+        results.enough_coverage = self.min_coverage.is_none_or(|wanted| {
+            results.coverage.iter().all(|one| one.report.percent >= f64::from(wanted))
+        });
+        if self.filter.is_some() && results.passed + results.failed == 0 {
+            let hint = "the filter is a part of a case's name; without it all cases run";
+            return Err(CommandError::usage("no case has such a name").hint(hint));
+        }
+        match self.format {
+            Format::Text => output::print(&test_report::text(&results))?,
+            Format::Json => output::print_json(&results)?,
+            Format::Junit => output::print_data(&test_report::junit(&results))?,
+            Format::Github => output::print_data(&test_report::github(&results))?,
+        }
+        let passed = results.failed == 0 && results.enough_coverage;
+        Ok(if passed { Exit::Success } else { Exit::Negative })
+    }
+
+    fn case_files(&self) -> Result<Vec<CaseFile>, CommandError> {
+        let (mut files, mut problems) = (Vec::new(), Diagnostics::default());
+        for path in self.paths()? {
+            // A named pipe would wait for a writer that never comes.
+            if path.exists() && !path.is_file() {
+                let message = format!("{} is not a regular file", path.display());
+                return Err(
+                    CommandError::usage(message).hint("move it away, or give it another name")
+                );
+            }
+            match CaseFile::load(&path) {
+                Ok(file) => files.push(file),
+                Err(found) => problems.extend(found),
+            }
+        }
+        if problems.is_empty() { Ok(files) } else { Err(CommandError::config(problems)) }
+    }
+
+    fn paths(&self) -> Result<Vec<PathBuf>, CommandError> {
+        let mut paths = Vec::new();
+        if self.files.is_empty() {
+            paths.extend(cases_in(Path::new(""))?);
+            paths.extend(cases_in(Path::new(".hookexec"))?);
+        }
+        for path in &self.files {
+            if path.is_dir() {
+                let found = cases_in(path)?;
+                if found.is_empty() {
+                    let message = format!("{} holds no `*.test.yaml`", path.display());
+                    return Err(CommandError::usage(message));
+                }
+                paths.extend(found);
+            } else {
+                paths.push(path.clone());
+            }
+        }
+        if paths.is_empty() {
+            let hint = "write `hooks.test.yaml` beside `hooks.yaml`; docs/testing.md shows one";
+            return Err(CommandError::usage("there are no test cases here").hint(hint));
+        }
+        Ok(paths)
+    }
+
+    async fn run(
+        &self,
+        files: &[CaseFile],
+        benches: &mut Benches,
+    ) -> Result<Results, CommandError> {
+        let wanted = |name: &str| self.filter.as_ref().is_none_or(|part| name.contains(part));
+        let mut results = Results {
+            passed: 0,
+            failed: 0,
+            files: Vec::new(),
+            coverage: Vec::new(),
+            enough_coverage: true,
+            min_coverage: None,
+        };
+        for file in files {
+            let bench = benches.get(&file.configs)?;
+            let mut cases = Vec::new();
+            for case in file.cases.iter().filter(|case| wanted(&case.name)) {
+                cases.push(bench.run(case).await.map_err(CommandError::config)?);
+            }
+            let passed = cases.iter().filter(|case| case.passed).count();
+            results.passed += passed;
+            results.failed += cases.len() - passed;
+            let (path, config) = (file.path.clone(), joined(&file.configs));
+            results.files.push(FileResults { path, config, cases });
+        }
+        let coverage = benches.in_order.iter().map(|(config, bench)| ConfigCoverage {
+            config: joined(config),
+            report: bench.coverage(),
+        });
+        results.coverage = coverage.collect();
+        Ok(results)
+    }
+}
+
+/// The hooks files that are tested, each once.
+struct Benches {
+    in_order: Vec<(Vec<PathBuf>, Bench)>,
+    /// Places in `in_order`, by the paths that a file of cases gives.
+    places: HashMap<Vec<PathBuf>, usize>,
+}
+
+impl Benches {
+    /// Loads the hooks files of all cases, and finds the mistakes of all before anything runs.
+    fn of(files: &[CaseFile], working_dir: &Path) -> Result<Self, CommandError> {
+        let mut benches = Self { in_order: Vec::new(), places: HashMap::new() };
+        let mut identities: HashMap<Vec<PathBuf>, usize> = HashMap::new();
+        let mut problems = Diagnostics::default();
+        for file in files {
+            let whole = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+            let identity: Vec<PathBuf> = file.configs.iter().map(whole).collect();
+            if let Some(place) = identities.get(&identity) {
+                benches.places.insert(file.configs.clone(), *place);
+            } else {
+                let registry = Registry::with_shipped_builtins();
+                let bench = Config::load_files(&file.configs)
+                    .and_then(|config| Bench::new(config, registry, working_dir));
+                match bench {
+                    Ok(bench) => {
+                        let place = benches.in_order.len();
+                        identities.insert(identity, place);
+                        benches.places.insert(file.configs.clone(), place);
+                        benches.in_order.push((file.configs.clone(), bench));
+                    }
+                    Err(found) => {
+                        problems.extend(found);
+                        continue;
+                    }
+                }
+            }
+            if let Ok(bench) = benches.get(&file.configs) {
+                file.cases.iter().for_each(|case| problems.extend(bench.problems(case)));
+            }
+        }
+        if problems.has_errors() { Err(CommandError::config(problems)) } else { Ok(benches) }
+    }
+
+    fn get(&mut self, configs: &[PathBuf]) -> Result<&mut Bench, CommandError> {
+        let place = self.places.get(configs).copied();
+        place
+            .and_then(|place| self.in_order.get_mut(place))
+            .map(|(_, bench)| bench)
+            .ok_or_else(|| CommandError::internal(format!("{} is not loaded", joined(configs))))
+    }
+}
+
+/// Returns the hooks files that are tested together, as they are shown.
+fn joined(configs: &[PathBuf]) -> String {
+    configs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the files of cases in a directory, by name; none when it is not there.
+fn cases_in(directory: &Path) -> Result<Vec<PathBuf>, CommandError> {
+    let place = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    let entries = match place.read_dir() {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => {
+            let message = format!("can't look for test cases in {}: {error}", place.display());
+            return Err(CommandError::usage(message));
+        }
+    };
+    let is_cases = |name: &str| name.ends_with(".test.yaml") || name.ends_with(".test.yml");
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(Result::ok)
+        .map(|entry| entry.file_name())
+        .filter(|name| name.to_str().is_some_and(|name| !name.starts_with('.') && is_cases(name)))
+        .map(|name| directory.join(name))
+        .collect();
+    paths.sort();
+    Ok(paths)
+}

@@ -1,0 +1,181 @@
+//! Results of test cases, for people and for machines that run tests.
+
+use std::fmt::Write as _;
+
+use crate::testing::{CaseReport, Gap, GapKind};
+
+use super::markup::escaped;
+use super::report::{BAD, DIM, DOUBTFUL, GOOD};
+use super::test::{ConfigCoverage, Results};
+
+/// Returns the results as text: a line a case, what differs, and what no case reached.
+pub(super) fn text(results: &Results) -> String {
+    let mut text = String::new();
+    for file in &results.files {
+        let _ = writeln!(text, "{} {DIM}for {}{DIM:#}", file.path.display(), file.config);
+        for case in &file.cases {
+            let (style, word) = if case.passed { (GOOD, "ok") } else { (BAD, "FAILED") };
+            let _ = writeln!(
+                text,
+                "  {style}{word:6}{style:#}  {} {DIM}{:.1} ms{DIM:#}",
+                case.name, case.duration_ms
+            );
+            if !case.passed {
+                let _ = writeln!(text, "          {}", case.source);
+                for line in differences(case).lines() {
+                    let _ = writeln!(text, "          {line}");
+                }
+            }
+        }
+    }
+    let (passed, failed) = (results.passed, results.failed);
+    let style = if failed == 0 { GOOD } else { BAD };
+    let _ = writeln!(text, "{style}{passed} passed, {failed} failed{style:#}");
+    for coverage in &results.coverage {
+        text.push_str(&coverage_text(coverage, results.min_coverage));
+    }
+    text
+}
+
+fn coverage_text(coverage: &ConfigCoverage, wanted: Option<u8>) -> String {
+    let report = &coverage.report;
+    let mut text = format!(
+        "\ncoverage of {}: {} % ({} of {})",
+        coverage.config,
+        rounded_down(report.percent),
+        report.covered,
+        report.total
+    );
+    if let Some(wanted) = wanted.filter(|wanted| report.percent < f64::from(*wanted)) {
+        let _ = write!(text, ", {BAD}less than the {wanted} % demanded{BAD:#}");
+    }
+    text.push('\n');
+    for gap in &report.gaps {
+        let (path, line) = (gap.path.display(), gap.line);
+        let _ = writeln!(text, "  {DOUBTFUL}{}{DOUBTFUL:#} {DIM}{path}:{line}{DIM:#}", said(gap));
+    }
+    text
+}
+
+/// Returns whole percents; 99.9 is not 100.
+fn rounded_down(percent: f64) -> String {
+    format!("{:.0}", percent.floor())
+}
+
+fn said(gap: &Gap) -> String {
+    let condition = gap.condition.as_deref().unwrap_or_default();
+    match gap.kind {
+        GapKind::HookNeverRan => format!("never ran: {}", gap.name),
+        GapKind::MatcherNeverMatched => format!("never matched: matcher `{}`", gap.name),
+        GapKind::ConditionNeverHeld => format!("never true: {condition} of {}", gap.name),
+        GapKind::ConditionAlwaysHeld => format!("never false: {condition} of {}", gap.name),
+    }
+}
+
+/// Returns what differs, and the errors of hooks, which often say why.
+fn differences(case: &CaseReport) -> String {
+    let mut lines: Vec<String> = case.differences.iter().map(ToString::to_string).collect();
+    for hook in &case.verdict.hooks {
+        if let Some(error) = &hook.error {
+            lines.push(format!("hook {} ({}): {error}", hook.name, hook.source));
+        }
+    }
+    lines.join("\n")
+}
+
+/// Returns the results as `JUnit` XML.
+pub(super) fn junit(results: &Results) -> String {
+    let tests = results.passed + results.failed;
+    let mut text = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"{tests}\" failures=\"{}\">\n",
+        results.failed
+    );
+    for file in &results.files {
+        let name = escaped(&file.path.to_string_lossy());
+        let failed = file.cases.iter().filter(|case| !case.passed).count();
+        let seconds: f64 = file.cases.iter().map(|case| case.duration_ms / 1e3).sum();
+        let _ = writeln!(
+            text,
+            "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{failed}\" time=\"{seconds:.3}\">",
+            file.cases.len()
+        );
+        for case in &file.cases {
+            let _ = write!(
+                text,
+                "    <testcase name=\"{}\" classname=\"{name}\" time=\"{:.3}\"",
+                escaped(&case.name),
+                case.duration_ms / 1e3
+            );
+            if case.passed {
+                text.push_str("/>\n");
+            } else {
+                let what: Vec<&str> =
+                    case.differences.iter().map(|difference| difference.what).collect();
+                let _ = writeln!(
+                    text,
+                    ">\n      <failure message=\"{} not as expected\">{}\n{}</failure>\n    </testcase>",
+                    escaped(&what.join(", ")),
+                    escaped(&case.source),
+                    escaped(&differences(case))
+                );
+            }
+        }
+        text.push_str("  </testsuite>\n");
+    }
+    text + "</testsuites>\n"
+}
+
+/// Returns the results as workflow commands: errors for failed cases, warnings (errors when too
+/// much is missing) for what was not reached.
+pub(super) fn github(results: &Results) -> String {
+    let mut text = String::new();
+    for file in &results.files {
+        for case in file.cases.iter().filter(|case| !case.passed) {
+            let line = case.source.rsplit_once(':').map_or("1", |(_, line)| line);
+            let _ = writeln!(
+                text,
+                "::error file={},line={line},title={}::{}",
+                property(&file.path.to_string_lossy()),
+                property(&case.name),
+                message(&differences(case))
+            );
+        }
+    }
+    let level = if results.enough_coverage { "notice" } else { "error" };
+    for coverage in &results.coverage {
+        for gap in &coverage.report.gaps {
+            let _ = writeln!(
+                text,
+                "::{level} file={},line={},title=not tested::{}",
+                property(&gap.path.to_string_lossy()),
+                gap.line,
+                message(&said(gap))
+            );
+        }
+    }
+    let _ = writeln!(text, "{} passed, {} failed", results.passed, results.failed);
+    for coverage in &results.coverage {
+        let (config, percent) = (&coverage.config, rounded_down(coverage.report.percent));
+        let _ = writeln!(text, "coverage of {config}: {percent} %");
+    }
+    text
+}
+
+fn message(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    message(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_break_a_format_is_escaped() {
+        assert_eq!(message("50 %\nand: more"), "50 %25%0Aand: more");
+        assert_eq!(property("a: b, c"), "a%3A b%2C c");
+    }
+}

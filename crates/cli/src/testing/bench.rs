@@ -1,0 +1,141 @@
+//! Runs cases against a configuration.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::case::{Case, Stub};
+use super::compare::{Difference, differences};
+use super::coverage::{Coverage, CoverageReport};
+use super::stub::substituting;
+use hookexec::config::{Config, Diagnostic, Diagnostics, Hook};
+use hookexec::executor::{Executor, Explanation};
+use hookexec::handler::Handler;
+use hookexec::internal::suggest;
+use hookexec::registry::Registry;
+use hookexec::wire::Verdict;
+
+/// How long hooks in the background may go on after a case.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// A configuration under test.
+#[derive(Debug)]
+pub struct Bench {
+    config: Config,
+    registry: Registry,
+    working_dir: PathBuf,
+    coverage: Coverage,
+}
+
+/// How a case went.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct CaseReport {
+    /// The case's name.
+    pub name: String,
+    /// Where it stands.
+    pub source: String,
+    /// Whether everything was as expected.
+    pub passed: bool,
+    /// What was not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<Difference>,
+    /// How long it took, in milliseconds.
+    pub duration_ms: f64,
+    /// What came out.
+    pub verdict: Verdict,
+}
+
+impl Bench {
+    /// Returns a bench for `config`, whose hooks run in `working_dir`.
+    ///
+    /// # Errors
+    /// When no executor can be built of it.
+    pub fn new(
+        mut config: Config,
+        registry: Registry,
+        working_dir: impl Into<PathBuf>,
+    ) -> Result<Self, Diagnostics> {
+        // A test is no decision that was made.
+        config.audit.clear();
+        let working_dir = working_dir.into();
+        let executor = build(&config, &registry, &working_dir)?;
+        let coverage = Coverage::of(executor.hooks());
+        Ok(Self { config, registry, working_dir, coverage })
+    }
+
+    /// Returns what is wrong with a case: hooks that are named and not configured.
+    #[must_use]
+    pub fn problems(&self, case: &Case) -> Diagnostics {
+        let known: Vec<String> = self.config.hooks.iter().map(Hook::label).collect();
+        let stubs = case.stubs.iter().map(|(name, location, _)| (name, location));
+        let expected = case.expect.named_hooks().map(|(name, location)| (name, location));
+        let mut problems = Diagnostics::default();
+        for (name, location) in stubs.chain(expected).filter(|(name, _)| !known.contains(name)) {
+            let hint = match suggest::closest(name, known.iter().map(String::as_str)) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("configured are: {}", known.join(", ")),
+            };
+            let message = format!("no hook is called `{name}`");
+            problems.push(Diagnostic::error(message).at(location.clone()).hint(hint));
+        }
+        problems
+    }
+
+    /// Runs one case.
+    ///
+    /// # Errors
+    /// When the case names hooks that are not configured.
+    pub async fn run(&mut self, case: &Case) -> Result<CaseReport, Diagnostics> {
+        let problems = self.problems(case);
+        if problems.has_errors() {
+            return Err(problems);
+        }
+        let stubs: HashMap<String, Stub> =
+            case.stubs.iter().map(|(name, _, stub)| (name.clone(), stub.clone())).collect();
+        let registry = substituting(&self.registry, move |hook| {
+            let stub = stubs.get(&hook.label())?.clone();
+            Some(Arc::new(stub) as Arc<dyn Handler>)
+        });
+        let executor = build(&self.config, &registry, &self.working_dir)?;
+        let started = Instant::now();
+        let verdict = match &case.call {
+            Some(call) => hookexec_agents::dispatch(&executor, call).await,
+            None => executor.dispatch(case.event, &case.input).await,
+        };
+        let duration = started.elapsed();
+        executor.shutdown(PATIENCE).await;
+
+        let explanations: Vec<Explanation> = match &case.call {
+            Some(call) => hookexec_agents::explain(&executor, call),
+            None => executor.explain(case.event, &case.input),
+        };
+        self.coverage.observe(&explanations, &verdict);
+        let differences = differences(&case.expect, &verdict);
+        Ok(CaseReport {
+            name: case.name.clone(),
+            source: case.location.to_string(),
+            passed: differences.is_empty(),
+            differences,
+            duration_ms: (duration.as_secs_f64() * 1e6).round() / 1e3,
+            verdict,
+        })
+    }
+
+    /// Returns what the cases reached so far.
+    #[must_use]
+    pub fn coverage(&self) -> CoverageReport {
+        self.coverage.report()
+    }
+}
+
+fn build(
+    config: &Config,
+    registry: &Registry,
+    working_dir: &Path,
+) -> Result<Executor, Diagnostics> {
+    Executor::builder(config.clone()).registry(registry.clone()).working_dir(working_dir).build()
+}

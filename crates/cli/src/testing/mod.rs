@@ -1,0 +1,21 @@
+//! Tests of a hooks file: cases in YAML, what they expect, and what no case reached.
+//!
+//! A [`CaseFile`] is read from `hooks.test.yaml`; a [`Bench`] runs its cases against a
+//! configuration, each with an executor of its own, and keeps count of what was reached.
+
+mod bench;
+mod case;
+mod compare;
+mod coverage;
+mod read;
+mod replay;
+mod schema;
+mod stub;
+
+pub use bench::{Bench, CaseReport};
+pub use case::{Case, CaseFile, Expectation, Stub, TextExpectation};
+pub use compare::Difference;
+pub use coverage::{CoverageReport, Gap, GapKind};
+pub use replay::{Change, Replay, ReplayOptions, Replayed};
+pub use schema::schema;
+pub use stub::substituting;

@@ -1,0 +1,297 @@
+//! What another configuration would have decided.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize as _, Serialize};
+
+use super::stub::substituting;
+use hookexec::audit::{Record, rewritten, word};
+use hookexec::config::{Command, Config, Diagnostics, Hook, SideEffects};
+use hookexec::executor::Executor;
+use hookexec::handler::{BoxFuture, Call, Failure, Handler, HandlerError, HandlerResult};
+use hookexec::registry::Registry;
+use hookexec::wire::{Decision, HookReport, HookStatus, Input, InputChange, Output, Verdict};
+
+/// Shipped builtins that only look.
+const LOOKING: [&str; 13] = [
+    "allow_tools",
+    "deny_tools",
+    "max_iterations",
+    "protect_paths",
+    "redact_secrets",
+    "add_date",
+    "add_directory_listing",
+    "add_environment_info",
+    "add_git_diff",
+    "add_git_status",
+    "add_prompt_files",
+    "add_recent_commits",
+    "add_user_info",
+];
+
+/// How a replay goes.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct ReplayOptions {
+    /// The hook types and builtins.
+    pub registry: Registry,
+    /// Where hooks run.
+    pub working_dir: PathBuf,
+    /// Whether hooks with side effects run, too.
+    pub run_external: bool,
+}
+
+/// Runs recorded events through a candidate configuration.
+///
+/// Hooks whose `side_effects` are `external`, which they are when nothing is said, do not run: they
+/// give the answer that is recorded of the hook of the same name. Where there is none, what would
+/// come out is unknown, unless the event is denied without it. Builtins that only look run.
+#[derive(Debug)]
+pub struct Replay {
+    executor: Executor,
+    recorded: Arc<Recorded>,
+}
+
+/// What became of a record.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Replayed {
+    /// The same comes out.
+    Same,
+    /// Something else comes out.
+    #[non_exhaustive]
+    Changed {
+        /// What.
+        change: Change,
+        /// The reasons now.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
+    /// It can't be said without the answers of these hooks.
+    #[non_exhaustive]
+    Unknown {
+        /// Their names.
+        hooks: Vec<String>,
+    },
+    /// The record can't be replayed: its input was not recorded, or cut.
+    #[non_exhaustive]
+    NotReplayed {
+        /// Why.
+        why: &'static str,
+    },
+}
+
+/// How a verdict changed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Change {
+    /// The decision: `deny`, `allow`, `ask` or `none`, before and after.
+    Decision(&'static str, &'static str),
+    /// The decision is the same, and what is rewritten is not.
+    Rewrite,
+}
+
+impl Replay {
+    /// Returns a replay with the candidate `config`, whose own log is left alone.
+    ///
+    /// # Errors
+    /// When no executor can be built of it.
+    pub fn new(mut config: Config, options: ReplayOptions) -> Result<Self, Diagnostics> {
+        config.audit.clear();
+        let recorded = Arc::new(Recorded::default());
+        let source = Arc::clone(&recorded);
+        let registry = substituting(&options.registry, move |hook| {
+            let runs = options.run_external || only_looks(hook);
+            (!runs).then(|| {
+                let recorded = Arc::clone(&source);
+                Arc::new(FromRecord { name: hook.label(), recorded }) as Arc<dyn Handler>
+            })
+        });
+        let builder = Executor::builder(config).registry(registry);
+        let executor = builder.working_dir(options.working_dir).build()?;
+        Ok(Self { executor, recorded })
+    }
+
+    /// Runs one recorded event.
+    pub async fn run(&self, record: &Record) -> Replayed {
+        if record.input_cut {
+            return Replayed::NotReplayed { why: "its input was too long to be recorded whole" };
+        }
+        let Some(input) = &record.input else {
+            return Replayed::NotReplayed { why: "its input was not recorded" };
+        };
+        let Ok(input) = Input::deserialize(input) else {
+            return Replayed::NotReplayed { why: "its input can't be read" };
+        };
+        self.recorded.load(record);
+        let verdict = self.executor.dispatch(record.event, &input).await;
+        let (unknown, unsaid) = self.recorded.used();
+        if !unknown.is_empty() && verdict.decision != Some(Decision::Deny) {
+            return Replayed::Unknown { hooks: unknown };
+        }
+        let change = if record.decision != verdict.decision {
+            Change::Decision(word(record.decision), word(verdict.decision))
+        } else if unsaid.is_empty() && rewrites_differ(record, &verdict) {
+            Change::Rewrite
+        } else if !unsaid.is_empty() && record.decision != Some(Decision::Deny) {
+            return Replayed::Unknown { hooks: unsaid };
+        } else {
+            return Replayed::Same;
+        };
+        Replayed::Changed { change, message: verdict.message }
+    }
+}
+
+/// Returns whether what is rewritten differs; of a denied event nobody uses it.
+fn rewrites_differ(record: &Record, verdict: &Verdict) -> bool {
+    if verdict.decision == Some(Decision::Deny) {
+        return false;
+    }
+    record.rewritten != rewritten(verdict)
+        || (record.updated_input.is_some() && record.updated_input != verdict.updated_input)
+}
+
+fn only_looks(hook: &Hook) -> bool {
+    let said = hook.key_locations.contains_key("side_effects");
+    if !said && hook.kind == "builtin" {
+        return matches!(&hook.command, Some(Command::Text(name)) if LOOKING.contains(&&**name));
+    }
+    hook.side_effects != SideEffects::External
+}
+
+/// The answers of the record that is replayed.
+#[derive(Debug, Default)]
+struct Recorded(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    answers: HashMap<String, Answer>,
+    /// Hooks whose answers were wanted and are not recorded.
+    unknown: BTreeSet<String>,
+    /// Hooks that rewrote something, which is not recorded.
+    unsaid: BTreeSet<String>,
+}
+
+/// What a hook said, as far as a record tells.
+#[derive(Debug, Clone, PartialEq)]
+enum Answer {
+    Said {
+        output: Box<Output>,
+        rewrote_more: bool,
+    },
+    /// Its own error, which the candidate's `on_error` judges.
+    Exited {
+        code: i32,
+        stderr: String,
+    },
+    /// The same of a failure.
+    Failed(String),
+    /// Two hooks of one name said different things.
+    Ambiguous,
+}
+
+impl Answer {
+    fn of(report: &HookReport, record: &Record) -> Option<Self> {
+        let error = report.error.clone().unwrap_or_default();
+        Some(match report.status {
+            HookStatus::Skipped => return None,
+            HookStatus::Failed => Self::Failed(error),
+            HookStatus::Error => {
+                let code = report.exit_code.unwrap_or(1);
+                let said = format!("exit code {code}");
+                let stderr = error.strip_prefix(&said).unwrap_or(&error);
+                Self::Exited { code, stderr: stderr.trim_start_matches([':', ' ']).to_owned() }
+            }
+            _ => {
+                let (decision, reason) = (report.decision, report.reason.clone());
+                let updated_input = rewrite_of(report, record);
+                // A record of an older version does not tell who rewrote.
+                let nobody = record.hooks.iter().all(|report| !report.rewrote);
+                let rewrote = report.rewrote || (nobody && !record.rewritten.is_empty());
+                let rewrote_more = rewrote && updated_input.is_none();
+                let mut output = Output::default();
+                (output.decision, output.reason) = (decision, reason);
+                output.updated_input = updated_input;
+                Self::Said { output: Box::new(output), rewrote_more }
+            }
+        })
+    }
+}
+
+/// Returns what a hook rewrote, when it alone did and it was the arguments: what came out is recorded
+/// for all hooks together.
+fn rewrite_of(report: &HookReport, record: &Record) -> Option<InputChange> {
+    let counts = |report: &&HookReport| report.rewrote && report.mode.is_none();
+    let only = record.hooks.iter().filter(counts).count() == 1 && counts(&report);
+    if !only || record.rewritten != ["updated_input"] {
+        return None;
+    }
+    let after = record.updated_input.as_ref()?;
+    let before = record.input.as_ref()?.get("tool_input")?.as_object()?;
+    if before.keys().any(|key| !after.contains_key(key)) {
+        return Some(InputChange::Replace(after.clone()));
+    }
+    let changed = after.iter().filter(|(key, value)| before.get(*key) != Some(*value));
+    Some(InputChange::Patch(changed.map(|(key, value)| (key.clone(), value.clone())).collect()))
+}
+
+impl Recorded {
+    fn load(&self, record: &Record) {
+        let mut state = State::default();
+        for report in &record.hooks {
+            let Some(answer) = Answer::of(report, record) else { continue };
+            match state.answers.entry(report.name.clone()) {
+                Entry::Vacant(entry) => drop(entry.insert(answer)),
+                Entry::Occupied(mut entry) if *entry.get() != answer => {
+                    entry.insert(Answer::Ambiguous);
+                }
+                Entry::Occupied(_) => {}
+            }
+        }
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = state;
+    }
+
+    fn answer(&self, name: &str) -> Result<HandlerResult, HandlerError> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match state.answers.get(name).cloned() {
+            Some(Answer::Said { output, rewrote_more }) => {
+                if rewrote_more {
+                    state.unsaid.insert(name.to_owned());
+                }
+                Ok(Some(*output).into())
+            }
+            Some(Answer::Exited { code, stderr }) => {
+                Ok(HandlerResult::exited(code, Vec::new(), stderr.into_bytes()))
+            }
+            Some(Answer::Failed(cause)) => Err(HandlerError::new(Failure::Other, cause)),
+            Some(Answer::Ambiguous) | None => {
+                state.unknown.insert(name.to_owned());
+                Ok(HandlerResult::default())
+            }
+        }
+    }
+
+    /// Returns the hooks whose answers were wanted and are not recorded, and those of whose answers a
+    /// rewrite is not.
+    fn used(&self) -> (Vec<String>, Vec<String>) {
+        let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (state.unknown.iter().cloned().collect(), state.unsaid.iter().cloned().collect())
+    }
+}
+
+/// Gives the recorded answer of a hook.
+struct FromRecord {
+    name: String,
+    recorded: Arc<Recorded>,
+}
+
+impl Handler for FromRecord {
+    fn run<'a>(&'a self, _: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
+        Box::pin(async { self.recorded.answer(&self.name) })
+    }
+}

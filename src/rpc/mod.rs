@@ -1,0 +1,8 @@
+//! JSON-RPC 2.0, one object a line: framing and messages, apart from who speaks and why.
+
+mod line;
+mod message;
+
+pub use line::{Line, LineDecoder};
+pub use message::Incoming;
+pub use message::{RpcError, notification, refusal, request};
