@@ -22,7 +22,7 @@ use super::settings::{self, Entry, Scope, Settings, store};
 
 /// Puts hookexec into the hook settings of coding agents
 ///
-/// Nothing else in the settings changes, and `hookexec uninstall` restores the file as it was.
+/// Only entries are added, one a line, and `hookexec uninstall` restores the file as it was.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec install claude-code codex --dry-run")]
 pub(crate) struct Args {

@@ -74,11 +74,11 @@ impl Args {
         written.map_err(|error| unwritable(path, &error))?;
         backup.forget();
         let left = new.as_deref().map(|text| settings.installed(text).unwrap_or_default());
-        for entry in left.into_iter().flatten() {
+        for command in left.into_iter().flatten() {
             warn(&format!(
                 "{}: `{}` was changed by hand and is still there; remove it by hand",
                 path.display(),
-                entry.command
+                command
             ));
         }
         output::talk(&format!("{title}: uninstalled from {}\n", path.display()));

@@ -13,8 +13,9 @@ use hookexec::Event;
 use hookexec::agents::{Agent, NativeEvent};
 
 use call::Call;
+use jsonc_parser::cst::CstInputValue as Json;
 use live::Live;
-use text::{EditError, Installed, Json};
+use text::EditError;
 
 /// Whose settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -49,6 +50,8 @@ enum Member {
     Type,
     /// `"name": "hookexec"`.
     Name,
+    /// `"command"`.
+    Command,
     /// `"timeout"` in seconds.
     Seconds,
     /// `"timeout"` in milliseconds.
@@ -87,8 +90,8 @@ enum Version {
 }
 
 static LAYOUTS: [Layout; 9] = {
-    use Member::{FailClosed, Milliseconds, Name, OnFailure, Seconds, Type};
-    const CLAUDE: Shape = Shape::Groups(&[Type, Seconds]);
+    use Member::{Command, FailClosed, Milliseconds, Name, OnFailure, Seconds, Type};
+    const CLAUDE: Shape = Shape::Groups(&[Type, Command, Seconds]);
     [
         Layout {
             agent: Agent::ClaudeCode,
@@ -97,7 +100,7 @@ static LAYOUTS: [Layout; 9] = {
             project: ".claude/settings.json",
             root: &["hooks"],
             // Versions before 2.1.295 ignore `onFailure`.
-            shape: Shape::Groups(&[Type, Seconds, OnFailure]),
+            shape: Shape::Groups(&[Type, Command, Seconds, OnFailure]),
             lenient: false,
             version: None,
             then: "Claude Code reads the change at once; `/hooks` shows it.",
@@ -120,7 +123,7 @@ static LAYOUTS: [Layout; 9] = {
             file: "settings.json",
             project: ".gemini/settings.json",
             root: &["hooks"],
-            shape: Shape::Groups(&[Type, Name, Milliseconds]),
+            shape: Shape::Groups(&[Type, Name, Command, Milliseconds]),
             lenient: true,
             version: None,
             then: "Restart Gemini CLI. In a project its hooks run only when the folder is trusted.",
@@ -131,7 +134,7 @@ static LAYOUTS: [Layout; 9] = {
             file: "settings.json",
             project: ".qwen/settings.json",
             root: &["hooks"],
-            shape: Shape::Groups(&[Type, Name, Seconds]),
+            shape: Shape::Groups(&[Type, Name, Command, Seconds]),
             lenient: true,
             version: None,
             then: "Restart Qwen Code. The last hook of the settings wins there: keep hookexec last.",
@@ -142,7 +145,7 @@ static LAYOUTS: [Layout; 9] = {
             file: "hooks/hookexec.json",
             project: ".github/hooks/hookexec.json",
             root: &["hooks"],
-            shape: Shape::List(&[Type, Seconds]),
+            shape: Shape::List(&[Type, Command, Seconds]),
             lenient: false,
             version: Some(Version::Number(1)),
             then: "Restart Copilot CLI. In a project its hooks run only when the folder is trusted.",
@@ -153,7 +156,7 @@ static LAYOUTS: [Layout; 9] = {
             file: "hooks.json",
             project: ".cursor/hooks.json",
             root: &["hooks"],
-            shape: Shape::List(&[Seconds, FailClosed]),
+            shape: Shape::List(&[Command, Seconds, FailClosed]),
             lenient: true,
             version: Some(Version::Number(1)),
             then: "Cursor reads the change at once. With `-p` it fires no prompt and no stop event.",
@@ -175,7 +178,7 @@ static LAYOUTS: [Layout; 9] = {
             file: "hooks.json",
             project: ".windsurf/hooks.json",
             root: &["hooks"],
-            shape: Shape::List(&[]),
+            shape: Shape::List(&[Command]),
             lenient: true,
             version: None,
             then: "Restart Windsurf.",
@@ -254,10 +257,10 @@ impl Settings {
         let mut text = self.without(text, None)?;
         match self.layout.version {
             Some(Version::Number(number)) => {
-                text = text::set_default(&text, "version", &Json::Number(number))?;
+                text = text::set_default(&text, "version", number.into())?;
             }
             Some(Version::Text(version)) => {
-                text = text::set_default(&text, "version", &version.into())?;
+                text = text::set_default(&text, "version", version.into())?;
             }
             None => {}
         }
@@ -270,7 +273,7 @@ impl Settings {
                 Shape::Triggers => "hooks",
                 _ => entry.native.name,
             });
-            text = text::append(&text, &path, &self.element(entry))?;
+            text = text::append(&text, &path, self.element(entry))?;
         }
         Ok([mark, &text].concat())
     }
@@ -279,8 +282,8 @@ impl Settings {
     /// the user changed by hand.
     pub(crate) fn without(&self, text: &str, before: Option<&str>) -> Result<String, EditError> {
         let (mark, text) = self.split_mark(text);
-        let kept = text::empty_members(self.split_mark(before.unwrap_or_default()).1);
-        let left = text::remove(text, |command| Call::of(self.agent, command).is_some(), &kept)?;
+        let before = self.split_mark(before.unwrap_or_default()).1;
+        let left = text::remove(text, |command| Call::of(self.agent, command).is_some(), before)?;
         Ok([mark, &left].concat())
     }
 
@@ -318,17 +321,9 @@ impl Settings {
         Ok(live)
     }
 
-    /// Returns the commands in `text` that are hookexec's, their timeouts in seconds.
-    pub(crate) fn installed(&self, text: &str) -> Result<Vec<Installed>, EditError> {
-        let (_, text) = self.split_mark(text);
-        let mut entries = text::commands(text, |command| self.is_ours(command))?;
-        if matches!(self.layout.shape, Shape::Groups(members) if members.contains(&Member::Milliseconds))
-        {
-            for entry in &mut entries {
-                entry.timeout = entry.timeout.map(|timeout| timeout / 1000.0);
-            }
-        }
-        Ok(entries)
+    /// Returns the commands in `text` that are hookexec's.
+    pub(crate) fn installed(&self, text: &str) -> Result<Vec<String>, EditError> {
+        text::commands(self.split_mark(text).1, |command| self.is_ours(command))
     }
 
     /// Returns the switch in `text` that turns hooks off, if one does.
@@ -364,45 +359,35 @@ impl Settings {
     }
 
     fn element(&self, entry: &Entry) -> Json {
+        let decides = entry.native.is_deciding();
         let hook = |members: &[Member]| {
-            let mut map = Vec::new();
-            for member in members {
-                match member {
-                    Member::Type => map.push(("type", "command".into())),
-                    Member::Name => map.push(("name", "hookexec".into())),
-                    _ => {}
-                }
-            }
-            map.push(("command", Json::Text(entry.command.clone())));
-            for member in members {
-                match member {
-                    Member::Seconds => map.push(("timeout", Json::Number(entry.timeout))),
-                    Member::Milliseconds => {
-                        map.push(("timeout", Json::Number(entry.timeout * 1000)));
-                    }
-                    Member::OnFailure if entry.native.is_deciding() => {
-                        map.push(("onFailure", "block".into()));
-                    }
-                    Member::FailClosed if entry.native.is_deciding() => {
-                        map.push(("failClosed", Json::Truth(true)));
-                    }
-                    _ => {}
-                }
-            }
-            Json::Map(map)
+            let member = |member: &Member| match member {
+                Member::Type => Some(("type", "command".into())),
+                Member::Name => Some(("name", "hookexec".into())),
+                Member::Command => Some(("command", entry.command.clone().into())),
+                Member::Seconds => Some(("timeout", entry.timeout.into())),
+                Member::Milliseconds => Some(("timeout", (entry.timeout * 1000).into())),
+                Member::OnFailure => decides.then(|| ("onFailure", "block".into())),
+                Member::FailClosed => decides.then(|| ("failClosed", true.into())),
+            };
+            object(members.iter().filter_map(member))
         };
         match self.layout.shape {
-            Shape::Groups(members) => Json::Map(vec![("hooks", Json::List(vec![hook(members)]))]),
+            Shape::Groups(members) => object([("hooks", Json::Array(vec![hook(members)]))]),
             Shape::List(members) => hook(members),
-            Shape::Triggers => Json::Map(vec![
-                ("name", Json::Text(format!("hookexec {}", entry.native.name))),
+            Shape::Triggers => object([
+                ("name", format!("hookexec {}", entry.native.name).into()),
                 ("trigger", entry.native.name.into()),
-                ("action", hook(&[Member::Type])),
-                ("timeout", Json::Number(entry.timeout)),
-                ("enabled", Json::Truth(true)),
+                ("action", hook(&[Member::Type, Member::Command])),
+                ("timeout", entry.timeout.into()),
+                ("enabled", true.into()),
             ]),
         }
     }
+}
+
+fn object(members: impl IntoIterator<Item = (&'static str, Json)>) -> Json {
+    Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
 fn directory(layout: &Layout) -> Option<PathBuf> {
