@@ -3,6 +3,7 @@
 use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent, Rewrite};
 use super::plan::Plan;
+use super::settings::HookSettings;
 use super::{Adapter, Agent, claude_dialect, read};
 use crate::event::Event;
 use crate::tools::{self, Mcp};
@@ -17,9 +18,19 @@ pub(super) static ADAPTER: Adapter = Adapter {
     // `my-kit___do-it`, measured with 0.225.2.
     mcp: Mcp::Joined("___"),
     project: Some("FACTORY_PROJECT_DIR"),
+    settings: Some(&SETTINGS),
     plugin: None,
     refine: read::plain,
     write,
+};
+
+static SETTINGS: HookSettings = HookSettings {
+    directory: ".factory",
+    file: "hooks.json",
+    older_file: Some("settings.json"),
+    root: &[],
+    next_step: "Restart Droid and review the hooks in `/hooks`.",
+    ..HookSettings::GROUPS
 };
 
 // The first hook that decides wins: an allow said here could undo another's denial. Changed arguments are

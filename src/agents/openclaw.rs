@@ -13,6 +13,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     tools: tools::OPENCLAW,
     mcp: Mcp::Joined("__"),
     project: None,
+    settings: None,
     plugin: Some("examples/agents/openclaw"),
     refine: read::plain,
     write: plugin::write,

@@ -13,6 +13,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     tools: tools::OPENCODE,
     mcp: Mcp::Joined("_"),
     project: None,
+    settings: None,
     plugin: Some("examples/agents/opencode"),
     refine: read::plain,
     write: plugin::write,

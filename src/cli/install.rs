@@ -195,7 +195,7 @@ impl Args {
         if before.is_some() {
             output::talk(&format!("  backup: {}\n", backup.before_path().display()));
         }
-        output::talk(&format!("  next: {}\n", settings.then()));
+        output::talk(&format!("  next: {}\n", settings.layout.next_step));
         Ok(())
     }
 
@@ -357,9 +357,9 @@ pub(crate) const TIMEOUT: u64 = 60;
 /// Returns how long `agent` waits at an event with `--timeout`, and within which time it gets its answer, in
 /// seconds.
 pub(crate) fn limits(agent: Agent, native: &NativeEvent, timeout: u64) -> (u64, u64) {
-    // Codex waits three seconds at most there, and warns at every start of a longer timeout.
-    let short = agent == Agent::Codex && ["SessionEnd", "Interrupt"].contains(&native.name);
-    let timeout = if short { timeout.min(3) } else { timeout };
+    let short = agent.settings().map_or(&[][..], |settings| settings.short_waits);
+    let short = short.iter().find(|(name, _)| *name == native.name);
+    let timeout = short.map_or(timeout, |(_, longest)| timeout.min(*longest));
     (timeout, within_of(timeout))
 }
 

@@ -14,19 +14,6 @@ const LANGUAGES: [(&str, &str, &str); 5] = [
     ("go.mod", "Go", "go test ./..."),
 ];
 
-/// A file or directory that tells of an agent, and the agent.
-const AGENTS: [(&str, Agent); 9] = [
-    (".claude", Agent::ClaudeCode),
-    (".codex", Agent::Codex),
-    (".gemini", Agent::Gemini),
-    (".qwen", Agent::Qwen),
-    (".github/hooks", Agent::Copilot),
-    (".cursor", Agent::Cursor),
-    (".factory", Agent::Droid),
-    (".windsurf", Agent::Windsurf),
-    (".kiro", Agent::Kiro),
-];
-
 /// What a project is made of.
 pub(super) struct Found {
     git: bool,
@@ -45,8 +32,9 @@ impl Found {
                 languages.push((language, command));
             }
         }
-        let agents = AGENTS.iter().filter(|(place, _)| is_there(place)).map(|(_, agent)| *agent);
-        Self { git: is_there(".git"), languages, agents: agents.collect() }
+        let is_used =
+            |agent: &Agent| agent.settings().is_some_and(|it| is_there(it.in_project().0));
+        Self { git: is_there(".git"), languages, agents: Agent::all().filter(is_used).collect() }
     }
 
     /// Returns what holds in every project of the user, whatever this one is made of.

@@ -132,5 +132,5 @@ fn without(
     }
     let kept = if let Before::Text(text) = &before { Some(text.as_str()) } else { None };
     let without = settings.without(current, kept).map_err(|error| uneditable(settings, &error))?;
-    Ok((kept.is_some() || !Settings::is_bare(&without)).then_some(without))
+    Ok((kept.is_some() || !settings.is_bare(&without)).then_some(without))
 }

@@ -1,9 +1,7 @@
 //! Matchers of other agents in the words of hooks.yaml.
 
-use hookexec::agents::Agent;
+use hookexec::agents::{Agent, Matching};
 use hookexec::executor::Matcher;
-
-use super::format::Matching;
 
 /// What a matcher stands for.
 pub(super) enum Alternatives {

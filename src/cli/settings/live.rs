@@ -4,7 +4,7 @@ use jsonc_parser::ast::{Object, Value as Node};
 use jsonc_parser::common::Ranged as _;
 
 use super::text::{EditError, member};
-use super::{Layout, Member, Shape};
+use hookexec::agents::{EntryMember, EntryShape, HookSettings};
 
 /// An entry that the agent reads as a hook.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +22,7 @@ pub(crate) struct Live {
 
 /// Returns the entries of hooks under `root` whose commands are `ours`.
 pub(super) fn entries(
-    layout: &Layout,
+    layout: &HookSettings,
     root: &[&'static str],
     text: &str,
     tree: &Node<'_>,
@@ -37,9 +37,9 @@ pub(super) fn entries(
         }
     }
     let Node::Object(events) = node else { return Ok(Vec::new()) };
-    let reader = Reader { text, ours };
+    let reader = Reader { text, ours, layout };
     let mut found = Vec::new();
-    if layout.shape == Shape::Triggers {
+    if layout.shape == EntryShape::Triggers {
         for entry in objects(member(events, "hooks")?) {
             found.extend(reader.trigger(entry)?);
         }
@@ -48,16 +48,14 @@ pub(super) fn entries(
     for property in &events.properties {
         let event = property.name.as_str();
         for element in objects(member(events, event)?) {
-            match layout.shape {
-                Shape::Groups(members) => {
-                    for entry in objects(member(element, "hooks")?) {
-                        let Some(mut live) = reader.hook(event, entry, members)? else { continue };
-                        live.odd.extend(reader.odd_in_group(element));
-                        found.push(live);
-                    }
-                }
-                Shape::List(members) => found.extend(reader.hook(event, element, members)?),
-                Shape::Triggers => {}
+            if layout.shape == EntryShape::List {
+                found.extend(reader.hook(event, element)?);
+                continue;
+            }
+            for entry in objects(member(element, "hooks")?) {
+                let Some(mut live) = reader.hook(event, entry)? else { continue };
+                live.odd.extend(reader.odd_in_group(element));
+                found.push(live);
             }
         }
     }
@@ -78,18 +76,15 @@ fn objects<'o, 'a>(node: Option<&'o Node<'a>>) -> impl Iterator<Item = &'o Objec
 struct Reader<'r> {
     text: &'r str,
     ours: &'r dyn Fn(&str) -> bool,
+    layout: &'r HookSettings,
 }
 
 /// What says nothing about whether a hook is called.
 const LABELS: [&str; 4] = ["name", "description", "statusMessage", "sequential"];
 
 impl Reader<'_> {
-    fn hook(
-        &self,
-        event: &str,
-        entry: &Object<'_>,
-        members: &[Member],
-    ) -> Result<Option<Live>, EditError> {
+    fn hook(&self, event: &str, entry: &Object<'_>) -> Result<Option<Live>, EditError> {
+        let members = self.layout.members;
         let Some(command) = string(member(entry, "command")?).filter(|text| (self.ours)(text))
         else {
             return Ok(None);
@@ -101,19 +96,19 @@ impl Reader<'_> {
             fails_closed: true,
             odd: Vec::new(),
         };
-        if members.contains(&Member::Milliseconds) {
+        if self.layout.counts_milliseconds() {
             live.timeout = live.timeout.map(|timeout| timeout / 1000.0);
         }
         for (wanted, key, closed) in [
-            (Member::FailClosed, "failClosed", "true"),
-            (Member::OnFailure, "onFailure", "\"block\""),
+            (EntryMember::FailClosed, "failClosed", "true"),
+            (EntryMember::OnFailure, "onFailure", "\"block\""),
         ] {
             if members.contains(&wanted) {
                 let written = member(entry, key)?.map(|value| value.text(self.text));
                 live.fails_closed &= written == Some(closed);
             }
         }
-        if members.contains(&Member::Type) && member(entry, "type")?.is_none() {
+        if members.contains(&EntryMember::Type) && member(entry, "type")?.is_none() {
             live.odd.push("no `type`".to_owned());
         }
         let known = ["command", "timeout", "failClosed", "onFailure"];
@@ -130,7 +125,7 @@ impl Reader<'_> {
     fn trigger(&self, entry: &Object<'_>) -> Result<Option<Live>, EditError> {
         let Some(Node::Object(action)) = member(entry, "action")? else { return Ok(None) };
         let event = string(member(entry, "trigger")?).unwrap_or_default();
-        let Some(mut live) = self.hook(event, action, &[Member::Type])? else { return Ok(None) };
+        let Some(mut live) = self.hook(event, action)? else { return Ok(None) };
         live.timeout = number(member(entry, "timeout")?);
         let known = ["action", "trigger", "timeout"];
         live.odd.extend(self.odd(entry, &known, |key, value| key == "enabled" && value == "true"));

@@ -10,7 +10,7 @@ pub(crate) mod text;
 use std::path::{Path, PathBuf};
 
 use hookexec::Event;
-use hookexec::agents::{Agent, NativeEvent};
+use hookexec::agents::{Agent, EntryMember, EntryShape, HookSettings, NativeEvent};
 
 use call::Call;
 use jsonc_parser::cst::CstInputValue as Json;
@@ -32,178 +32,13 @@ impl std::fmt::Display for Scope {
     }
 }
 
-/// How an agent writes its hooks down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
-    /// Groups with a matcher, each with a list of hooks; the members of one hook.
-    Groups(&'static [Member]),
-    /// A list of hooks for each event.
-    List(&'static [Member]),
-    /// One list of hooks, each with its event.
-    Triggers,
-}
-
-/// A member of a hook's entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Member {
-    /// `"type": "command"`.
-    Type,
-    /// `"name": "hookexec"`.
-    Name,
-    /// `"command"`.
-    Command,
-    /// `"timeout"` in seconds.
-    Seconds,
-    /// `"timeout"` in milliseconds.
-    Milliseconds,
-    /// `"failClosed"` on events that decide.
-    FailClosed,
-    /// `"onFailure": "block"` on events that decide.
-    OnFailure,
-}
-
-/// One agent's settings.
-struct Layout {
-    agent: Agent,
-    /// The variable that moves the agent's directory, and where it is without.
-    directory: (Option<&'static str>, &'static str),
-    /// The file in that directory.
-    file: &'static str,
-    /// The file in a project.
-    project: &'static str,
-    /// The keys that lead to the events.
-    root: &'static [&'static str],
-    shape: Shape,
-    /// Whether the agent reads comments and trailing commas (true for agents that were never measured). Other
-    /// agents silently read no hook of such a file.
-    lenient: bool,
-    /// The version that the file must name.
-    version: Option<Version>,
-    /// What the user does next.
-    then: &'static str,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Version {
-    Number(u64),
-    Text(&'static str),
-}
-
-static LAYOUTS: [Layout; 9] = {
-    use Member::{Command, FailClosed, Milliseconds, Name, OnFailure, Seconds, Type};
-    const CLAUDE: Shape = Shape::Groups(&[Type, Command, Seconds]);
-    [
-        Layout {
-            agent: Agent::ClaudeCode,
-            directory: (Some("CLAUDE_CONFIG_DIR"), ".claude"),
-            file: "settings.json",
-            project: ".claude/settings.json",
-            root: &["hooks"],
-            // Versions before 2.1.295 ignore `onFailure`.
-            shape: Shape::Groups(&[Type, Command, Seconds, OnFailure]),
-            lenient: false,
-            version: None,
-            then: "Claude Code reads the change at once; `/hooks` shows it.",
-        },
-        Layout {
-            agent: Agent::Codex,
-            directory: (Some("CODEX_HOME"), ".codex"),
-            file: "hooks.json",
-            project: ".codex/hooks.json",
-            root: &["hooks"],
-            shape: CLAUDE,
-            lenient: false,
-            version: None,
-            then: "NOT ACTIVE YET: start `codex` and approve the hooks in `/hooks`. Until then Codex skips \
-                   them silently, also in `codex exec`.",
-        },
-        Layout {
-            agent: Agent::Gemini,
-            directory: (None, ".gemini"),
-            file: "settings.json",
-            project: ".gemini/settings.json",
-            root: &["hooks"],
-            shape: Shape::Groups(&[Type, Name, Command, Milliseconds]),
-            lenient: true,
-            version: None,
-            then: "Restart Gemini CLI. In a project its hooks run only when the folder is trusted.",
-        },
-        Layout {
-            agent: Agent::Qwen,
-            directory: (None, ".qwen"),
-            file: "settings.json",
-            project: ".qwen/settings.json",
-            root: &["hooks"],
-            shape: Shape::Groups(&[Type, Name, Command, Seconds]),
-            lenient: true,
-            version: None,
-            then: "Restart Qwen Code. The last hook of the settings wins there: keep hookexec last.",
-        },
-        Layout {
-            agent: Agent::Copilot,
-            directory: (Some("COPILOT_HOME"), ".copilot"),
-            file: "hooks/hookexec.json",
-            project: ".github/hooks/hookexec.json",
-            root: &["hooks"],
-            shape: Shape::List(&[Type, Command, Seconds]),
-            lenient: false,
-            version: Some(Version::Number(1)),
-            then: "Restart Copilot CLI. In a project its hooks run only when the folder is trusted.",
-        },
-        Layout {
-            agent: Agent::Cursor,
-            directory: (None, ".cursor"),
-            file: "hooks.json",
-            project: ".cursor/hooks.json",
-            root: &["hooks"],
-            shape: Shape::List(&[Command, Seconds, FailClosed]),
-            lenient: true,
-            version: Some(Version::Number(1)),
-            then: "Cursor reads the change at once. With `-p` it fires no prompt and no stop event.",
-        },
-        Layout {
-            agent: Agent::Droid,
-            directory: (None, ".factory"),
-            file: "hooks.json",
-            project: ".factory/hooks.json",
-            root: &[],
-            shape: CLAUDE,
-            lenient: true,
-            version: None,
-            then: "Restart Droid and review the hooks in `/hooks`.",
-        },
-        Layout {
-            agent: Agent::Windsurf,
-            directory: (None, ".codeium/windsurf"),
-            file: "hooks.json",
-            project: ".windsurf/hooks.json",
-            root: &["hooks"],
-            shape: Shape::List(&[Command]),
-            lenient: true,
-            version: None,
-            then: "Restart Windsurf.",
-        },
-        Layout {
-            agent: Agent::Kiro,
-            directory: (None, ".kiro"),
-            file: "hooks/hookexec.json",
-            project: ".kiro/hooks/hookexec.json",
-            root: &[],
-            shape: Shape::Triggers,
-            lenient: true,
-            version: Some(Version::Text("v1")),
-            then: "Kiro reads the change at once. Agents with a file of their own have hooks of their own: \
-                   add the same commands there.",
-        },
-    ]
-};
-
 /// The settings of one agent in one scope.
 pub(crate) struct Settings {
     pub(crate) agent: Agent,
     pub(crate) path: PathBuf,
+    /// The keys that lead to the events.
     root: &'static [&'static str],
-    layout: &'static Layout,
+    pub(crate) layout: &'static HookSettings,
 }
 
 /// The entry for one event.
@@ -218,19 +53,21 @@ pub(crate) struct Entry {
 impl Settings {
     /// Returns where `agent` keeps its hooks, or `None` without a home directory.
     pub(crate) fn of(agent: Agent, scope: Scope, project: &Path) -> Option<Self> {
-        let layout = LAYOUTS.iter().find(|layout| layout.agent == agent)?;
-        let path = match scope {
-            Scope::Project => project.join(layout.project),
-            Scope::User => directory(layout)?.join(layout.file),
+        let layout = agent.settings()?;
+        let (directory, file) = match scope {
+            Scope::Project => {
+                let (directory, file) = layout.in_project();
+                (project.join(directory), file)
+            }
+            Scope::User => (user_directory(layout)?, layout.file),
         };
-        let mut settings = Self { agent, path, root: layout.root, layout };
-        // Droid reads hooks from settings.json only if there is no hooks.json: a new hooks.json would switch
-        // them off.
-        if agent == Agent::Droid && !settings.path.exists() {
-            let other = settings.path.with_file_name("settings.json");
-            let text = store::read(&other).ok().flatten().unwrap_or_default();
+        let mut settings = Self { agent, path: directory.join(file), root: layout.root, layout };
+        // A new file would switch the hooks in the older one off.
+        if let Some(older) = layout.older_file.filter(|_| !settings.path.exists()) {
+            let older = settings.path.with_file_name(older);
+            let text = store::read(&older).ok().flatten().unwrap_or_default();
             if text::has(&text, "hooks") {
-                settings.path = other;
+                settings.path = older;
                 settings.root = &["hooks"];
             }
         }
@@ -239,12 +76,7 @@ impl Settings {
 
     /// Returns whether the agent seems to be used here: its directory is there.
     pub(crate) fn is_found(&self) -> bool {
-        directory(self.layout).is_some_and(|directory| directory.is_dir()) || self.path.exists()
-    }
-
-    /// Returns what the user does after installing.
-    pub(crate) fn then(&self) -> &'static str {
-        self.layout.then
+        user_directory(self.layout).is_some_and(|it| it.is_dir()) || self.path.exists()
     }
 
     /// Returns `text` with the entries in it, and without those of an earlier installation. An entry that the
@@ -255,14 +87,8 @@ impl Settings {
         let (mark, text) = self.split_mark(text);
         let text = if text.trim().is_empty() { "{}\n" } else { text };
         let mut text = self.without(text, None)?;
-        match self.layout.version {
-            Some(Version::Number(number)) => {
-                text = text::set_default(&text, "version", number.into())?;
-            }
-            Some(Version::Text(version)) => {
-                text = text::set_default(&text, "version", version.into())?;
-            }
-            None => {}
+        if let Some(version) = self.layout.version {
+            text = text::set_default(&text, "version", Json::Number(version.to_owned()))?;
         }
         for entry in entries {
             if by_hand.iter().any(|live| live.event == entry.native.name) {
@@ -270,7 +96,7 @@ impl Settings {
             }
             let mut path = self.root.to_vec();
             path.push(match self.layout.shape {
-                Shape::Triggers => "hooks",
+                EntryShape::Triggers => "hooks",
                 _ => entry.native.name,
             });
             text = text::append(&text, &path, self.element(entry))?;
@@ -291,7 +117,7 @@ impl Settings {
     fn split_mark<'t>(&self, text: &'t str) -> (&'static str, &'t str) {
         const MARK: &str = "\u{feff}";
         match text.strip_prefix(MARK) {
-            Some(rest) if matches!(self.agent, Agent::ClaudeCode | Agent::Qwen) => (MARK, rest),
+            Some(rest) if self.layout.byte_order_mark => (MARK, rest),
             _ => ("", text),
         }
     }
@@ -327,30 +153,27 @@ impl Settings {
     }
 
     /// Returns the switch in `text` that turns hooks off, if one does.
-    pub(crate) fn switched_off(&self, text: &str) -> Option<&'static str> {
+    pub(crate) fn switched_off(&self, text: &str) -> Option<String> {
         let (_, text) = self.split_mark(text);
-        // Qwen Code has `hooksConfig.enabled` from Gemini CLI, and ignores it.
-        let gemini = self.agent == Agent::Gemini;
-        if gemini && text::switch_is(text, &["hooksConfig", "enabled"], false) {
-            return Some("hooksConfig.enabled: false");
+        let mut switches = self.layout.off_switches.iter();
+        if let Some((path, off)) = switches.find(|(path, off)| text::switch_is(text, path, *off)) {
+            return Some(format!("{}: {off}", path.join(".")));
         }
-        // What `/hooks disable hookexec` writes; the entries have that name.
-        let disabled = || text::strings(text, &["hooksConfig", "disabled"]);
-        if gemini && disabled().iter().any(|name| name == "hookexec") {
-            return Some("hooksConfig.disabled: [\"hookexec\"]");
-        }
-        text::switch_is(text, &["disableAllHooks"], true).then_some("disableAllHooks: true")
+        let path = self.layout.disabled_names?;
+        let disabled = text::strings(text, path).iter().any(|name| name == "hookexec");
+        disabled.then(|| format!("{}: [\"hookexec\"]", path.join(".")))
     }
 
     /// Returns the agent's directory in the user's home.
     pub(crate) fn user_directory(&self) -> Option<PathBuf> {
-        directory(self.layout)
+        user_directory(self.layout)
     }
 
     /// Returns whether `text` holds nothing but what `install` adds to an empty file.
-    pub(crate) fn is_bare(text: &str) -> bool {
+    pub(crate) fn is_bare(&self, text: &str) -> bool {
         let bare: String = text.split_whitespace().collect();
-        ["{}", r#"{"version":1}"#, r#"{"version":"v1"}"#].contains(&bare.as_str())
+        let version = self.layout.version.map(|version| format!("{{\"version\":{version}}}"));
+        bare == "{}" || version.is_some_and(|version| bare == version)
     }
 
     fn is_ours(&self, command: &str) -> bool {
@@ -360,28 +183,27 @@ impl Settings {
 
     fn element(&self, entry: &Entry) -> Json {
         let decides = entry.native.is_deciding();
-        let hook = |members: &[Member]| {
-            let member = |member: &Member| match member {
-                Member::Type => Some(("type", "command".into())),
-                Member::Name => Some(("name", "hookexec".into())),
-                Member::Command => Some(("command", entry.command.clone().into())),
-                Member::Seconds => Some(("timeout", entry.timeout.into())),
-                Member::Milliseconds => Some(("timeout", (entry.timeout * 1000).into())),
-                Member::OnFailure => decides.then(|| ("onFailure", "block".into())),
-                Member::FailClosed => decides.then(|| ("failClosed", true.into())),
-            };
-            object(members.iter().filter_map(member))
+        let member = |member: &EntryMember| match member {
+            EntryMember::Type => Some(("type", "command".into())),
+            EntryMember::Name => Some(("name", "hookexec".into())),
+            EntryMember::Command => Some(("command", entry.command.clone().into())),
+            EntryMember::Seconds => Some(("timeout", entry.timeout.into())),
+            EntryMember::Milliseconds => Some(("timeout", (entry.timeout * 1000).into())),
+            EntryMember::OnFailure => decides.then(|| ("onFailure", "block".into())),
+            EntryMember::FailClosed => decides.then(|| ("failClosed", true.into())),
+            _ => None,
         };
+        let hook = object(self.layout.members.iter().filter_map(member));
         match self.layout.shape {
-            Shape::Groups(members) => object([("hooks", Json::Array(vec![hook(members)]))]),
-            Shape::List(members) => hook(members),
-            Shape::Triggers => object([
+            EntryShape::Groups => object([("hooks", Json::Array(vec![hook]))]),
+            EntryShape::Triggers => object([
                 ("name", format!("hookexec {}", entry.native.name).into()),
                 ("trigger", entry.native.name.into()),
-                ("action", hook(&[Member::Type, Member::Command])),
+                ("action", hook),
                 ("timeout", entry.timeout.into()),
                 ("enabled", true.into()),
             ]),
+            _ => hook,
         }
     }
 }
@@ -390,13 +212,12 @@ fn object(members: impl IntoIterator<Item = (&'static str, Json)>) -> Json {
     Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-fn directory(layout: &Layout) -> Option<PathBuf> {
-    let (variable, default) = layout.directory;
-    let moved = variable.and_then(std::env::var_os).filter(|path| !path.is_empty());
-    moved.map_or_else(
-        || Some(hookexec::config::home_directory()?.join(default)),
-        |path| Some(path.into()),
-    )
+fn user_directory(layout: &HookSettings) -> Option<PathBuf> {
+    let moved = layout.directory_variable.and_then(std::env::var_os);
+    match moved.filter(|path| !path.is_empty()) {
+        Some(path) => Some(path.into()),
+        None => Some(hookexec::config::home_directory()?.join(layout.directory)),
+    }
 }
 
 /// Returns the events to install: all but those that fire often or twice, unless hooks are configured that no
@@ -446,13 +267,13 @@ mod tests {
                 assert_eq!(Call::of(agent, &live.command).unwrap().native, native, "{live:?}");
             }
             assert_eq!(settings.with(Some(&text), &entries(agent)).unwrap(), text);
-            assert!(Settings::is_bare(&settings.without(&text, None).unwrap()), "{text}");
+            assert!(settings.is_bare(&settings.without(&text, None).unwrap()), "{text}");
             insta::assert_snapshot!(agent.name(), text);
         }
     }
 
     #[test]
-    fn an_event_that_fires_often_is_installed_for_those_who_ask_for_it() {
+    fn an_event_that_fires_often_is_installed_for_hooks_that_need_it() {
         let names = |configured: &[Event]| -> Vec<&str> {
             events(Agent::Gemini, configured).iter().map(|native| native.name).collect()
         };
