@@ -117,7 +117,7 @@ fn copilot_trust(settings: &Settings, project: &Path) -> Option<Finding> {
     }
     let config = settings.user_directory()?.join("config.json");
     let text = store::read(&config).ok().flatten().unwrap_or_default();
-    let folders = text::strings(&text, &["trusted_folders"]);
+    let folders = text::strings(&text, "/trusted_folders");
     let real = project.canonicalize().unwrap_or_else(|_| project.to_owned());
     // Folders in a trusted one are trusted as well.
     let trusted =

@@ -15,6 +15,7 @@ use hookexec::agents::{Agent, EntryMember, EntryShape, HookSettings, NativeEvent
 use call::Call;
 use jsonc_parser::cst::CstInputValue as Json;
 use live::Live;
+use serde_json::Value;
 use text::EditError;
 
 /// Whose settings.
@@ -66,7 +67,7 @@ impl Settings {
         if let Some(older) = layout.older_file.filter(|_| !settings.path.exists()) {
             let older = settings.path.with_file_name(older);
             let text = store::read(&older).ok().flatten().unwrap_or_default();
-            if text::has(&text, "hooks") {
+            if text::value_at(&text, "/hooks").is_some() {
                 settings.path = older;
                 settings.root = &["hooks"];
             }
@@ -128,16 +129,16 @@ impl Settings {
     /// When the agent can't read the text.
     pub(crate) fn live(&self, text: &str) -> Result<Vec<Live>, EditError> {
         let (_, text) = self.split_mark(text);
-        let tree = text::parse_with(text, self.layout.lenient).map_err(|error| {
-            let strict = !self.layout.lenient && text::parse(text).is_ok();
-            let why = format!(
-                "{} ignores all hooks in a file with comments or trailing commas",
-                self.agent.title()
-            );
-            if strict { EditError(why) } else { error }
+        let settings = text::unambiguous(text, self.layout.lenient).map_err(|error| {
+            if self.layout.lenient || text::parse(text).is_err() {
+                return error;
+            }
+            let title = self.agent.title();
+            EditError(format!(
+                "{title} ignores all hooks in a file with comments or trailing commas"
+            ))
         })?;
-        let Some(tree) = tree else { return Ok(Vec::new()) };
-        live::entries(self.layout, self.root, text, &tree, &|command| self.is_ours(command))
+        Ok(live::entries(self.layout, self.root, &settings, &|command| self.is_ours(command)))
     }
 
     /// Returns the entries that call hookexec, but are not as `install` writes them.
@@ -155,12 +156,15 @@ impl Settings {
     /// Returns the switch in `text` that turns hooks off, if one does.
     pub(crate) fn switched_off(&self, text: &str) -> Option<String> {
         let (_, text) = self.split_mark(text);
-        let mut switches = self.layout.off_switches.iter();
-        if let Some((path, off)) = switches.find(|(path, off)| text::switch_is(text, path, *off)) {
+        let pointer = |path: &[&str]| format!("/{}", path.join("/"));
+        let is_off = |(path, off): &&(&[&str], bool)| {
+            text::value_at(text, &pointer(path)) == Some(Value::Bool(*off))
+        };
+        if let Some((path, off)) = self.layout.off_switches.iter().find(is_off) {
             return Some(format!("{}: {off}", path.join(".")));
         }
         let path = self.layout.disabled_names?;
-        let disabled = text::strings(text, path).iter().any(|name| name == "hookexec");
+        let disabled = text::strings(text, &pointer(path)).iter().any(|name| name == "hookexec");
         disabled.then(|| format!("{}: [\"hookexec\"]", path.join(".")))
     }
 

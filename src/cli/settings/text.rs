@@ -4,10 +4,13 @@
 //! Removing takes out the entries and the containers that become empty, not the line breaks. Only
 //! the backup of the text before gives back its exact bytes.
 
-use jsonc_parser::ast::{Object, Value as Node};
+use std::collections::BTreeSet;
+
+use jsonc_parser::ast::Value as Node;
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde_json::Value;
 
 /// Why a text cannot be edited.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,11 +26,11 @@ pub(crate) fn append(
     let (tree, mut object) = editable(text)?;
     let (last, outer) = path.split_last().ok_or_else(|| EditError("no path".to_owned()))?;
     for key in outer {
-        object = once(&object, key)?
+        object = object
             .object_value_or_create(key)
             .ok_or_else(|| EditError(format!("`{key}` is not an object")))?;
     }
-    let entries = once(&object, last)?
+    let entries = object
         .array_value_or_create(last)
         .ok_or_else(|| EditError(format!("`{last}` is not a list")))?;
     entries.ensure_multiline();
@@ -42,7 +45,7 @@ pub(crate) fn set_default(
     value: CstInputValue,
 ) -> Result<String, EditError> {
     let (tree, object) = editable(text)?;
-    if once(&object, key)?.get(key).is_none() {
+    if object.get(key).is_none() {
         object.append(key, value);
     }
     Ok(tree.to_string())
@@ -57,7 +60,7 @@ pub(crate) fn remove(
 ) -> Result<String, EditError> {
     let tree = tree(text)?;
     if let Some(root) = tree.value() {
-        Removal { ours: &ours, before }.strip(&root, Some(&[]));
+        Removal { ours: &ours, before }.strip(&root, Some(""));
     }
     Ok(tree.to_string())
 }
@@ -70,8 +73,8 @@ struct Removal<'r> {
 impl Removal<'_> {
     /// Removes the elements in `node`, and returns whether that leaves it without a purpose.
     ///
-    /// `path` leads to `node` by members alone; an element of a list has none.
-    fn strip(&self, node: &CstNode, path: Option<&[String]>) -> bool {
+    /// `path` is the JSON pointer of a `node` that is not in a list.
+    fn strip(&self, node: &CstNode, path: Option<&str>) -> bool {
         // The other members of a group of hooks.
         const LABELS: [&str; 4] = ["matcher", "name", "description", "sequential"];
         let mut changed = false;
@@ -89,19 +92,16 @@ impl Removal<'_> {
             let (Some(name), Some(value)) = (member.decoded_name(), member.value()) else {
                 continue;
             };
-            let path = path.map(|path| [path, &[name]].concat());
-            if self.strip(&value, path.as_deref()) && !path.is_some_and(|it| self.was_there(&it)) {
+            let path = path.map(|path| format!("{path}/{name}"));
+            if self.strip(&value, path.as_deref())
+                && path.is_none_or(|path| value_at(self.before, &path).is_none())
+            {
                 member.remove();
                 changed = true;
             }
         }
         let names = object.properties().into_iter().filter_map(|member| member.decoded_name());
         changed && names.into_iter().all(|name| path.is_none() && LABELS.contains(&&*name))
-    }
-
-    fn was_there(&self, path: &[String]) -> bool {
-        let path: Vec<&str> = path.iter().map(String::as_str).collect();
-        value(self.before, &path, |_| true)
     }
 
     fn is_ours(&self, element: &CstNode) -> bool {
@@ -117,67 +117,61 @@ impl Removal<'_> {
     }
 }
 
-/// Returns whether `text` is an object with the member `key`.
-pub(crate) fn has(text: &str, key: &str) -> bool {
-    value(text, &[key], |_| true)
-}
-
-/// Returns the commands in `text` that are `ours`, in order.
+/// Returns the commands in `text` that are `ours`.
 pub(crate) fn commands(text: &str, ours: impl Fn(&str) -> bool) -> Result<Vec<String>, EditError> {
-    fn walk(node: &Node<'_>, found: &mut Vec<String>) {
-        match node {
-            Node::Array(array) => array.elements.iter().for_each(|node| walk(node, found)),
-            Node::Object(object) => {
-                for property in &object.properties {
-                    match (&property.value, property.name.as_str()) {
-                        (Node::StringLit(text), "command") => found.push(text.value.to_string()),
-                        (value, _) => walk(value, found),
-                    }
-                }
+    fn walk(value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::Array(elements) => elements.iter().for_each(|element| walk(element, found)),
+            Value::Object(members) => {
+                found.extend(members.get("command").and_then(Value::as_str).map(str::to_owned));
+                members.values().for_each(|member| walk(member, found));
             }
             _ => {}
         }
     }
     let mut found = Vec::new();
-    if let Some(root) = parse(text)? {
-        walk(&root, &mut found);
-    }
+    walk(&unambiguous(text, true)?, &mut found);
     found.retain(|command| ours(command));
     Ok(found)
 }
 
-/// Returns whether the switch at `path` is there and set to `on`.
-pub(crate) fn switch_is(text: &str, path: &[&str], on: bool) -> bool {
-    value(text, path, |node| matches!(node, Node::BooleanLit(found) if found.value == on))
+/// Returns the value at a JSON pointer in `text`, if there is one.
+pub(crate) fn value_at(text: &str, pointer: &str) -> Option<Value> {
+    Value::from(parse(text).ok()??).pointer_mut(pointer).map(Value::take)
 }
 
-/// Returns the texts in the list at `path`.
-pub(crate) fn strings(text: &str, path: &[&str]) -> Vec<String> {
-    value(text, path, |node| {
-        let Node::Array(array) = node else { return Vec::new() };
-        let texts = array.elements.iter().filter_map(|element| match element {
-            Node::StringLit(text) => Some(text.value.to_string()),
-            _ => None,
-        });
-        texts.collect()
-    })
+/// Returns the texts in the list at a JSON pointer.
+pub(crate) fn strings(text: &str, pointer: &str) -> Vec<String> {
+    value_at(text, pointer).and_then(|list| serde_json::from_value(list).ok()).unwrap_or_default()
 }
 
-/// Returns what `read` makes of the value at `path`, if there is one.
-fn value<T: Default>(text: &str, path: &[&str], read: impl FnOnce(&Node<'_>) -> T) -> T {
-    let Ok(Some(root)) = parse(text) else { return T::default() };
-    let mut node = &root;
-    for key in path {
-        match node.as_object().and_then(|object| object.get(key)) {
-            Some(property) => node = &property.value,
-            None => return T::default(),
+/// Returns the value of a text in which no key appears twice in one object: agents differ in which
+/// of the two they read.
+pub(crate) fn unambiguous(text: &str, lenient: bool) -> Result<Value, EditError> {
+    fn check(node: &Node<'_>) -> Result<(), EditError> {
+        match node {
+            Node::Array(array) => array.elements.iter().try_for_each(check),
+            Node::Object(object) => {
+                let mut keys = BTreeSet::new();
+                object.properties.iter().try_for_each(|property| {
+                    let key = property.name.as_str();
+                    if !keys.insert(key) {
+                        let what = format!("the key `{key}` appears twice in one object");
+                        return Err(EditError(what));
+                    }
+                    check(&property.value)
+                })
+            }
+            _ => Ok(()),
         }
     }
-    read(node)
+    let Some(root) = parse_with(text, lenient)? else { return Ok(Value::Null) };
+    check(&root)?;
+    Ok(root.into())
 }
 
 fn tree(text: &str) -> Result<CstRootNode, EditError> {
-    parse(text)?;
+    unambiguous(text, true)?;
     CstRootNode::parse(text, &options(true)).map_err(|error| invalid(&error))
 }
 
@@ -189,18 +183,13 @@ fn editable(text: &str) -> Result<(CstRootNode, CstObject), EditError> {
     Ok((tree, object))
 }
 
-/// Returns `object` if it has the member `key` at most once.
-fn once<'o>(object: &'o CstObject, key: &str) -> Result<&'o CstObject, EditError> {
-    let names = object.properties().into_iter().filter_map(|member| member.decoded_name());
-    if names.filter(|name| name == key).count() > 1 { Err(twice(key)) } else { Ok(object) }
-}
-
+/// Reads a text with comments and trailing commas.
 pub(crate) fn parse(text: &str) -> Result<Option<Node<'_>>, EditError> {
     parse_with(text, true)
 }
 
 /// Reads a text as `JSON.parse` does; where it is `lenient`, with comments and trailing commas.
-pub(crate) fn parse_with(text: &str, lenient: bool) -> Result<Option<Node<'_>>, EditError> {
+fn parse_with(text: &str, lenient: bool) -> Result<Option<Node<'_>>, EditError> {
     if text.starts_with('\u{feff}') {
         let why = "it begins with a byte order mark (BOM): save it as UTF-8 without one";
         return Err(EditError(why.to_owned()));
@@ -237,23 +226,6 @@ fn options(lenient: bool) -> ParseOptions {
 
 fn invalid(error: &dyn std::fmt::Display) -> EditError {
     EditError(format!("it is not valid JSON: {error}"))
-}
-
-/// Agents differ in which of two members with the same key they read.
-fn twice(key: &str) -> EditError {
-    EditError(format!("the key `{key}` appears twice in one object"))
-}
-
-/// Returns the member `key`, which may appear once.
-pub(super) fn member<'o, 'a>(
-    object: &'o Object<'a>,
-    key: &str,
-) -> Result<Option<&'o Node<'a>>, EditError> {
-    let mut found = object.properties.iter().filter(|property| property.name.as_str() == key);
-    match (found.next(), found.next()) {
-        (Some(_), Some(_)) => Err(twice(key)),
-        (first, _) => Ok(first.map(|property| &property.value)),
-    }
 }
 
 #[cfg(test)]
