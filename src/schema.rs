@@ -34,12 +34,6 @@ pub fn config() -> Value {
     crate::config::config_schema()
 }
 
-/// Returns the schema of a file of test cases.
-#[must_use]
-pub fn cases() -> Value {
-    crate::config::cases_schema()
-}
-
 /// Returns the schema of one type, titled `hookexec: <title>`.
 pub(crate) fn document<T: JsonSchema>(settings: SchemaSettings, title: &str) -> Value {
     let generator = settings.with_transform(RemoveNull).into_generator();

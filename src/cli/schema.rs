@@ -33,7 +33,7 @@ impl Args {
     pub(crate) fn execute(self) -> Result<Exit, CommandError> {
         output::print_json(&match self.of {
             Of::Config => schema::config(),
-            Of::Cases => schema::cases(),
+            Of::Cases => hookexec::testing::cases_schema(),
             Of::Input => schema::input(),
             Of::Output => schema::output(),
             Of::Verdict => schema::verdict(),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rustix::fs::OFlags;
 
-use super::diagnostic::Diagnostic;
+use super::diagnostic::{Diagnostic, Diagnostics};
 use super::source::{Location, SourceFile};
 
 /// The largest file that is read, in bytes.
@@ -25,6 +25,14 @@ pub(super) enum Origin {
 }
 
 /// Returns the text of a file without its byte order mark.
+/// Reads a file that a person or a program named.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn read_named(path: &Path) -> Result<String, Diagnostics> {
+    read(path, Origin::Named).map_err(Diagnostics::from)
+}
+
 pub(super) fn read(path: &Path, origin: Origin) -> Result<String, Diagnostic> {
     let bytes = read_bytes(path, origin).map_err(|error| cannot_read(path, &error))?;
     if bytes.len() as u64 > MAX_SIZE {

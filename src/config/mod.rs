@@ -3,18 +3,16 @@
 mod acceptance;
 mod alike;
 mod audit;
-mod cases;
-#[cfg(feature = "schema")]
-mod cases_schema;
 mod check;
 mod condition;
-mod defaults;
 mod diagnostic;
 mod docker;
 mod document;
 mod file;
 pub(crate) mod home;
 mod hook;
+mod keys;
+mod kinds;
 pub(crate) mod layers;
 mod load;
 mod matcher;
@@ -25,18 +23,26 @@ mod places;
 mod process;
 mod reader;
 mod render;
-#[cfg(feature = "schema")]
 mod schema;
+mod section;
 mod source;
 mod summary;
 mod units;
 mod when;
 mod yaml;
 
+/// Reading YAML files of other kinds with the same messages. Not covered by semantic versioning.
+#[doc(hidden)]
+pub mod reading {
+    pub use super::file::read_named as read_file;
+    pub use super::kinds::{At, Count, Filled, Words, reference};
+    pub use super::node::{Node, Value};
+    pub use super::reader::{Fields, Reader, read_text};
+    pub use super::section::{Key, Kind, object};
+}
+
 pub use acceptance::ProjectFile;
 pub(crate) use alike::Alike;
-#[cfg(feature = "schema")]
-pub use cases_schema::cases_schema;
 pub use condition::{Condition, Leaf, Trace};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use home::home_directory;
@@ -46,7 +52,6 @@ pub use model::{
     Command, Config, EventMethod, FailedFile, Hook, InheritEnv, Limits, OnError, Process,
     SideEffects,
 };
-#[cfg(feature = "schema")]
-pub use schema::config_schema;
+pub use schema::{config_schema, key_tables};
 pub use source::{KeyLocations, Location, SourceFile};
 pub use summary::HookSummary;

@@ -1,4 +1,5 @@
 //! A configuration file as a tree of values that know where they were written.
+#![expect(clippy::exhaustive_structs, clippy::exhaustive_enums, reason = "the values of YAML")]
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,21 +8,25 @@ use serde_json::Number;
 
 /// A value and its place.
 #[derive(Debug, Clone)]
-pub(super) struct Node<'t> {
-    pub(super) value: Value<'t>,
+pub struct Node<'t> {
+    /// The value.
+    pub value: Value<'t>,
     /// In bytes of the file's text.
-    pub(super) span: Range<usize>,
+    pub span: Range<usize>,
 }
 
 /// A value as YAML knows it.
 #[derive(Debug, Clone)]
-pub(super) enum Value<'t> {
+pub enum Value<'t> {
+    /// Nothing, `~` or `null`.
     Null,
+    /// `true` or `false`.
     Bool(bool),
     /// Digits as written: nothing goes through a float.
     Number(Number),
     /// Of the file itself, where it stands there as it is meant.
     Text(Cow<'t, str>),
+    /// A list.
     List(Vec<Node<'t>>),
     /// In the order of the file, duplicates included.
     Map(Vec<(Node<'t>, Node<'t>)>),
@@ -29,7 +34,8 @@ pub(super) enum Value<'t> {
 
 impl Node<'_> {
     /// Returns what the value is, for "expected X, found Y".
-    pub(super) fn kind(&self) -> &'static str {
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
         match &self.value {
             Value::Null => "nothing",
             Value::Bool(_) => "a boolean",
@@ -40,14 +46,27 @@ impl Node<'_> {
         }
     }
 
-    pub(super) fn as_text(&self) -> Option<&str> {
+    /// Returns the text.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
             _ => None,
         }
     }
 
-    pub(super) fn as_map(&self) -> Option<&[(Self, Self)]> {
+    /// Returns the number.
+    #[must_use]
+    pub fn as_number(&self) -> Option<&Number> {
+        match &self.value {
+            Value::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Returns the entries of a mapping.
+    #[must_use]
+    pub fn as_map(&self) -> Option<&[(Self, Self)]> {
         match &self.value {
             Value::Map(entries) => Some(entries),
             _ => None,
@@ -55,7 +74,8 @@ impl Node<'_> {
     }
 
     /// Returns the items of a list, or the value itself as a list of one.
-    pub(super) fn one_or_many(&self) -> &[Self] {
+    #[must_use]
+    pub fn one_or_many(&self) -> &[Self] {
         match &self.value {
             Value::List(items) => items,
             _ => std::slice::from_ref(self),

@@ -5,12 +5,17 @@
 
 mod bench;
 mod case;
+mod cases;
+#[cfg(feature = "schema")]
+mod cases_schema;
 mod compare;
 mod coverage;
 mod stub;
 
 pub use bench::{Bench, CaseReport};
 pub use case::{Case, CaseFile, Expectation, Expected, Stub, TextExpectation};
+#[cfg(feature = "schema")]
+pub use cases_schema::cases_schema;
 pub use compare::Difference;
 pub use coverage::{CoverageReport, Gap, GapKind};
 pub use stub::substituting;
