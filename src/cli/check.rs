@@ -15,11 +15,12 @@ use serde::Serialize;
 use super::config::ConfigArgs;
 use super::error::CommandError;
 use super::exit::Exit;
+use super::output::{self, PlainFormat};
 use super::report::counted;
 use super::runtime::{PATIENCE, Runtime};
 use super::scripts::{Missing, missing};
 use super::shell_texts::ShellTexts;
-use super::{from, install, output};
+use super::{from, install};
 
 /// Checks the hooks files: every problem of every file at once
 ///
@@ -50,16 +51,8 @@ pub(crate) struct Args {
     start: bool,
 
     /// How to write the problems
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    /// With the lines they stand on, for people
-    Text,
-    /// One object, for programs
-    Json,
+    #[arg(long, value_enum, default_value_t)]
+    format: PlainFormat,
 }
 
 impl Args {
@@ -86,8 +79,10 @@ impl Args {
             |severity| check.problems.iter().filter(|problem| problem.severity == severity).count();
         let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
         match self.format {
-            Format::Json => output::print_json(&Report::of(&check, errors, warnings, &processes))?,
-            Format::Text => {
+            PlainFormat::Json => {
+                output::print_json(&Report::of(&check, errors, warnings, &processes))?
+            }
+            PlainFormat::Text => {
                 if !check.problems.is_empty() {
                     output::talk(&check.problems.render(true));
                 }
@@ -146,7 +141,7 @@ impl Args {
 
     /// Starts every process, and stops it again.
     fn start(&self) -> Result<Vec<ProcessCheck>, CommandError> {
-        let executor = self.config().executor()?;
+        let executor = self.config().load()?.warned().executor()?;
         let runtime = Runtime::new()?;
         runtime.run(async {
             let checks = executor.processes().check().await;

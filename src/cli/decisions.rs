@@ -15,13 +15,14 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::config::ConfigArgs;
+use super::decisions_text;
 use super::error::{CommandError, warn};
 use super::exit::Exit;
+use super::output::{self, PlainFormat};
 use super::page::{self, Page};
 use super::report::counted;
 use super::run::EventParser;
 use super::runtime::Runtime;
-use super::{decisions_text, output};
 
 /// How often a log that is followed is looked at.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -69,19 +70,11 @@ pub(crate) struct Args {
     html: Option<PathBuf>,
 
     /// How to write it
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t)]
+    format: PlainFormat,
 
     #[command(flatten)]
     config: ConfigArgs,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// For programs: a record a line, numbers as one object
-    Json,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -165,8 +158,7 @@ impl Args {
             }
             match (&self.html, self.format) {
                 (Some(file), _) => write_page(file, &page.html(&numbers, &self.filters()))?,
-                (None, Format::Json) => output::print_json(&numbers)?,
-                (None, Format::Text) => output::print(&decisions_text::numbers(&numbers))?,
+                (None, format) => format.show(&numbers, || decisions_text::numbers(&numbers))?,
             }
         } else {
             self.print(&rows)?;
@@ -180,8 +172,8 @@ impl Args {
 
     fn print(&self, rows: &str) -> Result<(), CommandError> {
         match self.format {
-            Format::Json => output::print_data(rows),
-            Format::Text => output::print(rows),
+            PlainFormat::Json => output::print_data(rows),
+            PlainFormat::Text => output::print(rows),
         }
     }
 
@@ -209,14 +201,14 @@ impl Args {
     fn row(&self, record: &Record) -> String {
         if self.shadow {
             return match self.format {
-                Format::Text => decisions_text::shadow(record),
-                Format::Json if record.would_change().next().is_some() => json_line(record),
-                Format::Json => String::new(),
+                PlainFormat::Text => decisions_text::shadow(record),
+                PlainFormat::Json if record.would_change().next().is_some() => json_line(record),
+                PlainFormat::Json => String::new(),
             };
         }
         match self.format {
-            Format::Text => decisions_text::record(record),
-            Format::Json => json_line(record),
+            PlainFormat::Text => decisions_text::record(record),
+            PlainFormat::Json => json_line(record),
         }
     }
 
@@ -257,7 +249,7 @@ impl Args {
         if let Some(path) = &self.file {
             return Ok(path.clone());
         }
-        let config = self.config.load()?;
+        let config = self.config.load_to_show()?;
         config.audit.first().map(|settings| settings.path.clone()).ok_or_else(|| {
             let error = CommandError::usage("which log? No hooks file says `audit:`");
             // What a file that is not approved says does not count.
@@ -279,7 +271,7 @@ impl Args {
     fn numbers(&self) -> Result<Numbers, CommandError> {
         let mut never_ran = Vec::new();
         if self.counts() {
-            let config = self.config.load()?;
+            let config = self.config.load_to_show()?;
             never_ran.extend(
                 config
                     .hooks
