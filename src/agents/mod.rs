@@ -143,6 +143,12 @@ impl Agent {
         adapter(self).settings
     }
 
+    /// Returns the variable that holds the project's directory, for an agent that sets one.
+    #[must_use]
+    pub fn project_variable(self) -> Option<&'static str> {
+        adapter(self).project
+    }
+
     /// Returns the directory of the plugin that calls hookexec, for an agent without hook settings.
     #[must_use]
     pub fn plugin(self) -> Option<&'static str> {

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use clap::builder::PossibleValue;
 use hookexec::audit::{Filter, HookStatistics, Log, LogLine, Record, Statistics, Tail};
 use hookexec::testing::Expected;
 use hookexec::{Decision, Event};
@@ -45,9 +44,9 @@ pub(crate) struct Args {
     #[arg(long, value_parser = EventParser)]
     event: Option<Event>,
 
-    /// Only records of this decision
-    #[arg(long)]
-    decision: Option<DecisionWord>,
+    /// Only records of this decision; `none` if no hook had an opinion
+    #[arg(long, value_parser = DECISIONS.map(|(word, _)| word))]
+    decision: Option<String>,
 
     /// Only records in which this hook ran; by name, or as `hooks.yaml:5`
     #[arg(long, value_name = "HOOK")]
@@ -77,28 +76,13 @@ pub(crate) struct Args {
     config: ConfigArgs,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum DecisionWord {
-    Allow,
-    Ask,
-    Deny,
-    None,
-}
-
-impl clap::ValueEnum for DecisionWord {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Allow, Self::Ask, Self::Deny, Self::None]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self {
-            Self::Allow => PossibleValue::new("allow"),
-            Self::Ask => PossibleValue::new("ask"),
-            Self::Deny => PossibleValue::new("deny"),
-            Self::None => PossibleValue::new("none").help("No hook had an opinion"),
-        })
-    }
-}
+/// The words for decisions, and the records that each is about.
+const DECISIONS: [(&str, Expected<Decision>); 4] = [
+    ("allow", Expected::Is(Decision::Allow)),
+    ("ask", Expected::Is(Decision::Ask)),
+    ("deny", Expected::Is(Decision::Deny)),
+    ("none", Expected::Nothing),
+];
 
 /// The numbers of a log.
 #[derive(Debug, Serialize)]
@@ -222,21 +206,16 @@ impl Args {
         filter.event = self.event;
         filter.hook.clone_from(&self.hook);
         filter.since = self.since;
-        filter.decision = self.decision.map(|word| match word {
-            DecisionWord::Allow => Expected::Is(Decision::Allow),
-            DecisionWord::Ask => Expected::Is(Decision::Ask),
-            DecisionWord::Deny => Expected::Is(Decision::Deny),
-            DecisionWord::None => Expected::Nothing,
-        });
+        let is_wanted = |(word, _): &(&str, _)| self.decision.as_deref() == Some(*word);
+        filter.decision = DECISIONS.into_iter().find(is_wanted).map(|(_, decision)| decision);
         filter
     }
 
     /// Returns which records are wanted, in words of the command line.
     fn filters(&self) -> Vec<String> {
-        let decision = self.decision.and_then(|word| clap::ValueEnum::to_possible_value(&word));
         [
             self.event.map(|event| format!("--event {event}")),
-            decision.map(|word| format!("--decision {}", word.get_name())),
+            self.decision.as_ref().map(|word| format!("--decision {word}")),
             self.hook.as_ref().map(|hook| format!("--hook {hook}")),
             self.since.map(|since| format!("--since {since:.0}")),
         ]
