@@ -39,7 +39,8 @@ fn every_example_is_read_and_has_nothing_to_warn_of() {
 
 #[test]
 fn every_key_is_in_the_documentation() {
-    let page = std::fs::read_to_string("docs/configuration.md").unwrap();
+    let mut page = std::fs::read_to_string("docs/configuration.md").unwrap();
+    page.push_str(&std::fs::read_to_string("docs/audit.md").unwrap());
     let schema = hookexec::config::config_schema();
     for of in [
         "definitions/hook",
