@@ -249,9 +249,8 @@ pub use wire::{Decision, Input, Output, Verdict};
 /// without notice.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::config::{Fields, Node, Reader, Value, parse_yaml};
     pub use crate::executor::Wish;
-    pub use crate::load::{Origin, read_file};
+    pub use crate::load::read_file;
     pub use crate::{files, rpc, shell, suggest};
 }
 

@@ -76,14 +76,6 @@ impl Matcher {
         matches!(self.kind, Kind::Everything)
     }
 
-    /// Returns about how many states its pattern has.
-    pub(crate) fn states(&self) -> usize {
-        match &self.kind {
-            Kind::Pattern(pattern) => pattern.states(),
-            Kind::Everything | Kind::Names(_) => 0,
-        }
-    }
-
     /// Returns whether the whole of `name` matches.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {

@@ -6,6 +6,9 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
+/// Stands in a word for the output of a command.
+pub const SUBSTITUTED: &str = "$(...)";
+
 /// How deep substitutions may nest. A deeper text is reported as not understood.
 const MAX_DEPTH: usize = 16;
 
@@ -35,6 +38,18 @@ pub struct Script {
     /// Whether the reader understood the whole text: it has no here-document, and all quotes and
     /// brackets are closed.
     pub understood: bool,
+}
+
+impl Script {
+    /// Returns every word of the text.
+    pub fn words(&self) -> impl Iterator<Item = &Word> {
+        self.commands.iter().flatten().chain(&self.redirected)
+    }
+}
+
+/// Returns `text` with all quotes and backslashes removed. No trick with them hides a name in it.
+pub fn unquoted(text: &str) -> String {
+    text.replace("$'", "'").replace("$\"", "\"").replace(['\'', '"', '\\'], "")
 }
 
 /// Reads `text`.
@@ -175,14 +190,14 @@ impl Reader<'_> {
     fn expansion(&mut self, letter: char, pending: &mut Pending, depth: usize) {
         pending.word().literal = false;
         if letter == '`' {
-            pending.word().text.push_str("`...`");
+            pending.word().text.push_str(SUBSTITUTED);
             self.commands(Some('`'), depth + 1);
             return;
         }
         match self.letters.peek() {
             Some('(') => {
                 self.letters.next();
-                pending.word().text.push_str("$(...)");
+                pending.word().text.push_str(SUBSTITUTED);
                 self.commands(Some(')'), depth + 1);
             }
             Some('{') => {
@@ -246,7 +261,7 @@ mod tests {
             ("(cd x; ./y) # z 'w", vec!["cd x", "./y"]),
             (r#""$CLAUDE_PROJECT_DIR"/a\ b 'c d'"#, vec!["<$CLAUDE_PROJECT_DIR/a b> c d"]),
             ("x=$(./get \"a b\") y", vec!["./get a b", "<x=$(...)> y"]),
-            ("echo `./one` \"`./two`\"", vec!["./one", "./two", "echo <`...`> <`...`>"]),
+            ("echo `./one` \"`./two`\"", vec!["./one", "./two", "echo <$(...)> <$(...)>"]),
             ("case $1 in a|b) ./x;; esac", vec!["case <$1> in a", "./x", "esac"]),
             ("sh *.sh; ./{a,b}; ~/x; a~b", vec!["sh <*.sh>", "<./{a,b}>", "<~/x>", "a~b"]),
             ("{ ./a; }", vec!["{ ./a", "}"]),

@@ -21,6 +21,11 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// Returns the hint "did you mean ...?", when a candidate is near.
+pub fn hint<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    closest(name, candidates).map(|meant| format!("did you mean `{meant}`?"))
+}
+
 /// How often each letter stands in a name, in either case; the last counts all that is no letter.
 struct Letters([usize; 27]);
 

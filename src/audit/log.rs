@@ -43,7 +43,7 @@ pub struct Filter {
     /// Those of an event.
     pub event: Option<Event>,
     /// Those of a decision; nothing is no opinion.
-    pub decision: Option<Expected<Decision>>,
+    pub decision: Option<Decided>,
     /// Those in which a hook of this name, or of this place, ran: `hooks.yaml:5`, from any directory.
     pub hook: Option<String>,
     /// Those from a time on.
@@ -55,7 +55,7 @@ impl Filter {
     #[must_use]
     pub fn wants(&self, record: &Record) -> bool {
         self.event.is_none_or(|event| record.event == event)
-            && self.decision.is_none_or(|wanted| wanted.value().copied() == record.decision)
+            && self.decision.is_none_or(|wanted| wanted.value() == record.decision)
             && self.hook.as_ref().is_none_or(|wanted| {
                 let place = format!("/{wanted}");
                 let is_it = |hook: &HookReport| {
@@ -199,22 +199,23 @@ pub(super) fn parse(bytes: &[u8], path: &Path, line: usize) -> Vec<LogLine> {
     found
 }
 
-/// What a value should be.
+/// The decision of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "there is nothing between a value and none")]
-pub enum Expected<T> {
-    /// There is none.
+#[expect(clippy::exhaustive_enums, reason = "there is nothing between a decision and none")]
+pub enum Decided {
+    /// No hook had an opinion.
     Nothing,
-    /// It is this one.
-    Is(T),
+    /// It was this.
+    Is(Decision),
 }
 
-impl<T> Expected<T> {
-    /// Returns the value that is expected.
-    pub fn value(&self) -> Option<&T> {
+impl Decided {
+    /// Returns the decision, unless there was none.
+    #[must_use]
+    pub fn value(self) -> Option<Decision> {
         match self {
             Self::Nothing => None,
-            Self::Is(value) => Some(value),
+            Self::Is(decision) => Some(decision),
         }
     }
 }
@@ -283,7 +284,7 @@ mod tests {
         let mut filter = Filter::default();
         assert!(filter.wants(&record));
         filter.since = Some("2026-03-01T10:00:00Z".parse().unwrap());
-        filter.decision = Some(Expected::Nothing);
+        filter.decision = Some(Decided::Nothing);
         assert!(filter.wants(&record));
         filter.since = Some("2026-03-01T10:00:01Z".parse().unwrap());
         assert!(!filter.wants(&record));

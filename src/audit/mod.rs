@@ -10,7 +10,7 @@ mod sources;
 mod statistics;
 mod writer;
 
-pub use log::{Expected, Filter, Log, LogLine, Tail};
+pub use log::{Decided, Filter, Log, LogLine, Tail};
 pub use record::Record;
 #[doc(hidden)]
 pub use record::rewritten;

@@ -22,8 +22,6 @@ const MAX_BYTES: usize = 4 << 20;
 const MAX_PROJECT_BYTES: usize = 1 << 20;
 /// How many files a layer may have.
 const MAX_FILES: usize = 1_000;
-/// About how many states the patterns of one layer may have together: some 100 MiB.
-const MAX_STATES: usize = 4_000_000;
 /// How many hooks of a project run at once, at most: half of what may run at all, so that the hooks of
 /// others never wait for them.
 const MAX_PROJECT_PARALLEL: usize = 32;
@@ -60,7 +58,6 @@ struct Part {
 struct Used {
     files: usize,
     bytes: usize,
-    states: usize,
     /// Whether one of its files was over a bound: the files after it are not read.
     is_full: bool,
 }
@@ -133,15 +130,8 @@ impl Assembly {
         self.agent_found |= document.has_agents;
         let broken_processes = document.broken_processes.into_iter().collect();
         self.broken_hooks.append(&mut document.reader.broken_hooks);
-        let mut problems = document.reader.into_problems();
+        let problems = document.reader.into_problems();
         let mut config = document.config;
-        let used = self.used.entry(file.layer).or_default();
-        used.states = used.states.saturating_add(states(&config));
-        if used.states > MAX_STATES {
-            let problem = Diagnostic::error("the patterns of this layer are too large together");
-            let hint = "one pattern `a|b` takes the place of two";
-            problems.push(problem.hint(hint).at(Location::of_file(&file.path)));
-        }
         let is_broken = problems.has_errors();
         inspect(&mut config);
         if is_broken {
@@ -339,21 +329,6 @@ pub(crate) fn syntax_error(file: &Arc<SourceFile>, error: yaml::SyntaxError) -> 
 /// Returns the place of a file as a whole, in its layer.
 pub(crate) fn whole_file(layer: Layer, path: &Path) -> Location {
     Location::new(Arc::new(SourceFile::new(path, "").in_layer(layer)), 0..0)
-}
-
-/// Returns about how many states the patterns of `part` have.
-fn states(part: &Config) -> usize {
-    let mut states = 0;
-    let mut before: Option<&Hook> = None;
-    for hook in &part.hooks {
-        // The hooks of one entry share its matcher.
-        if before.is_none_or(|before| before.matcher != hook.matcher) {
-            states += hook.matcher.states();
-        }
-        states += hook.when.as_ref().map_or(0, |condition| condition.states());
-        before = Some(hook);
-    }
-    states
 }
 
 #[cfg(test)]

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::node::{Node, Value};
+use super::keys::AuditKeys;
+use super::node::Node;
 use super::reader::Reader;
+use super::section::Kind;
 
 /// `audit:` of one hooks file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -49,53 +51,46 @@ pub enum AuditInput {
     Redacted,
 }
 
-/// The keys of `audit:`.
-pub(super) const KEYS: [&str; 5] = ["path", "input", "events", "max_size", "keep"];
+/// Whether events are recorded that no hook is configured for.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(crate) enum AuditEvents {
+    #[default]
+    Hooked,
+    All,
+}
 
-/// The values of `input`.
-pub(super) const INPUT: [(&str, AuditInput); 2] =
-    [("none", AuditInput::None), ("redacted", AuditInput::Redacted)];
+impl Kind<'_> for AuditSettings {
+    const IS: &'static str = "a mapping";
 
-/// The values of `events`: whether those are recorded that no hook is configured for.
-pub(super) const EVENTS: [(&str, bool); 2] = [("hooked", false), ("all", true)];
-
-/// The most files that may be kept beside the current one.
-pub(super) const MAX_KEEP: u64 = 100;
-
-impl Reader {
-    pub(super) fn audit(&mut self, node: &Node) -> Option<AuditSettings> {
-        let errors = self.errors();
-        let fields = self.fields(node, "`audit`", &KEYS)?;
-        if fields.lacks("path") {
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let errors = reader.errors();
+        let keys: AuditKeys<'_> = reader.value(node, what)?;
+        if keys.fields.lacks("path") {
             let hint = "add `path: ~/.local/state/hookexec/audit.jsonl`";
-            self.error_with_hint(node, "`audit` needs a `path`", hint);
+            reader.error_with_hint(node, "`audit` needs a `path`", hint);
         }
-        let path = self.audit_path(fields.get("path")?)?;
-        let mut settings = AuditSettings::new(path);
-        for (name, _, value) in fields.iter() {
-            match name {
-                "input" => {
-                    settings.input = self.choice(value, "`input`", &INPUT).unwrap_or_default();
-                }
-                "events" => {
-                    settings.all_events =
-                        self.choice(value, "`events`", &EVENTS).unwrap_or_default();
-                }
-                "max_size" => {
-                    let size = self.size(value, "`max_size`").unwrap_or_default();
-                    settings.max_size = u64::try_from(size).unwrap_or(u64::MAX);
-                }
-                "keep" => settings.keep = self.keep(value).unwrap_or_default(),
-                _ => {}
-            }
+        let path = keys.path?;
+        let mut settings = Self::new(reader.audit_path(path.node, &path.value.0)?);
+        settings.input = keys.input.unwrap_or_default();
+        settings.all_events = keys.events == Some(AuditEvents::All);
+        if let Some(size) = keys.max_size {
+            settings.max_size = u64::try_from(size.0).unwrap_or(u64::MAX);
         }
-        (self.errors() == errors).then_some(settings)
+        settings.keep = keys.keep.map_or(settings.keep, |keep| keep.0);
+        (reader.errors() == errors).then_some(settings)
     }
 
-    /// Reads the place of the log: absolute, below the home directory, or beside the hooks file. The
+    fn schema() -> serde_json::Value {
+        let mut schema = AuditKeys::schema();
+        schema["required"] = serde_json::json!(["path"]);
+        schema
+    }
+}
+
+impl Reader {
+    /// Returns the place of the log: absolute, below the home directory, or beside the hooks file. The
     /// agent's own directory changes, and would scatter it.
-    fn audit_path(&mut self, node: &Node) -> Option<PathBuf> {
-        let written = self.filled_text(node, "`path`")?;
+    fn audit_path(&mut self, node: &Node, written: &str) -> Option<PathBuf> {
         let path = if let Some(rest) = written.strip_prefix("~/") {
             let Some(home) = crate::directories::home_directory() else {
                 self.error_with_hint(node, "the home directory is not known", "set HOME");
@@ -103,23 +98,12 @@ impl Reader {
             };
             home.join(rest)
         } else {
-            self.location(node).directory().join(&written)
+            self.location(node).directory().join(written)
         };
-        if Path::new(&written).file_name().is_none() || written.ends_with('/') {
-            self.error(node, format!("`{written}` is no file"));
+        if Path::new(written).file_name().is_none() || written.ends_with('/') {
+            self.error(node, format!("`{written}` is not a file"));
             return None;
         }
         Some(path)
-    }
-
-    fn keep(&mut self, node: &Node) -> Option<usize> {
-        let count = match &node.value {
-            Value::Number(number) => number.as_u64().filter(|count| (1..=MAX_KEEP).contains(count)),
-            _ => None,
-        };
-        if count.is_none() {
-            self.error(node, format!("`keep` must be a number from 1 to {MAX_KEEP}"));
-        }
-        count.and_then(|count| usize::try_from(count).ok())
     }
 }

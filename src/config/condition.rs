@@ -93,18 +93,6 @@ impl Condition {
         }
     }
 
-    /// Returns about how many states its patterns have.
-    pub(super) fn states(&self) -> usize {
-        match self {
-            Self::All(parts) | Self::Any(parts) => parts.iter().map(Self::states).sum(),
-            Self::Not(part) => part.states(),
-            Self::Leaf(leaf) => match &leaf.test {
-                Test::Regex(pattern) | Test::Glob { pattern, .. } => pattern.states(),
-                Test::Equals(_) | Test::In(_) | Test::Exists(_) => 0,
-            },
-        }
-    }
-
     /// Returns why `input` meets the condition, or does not.
     #[must_use]
     pub fn explain(&self, input: &Input) -> Trace {

@@ -1,8 +1,8 @@
 //! Whole docker-agent files: the hooks of one of their agents.
 
-use super::defaults::Defaults;
 use super::diagnostic::Diagnostic;
 use super::document::Document;
+use super::keys::Defaults;
 use super::model::{Command, Hook};
 use super::node::{Node, Value};
 use super::reader::Fields;
@@ -66,7 +66,7 @@ impl Document<'_> {
         // The flags come after the user's own hooks, as in docker-agent.
         for (flag, events) in FLAGS {
             let Some(value) = fields.get(flag) else { continue };
-            if self.reader.boolean(value, &format!("`{flag}`")) == Some(true) {
+            if self.reader.value(value, &format!("`{flag}`")) == Some(true) {
                 for event in events {
                     self.builtin(value, *event, flag, Vec::new());
                 }
@@ -74,7 +74,8 @@ impl Document<'_> {
         }
         if let Some(value) = fields.get(PROMPT_FILES)
             && !matches!(value.value, Value::Null)
-            && let Some(files) = self.reader.texts(value, &format!("`{PROMPT_FILES}`"))
+            && let Some(files) =
+                self.reader.value::<Vec<String>>(value, &format!("`{PROMPT_FILES}`"))
             && !files.is_empty()
         {
             self.builtin(value, Event::TurnStart, PROMPT_FILES, files);

@@ -1,10 +1,9 @@
 //! A whole file: which of its shapes it has, and the hooks of each event in it.
 
-use std::sync::Arc;
-
-use super::defaults::{Defaults, STRICTER};
 use super::diagnostic::Diagnostic;
 use super::hook::Place;
+use super::keys::{Defaults, EntryKeys, FileKeys, PicoclawKeys};
+use super::kinds::At;
 use super::layer::Layer;
 use super::model::{Config, OnError};
 use super::node::{Node, Value};
@@ -15,15 +14,15 @@ use crate::event::Event;
 use crate::matcher::Matcher;
 use crate::suggest;
 
-/// The keys at the top of a file, beside the events of a hooks block without `hooks:`.
-pub(super) const KEYS: [&str; 6] = ["$schema", "defaults", "layers", "audit", "processes", "hooks"];
-/// The keys of a matcher entry.
-pub(super) const ENTRY_KEYS: [&str; 4] = ["matcher", "hooks", "when", "preempt_yolo"];
+/// Why a default can be without effect, and what to do.
+const STRICTER: &str = "a default can only make events stricter; \
+                        set `on_error` on the hook that you want to relax";
 
 /// Returns whether a key at the top of a file is one of ours. Of a file that is another program's all
 /// else is passed over, but a guard that somebody wrote there must not vanish.
 pub(super) fn is_own_key(name: &str) -> bool {
-    (name != "$schema" && KEYS.contains(&name)) || Event::from_name(name).is_some()
+    let is_key = FileKeys::KEYS.iter().any(|key| key.name == name && name != "$schema");
+    is_key || Event::from_name(name).is_some()
 }
 
 const ENTRY_HINT: &str = "write `- matcher: \"shell\"` with the hook below `hooks:`";
@@ -64,39 +63,44 @@ impl<'a> Document<'a> {
         let Some(fields) = self.reader.open_fields(root, "the file") else { return };
         if self.reader.layer() == Layer::Managed {
             // An administrator's file is never taken for another program's, of which most is passed over.
-            self.own(&fields);
+            self.own(fields);
         } else if super::picoclaw::is_whole_config(&fields) {
             self.whole_picoclaw(&fields);
         } else if fields.get("agents").is_some() {
             self.agents(&fields);
         } else {
-            self.own(&fields);
+            self.own(fields);
         }
         self.close_chain();
     }
 
     /// Reads a file of this program's own: a hooks block, and what goes beside it.
-    fn own(&mut self, fields: &Fields<'_>) {
-        if self.settings_of_an_agent(fields) {
+    fn own(&mut self, fields: Fields<'_>) {
+        if self.settings_of_an_agent(&fields) {
             return;
         }
-        let defaults = fields.get("defaults").map(|node| self.reader.defaults(node));
-        let defaults = defaults.unwrap_or_default();
-        self.config.max_parallel = defaults.max_parallel;
+        let keys = FileKeys::of(&mut self.reader, fields);
+        let defaults = keys.defaults.unwrap_or_default();
+        self.config.max_parallel = defaults.max_parallel.as_ref().map(|count| count.0);
         self.config.deadline = defaults.deadline;
-        for (name, key, value) in fields.iter() {
+        self.config.audit.extend(keys.audit);
+        for (name, key, value) in keys.fields.iter() {
             match name {
-                "$schema" | "defaults" => {}
+                "$schema" | "defaults" | "audit" => {}
                 "hooks" => self.hooks_block(value, &defaults),
-                "audit" => self.config.audit.extend(self.reader.audit(value)),
                 "layers" => self.layers(key, value),
                 "processes" => self.processes(value, &defaults, None),
                 _ if Event::from_name(name).is_some() => self.event(name, key, value, &defaults),
                 _ => self.unknown_key(key, name),
             }
         }
-        if defaults.on_error == Some(OnError::Ignore) {
-            self.ignored_in_vain();
+        match &defaults.on_error {
+            Some(At { node, value: OnError::Warn }) => {
+                let problem = Diagnostic::warning("`on_error: warn` has no effect in `defaults`");
+                self.reader.report(node, problem.hint(STRICTER));
+            }
+            Some(At { value: OnError::Ignore, .. }) => self.ignored_in_vain(),
+            _ => {}
         }
     }
 
@@ -140,16 +144,15 @@ impl<'a> Document<'a> {
             self.reader.error_with_hint(value, "`layers` must be a list", "such as `[user]`");
             return;
         };
-        let known = [Layer::User, Layer::Project, Layer::CommandLine];
-        let known = known.map(|layer| (layer.name(), layer));
-        let layers = items.iter().filter_map(|item| self.reader.choice(item, "`layers`", &known));
+        let layers = items.iter().filter_map(|item| self.reader.value(item, "`layers`"));
         self.config.layers = Some(layers.collect());
     }
 
     fn unknown_key(&mut self, key: &Node, name: &str) {
-        let known = KEYS.into_iter().chain(Event::all().map(Event::name));
+        let keys: Vec<&str> = FileKeys::KEYS.iter().map(|key| key.name).collect();
+        let known = keys.iter().copied().chain(Event::all().map(Event::name));
         let hint = self.event_hint(name, known).unwrap_or_else(|| {
-            format!("known here: {}, or the name of an event", KEYS[1..].join(", "))
+            format!("known here: {}, or the name of an event", keys[1..].join(", "))
         });
         self.reader.error_with_hint(key, format!("unknown key `{name}`"), hint);
     }
@@ -165,22 +168,23 @@ impl<'a> Document<'a> {
         if let Some(event) = event_of_claude_code(name) {
             return Some(format!("Claude Code's `{name}` is `{event}` here"));
         }
-        suggest::closest(name, known).map(|meant| format!("did you mean `{meant}`?"))
+        suggest::hint(name, known)
     }
 
     /// Reads a hooks block: events and their hooks, or PicoClaw's shorthand.
-    pub(super) fn hooks_block(&mut self, node: &Node, defaults: &Defaults) {
+    pub(super) fn hooks_block(&mut self, node: &Node, defaults: &Defaults<'_>) {
         if matches!(node.value, Value::Null) {
             self.nothing(node, "`hooks` is empty", "`hooks: {}`");
             return;
         }
         let Some(fields) = self.reader.open_fields(node, "`hooks`") else { return };
-        for (name, key, value) in fields.iter() {
-            if !super::picoclaw::KEYS.contains(&name) {
+        let keys = PicoclawKeys::of(&mut self.reader, fields);
+        for (name, key, value) in keys.fields.iter() {
+            if !super::picoclaw::is_key(name) {
                 self.event(name, key, value, defaults);
             }
         }
-        self.picoclaw(&fields, defaults);
+        self.picoclaw(keys, defaults);
     }
 
     /// Refuses what nobody wrote: it looks like a policy of nothing and is mostly a file that is just
@@ -190,7 +194,7 @@ impl<'a> Document<'a> {
         self.reader.error_with_hint(node, what, hint);
     }
 
-    fn event(&mut self, name: &str, key: &Node, value: &Node, defaults: &Defaults) {
+    fn event(&mut self, name: &str, key: &Node, value: &Node, defaults: &Defaults<'_>) {
         let Some(event) = Event::from_name(name) else {
             let hint = self
                 .event_hint(name, Event::all().map(Event::name))
@@ -251,18 +255,18 @@ impl<'a> Document<'a> {
             return;
         }
         let errors = self.reader.errors();
-        let Some(fields) = self.reader.fields(node, "a matcher entry", &ENTRY_KEYS) else { return };
-        place.matcher = match fields.get("matcher") {
-            Some(value) => self.reader.matcher(value).unwrap_or_else(Matcher::everything),
-            None => Matcher::everything(),
-        };
-        place.when =
-            fields.get("when").and_then(|value| self.reader.condition(value)).map(Arc::new);
-        if let Some(value) = fields.get("preempt_yolo") {
-            self.preempt_yolo(value, event);
+        let Some(keys) = self.reader.value::<EntryKeys<'_>>(node, "") else { return };
+        place.matcher = keys.matcher.unwrap_or_else(Matcher::everything);
+        place.when = keys.when;
+        if let Some(At { node, value: true }) = keys.preempt_yolo
+            && event != Event::PreToolUse
+        {
+            // docker-agent runs such a guard before every approval: `pre_tool_use` always does.
+            let message = format!("`preempt_yolo` on `{event}`: it belongs to `pre_tool_use`");
+            self.reader.error(node, message);
         }
-        let Some(hooks) = fields.get("hooks") else {
-            if fields.lacks("hooks") {
+        let Some(super::keys::EntryHooks(hooks)) = keys.hooks else {
+            if keys.fields.lacks("hooks") {
                 self.reader.error_with_hint(node, "a matcher entry needs `hooks`", ENTRY_HINT);
             }
             return;
@@ -285,16 +289,6 @@ impl<'a> Document<'a> {
             } else {
                 self.reader.broken_hooks.push(hook);
             }
-        }
-    }
-
-    /// Reads docker-agent's way to run a guard before every approval, which here is where
-    /// `pre_tool_use` always runs.
-    fn preempt_yolo(&mut self, node: &Node, event: Event) {
-        let wanted = self.reader.boolean(node, "`preempt_yolo`").unwrap_or_default();
-        if wanted && event != Event::PreToolUse {
-            let message = format!("`preempt_yolo` on `{event}`: it belongs to `pre_tool_use`");
-            self.reader.error(node, message);
         }
     }
 }

@@ -3,142 +3,84 @@
 use std::sync::Arc;
 
 use super::condition::Condition;
-use super::defaults::Defaults;
 use super::diagnostic::Diagnostic;
-use super::model::{Command, Hook, InheritEnv, OnError, SideEffects};
+use super::keys::{Defaults, HookCommand, HookKeys};
+use super::kinds::{At, Filled};
+use super::model::{Command, Hook, InheritEnv, OnError};
 use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
+use super::section::Kind;
 use super::source::KeyLocations;
 use crate::dialect::Dialect;
 use crate::event::{Contract, Event, FailureMode};
 use crate::matcher::Matcher;
 use crate::wire::Mode;
 
-/// The keys of a hook.
-pub(super) const KEYS: [&str; 21] = [
-    "type",
-    "command",
-    "args",
-    "name",
-    "timeout",
-    "env",
-    "working_dir",
-    "shell",
-    "inherit_env",
-    "max_output",
-    "on_error",
-    "strict_output",
-    "mutates",
-    "background",
-    "enabled",
-    "mode",
-    "dialect",
-    "side_effects",
-    "when",
-    "with",
-    "scripts",
-];
-
-/// The values of `mode`.
-pub(super) const MODE: [(&str, Mode); 3] =
-    [("enforce", Mode::Enforce), ("warn", Mode::Warn), ("shadow", Mode::Shadow)];
-
-/// The values of `side_effects`.
-pub(super) const SIDE_EFFECTS: [(&str, SideEffects); 3] = [
-    ("none", SideEffects::None),
-    ("idempotent", SideEffects::Idempotent),
-    ("external", SideEffects::External),
-];
-
-/// The values of `on_error`.
-pub(super) const ON_ERROR: [(&str, OnError); 4] = [
-    ("block", OnError::Block),
-    ("ask", OnError::Ask),
-    ("warn", OnError::Warn),
-    ("ignore", OnError::Ignore),
-];
-
 /// The hook types that come with the crate.
-pub(super) const SHIPPED_TYPES: [&str; 3] = ["command", "builtin", "process"];
+pub(crate) const SHIPPED_TYPES: [&str; 3] = ["command", "builtin", "process"];
 
 /// What a hook takes over from where it stands.
 pub(super) struct Place<'a> {
     pub(super) event: Event,
     pub(super) matcher: Matcher,
     pub(super) when: Option<Arc<Condition>>,
-    pub(super) defaults: &'a Defaults,
+    pub(super) defaults: &'a Defaults<'a>,
 }
 
 impl Reader {
     /// Reads one hook; `None` when it is broken, which is reported.
-    pub(super) fn hook(&mut self, node: &Node, place: &Place<'_>) -> Option<Hook> {
+    pub(super) fn hook<'n>(&mut self, node: &'n Node<'n>, place: &Place<'_>) -> Option<Hook> {
         let errors = self.errors();
         if self.of_docker_agent(node) {
             return None;
         }
-        let fields = self.fields(node, "a hook", &KEYS)?;
-        let contract = place.event.contract();
-        let defaults = place.defaults;
-
-        if fields.lacks("type") {
-            self.error_with_hint(
-                node,
-                "a hook needs a `type`",
-                "add `type: command`, `type: builtin` or `type: process`",
-            );
+        let keys: HookKeys<'n> = self.value(node, "")?;
+        let (contract, defaults) = (place.event.contract(), place.defaults);
+        if keys.fields.lacks("type") {
+            let hint = "add `type: command`, `type: builtin` or `type: process`";
+            self.error_with_hint(node, "a hook needs a `type`", hint);
         }
-        let kind = fields.get("type").and_then(|value| self.filled_text(value, "`type`"));
-        let kind = kind.unwrap_or_default();
+        let kind = keys.kind.map(|kind| kind.0).unwrap_or_default();
+        let mode = keys.mode.unwrap_or_default();
+        let text = |text: Option<Filled>| text.map(|text| text.0);
         let mut hook = Hook {
             matcher: place.matcher.clone(),
-            command: self.hook_command(node, &fields, &kind),
+            command: self.hook_command(node, &keys.fields, keys.command.as_ref(), &kind),
+            args: keys.args.unwrap_or_default(),
+            name: text(keys.name),
+            timeout: keys.timeout.or(defaults.timeout).unwrap_or(Hook::DEFAULT_TIMEOUT),
+            env: keys.env.unwrap_or_default(),
+            working_dir: text(keys.working_dir),
+            shell: text(keys.shell).or_else(|| defaults.shell.as_ref().map(|it| it.0.clone())),
+            inherit_env: keys
+                .inherit_env
+                .or_else(|| defaults.inherit_env.clone())
+                .unwrap_or_default(),
+            max_output: keys
+                .max_output
+                .as_ref()
+                .or(defaults.max_output.as_ref())
+                .map_or(Hook::DEFAULT_MAX_OUTPUT, |it| it.0),
+            on_error: self.on_error(keys.on_error, contract),
+            strict_output: keys.strict_output.unwrap_or_default(),
+            mutates: keys.mutates.unwrap_or_default(),
+            background: self.background(keys.background, contract, mode),
+            enabled: keys.enabled.unwrap_or(true),
+            mode,
+            dialect: self.dialect(keys.dialect, contract, &kind),
+            side_effects: keys.side_effects.unwrap_or_default(),
+            when: both(place.when.as_ref(), keys.when),
+            with: self.hook_parameters(keys.with, &kind),
+            scripts: keys.scripts.unwrap_or_default(),
             location: self.location(node),
-            key_locations: self.key_locations(&fields),
-            inherit_env: defaults.inherit_env.clone().unwrap_or_default(),
+            key_locations: self.key_locations(&keys.fields),
             ..Hook::new(place.event, kind, Command::Text(String::new()))
         };
-        for (name, _, value) in fields.iter() {
-            match name {
-                "args" => hook.args = self.texts(value, "`args`").unwrap_or_default(),
-                "name" => hook.name = self.filled_text(value, "`name`"),
-                "env" => hook.env = self.environment(value).unwrap_or_default(),
-                "working_dir" => hook.working_dir = self.filled_text(value, "`working_dir`"),
-                "shell" => hook.shell = self.filled_text(value, "`shell`"),
-                "inherit_env" => {
-                    hook.inherit_env = self.inherit_env(value).unwrap_or_default();
-                }
-                "strict_output" => {
-                    hook.strict_output = self.boolean(value, "`strict_output`").unwrap_or_default();
-                }
-                "mutates" => hook.mutates = self.boolean(value, "`mutates`").unwrap_or_default(),
-                "enabled" => hook.enabled = self.boolean(value, "`enabled`").unwrap_or_default(),
-                "mode" => hook.mode = self.choice(value, "`mode`", &MODE).unwrap_or_default(),
-                "side_effects" => {
-                    let wanted = self.choice(value, "`side_effects`", &SIDE_EFFECTS);
-                    hook.side_effects = wanted.unwrap_or_default();
-                }
-                "scripts" => hook.scripts = self.texts(value, "`scripts`").unwrap_or_default(),
-                "with" => hook.with = self.hook_parameters(value, &hook.kind),
-                _ => {}
-            }
+        if !hook.key_locations.contains_key("on_error")
+            && let Some(wanted) = &defaults.on_error
+        {
+            hook.default_on_error(wanted.value);
         }
-        hook.shell = hook.shell.or_else(|| defaults.shell.clone());
-        hook.timeout = self
-            .optional(&fields, "timeout", Self::duration)
-            .or(defaults.timeout)
-            .unwrap_or(Hook::DEFAULT_TIMEOUT);
-        hook.max_output = self
-            .optional(&fields, "max_output", Self::size)
-            .or(defaults.max_output)
-            .unwrap_or(Hook::DEFAULT_MAX_OUTPUT);
-        hook.dialect = self.dialect(&fields, contract, &hook.kind);
-        hook.background = self.background(&fields, contract, hook.mode);
-        match (fields.get("on_error"), defaults.on_error) {
-            (Some(value), _) => hook.on_error = self.on_error(value, contract),
-            (None, Some(wanted)) => hook.default_on_error(wanted),
-            (None, None) => {}
-        }
-        hook.when = self.both_conditions(&fields, place.when.as_ref());
         if self.errors() == errors {
             return Some(hook);
         }
@@ -162,17 +104,14 @@ impl Reader {
         true
     }
 
-    fn optional<T>(
+    fn hook_command(
         &mut self,
+        node: &Node,
         fields: &Fields<'_>,
-        key: &str,
-        read: impl Fn(&mut Self, &Node, &str) -> Option<T>,
-    ) -> Option<T> {
-        read(self, fields.get(key)?, &format!("`{key}`"))
-    }
-
-    fn hook_command(&mut self, node: &Node, fields: &Fields<'_>, kind: &str) -> Option<Command> {
-        let Some(value) = fields.get("command") else {
+        command: Option<&HookCommand<'_>>,
+        kind: &str,
+    ) -> Option<Command> {
+        let Some(HookCommand(value)) = command else {
             // A host's own type may need nothing but `with`.
             let needed = kind.is_empty() || SHIPPED_TYPES.contains(&kind);
             if needed && fields.lacks("command") {
@@ -189,7 +128,7 @@ impl Reader {
             if kind == "command" {
                 self.cut_command(value);
             }
-            return self.filled_text(value, "`command`").map(Command::Text);
+            return Filled::read(self, value, "`command`").map(|text| Command::Text(text.0));
         }
         if kind == "builtin" || kind == "process" {
             self.error_with_hint(
@@ -199,16 +138,19 @@ impl Reader {
             );
             return None;
         }
-        let argv = self.texts(value, "`command`")?;
+        let hint = "the first item is the program: `[python3, check.py]`";
+        self.argv(value, Some(hint)).map(Command::Argv)
+    }
+
+    /// Reads a program and its arguments.
+    pub(super) fn argv(&mut self, node: &Node, hint: Option<&str>) -> Option<Vec<String>> {
+        let argv = Vec::<String>::read(self, node, "`command`")?;
         if argv.first().is_none_or(|program| program.trim().is_empty()) {
-            self.error_with_hint(
-                value,
-                "`command` is empty",
-                "the first item is the program: `[python3, check.py]`",
-            );
+            let problem = Diagnostic::error("`command` is empty");
+            self.report(node, Diagnostic { hint: hint.map(str::to_owned), ..problem });
             return None;
         }
-        Some(Command::Argv(argv))
+        Some(argv)
     }
 
     /// Warns of a command that YAML ends in the middle of a quoted text, at what it takes for a
@@ -223,61 +165,57 @@ impl Reader {
         }
     }
 
-    fn hook_parameters(&mut self, value: &Node, kind: &str) -> Option<serde_json::Value> {
+    fn hook_parameters(
+        &mut self,
+        with: Option<At<'_, serde_json::Value>>,
+        kind: &str,
+    ) -> Option<serde_json::Value> {
+        let with = with?;
         if SHIPPED_TYPES.contains(&kind) {
             self.error_with_hint(
-                value,
+                with.node,
                 format!("`with` has no meaning for a {kind} hook"),
                 "it holds the parameters of hook types that a program registers; use `args`",
             );
-            return None;
         }
-        self.json(value)
+        Some(with.value)
     }
 
-    /// Reads `inherit_env`: `true`, `false` or a list of names.
-    pub(super) fn inherit_env(&mut self, node: &Node) -> Option<InheritEnv> {
-        match &node.value {
-            Value::Bool(true) => Some(InheritEnv::All),
-            Value::Bool(false) => Some(InheritEnv::None),
-            Value::List(_) => self.texts(node, "`inherit_env`").map(InheritEnv::Only),
-            _ => {
-                self.error_with_hint(
-                    node,
-                    format!("`inherit_env` can't be {}", node.kind()),
-                    "`true`, `false` or a list of names: `[PATH, HOME]`",
-                );
-                None
-            }
-        }
-    }
-
-    fn background(&mut self, fields: &Fields<'_>, contract: &Contract, mode: Mode) -> bool {
-        let Some(value) = fields.get("background") else { return false };
-        let background = self.boolean(value, "`background`").unwrap_or_default();
+    fn background(
+        &mut self,
+        background: Option<At<'_, bool>>,
+        contract: &Contract,
+        mode: Mode,
+    ) -> bool {
+        let Some(background) = background else { return false };
         // In the shadow its answer would not count anyway.
-        if background && contract.may_block && mode != Mode::Shadow {
+        if background.value && contract.may_block && mode != Mode::Shadow {
             self.error_with_hint(
-                value,
+                background.node,
                 format!("`background` on `{}`, which waits for its hooks' answers", contract.event),
-                "a hook in the background can't block; remove `background`, or say `mode: shadow` when its answer is not wanted",
+                "a hook in the background can't block; remove `background`, or say `mode: shadow` \
+                 when its answer is not wanted",
             );
         }
-        background
+        background.value
     }
 
-    fn dialect(&mut self, fields: &Fields<'_>, contract: &Contract, kind: &str) -> Option<Dialect> {
-        let value = fields.get("dialect")?;
-        let dialect = self.choice(value, "`dialect`", &Dialect::NAMES)?;
+    fn dialect(
+        &mut self,
+        dialect: Option<At<'_, Dialect>>,
+        contract: &Contract,
+        kind: &str,
+    ) -> Option<Dialect> {
+        let At { node, value: dialect } = dialect?;
         if kind != "command" {
             self.error_with_hint(
-                value,
+                node,
                 format!("`dialect` has no meaning for a {kind} hook"),
                 "it is for the scripts of command hooks",
             );
         } else if !dialect.knows(contract.event) {
             self.error_with_hint(
-                value,
+                node,
                 format!("{} has no event for `{}`", dialect.title(), contract.event),
                 "without `dialect` the hook reads what docs/events.md says",
             );
@@ -286,41 +224,61 @@ impl Reader {
     }
 
     /// Reads the hook's own `on_error`.
-    fn on_error(&mut self, value: &Node, contract: &Contract) -> Option<OnError> {
-        let wanted = self.choice(value, "`on_error`", &ON_ERROR)?;
-        if !contract.may_block && matches!(wanted, OnError::Block | OnError::Ask) {
-            let word = if wanted == OnError::Block { "block" } else { "ask" };
+    fn on_error(
+        &mut self,
+        wanted: Option<At<'_, OnError>>,
+        contract: &Contract,
+    ) -> Option<OnError> {
+        let wanted = wanted?;
+        if !contract.may_block && matches!(wanted.value, OnError::Block | OnError::Ask) {
+            let word = if wanted.value == OnError::Block { "block" } else { "ask" };
             self.error_with_hint(
-                value,
+                wanted.node,
                 format!("`on_error: {word}` on `{}`, which can't be blocked", contract.event),
                 "use `warn` or `ignore` here",
             );
-            return None;
         }
-        Some(wanted)
+        Some(wanted.value)
     }
 
     fn key_locations(&self, fields: &Fields<'_>) -> KeyLocations {
-        let known = |name: &str| KEYS.iter().copied().find(|key| *key == name);
+        let known = |name: &str| HookKeys::KEYS.iter().find(|key| key.name == name);
         fields
             .iter()
-            .filter_map(|(name, _, value)| Some((known(name)?, self.location(value))))
+            .filter_map(|(name, _, value)| Some((known(name)?.name, self.location(value))))
             .collect()
     }
+}
 
-    fn both_conditions(
-        &mut self,
-        fields: &Fields<'_>,
-        outer: Option<&Arc<Condition>>,
-    ) -> Option<Arc<Condition>> {
-        let inner = fields.get("when").and_then(|value| self.condition(value)).map(Arc::new);
-        match (outer, inner) {
-            (Some(outer), Some(inner)) => {
-                let parts = vec![Condition::clone(outer), Condition::clone(&inner)];
-                Some(Arc::new(Condition::All(parts)))
-            }
-            (outer, inner) => inner.or_else(|| outer.cloned()),
+/// Joins the condition of a matcher entry with that of its hook.
+fn both(outer: Option<&Arc<Condition>>, inner: Option<Arc<Condition>>) -> Option<Arc<Condition>> {
+    match (outer, inner) {
+        (Some(outer), Some(inner)) => {
+            Some(Arc::new(Condition::All([outer, &inner].map(|it| Condition::clone(it)).into())))
         }
+        (outer, inner) => inner.or_else(|| outer.cloned()),
+    }
+}
+
+impl Kind<'_> for InheritEnv {
+    const IS: &'static str = "`true`, `false`, or a list of names";
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        match &node.value {
+            Value::Bool(true) => Some(Self::All),
+            Value::Bool(false) => Some(Self::None),
+            Value::List(_) => reader.value(node, what).map(Self::Only),
+            _ => {
+                let hint = "`true`, `false` or a list of names: `[PATH, HOME]`";
+                let message = format!("{what} can't be {}", node.kind());
+                reader.error_with_hint(node, message, hint);
+                None
+            }
+        }
+    }
+
+    fn schema() -> serde_json::Value {
+        super::kinds::reference("inherit_env")
     }
 }
 

@@ -1,50 +1,53 @@
 //! `matcher:`: which tools, and what people write there that can't match any.
 
-use super::diagnostic::Diagnostic;
+use super::diagnostic::{Diagnostic, Severity};
 use super::node::{Node, Value};
 use super::reader::Reader;
-use crate::matcher::{Matcher, is_invisible};
+use super::section::Kind;
+use crate::matcher::{Matcher, MatcherError, is_invisible};
 
 const CURLY_QUOTES: [char; 8] = ['“', '”', '„', '‟', '‘', '’', '‚', '‛'];
 
-impl Reader {
-    /// Reads a matcher; `None` when it is broken, which is reported.
-    pub(super) fn matcher(&mut self, node: &Node) -> Option<Matcher> {
+impl Kind<'_> for Matcher {
+    const IS: &'static str = "a regular expression";
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         if let Value::List(items) = &node.value {
             let names: Vec<&str> = items.iter().filter_map(Node::as_text).collect();
             let hint = format!("join the names with `|`: `matcher: \"{}\"`", names.join("|"));
-            self.error_with_hint(node, "`matcher` must be text, not a list", hint);
+            reader.error_with_hint(node, format!("{what} must be text, not a list"), hint);
             return None;
         }
-        let pattern = self.text(node, "`matcher`")?;
+        let pattern = String::read(reader, node, what)?;
         if let Some(problem) = permission_rule(&pattern) {
-            let is_error = problem.severity == super::Severity::Error;
-            self.report(node, problem);
+            let is_error = problem.severity == Severity::Error;
+            reader.report(node, problem);
             if is_error {
                 return None;
             }
         } else if let Some((cause, hint)) = dead(&pattern) {
-            let problem = Diagnostic::error("`matcher` can't match the name of any tool");
-            self.report(node, problem.label(cause).hint(hint));
+            let problem = Diagnostic::error(format!("{what} can't match the name of any tool"));
+            reader.report(node, problem.label(cause).hint(hint));
             return None;
         }
-        match Matcher::new(&pattern) {
-            Ok(matcher) => Some(matcher),
-            Err(error) => {
-                let stars = pattern.split('|').any(|part| part == "*") || pattern.starts_with('*');
-                let hint = if looks_around(&pattern) {
-                    "name the tools that are meant, or exclude some with \
-                     `when: { not: { field: tool_name, regex: '^(read|list)$' } }`"
-                } else if stars {
-                    "a matcher is a regular expression: write `.*` for anything, or `*` alone"
-                } else {
-                    "a matcher is a regular expression over the whole name of the tool"
-                };
-                let problem = Diagnostic::error("`matcher` is not a valid regular expression");
-                self.report(node, problem.label(error.cause).hint(hint));
-                None
-            }
-        }
+        let problem = |error: MatcherError| {
+            let stars = pattern.split('|').any(|part| part == "*") || pattern.starts_with('*');
+            let hint = if looks_around(&pattern) {
+                "name the tools that are meant, or exclude some with \
+                 `when: { not: { field: tool_name, regex: '^(read|list)$' } }`"
+            } else if stars {
+                "a matcher is a regular expression: write `.*` for anything, or `*` alone"
+            } else {
+                "a matcher is a regular expression over the whole name of the tool"
+            };
+            let problem = Diagnostic::error(format!("{what} is not a valid regular expression"));
+            problem.label(error.cause).hint(hint)
+        };
+        Self::new(&pattern).map_err(|error| reader.report(node, problem(error))).ok()
+    }
+
+    fn schema() -> serde_json::Value {
+        serde_json::json!({ "type": "string" })
     }
 }
 
@@ -82,23 +85,29 @@ fn permission_rule(pattern: &str) -> Option<Diagnostic> {
 /// Returns why a matcher is written so that no tool's name can match it, and what to do: a guard
 /// that never runs looks exactly like one that allows.
 fn dead(pattern: &str) -> Option<(&'static str, &'static str)> {
-    if pattern.contains('\u{a0}') {
-        return Some(("a no-break space (U+00A0)", "remove it"));
-    }
-    if pattern.contains(char::is_whitespace) {
-        return Some(("a space or a newline", "join names with `|` and nothing else, in quotes"));
-    }
-    if pattern.contains(CURLY_QUOTES) {
-        return Some(("a curly quote", "write straight quotes (`\"`) around the matcher, or none"));
-    }
-    if pattern.contains(is_invisible) {
-        return Some(("an invisible character", "type the matcher again by hand"));
-    }
-    if pattern.contains(',') && !pattern.contains('{') {
-        return Some(("a comma", "join names with `|`"));
-    }
-    if pattern.len() > 1 && pattern.starts_with('/') && pattern.ends_with('/') {
-        return Some(("slashes around it", "write the regular expression without them"));
-    }
-    None
+    let finds: [(bool, &str, &str); 6] = [
+        (pattern.contains('\u{a0}'), "a no-break space (U+00A0)", "remove it"),
+        (
+            pattern.contains(char::is_whitespace),
+            "a space or a newline",
+            "join names with `|` and nothing else, in quotes",
+        ),
+        (
+            pattern.contains(CURLY_QUOTES),
+            "a curly quote",
+            "write straight quotes (`\"`) around the matcher, or none",
+        ),
+        (
+            pattern.contains(is_invisible),
+            "an invisible character",
+            "type the matcher again by hand",
+        ),
+        (pattern.contains(',') && !pattern.contains('{'), "a comma", "join names with `|`"),
+        (
+            pattern.len() > 1 && pattern.starts_with('/') && pattern.ends_with('/'),
+            "slashes around it",
+            "write the regular expression without them",
+        ),
+    ];
+    finds.into_iter().find(|(found, ..)| *found).map(|(_, cause, hint)| (cause, hint))
 }

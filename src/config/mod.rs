@@ -5,11 +5,12 @@ mod assembly;
 mod audit;
 mod check;
 mod condition;
-mod defaults;
 mod diagnostic;
 mod docker;
 mod document;
 mod hook;
+mod keys;
+mod kinds;
 mod layer;
 mod matcher;
 mod model;
@@ -18,13 +19,22 @@ pub(crate) mod picoclaw;
 mod process;
 mod reader;
 mod render;
-#[cfg(feature = "schema")]
 mod schema;
+mod section;
 mod source;
 mod summary;
 mod units;
 mod when;
 mod yaml;
+
+/// Reading YAML files of other kinds with the same messages. Not covered by semantic versioning.
+#[doc(hidden)]
+pub mod reading {
+    pub use super::kinds::{At, Count, Filled, Words, reference};
+    pub use super::node::{Node, Value};
+    pub use super::reader::{Fields, Reader, read_text};
+    pub use super::section::{Key, Kind, object};
+}
 
 pub(crate) use alike::Alike;
 pub(crate) use assembly::{Assembly, syntax_error, whole_file};
@@ -36,12 +46,8 @@ pub use model::{
     Command, Config, EventMethod, FailedFile, Hook, InheritEnv, Limits, OnError, Process,
     SideEffects, Untrusted,
 };
-#[doc(hidden)]
-pub use node::{Node, Value};
-#[doc(hidden)]
-pub use reader::{Fields, Reader};
-#[cfg(feature = "schema")]
-pub use schema::config_schema;
+pub(crate) use node::{Node, Value};
+pub use schema::{config_schema, key_tables};
 pub use source::{KeyLocations, Location, SourceFile};
 pub use summary::HookSummary;
 #[doc(hidden)]

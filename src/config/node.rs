@@ -1,4 +1,5 @@
 //! A configuration file as a tree of values that know where they were written.
+#![expect(clippy::exhaustive_structs, clippy::exhaustive_enums, reason = "the values of YAML")]
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -33,6 +34,7 @@ pub enum Value<'t> {
 
 impl Node<'_> {
     /// Returns what the value is, for "expected X, found Y".
+    #[must_use]
     pub fn kind(&self) -> &'static str {
         match &self.value {
             Value::Null => "nothing",
@@ -44,11 +46,20 @@ impl Node<'_> {
         }
     }
 
-    /// Returns a text.
+    /// Returns the text.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the number.
+    #[must_use]
+    pub fn as_number(&self) -> Option<&Number> {
+        match &self.value {
+            Value::Number(number) => Some(number),
             _ => None,
         }
     }
@@ -63,6 +74,7 @@ impl Node<'_> {
     }
 
     /// Returns the items of a list, or the value itself as a list of one.
+    #[must_use]
     pub fn one_or_many(&self) -> &[Self] {
         match &self.value {
             Value::List(items) => items,

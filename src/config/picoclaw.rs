@@ -7,17 +7,19 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::defaults::Defaults;
+use serde_json::{Value as Json, json};
+
 use super::diagnostic::Diagnostic;
 use super::document::Document;
+use super::keys::{Defaults, PicoclawBuiltin, PicoclawDefaults, PicoclawKeys};
+use super::kinds::Words;
 use super::model::{Command, Hook, OnError, Process};
 use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
+use super::section::Kind;
 use crate::event::Event;
 use crate::suggest;
 
-/// The keys of PicoClaw's `hooks` block.
-pub(super) const KEYS: [&str; 4] = ["enabled", "defaults", "builtins", "processes"];
 /// Keys at the top of PicoClaw's whole configuration.
 pub(super) const NEIGHBOURS: [&str; 8] = [
     "agents",
@@ -78,10 +80,23 @@ const OTHER_FAMILIES: [&str; 4] = ["channel.", "bus.", "gateway.", "mcp."];
 /// What a process says about the hooks it wants to be.
 pub(super) struct Shorthand {
     pub(super) enabled: bool,
-    priority: i64,
-    stages: BTreeSet<Event>,
-    observed: BTreeSet<Event>,
+    pub(super) priority: i64,
+    pub(super) stages: BTreeSet<Event>,
+    pub(super) observed: BTreeSet<Event>,
 }
+
+/// A place in the chain.
+pub(crate) struct Priority(pub(crate) i64);
+/// How a process is spoken to.
+pub(crate) struct Transport;
+/// What a process decides on.
+#[derive(Default)]
+pub(crate) struct Stages(pub(crate) BTreeSet<Event>);
+/// What a process is told of.
+#[derive(Default)]
+pub(crate) struct Observed(pub(crate) BTreeSet<Event>);
+/// A timeout.
+pub(crate) struct Milliseconds(Duration);
 
 /// The hooks of one process, and its place among them all.
 pub(super) struct Link {
@@ -90,29 +105,16 @@ pub(super) struct Link {
     hooks: Vec<Hook>,
 }
 
-/// How long calls may take.
-#[derive(Clone, Copy)]
-pub(super) struct Timeouts {
-    interceptor: Duration,
-    approval: Duration,
-    observer: Duration,
-}
-
-impl Default for Timeouts {
-    fn default() -> Self {
-        Self {
-            interceptor: Duration::from_secs(5),
-            approval: Duration::from_mins(1),
-            observer: Duration::from_millis(500),
-        }
-    }
+/// Returns whether `name` is a key of PicoClaw's `hooks` block.
+pub(super) fn is_key(name: &str) -> bool {
+    PicoclawKeys::KEYS.iter().any(|key| key.name == name)
 }
 
 /// Returns whether a file is PicoClaw's whole configuration, of which only `hooks` is ours.
 pub(super) fn is_whole_config(fields: &Fields<'_>) -> bool {
     let hooks = fields.get("hooks").and_then(Node::as_map).unwrap_or_default();
     !hooks.is_empty()
-        && hooks.iter().all(|(key, _)| key.as_text().is_some_and(|name| KEYS.contains(&name)))
+        && hooks.iter().all(|(key, _)| key.as_text().is_some_and(is_key))
         && fields.iter().any(|(name, ..)| NEIGHBOURS.contains(&name))
 }
 
@@ -131,17 +133,16 @@ impl Document<'_> {
     }
 
     /// Reads what PicoClaw has in its `hooks` block.
-    pub(super) fn picoclaw(&mut self, fields: &Fields<'_>, defaults: &Defaults) {
-        let enabled = fields.get("enabled").map(|node| self.reader.boolean(node, "`enabled`"));
-        let timeouts = fields.get("defaults").map(|node| self.reader.timeouts(node));
-        if enabled.flatten() == Some(false) {
+    pub(super) fn picoclaw(&mut self, keys: PicoclawKeys<'_>, defaults: &Defaults<'_>) {
+        if keys.enabled == Some(false) {
             return;
         }
-        if let Some(node) = fields.get("builtins") {
-            self.reader.picoclaw_builtins(node);
+        if let Some(builtins) = keys.builtins {
+            self.reader.picoclaw_builtins(builtins.0);
         }
-        if let Some(node) = fields.get("processes") {
-            self.processes(node, defaults, Some(timeouts.unwrap_or_default()));
+        if let Some(processes) = keys.processes {
+            let timeouts = keys.defaults.unwrap_or_default();
+            self.processes(processes.0, defaults, Some(&timeouts));
         }
     }
 
@@ -149,8 +150,8 @@ impl Document<'_> {
     pub(super) fn processes(
         &mut self,
         node: &Node,
-        defaults: &Defaults,
-        timeouts: Option<Timeouts>,
+        defaults: &Defaults<'_>,
+        timeouts: Option<&PicoclawDefaults<'_>>,
     ) {
         let Some(fields) = self.reader.open_fields(node, "`processes`") else { return };
         for (name, key, value) in fields.iter() {
@@ -166,7 +167,7 @@ impl Document<'_> {
                 let message = format!("process `{name}` intercepts and observes nothing");
                 self.reader.report(key, Diagnostic::warning(message).hint(hint));
             }
-            let hooks = shorthand.hooks(&process, defaults, timeouts.unwrap_or_default());
+            let hooks = shorthand.hooks(&process, defaults, timeouts);
             self.chain.push(Link {
                 priority: shorthand.priority,
                 name: process.name.clone(),
@@ -186,100 +187,124 @@ impl Document<'_> {
 }
 
 impl Shorthand {
-    fn hooks(&self, process: &Process, defaults: &Defaults, timeouts: Timeouts) -> Vec<Hook> {
+    fn hooks(
+        &self,
+        process: &Process,
+        defaults: &Defaults<'_>,
+        timeouts: Option<&PicoclawDefaults<'_>>,
+    ) -> Vec<Hook> {
         let hook = |event: Event, timeout: Duration| Hook {
             timeout: process.timeout.or(defaults.timeout).unwrap_or(timeout),
             location: process.location.clone(),
             ..Hook::new(event, "process", Command::Text(process.name.clone()))
         };
+        let or = |stated: Option<&Milliseconds>, default| {
+            stated.map_or(Duration::from_millis(default), |milliseconds| milliseconds.0)
+        };
+        let interceptor = or(timeouts.and_then(|it| it.interceptor.as_ref()), 5_000);
+        let approval = or(timeouts.and_then(|it| it.approval.as_ref()), 60_000);
+        let observer = or(timeouts.and_then(|it| it.observer.as_ref()), 500);
         let intercepting = STAGES.into_iter().filter(|(_, (event, _))| self.stages.contains(event));
         let intercepting = intercepting.map(|(_, (event, mutates))| {
-            let timeout = if mutates { timeouts.interceptor } else { timeouts.approval };
+            let timeout = if mutates { interceptor } else { approval };
             let mut hook = Hook { mutates, ..hook(event, timeout) };
             if event == Event::PermissionRequest {
                 // A broken approver denies, as in PicoClaw.
                 hook.on_error = Some(OnError::Block);
-            } else if let Some(wanted) = defaults.on_error {
-                hook.default_on_error(wanted);
+            } else if let Some(wanted) = &defaults.on_error {
+                hook.default_on_error(wanted.value);
             }
             hook
         });
         let observing = self.observed.iter().map(|event| {
             // Nobody waits for an observer, and its death is no reason to stop anything.
             let on_error = Some(OnError::Ignore);
-            Hook { observe: true, on_error, ..hook(*event, timeouts.observer) }
+            Hook { observe: true, on_error, ..hook(*event, observer) }
         });
         intercepting.chain(observing).collect()
     }
 }
 
 impl Reader {
-    /// Reads the keys of a process entry that make hooks of it.
-    pub(super) fn process_shorthand(&mut self, fields: &Fields<'_>) -> Shorthand {
-        let mut shorthand = Shorthand {
-            enabled: true,
-            priority: 0,
-            stages: BTreeSet::new(),
-            observed: BTreeSet::new(),
-        };
-        for (name, _, value) in fields.iter() {
-            match name {
-                "enabled" => {
-                    shorthand.enabled = self.boolean(value, "`enabled`").unwrap_or_default();
-                }
-                "priority" => shorthand.priority = self.priority(value).unwrap_or_default(),
-                "transport" => self.transport(value),
-                "intercept" => shorthand.stages = self.stages(value),
-                "observe" => shorthand.observed = self.observed(value),
-                _ => {}
+    /// Reads PicoClaw's compiled-in hooks, none of which exist here.
+    fn picoclaw_builtins(&mut self, node: &Node) {
+        let Some(fields) = self.open_fields(node, "`builtins`") else { return };
+        for (name, key, value) in fields.iter() {
+            let Some(entry) = self.value::<PicoclawBuiltin<'_>>(value, "") else { continue };
+            if entry.fields.get("enabled").is_none() || entry.enabled == Some(true) {
+                self.error_with_hint(
+                    key,
+                    format!("`{name}` is compiled into PicoClaw and does not exist here"),
+                    "set `enabled: false`, or write a hook of `type: builtin` below its event",
+                );
             }
         }
-        shorthand
     }
+}
 
-    fn priority(&mut self, node: &Node) -> Option<i64> {
-        let number = match &node.value {
-            Value::Number(number) => number.as_i64(),
-            _ => None,
-        };
+impl Kind<'_> for Priority {
+    const IS: &'static str = "a whole number";
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let number = node.as_number().and_then(serde_json::Number::as_i64);
         if number.is_none() {
-            self.error(node, "`priority` must be a whole number");
+            reader.error(node, format!("{what} must be a whole number"));
         }
-        number
+        number.map(Self)
     }
 
-    fn transport(&mut self, node: &Node) {
-        if let Some(transport) = self.text(node, "`transport`")
-            && !transport.is_empty()
-            && transport != "stdio"
-        {
-            self.error_with_hint(
-                node,
-                format!("unknown transport `{transport}`"),
-                "the only one is `stdio`",
-            );
+    fn schema() -> Json {
+        json!({ "type": "integer" })
+    }
+}
+
+impl Kind<'_> for Transport {
+    const IS: &'static str = "`stdio`";
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let transport = String::read(reader, node, what)?;
+        if !["", "stdio"].contains(&&*transport) {
+            let message = format!("unknown transport `{transport}`");
+            reader.error_with_hint(node, message, "the only one is `stdio`");
         }
+        Some(Self)
     }
 
-    fn stages(&mut self, node: &Node) -> BTreeSet<Event> {
-        let mut stages = BTreeSet::new();
-        if !matches!(node.value, Value::List(_)) {
-            self.error(node, format!("`intercept` must be a list, not {}", node.kind()));
-            return stages;
-        }
-        for item in node.one_or_many() {
-            // PicoClaw skips empty ones.
-            if item.as_text() != Some("") {
-                stages.extend(self.choice(item, "`intercept`", &STAGES).map(|(event, _)| event));
-            }
-        }
-        stages
+    fn schema() -> Json {
+        json!({ "enum": ["", "stdio"] })
+    }
+}
+
+impl Words for (Event, bool) {
+    const WORDS: &'static [(&'static str, Self)] = &STAGES;
+}
+
+impl Kind<'_> for Stages {
+    const IS: &'static str = "a list of stages";
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let Value::List(items) = &node.value else {
+            reader.expected(what, "a list", node);
+            return None;
+        };
+        // PicoClaw skips empty ones.
+        let items = items.iter().filter(|item| item.as_text() != Some(""));
+        let stages = items.filter_map(|item| reader.value::<(Event, bool)>(item, what));
+        Some(Self(stages.map(|(event, _)| event).collect()))
     }
 
-    fn observed(&mut self, node: &Node) -> BTreeSet<Event> {
+    fn schema() -> Json {
+        json!({ "type": "array", "items": { "anyOf": [<(Event, bool)>::schema(), { "const": "" }] } })
+    }
+}
+
+impl Kind<'_> for Observed {
+    const IS: &'static str = "a list of events";
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let mut events = BTreeSet::new();
-        for item in self.texts(node, "`observe`").into_iter().flatten() {
-            if item.is_empty() || item == "*" || item == "all" {
+        for item in Vec::<String>::read(reader, node, what)? {
+            if ["", "*", "all"].contains(&&*item) {
                 events.extend(Event::all());
             } else if let Some((.., event)) =
                 KINDS.iter().find(|(kind, legacy, _)| *kind == item || *legacy == item)
@@ -289,59 +314,40 @@ impl Reader {
                 || OTHER_FAMILIES.iter().any(|family| item.starts_with(family))
             {
                 let message = format!("nothing here corresponds to `{item}`: it is never told");
-                self.report(node, Diagnostic::warning(message));
+                reader.report(node, Diagnostic::warning(message));
             } else {
                 let names = KINDS.iter().flat_map(|(kind, legacy, _)| [*kind, *legacy]);
-                let hint = match suggest::closest(&item, names) {
-                    Some(meant) => format!("did you mean `{meant}`?"),
-                    None => "`\"*\"` observes everything".to_owned(),
-                };
-                self.error_with_hint(node, format!("unknown event `{item}` in `observe`"), hint);
+                let all = || "`\"*\"` observes everything".to_owned();
+                let hint = suggest::hint(&item, names).unwrap_or_else(all);
+                reader.error_with_hint(node, format!("unknown event `{item}` in {what}"), hint);
             }
         }
-        events
+        Some(Self(events))
     }
 
-    fn timeouts(&mut self, node: &Node) -> Timeouts {
-        let mut timeouts = Timeouts::default();
-        let keys = ["observer_timeout_ms", "interceptor_timeout_ms", "approval_timeout_ms"];
-        let Some(fields) = self.fields(node, "`hooks.defaults`", &keys) else { return timeouts };
-        for (name, _, value) in fields.iter() {
-            let Value::Number(number) = &value.value else {
-                self.error(value, format!("`{name}` must be a number, not {}", value.kind()));
-                continue;
-            };
-            let Some(milliseconds) = number.as_u64().filter(|number| *number > 0) else {
-                let warning = format!("`{name}: {number}` changes nothing: the default stays");
-                self.report(value, Diagnostic::warning(warning));
-                continue;
-            };
-            let duration = Duration::from_millis(milliseconds.min(86_400_000));
-            match name {
-                "observer_timeout_ms" => timeouts.observer = duration,
-                "interceptor_timeout_ms" => timeouts.interceptor = duration,
-                _ => timeouts.approval = duration,
-            }
-        }
-        timeouts
+    fn schema() -> Json {
+        json!({ "type": "array", "items": { "type": "string" } })
+    }
+}
+
+impl Kind<'_> for Milliseconds {
+    const IS: &'static str = "a number";
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let Some(number) = node.as_number() else {
+            reader.expected(what, "a number", node);
+            return None;
+        };
+        let Some(milliseconds) = number.as_u64().filter(|number| *number > 0) else {
+            let name = what.trim_matches('`');
+            let warning = format!("`{name}: {number}` changes nothing: the default stays");
+            reader.report(node, Diagnostic::warning(warning));
+            return None;
+        };
+        Some(Self(Duration::from_millis(milliseconds.min(86_400_000))))
     }
 
-    /// Reads PicoClaw's compiled-in hooks, none of which exist here.
-    fn picoclaw_builtins(&mut self, node: &Node) {
-        let Some(fields) = self.open_fields(node, "`builtins`") else { return };
-        for (name, key, value) in fields.iter() {
-            let Some(entry) = self.fields(value, "a builtin", &["enabled", "priority", "config"])
-            else {
-                continue;
-            };
-            let enabled = entry.get("enabled").map(|node| self.boolean(node, "`enabled`"));
-            if enabled.is_none_or(|enabled| enabled == Some(true)) {
-                self.error_with_hint(
-                    key,
-                    format!("`{name}` is compiled into PicoClaw and does not exist here"),
-                    "set `enabled: false`, or write a hook of `type: builtin` below its event",
-                );
-            }
-        }
+    fn schema() -> Json {
+        json!({ "type": "integer" })
     }
 }

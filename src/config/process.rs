@@ -2,35 +2,26 @@
 
 use std::time::Duration;
 
-use super::defaults::Defaults;
-use super::model::{EventMethod, Process};
+use serde_json::json;
+
+use super::keys::{Defaults, ProcessKeys};
+use super::kinds::{Filled, reference};
+use super::model::Process;
 use super::node::{Node, Value};
 use super::picoclaw::Shorthand;
 use super::reader::Reader;
+use super::section::Kind;
 
-/// The keys of an entry of `processes:`.
-pub(super) const KEYS: [&str; 16] = [
-    "command",
-    "dir",
-    "working_dir",
-    "env",
-    "inherit_env",
-    "start",
-    "start_timeout",
-    "timeout",
-    "max_line",
-    "provides",
-    "event_method",
-    "enabled",
-    "priority",
-    "transport",
-    "intercept",
-    "observe",
-];
+/// When a process starts.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(crate) enum Start {
+    #[default]
+    Lazy,
+    Eager,
+}
 
-const START: [(&str, bool); 2] = [("lazy", false), ("eager", true)];
-const EVENT_METHOD: [(&str, EventMethod); 2] =
-    [("event", EventMethod::Event), ("runtime_event", EventMethod::RuntimeEvent)];
+/// A program and its arguments.
+pub(crate) struct Argv(Vec<String>);
 
 impl Process {
     /// How long a handshake may take when nothing is said.
@@ -46,89 +37,72 @@ impl Reader {
         name: &str,
         key: &Node,
         node: &Node,
-        defaults: &Defaults,
+        defaults: &Defaults<'_>,
     ) -> Option<(Process, Shorthand)> {
         let errors = self.errors();
         if name.trim().is_empty() {
             self.error(key, "a process needs a name");
         }
-        let fields = self.fields(node, "a process", &KEYS)?;
-        let mut process = Process {
-            name: name.to_owned(),
-            command: Vec::new(),
-            working_dir: None,
-            env: std::collections::BTreeMap::new(),
-            inherit_env: defaults.inherit_env.clone().unwrap_or_default(),
-            eager: false,
-            start_timeout: Process::DEFAULT_START_TIMEOUT,
-            timeout: None,
-            max_line: Process::DEFAULT_MAX_LINE,
-            provides: Vec::new(),
-            event_method: EventMethod::default(),
-            untrusted: false,
-            location: self.location(key),
-        };
-        if let Some(value) = fields.get("command") {
-            process.command = self.process_command(value).unwrap_or_default();
-        } else if fields.lacks("command") {
+        let keys: ProcessKeys<'_> = self.value(node, "")?;
+        if keys.fields.lacks("command") {
             self.error_with_hint(
                 key,
                 format!("process `{name}` needs a `command`"),
                 "add the program and its arguments: `command: [python3, weather.py]`",
             );
         }
-        for (field, field_key, value) in fields.iter() {
-            match field {
-                "dir" | "working_dir" => {
-                    if process.working_dir.is_some() {
-                        self.error(field_key, "`dir` and `working_dir` mean the same; keep one");
-                    }
-                    process.working_dir = self.filled_text(value, &format!("`{field}`"));
-                }
-                "env" => process.env = self.environment(value).unwrap_or_default(),
-                "inherit_env" => process.inherit_env = self.inherit_env(value).unwrap_or_default(),
-                "start" => {
-                    process.eager = self.choice(value, "`start`", &START).unwrap_or_default();
-                }
-                "start_timeout" => {
-                    if let Some(duration) = self.duration(value, "`start_timeout`") {
-                        process.start_timeout = duration;
-                    }
-                }
-                "timeout" => process.timeout = self.duration(value, "`timeout`"),
-                "max_line" => {
-                    if let Some(size) = self.size(value, "`max_line`") {
-                        process.max_line = size;
-                    }
-                }
-                "provides" => {
-                    process.provides = self.texts(value, "`provides`").unwrap_or_default();
-                }
-                "event_method" => {
-                    process.event_method =
-                        self.choice(value, "`event_method`", &EVENT_METHOD).unwrap_or_default();
-                }
-                _ => {}
-            }
+        let mut directories =
+            keys.fields.iter().filter(|(name, ..)| ["dir", "working_dir"].contains(name));
+        if let Some((_, second, _)) = directories.nth(1) {
+            self.error(second, "`dir` and `working_dir` mean the same; keep one");
         }
-        let shorthand = self.process_shorthand(&fields);
+        let inherit_env = keys.inherit_env.or_else(|| defaults.inherit_env.clone());
+        let process = Process {
+            name: name.to_owned(),
+            command: keys.command.map(|argv| argv.0).unwrap_or_default(),
+            working_dir: keys.working_dir.or(keys.dir).map(|Filled(text)| text),
+            env: keys.env.unwrap_or_default(),
+            inherit_env: inherit_env.unwrap_or_default(),
+            eager: keys.start == Some(Start::Eager),
+            start_timeout: keys.start_timeout.unwrap_or(Process::DEFAULT_START_TIMEOUT),
+            timeout: keys.timeout,
+            max_line: keys.max_line.map_or(Process::DEFAULT_MAX_LINE, |size| size.0),
+            provides: keys.provides.unwrap_or_default(),
+            event_method: keys.event_method.unwrap_or_default(),
+            untrusted: false,
+            location: self.location(key),
+        };
+        let shorthand = Shorthand {
+            enabled: keys.enabled.unwrap_or(true),
+            priority: keys.priority.map_or(0, |priority| priority.0),
+            stages: keys.intercept.unwrap_or_default().0,
+            observed: keys.observe.unwrap_or_default().0,
+        };
         (self.errors() == errors).then_some((process, shorthand))
     }
+}
 
-    fn process_command(&mut self, node: &Node) -> Option<Vec<String>> {
+impl Kind<'_> for Argv {
+    const IS: &'static str = "a list of texts";
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         if !matches!(node.value, Value::List(_)) {
-            self.error_with_hint(
+            reader.error_with_hint(
                 node,
-                "the `command` of a process must be a list: there is no shell",
+                format!("the {what} of a process must be a list: there is no shell"),
                 "write `[python3, weather.py]`, or `[sh, -c, \"...\"]` for a shell",
             );
             return None;
         }
-        let argv = self.texts(node, "`command`")?;
-        if argv.first().is_none_or(|program| program.trim().is_empty()) {
-            self.error(node, "`command` is empty");
-            return None;
-        }
-        Some(argv)
+        reader.argv(node, None).map(Self)
+    }
+
+    fn schema() -> serde_json::Value {
+        json!({
+            "type": "array",
+            "minItems": 1,
+            "items": [Filled::schema()],
+            "additionalItems": reference("text")
+        })
     }
 }

@@ -2,9 +2,16 @@
 
 use std::time::Duration;
 
+use serde_json::Value as Json;
+
 use super::diagnostic::Diagnostic;
+use super::kinds::reference;
 use super::node::{Node, Value};
 use super::reader::Reader;
+use super::section::Kind;
+
+/// A size in bytes.
+pub(crate) struct Size(pub(crate) usize);
 
 /// The longest time that may be set: what is longer is a slip of the pen.
 const MAX_DURATION: Duration = Duration::from_hours(24);
@@ -18,10 +25,12 @@ const DURATION_HINT: &str =
     "write seconds (`5`, `0.5`) or a number with a unit: `500ms`, `30s`, `2m`, `1h`";
 const SIZE_HINT: &str = "write bytes (`65536`) or a number with a unit: `64KiB`, `1MiB`";
 
-impl Reader {
-    /// Reads a duration: seconds, or a number with a unit.
-    pub(super) fn duration(&mut self, node: &Node, what: &str) -> Option<Duration> {
-        let shown = self.written(node).to_owned();
+impl Kind<'_> for Duration {
+    const IS: &'static str = "a [duration](configuration.md#durations-and-sizes)";
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let shown = reader.written(node).to_owned();
+        let is_number = node.as_number().is_some();
         let seconds = match &node.value {
             Value::Number(number) => number.as_f64(),
             Value::Text(text) => parse_seconds(text),
@@ -36,66 +45,64 @@ impl Reader {
                 ),
                 _ => (format!("{what} is not a duration: `{shown}`"), DURATION_HINT.to_owned()),
             };
-            self.error_with_hint(node, message, hint);
+            reader.error_with_hint(node, message, hint);
             return None;
         };
-        if seconds <= 0.0 {
+        let duration = Self::try_from_secs_f64(seconds.abs()).unwrap_or(Self::MAX);
+        let (problem, hint) = if seconds <= 0.0 {
             let sign = if seconds < 0.0 { "negative" } else { "zero" };
             let hint = "leave the key out for the default; there is no way to wait for ever";
-            self.error_with_hint(node, format!("{what} is {sign}"), hint);
-            return None;
-        }
-        let duration = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-        if duration < Duration::from_millis(1) {
-            self.error_with_hint(
-                node,
-                format!("{what} is shorter than a millisecond: `{shown}`"),
-                DURATION_HINT,
-            );
-            return None;
-        }
-        if duration > MAX_DURATION {
-            let hint = if matches!(node.value, Value::Number(_)) {
-                format!("a number is in seconds; for milliseconds write `{shown}ms`")
-            } else {
-                "the longest is `24h`".to_owned()
-            };
-            self.error_with_hint(node, format!("{what} is longer than a day: `{shown}`"), hint);
-            return None;
-        }
-        if duration > AN_HOUR && matches!(node.value, Value::Number(_)) {
-            let minutes = duration.as_secs() / 60;
-            let message = format!("{what} is {shown} seconds, which is {minutes} minutes");
-            let hint = format!("for milliseconds write `{shown}ms`; if it is meant, `{minutes}m`");
-            self.report(node, Diagnostic::warning(message).hint(hint));
-        }
-        Some(duration)
+            (format!("{what} is {sign}"), hint.to_owned())
+        } else if duration < Self::from_millis(1) {
+            (format!("{what} is shorter than a millisecond: `{shown}`"), DURATION_HINT.to_owned())
+        } else if duration > MAX_DURATION {
+            let milliseconds =
+                format!("a number is in seconds; for milliseconds write `{shown}ms`");
+            let hint = if is_number { milliseconds } else { "the longest is `24h`".to_owned() };
+            (format!("{what} is longer than a day: `{shown}`"), hint)
+        } else {
+            if duration > AN_HOUR && is_number {
+                let minutes = duration.as_secs() / 60;
+                let message = format!("{what} is {shown} seconds, which is {minutes} minutes");
+                let hint =
+                    format!("for milliseconds write `{shown}ms`; if it is meant, `{minutes}m`");
+                reader.report(node, Diagnostic::warning(message).hint(hint));
+            }
+            return Some(duration);
+        };
+        reader.error_with_hint(node, problem, hint);
+        None
     }
 
-    /// Reads a size in bytes, or a number with a unit.
-    pub(super) fn size(&mut self, node: &Node, what: &str) -> Option<usize> {
-        let shown = self.written(node).to_owned();
+    fn schema() -> Json {
+        reference("duration")
+    }
+}
+
+impl Kind<'_> for Size {
+    const IS: &'static str = "a [size](configuration.md#durations-and-sizes)";
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let bytes = match &node.value {
             Value::Number(number) => number.as_u64(),
             Value::Text(text) => parse_bytes(text),
             _ => None,
         };
-        match bytes {
-            None => {
-                self.error_with_hint(node, format!("{what} is not a size: `{shown}`"), SIZE_HINT);
-                None
-            }
-            Some(0) => {
-                self.error_with_hint(node, format!("{what} is zero"), SIZE_HINT);
-                None
-            }
-            Some(bytes) if bytes > MAX_SIZE => {
-                let hint = format!("the largest is `1GiB`; {SIZE_HINT}");
-                self.error_with_hint(node, format!("{what} is too large: `{shown}`"), hint);
-                None
-            }
-            Some(bytes) => usize::try_from(bytes).ok(),
-        }
+        let (problem, hint) = match bytes {
+            None => (format!("not a size: `{}`", reader.written(node)), SIZE_HINT.to_owned()),
+            Some(0) => ("zero".to_owned(), SIZE_HINT.to_owned()),
+            Some(bytes) if bytes > MAX_SIZE => (
+                format!("too large: `{}`", reader.written(node)),
+                format!("the largest is `1GiB`; {SIZE_HINT}"),
+            ),
+            Some(bytes) => return usize::try_from(bytes).ok().map(Self),
+        };
+        reader.error_with_hint(node, format!("{what} is {problem}"), hint);
+        None
+    }
+
+    fn schema() -> Json {
+        reference("size")
     }
 }
 

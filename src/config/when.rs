@@ -1,168 +1,107 @@
 //! Reads `when:`.
 
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+
 use super::condition::{Condition, Field, Leaf, Test};
 use super::diagnostic::Diagnostic;
+use super::keys::ConditionKeys;
+use super::kinds::{Filled, reference};
 use super::matcher::looks_around;
 use super::node::{Node, Value};
-use super::reader::{Fields, Reader};
+use super::reader::Reader;
+use super::section::Kind;
 use crate::pattern::Pattern;
 use crate::suggest;
 use crate::wire::Input;
 
-/// The keys of a condition: a join, or a field and one operator.
-pub(super) const KEYS: [&str; 9] =
-    ["all", "any", "not", "field", "equals", "in", "regex", "glob", "exists"];
-const JOINS: [&str; 3] = ["all", "any", "not"];
 const OPERATORS: [&str; 5] = ["equals", "in", "regex", "glob", "exists"];
 
 const HINT: &str =
     "write `{ field: tool_input.cmd, regex: '^rm ' }`, or join several with `all`, `any`, `not`";
 
-impl Reader {
-    /// Reads a condition; `None` when it is broken, which is reported.
-    pub(super) fn condition(&mut self, node: &Node) -> Option<Condition> {
+/// A path into the input.
+pub(crate) struct FieldPath(Field);
+/// Conditions that are joined.
+pub(crate) struct Conditions(Vec<Condition>);
+/// The values of `in`.
+pub(crate) struct Items(Vec<Json>);
+/// The pattern of `regex`.
+pub(crate) struct Regex(Pattern);
+/// The pattern of `glob`.
+pub(crate) struct Glob(Test);
+
+impl Kind<'_> for Condition {
+    const IS: &'static str = "a [condition](#conditions)";
+
+    fn read(reader: &mut Reader, node: &Node, _: &str) -> Option<Self> {
         if matches!(node.value, Value::List(_)) {
-            self.error_with_hint(
+            reader.error_with_hint(
                 node,
                 "a condition must be a mapping, not a list",
                 "write `all: [...]` when every one must hold, `any: [...]` when one is enough",
             );
             return None;
         }
-        let errors = self.errors();
-        let fields = self.fields(node, "a condition", &KEYS)?;
-        let joins: Vec<_> = fields.iter().filter(|(name, ..)| JOINS.contains(name)).collect();
-        let condition = match joins.as_slice() {
-            [] => self.leaf(node, &fields, errors).map(Condition::Leaf),
-            [(name, _, value)] if fields.iter().count() == 1 => match *name {
-                "all" => self.conditions(value, "all").map(Condition::All),
-                "any" => self.conditions(value, "any").map(Condition::Any),
-                _ => self.condition(value).map(|part| Condition::Not(Box::new(part))),
-            },
-            [(name, key, _), ..] => {
-                if self.errors() == errors {
-                    self.error_with_hint(
-                        key,
-                        format!("`{name}` stands alone: nothing else goes beside it"),
-                        "put every part into one `all: [...]`",
-                    );
-                }
-                None
-            }
-        };
-        condition.filter(|_| self.errors() == errors)
-    }
-
-    fn conditions(&mut self, node: &Node, name: &str) -> Option<Vec<Condition>> {
-        let Value::List(items) = &node.value else {
-            self.error_with_hint(
-                node,
-                format!("`{name}` must be a list of conditions, not {}", node.kind()),
-                format!("write `{name}: [ {{ field: ..., equals: ... }} ]`"),
+        let errors = reader.errors();
+        let fields = reader.fields(node, "a condition", ConditionKeys::NAMES)?;
+        let join = fields.iter().find(|(name, ..)| ["all", "any", "not"].contains(name));
+        if reader.errors() > errors {
+            return None;
+        }
+        if let Some((name, key, _)) = join.filter(|_| fields.iter().count() > 1) {
+            reader.error_with_hint(
+                key,
+                format!("`{name}` stands alone: nothing else goes beside it"),
+                "put every part into one `all: [...]`",
             );
             return None;
-        };
-        if items.is_empty() {
-            self.error(node, format!("`{name}` is empty"));
-            return None;
         }
-        let parts: Vec<Condition> = items.iter().filter_map(|item| self.condition(item)).collect();
-        (parts.len() == items.len()).then_some(parts)
-    }
-
-    /// Reads a leaf; what it lacks is not reported when one of its keys was wrong already.
-    fn leaf(&mut self, node: &Node, fields: &Fields<'_>, errors: usize) -> Option<Leaf> {
-        let field = if let Some(value) = fields.get("field") {
-            self.condition_field(value)
+        let is_join = join.is_some();
+        let keys = ConditionKeys::of(reader, fields);
+        let condition = if is_join {
+            let all = keys.all.map(|parts| Self::All(parts.0));
+            let any = || keys.any.map(|parts| Self::Any(parts.0));
+            let not = || keys.not.map(|part| Self::Not(Box::new(Arc::unwrap_or_clone(part))));
+            all.or_else(any).or_else(not)
+        } else if reader.errors() == errors {
+            reader.leaf(node, keys).map(Self::Leaf)
         } else {
-            if self.errors() == errors {
-                self.error_with_hint(node, "a condition needs a `field`", HINT);
-            }
             None
         };
-        let operators: Vec<_> =
-            fields.iter().filter(|(name, ..)| OPERATORS.contains(name)).collect();
-        let test = match operators.as_slice() {
-            [] => {
-                if self.errors() == errors {
-                    let hint = format!("add one of {}", OPERATORS.join(", "));
-                    self.error_with_hint(node, "a condition needs an operator", hint);
-                }
-                None
-            }
-            [(name, _, value)] => self.test(name, value),
-            [_, (name, key, _), ..] => {
-                self.error_with_hint(
-                    key,
-                    format!("a second operator, `{name}`, in one condition"),
-                    "write two conditions and join them with `all`",
-                );
-                None
-            }
-        };
-        Some(Leaf::new(field?, test?))
+        condition.filter(|_| reader.errors() == errors)
     }
 
-    fn condition_field(&mut self, node: &Node) -> Option<Field> {
-        let written = self.filled_text(node, "`field`")?;
-        match Field::parse(&written) {
-            Ok(field) => {
-                let top = field.top();
-                let known =
-                    [&Input::FIELDS[..], &Input::CARRIED, &Input::OF_CONTROL_EVENTS].concat();
-                if !known.contains(&top) {
-                    let warning = format!("no input of ours has a field `{top}`");
-                    let hint = match suggest::closest(top, Input::FIELDS) {
-                        Some(meant) => format!("did you mean `{meant}`?"),
-                        None => {
-                            format!("a tool's arguments are below `tool_input`: `tool_input.{top}`")
-                        }
-                    };
-                    self.report(node, Diagnostic::warning(warning).hint(hint));
-                }
-                Some(field)
-            }
-            Err(cause) => {
-                self.error_with_hint(
-                    node,
-                    format!("`field: {written}`: {cause}"),
-                    "write keys joined by dots (`tool_input.cmd`) or a JSON pointer (`/tool_input/cmd`)",
-                );
-                None
-            }
-        }
+    fn schema() -> Json {
+        reference("condition")
     }
+}
 
-    fn test(&mut self, operator: &str, node: &Node) -> Option<Test> {
-        match operator {
-            "equals" => self.json(node).map(Test::Equals),
-            "in" => {
-                let Value::List(items) = &node.value else {
-                    self.error_with_hint(
-                        node,
-                        format!("`in` must be a list, not {}", node.kind()),
-                        "for one value use `equals`",
-                    );
-                    return None;
-                };
-                if items.is_empty() {
-                    self.error(node, "`in` is empty: the condition could never hold");
-                    return None;
-                }
-                Some(Test::In(items.iter().filter_map(|item| self.json(item)).collect()))
-            }
-            "regex" => {
-                let text = self.text(node, "`regex`")?;
-                let pattern = Pattern::new(&text);
-                let hint = looks_around(&text).then_some("join conditions with `all` and `not`");
-                self.pattern(node, "regular expression", pattern, hint).map(Test::Regex)
-            }
-            "glob" => {
-                let text = self.text(node, "`glob`")?;
-                self.pattern(node, "glob", Test::glob(&text), None)
-            }
-            _ => self.boolean(node, "`exists`").map(Test::Exists),
+impl Reader {
+    /// Reads a field and its operator.
+    fn leaf(&mut self, node: &Node, keys: ConditionKeys<'_>) -> Option<Leaf> {
+        if keys.field.is_none() {
+            self.error_with_hint(node, "a condition needs a `field`", HINT);
+            return None;
         }
+        let mut operators = keys.fields.iter().filter(|(name, ..)| OPERATORS.contains(name));
+        if operators.next().is_none() {
+            let hint = format!("add one of {}", OPERATORS.join(", "));
+            self.error_with_hint(node, "a condition needs an operator", hint);
+        } else if let Some((name, key, _)) = operators.next() {
+            self.error_with_hint(
+                key,
+                format!("a second operator, `{name}`, in one condition"),
+                "write two conditions and join them with `all`",
+            );
+        }
+        let test = keys.equals.map(Test::Equals);
+        let test = test.or_else(|| keys.within.map(|items| Test::In(items.0)));
+        let test = test.or_else(|| keys.regex.map(|regex| Test::Regex(regex.0)));
+        let test = test.or_else(|| keys.glob.map(|glob| glob.0));
+        let test = test.or_else(|| keys.exists.map(Test::Exists));
+        Some(Leaf::new(keys.field?.0, test?))
     }
 
     fn pattern<T>(
@@ -180,17 +119,131 @@ impl Reader {
     }
 }
 
+impl<'n, T: Kind<'n>> Kind<'n> for Arc<T> {
+    fn read(reader: &mut Reader, node: &'n Node<'n>, what: &str) -> Option<Self> {
+        T::read(reader, node, what).map(Self::new)
+    }
+
+    fn words() -> String {
+        T::words()
+    }
+
+    fn schema() -> Json {
+        T::schema()
+    }
+}
+
+impl Kind<'_> for Conditions {
+    const IS: &'static str = "a list of conditions";
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let Value::List(items) = &node.value else {
+            reader.error_with_hint(
+                node,
+                format!("{what} must be a list of conditions, not {}", node.kind()),
+                format!("write `{}: [ {{ field: ..., equals: ... }} ]`", what.trim_matches('`')),
+            );
+            return None;
+        };
+        if items.is_empty() {
+            reader.error(node, format!("{what} is empty"));
+        }
+        Some(Self(items.iter().filter_map(|item| reader.value(item, what)).collect()))
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "array", "minItems": 1, "items": reference("condition") })
+    }
+}
+
+impl Kind<'_> for FieldPath {
+    const IS: &'static str = "a path";
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let written = Filled::read(reader, node, what)?.0;
+        let field = match Field::parse(&written) {
+            Ok(field) => field,
+            Err(cause) => {
+                reader.error_with_hint(
+                    node,
+                    format!("`field: {written}`: {cause}"),
+                    "write keys joined by dots (`tool_input.cmd`) or a JSON pointer (`/tool_input/cmd`)",
+                );
+                return None;
+            }
+        };
+        let top = field.top();
+        let known = [&Input::FIELDS[..], &Input::CARRIED, &Input::OF_CONTROL_EVENTS];
+        if !known.concat().contains(&top) {
+            let warning = Diagnostic::warning(format!("no input of ours has a field `{top}`"));
+            let below = || format!("a tool's arguments are below `tool_input`: `tool_input.{top}`");
+            let hint = suggest::hint(top, Input::FIELDS).unwrap_or_else(below);
+            reader.report(node, warning.hint(hint));
+        }
+        Some(Self(field))
+    }
+
+    fn schema() -> Json {
+        Filled::schema()
+    }
+}
+
+impl Kind<'_> for Items {
+    const IS: &'static str = "a list";
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let Value::List(items) = &node.value else {
+            let message = format!("{what} must be a list, not {}", node.kind());
+            reader.error_with_hint(node, message, "for one value use `equals`");
+            return None;
+        };
+        if items.is_empty() {
+            reader.error(node, format!("{what} is empty: the condition could never hold"));
+        }
+        Some(Self(items.iter().filter_map(|item| reader.value(item, what)).collect()))
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "array", "minItems": 1 })
+    }
+}
+
+impl Kind<'_> for Regex {
+    const IS: &'static str = "a regular expression";
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let text = String::read(reader, node, what)?;
+        let hint = looks_around(&text).then_some("join conditions with `all` and `not`");
+        reader.pattern(node, "regular expression", Pattern::new(&text), hint).map(Self)
+    }
+
+    fn schema() -> Json {
+        reference("text")
+    }
+}
+
+impl Kind<'_> for Glob {
+    const IS: &'static str = "a glob";
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let text = String::read(reader, node, what)?;
+        reader.pattern(node, "glob", Test::glob(&text), None).map(Self)
+    }
+
+    fn schema() -> Json {
+        reference("text")
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::super::source::SourceFile;
     use super::super::yaml;
     use super::*;
 
     fn read(text: &str) -> Result<Condition, String> {
         let mut reader = Reader::new(Arc::new(SourceFile::new("when.yaml", text)));
-        let condition = reader.condition(&yaml::parse(text).unwrap());
+        let condition = Condition::read(&mut reader, &yaml::parse(text).unwrap(), "");
         condition.ok_or_else(|| reader.into_problems().to_string())
     }
 

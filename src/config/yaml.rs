@@ -10,10 +10,13 @@ pub(super) use mistakes::odd_space;
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use granit_parser::{Event, Options, Parser, ScalarStyle, Span, StrInput, StructureStyle, Tag};
 
+use super::diagnostic::Diagnostic;
 use super::node::{Node, Value};
+use super::source::{Location, SourceFile};
 use crate::event;
 
 /// How deep a file may nest. A hook with a plain condition needs ten levels; reading a level takes
@@ -43,6 +46,12 @@ impl SyntaxError {
     fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// Returns the problem in `file`.
+    pub(crate) fn at(self, file: &Arc<SourceFile>) -> Diagnostic {
+        let problem = Diagnostic { hint: self.hint, ..Diagnostic::error(self.message) };
+        problem.at(Location::new(Arc::clone(file), self.range))
     }
 }
 

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use rustix::fs::OFlags;
 
-use crate::config::{Diagnostic, Location, SourceFile};
+use crate::config::{Diagnostic, Diagnostics, Location, SourceFile};
 
 /// The largest file that is read, in bytes.
 const MAX_SIZE: u64 = 1 << 20;
 
 /// How a file came to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub(super) enum Origin {
     /// Somebody named it: it may also be a pipe, as in `--config <(generate)`.
     Named,
     /// It was found: a pipe put in its place would keep the reader waiting for ever, and whoever
@@ -24,7 +24,15 @@ pub enum Origin {
 }
 
 /// Returns the text of a file without its byte order mark.
-pub fn read(path: &Path, origin: Origin) -> Result<String, Diagnostic> {
+/// Reads a file that a person or a program named.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn read_named(path: &Path) -> Result<String, Diagnostics> {
+    read(path, Origin::Named).map_err(Diagnostics::from)
+}
+
+pub(super) fn read(path: &Path, origin: Origin) -> Result<String, Diagnostic> {
     let bytes = read_bytes(path, origin).map_err(|error| cannot_read(path, &error))?;
     if bytes.len() as u64 > MAX_SIZE {
         let problem = Diagnostic::error("the file is larger than 1 MiB")

@@ -8,7 +8,7 @@ mod places;
 
 pub use acceptance::ProjectFile;
 #[doc(hidden)]
-pub use file::{Origin, read as read_file};
+pub use file::read_named as read_file;
 pub use layers::LoadOptions;
 pub use loading::Loaded;
 pub(crate) use loading::Loading;

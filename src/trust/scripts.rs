@@ -6,10 +6,11 @@
 //! reported as not covered.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::config::{Command, Hook, Process};
 use crate::handlers::command::expand;
+use crate::paths::{lexical, physical};
 use crate::shell::{Word, read_script};
 
 /// Programs that run the first path among their arguments; also with a version behind the name.
@@ -162,29 +163,8 @@ impl Places {
                 str::to_owned,
             ))
         };
-        inside(&straight(path)).or_else(|| inside(&real(path)?))
+        inside(&lexical(path)).or_else(|| inside(&physical(path)))
     }
-}
-
-/// Returns `path` with links followed; for a file that does not exist, the links before it.
-fn real(path: &Path) -> Option<PathBuf> {
-    let (existing, real) = path.ancestors().find_map(|it| Some((it, it.canonicalize().ok()?)))?;
-    Some(real.join(path.strip_prefix(existing).ok()?))
-}
-
-/// Returns `path` without `.` and `..`, no link followed.
-fn straight(path: &Path) -> PathBuf {
-    let mut straight = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                straight.pop();
-            }
-            part => straight.push(part),
-        }
-    }
-    straight
 }
 
 struct Search<'p> {

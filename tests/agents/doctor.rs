@@ -224,7 +224,7 @@ fn an_entry_that_would_not_be_called_or_not_be_heard_is_a_problem() {
     for (from, to, expected) in [
         ("[", "[ // mine", STRICT),
         ("]\n  }", "],\n  }", STRICT),
-        ("]\n  }", "]\n  }, \"hooks\": {}", "`hooks` stands there twice"),
+        ("]\n  }", "]\n  }, \"hooks\": {}", "`hooks` appears twice"),
         ("\"PreToolUse\": [", "\"PostToolBatch\": [", "pre_tool_use: not registered"),
         ("\"PreToolUse\": [", "\"off\": [", "`off`: not an event of Claude Code"),
         (HOOKS, "\"hooks\": [], \"off\": [", "stand where Claude Code looks for no hooks"),

@@ -53,6 +53,6 @@ fn a_builtin_guards_and_its_mistakes_are_shown_with_their_place() {
     );
     sandbox.write("guard.yaml", &guard("'[a'"));
     let error = run(78).stderr;
-    assert!(error.contains("builtin `protect_paths`: `[a` is no glob"), "{error}");
+    assert!(error.contains("builtin `protect_paths`: `[a` is not a valid glob"), "{error}");
     assert!(error.contains("guard.yaml:4:"), "{error}");
 }

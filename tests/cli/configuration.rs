@@ -251,9 +251,11 @@ fn problems_are_data_for_programs() {
             "severity": "error",
             "message": "unknown key `tiemout` in a hook",
             "hint": "did you mean `timeout`?",
-            "file": "[SANDBOX]/project/hooks.yaml",
+            "path": "[SANDBOX]/project/hooks.yaml",
             "line": 2,
             "column": 44,
+            "end_line": 2,
+            "end_column": 51,
         })
     );
 }

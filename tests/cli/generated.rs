@@ -39,6 +39,27 @@ fn the_builtins_page_describes_every_builtin() {
     );
 }
 
+#[test]
+fn the_tables_of_keys_are_those_that_are_read() {
+    const END: &str = "<!-- end -->";
+    let mut pages = Vec::new();
+    for page in ["docs/configuration.md", "docs/audit.md"] {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+        pages.push((page, std::fs::read_to_string(path).unwrap()));
+    }
+    for (name, table) in hookexec::config::key_tables() {
+        let begin = format!("<!-- begin: keys of {name} -->\n");
+        let place = pages.iter_mut().find(|(_, text)| text.contains(&begin));
+        let (_, text) = place.unwrap_or_else(|| panic!("no page has the keys of {name}"));
+        let (head, rest) = text.split_once(&begin).unwrap();
+        let (_, tail) = rest.split_once(END).unwrap();
+        *text = format!("{head}{begin}{table}{END}{tail}");
+    }
+    for (page, text) in pages {
+        assert_generated(page, &text);
+    }
+}
+
 /// Checks the part of a page that a command printed, and returns what it prints.
 fn embedded(page: &str, command: &[&str]) -> String {
     const END: &str = "<!-- end -->";

@@ -39,10 +39,18 @@ fn every_example_is_read_and_has_nothing_to_warn_of() {
 
 #[test]
 fn every_key_is_in_the_documentation() {
-    let page = std::fs::read_to_string("docs/configuration.md").unwrap();
+    let mut page = std::fs::read_to_string("docs/configuration.md").unwrap();
+    page.push_str(&std::fs::read_to_string("docs/audit.md").unwrap());
     let schema = hookexec::config::config_schema();
-    for of in ["hook", "matcher_entry", "process", "defaults"] {
-        for key in schema["definitions"][of]["properties"].as_object().unwrap().keys() {
+    for of in [
+        "definitions/hook",
+        "definitions/matcher_entry",
+        "definitions/process",
+        "else/properties/defaults",
+        "else/properties/audit",
+    ] {
+        let mapping = schema.pointer(&format!("/{of}/properties")).unwrap();
+        for key in mapping.as_object().unwrap().keys() {
             let named =
                 page.contains(&format!("`{key}`")) || page.contains(&format!("\n  {key}: "));
             assert!(named, "{of}: {key}");

@@ -100,15 +100,12 @@ fn control_characters_of_a_file_do_not_reach_the_terminal() {
 #[test]
 fn patterns_cannot_take_stack_or_memory() {
     let nested = "{a,".repeat(20_000) + &"}".repeat(20_000);
-    let glob =
-        format!("stop: {{ type: command, command: a, when: {{ field: a, glob: \"{nested}\" }} }}");
-    let entry =
-        |n| format!("- {{ matcher: '\\w{{20}}{n}', hooks: {{ type: command, command: a }} }}\n");
-    let entries = (0..400).map(entry).collect::<Vec<String>>().concat();
-    for (text, problem) in [
-        (glob, "it opens more than 64 braces"),
-        (format!("pre_tool_use:\n{entries}"), "the patterns of this layer are too large together"),
+    for (operator, pattern, problem) in [
+        ("glob", nested.as_str(), "it opens more than 64 braces"),
+        ("regex", "(a{1000}){1000}", "it is too large: it repeats too much, too often"),
     ] {
+        let when = format!("{{ field: a, {operator}: \"{pattern}\" }}");
+        let text = format!("stop: {{ type: command, command: a, when: {when} }}");
         let problems = Config::from_yaml(&text, "large.yaml").unwrap_err().render(false);
         assert!(problems.contains(problem), "{problems}");
     }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::plan::Plan;
+use super::settings::{EntryMember, HookSettings, ImportFormat, ScriptWords};
 use super::{Adapter, Agent, claude_dialect, read};
 use hookexec::event::Event;
 use hookexec::wire::Input;
@@ -17,9 +18,34 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Claude Code",
     events: &EVENTS,
     project: Some("CLAUDE_PROJECT_DIR"),
+    settings: Some(&SETTINGS),
     plugin: None,
     refine: read::plain,
     write,
+};
+
+static SETTINGS: HookSettings = HookSettings {
+    directory: ".claude",
+    directory_variable: Some("CLAUDE_CONFIG_DIR"),
+    local_file: Some("settings.local.json"),
+    // Versions before 2.1.295 ignore `onFailure`.
+    members: &[
+        EntryMember::Type,
+        EntryMember::Command,
+        EntryMember::Seconds,
+        EntryMember::OnFailure,
+    ],
+    lenient: false,
+    byte_order_mark: true,
+    next_step: "Claude Code reads the change at once; `/hooks` shows it.",
+    import: Some(ImportFormat {
+        files: "the `hooks` of a settings.json, or a plugin's hooks.json",
+        timeout: "10m",
+        prompt_timeout: Some("30"),
+        words: |_| ScriptWords::ClaudeCode,
+        ..ImportFormat::BASE
+    }),
+    ..HookSettings::GROUPS
 };
 
 static EVENTS: [NativeEvent; 31] = [

@@ -3,6 +3,7 @@
 use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::plan::Plan;
+use super::settings::{HookSettings, ImportFormat, ScriptWords};
 use super::{Adapter, Agent, claude_dialect, read};
 use hookexec::event::Event;
 use hookexec::wire::Input;
@@ -13,9 +14,30 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Codex",
     events: &EVENTS,
     project: None,
+    settings: Some(&SETTINGS),
     plugin: None,
     refine: read::plain,
     write,
+};
+
+static SETTINGS: HookSettings = HookSettings {
+    directory: ".codex",
+    directory_variable: Some("CODEX_HOME"),
+    file: "hooks.json",
+    lenient: false,
+    // Codex waits no longer there, and warns at every start of a longer timeout.
+    short_waits: &[("SessionEnd", 3), ("Interrupt", 3)],
+    next_step: "NOT ACTIVE YET: start `codex` and approve the hooks in `/hooks`. Until then Codex skips \
+                them silently, also in `codex exec`.",
+    import: Some(ImportFormat {
+        timeout: "10m",
+        words: |native| match native.event {
+            Some(Event::TurnEnd) => ScriptWords::Own,
+            _ => ScriptWords::ClaudeCodeExceptPatches,
+        },
+        ..ImportFormat::BASE
+    }),
+    ..HookSettings::GROUPS
 };
 
 // An answer with a key that its event does not take is thrown away whole, and the tool runs.

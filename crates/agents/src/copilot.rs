@@ -7,6 +7,7 @@ use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::payload::spoken;
 use super::plan::Plan;
+use super::settings::{HookSettings, ImportFormat, Matching, ScriptWords};
 use super::{Adapter, Agent, read};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -17,9 +18,35 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Copilot CLI",
     events: &EVENTS,
     project: Some("CLAUDE_PROJECT_DIR"),
+    settings: Some(&SETTINGS),
     plugin: None,
     refine: read::plain,
     write,
+};
+
+static SETTINGS: HookSettings = HookSettings {
+    directory: ".copilot",
+    directory_variable: Some("COPILOT_HOME"),
+    file: "hooks/hookexec.json",
+    project: Some((".github/hooks", "hookexec.json")),
+    lenient: false,
+    version: Some("1"),
+    next_step: "Restart Copilot CLI. In a project its hooks run only when the folder is trusted.",
+    import: Some(ImportFormat {
+        files: "a file in .github/hooks, also of VS Code",
+        matching: Matching::Whole,
+        timeout: "30s",
+        shell: Some("bash"),
+        command_keys: &["linux", "bash", "exec", "command"],
+        any_failure_denies: true,
+        // The spelling of VS Code comes with a payload like Claude Code's.
+        words: |native| {
+            let is_vs_code = native.name.starts_with(char::is_uppercase);
+            if is_vs_code { ScriptWords::ClaudeCode } else { ScriptWords::Foreign }
+        },
+        ..ImportFormat::BASE
+    }),
+    ..HookSettings::LISTS
 };
 
 const SESSION_START: NativeEvent = NativeEvent::new("SessionStart", Event::SessionStart).context();

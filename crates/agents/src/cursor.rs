@@ -8,6 +8,7 @@ use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::payload::{arguments, text, value};
 use super::plan::Plan;
 use super::read::Wanted;
+use super::settings::{EntryMember, HookSettings, ImportFormat, Matching};
 use super::{Adapter, Agent};
 use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, JsonObject};
@@ -18,10 +19,29 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Cursor",
     events: &EVENTS,
     project: Some("CURSOR_PROJECT_DIR"),
+    settings: Some(&SETTINGS),
     plugin: None,
     refine,
     write,
 };
+
+static SETTINGS: HookSettings = HookSettings {
+    directory: ".cursor",
+    members: &[EntryMember::Command, EntryMember::Seconds, EntryMember::FailClosed],
+    version: Some("1"),
+    next_step: "Cursor reads the change at once. With `-p` it fires no prompt and no stop event.",
+    import: Some(ImportFormat {
+        matching: Matching::Search,
+        matches_commands: true,
+        needs_type: false,
+        runs_in_own_directory: true,
+        not_importable: &[("beforeReadFile", CONTENT), ("beforeTabFileRead", CONTENT)],
+        ..ImportFormat::BASE
+    }),
+    ..HookSettings::LISTS
+};
+
+const CONTENT: &str = "they are given the file's content, which no other event has";
 
 static EVENTS: [NativeEvent; 21] = [
     NativeEvent::new("sessionStart", Event::SessionStart).context(),

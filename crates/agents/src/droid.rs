@@ -3,6 +3,7 @@
 use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent, Rewrite};
 use super::plan::Plan;
+use super::settings::HookSettings;
 use super::{Adapter, Agent, claude_dialect, read};
 use hookexec::event::Event;
 use hookexec::wire::Input;
@@ -13,9 +14,19 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Droid",
     events: &EVENTS,
     project: Some("FACTORY_PROJECT_DIR"),
+    settings: Some(&SETTINGS),
     plugin: None,
     refine: read::plain,
     write,
+};
+
+static SETTINGS: HookSettings = HookSettings {
+    directory: ".factory",
+    file: "hooks.json",
+    older_file: Some("settings.json"),
+    root: &[],
+    next_step: "Restart Droid and review the hooks in `/hooks`.",
+    ..HookSettings::GROUPS
 };
 
 // The first hook that decides wins: an allow said here could undo another's denial. Changed arguments are

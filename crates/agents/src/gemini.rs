@@ -7,6 +7,7 @@ use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::payload::text;
 use super::plan::Plan;
 use super::read::Wanted;
+use super::settings::{EntryMember, HookSettings, ImportFormat, Matching, ScriptWords};
 use super::{Adapter, Agent, claude_dialect};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -17,10 +18,37 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Gemini CLI",
     events: &EVENTS,
     project: Some("GEMINI_PROJECT_DIR"),
+    settings: Some(&SETTINGS),
     plugin: None,
     refine,
     write,
 };
+
+static SETTINGS: HookSettings = HookSettings {
+    directory: ".gemini",
+    members: &[
+        EntryMember::Type,
+        EntryMember::Name,
+        EntryMember::Command,
+        EntryMember::Milliseconds,
+    ],
+    off_switches: &[(&["hooksConfig", "enabled"], false), (&["disableAllHooks"], true)],
+    // `/hooks disable hookexec` writes the name there.
+    disabled_names: Some(&["hooksConfig", "disabled"]),
+    next_step: "Restart Gemini CLI. In a project its hooks run only when the folder is trusted.",
+    import: Some(ImportFormat {
+        files: "the `hooks` of a settings.json",
+        matching: Matching::Search,
+        shell: Some("bash"),
+        // What Gemini CLI says of a tool is what hookexec says of it, under the same names.
+        words: |_| ScriptWords::Own,
+        not_importable: &[("BeforeModel", LLM_REQUEST), ("AfterModel", LLM_REQUEST)],
+        ..ImportFormat::BASE
+    }),
+    ..HookSettings::GROUPS
+};
+
+const LLM_REQUEST: &str = "they are given `llm_request`, which only Gemini CLI has";
 
 static EVENTS: [NativeEvent; 11] = [
     NativeEvent::new("SessionStart", Event::SessionStart).context().says(),

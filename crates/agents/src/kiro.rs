@@ -3,6 +3,7 @@
 use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent};
 use super::plan::Plan;
+use super::settings::{EntryMember, EntryShape, HookSettings};
 use super::{Adapter, Agent, read};
 use hookexec::event::Event;
 use hookexec::wire::Input;
@@ -13,9 +14,22 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Kiro",
     events: &EVENTS,
     project: None,
+    settings: Some(&SETTINGS),
     plugin: None,
     refine: read::plain,
     write,
+};
+
+static SETTINGS: HookSettings = HookSettings {
+    directory: ".kiro",
+    file: "hooks/hookexec.json",
+    root: &[],
+    shape: EntryShape::Triggers,
+    members: &[EntryMember::Type, EntryMember::Command],
+    version: Some("\"v1\""),
+    next_step: "Kiro reads the change at once. Agents with a file of their own have hooks of their own: \
+                add the same commands there.",
+    ..HookSettings::GROUPS
 };
 
 // The names of hook files; agent files write them in camelCase, but for agentSpawn.

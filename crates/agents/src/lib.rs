@@ -26,6 +26,7 @@ mod plan;
 mod plugin;
 mod qwen;
 mod read;
+mod settings;
 mod windsurf;
 
 use std::fmt;
@@ -37,6 +38,7 @@ pub use explain::{add_tool_kinds, explain};
 pub use hosts::{UnknownHost, events_of_host, known_hosts};
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
 pub use read::{AgentInputError, NativeCall, read};
+pub use settings::{EntryMember, EntryShape, HookSettings, ImportFormat, Matching, ScriptWords};
 
 use hookexec::internal::suggest;
 use hookexec::tools::{self, Toolset};
@@ -80,6 +82,7 @@ struct Adapter {
     events: &'static [NativeEvent],
     /// The variable that holds the project's directory.
     project: Option<&'static str>,
+    settings: Option<&'static HookSettings>,
     /// Where its plugin is, for an agent that has no settings for hooks.
     plugin: Option<&'static str>,
     /// Reads what only this agent says.
@@ -114,7 +117,7 @@ impl Agent {
 
     /// Returns the agents that call hookexec by their own hook settings.
     pub fn with_settings() -> impl Iterator<Item = Self> {
-        Self::all().filter(|agent| agent.plugin().is_none())
+        Self::all().filter(|agent| agent.settings().is_some())
     }
 
     /// Returns the agent's name on the command line, such as `claude-code`.
@@ -127,6 +130,18 @@ impl Agent {
     #[must_use]
     pub fn title(self) -> &'static str {
         adapter(self).title
+    }
+
+    /// Returns the agent's hook settings; `None` for an agent that a plugin calls hookexec for.
+    #[must_use]
+    pub fn settings(self) -> Option<&'static HookSettings> {
+        adapter(self).settings
+    }
+
+    /// Returns the variable that holds the project's directory, for an agent that sets one.
+    #[must_use]
+    pub fn project_variable(self) -> Option<&'static str> {
+        adapter(self).project
     }
 
     /// Returns the directory of the plugin that calls hookexec, for an agent without hook settings.

@@ -10,6 +10,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "OpenClaw",
     events: &EVENTS,
     project: None,
+    settings: None,
     plugin: Some("examples/agents/openclaw"),
     refine: read::plain,
     write: plugin::write,

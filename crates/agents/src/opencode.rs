@@ -10,6 +10,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "OpenCode",
     events: &EVENTS,
     project: None,
+    settings: None,
     plugin: Some("examples/agents/opencode"),
     refine: read::plain,
     write: plugin::write,

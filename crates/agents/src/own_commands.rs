@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::read::NativeCall;
 use hookexec::event::Event;
-use hookexec::internal::shell::{Script, Word, read_script};
+use hookexec::internal::shell::{Script, Word, read_script, unquoted};
 use hookexec::wire::{Decision, JsonObject, Verdict};
 
 /// Programs that run nothing of their arguments; with a second word, only that subcommand.
@@ -109,13 +109,12 @@ fn takes_only_texts(script: &Script) -> bool {
         let (program, next) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         TAKE_TEXTS.contains(&program) || TAKE_TEXTS.contains(&&*format!("{program} {next}"))
     };
-    let mut words = script.commands.iter().flatten().chain(&script.redirected);
-    script.understood && script.commands.iter().all(takes_text) && !words.any(braces)
+    script.understood && script.commands.iter().all(takes_text) && !script.words().any(braces)
 }
 
 /// Returns whether the words of `text`, quotes removed, have such a command.
 fn has_command(text: &str) -> bool {
-    let plain: String = text.replace("\\\n", "").replace(['\'', '"', '\\'], "");
+    let plain = unquoted(&text.replace("\\\n", ""));
     let mut words = words_of(&plain);
     if !words.any(is_own_program) {
         return false;

@@ -4,6 +4,7 @@ use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent};
 use super::plan::Plan;
 use super::read::Wanted;
+use super::settings::{EntryMember, HookSettings};
 use super::{Adapter, Agent, claude_dialect};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -14,9 +15,19 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Qwen Code",
     events: &EVENTS,
     project: Some("QWEN_PROJECT_DIR"),
+    settings: Some(&SETTINGS),
     plugin: None,
     refine,
     write,
+};
+
+// Qwen Code has `hooksConfig.enabled` from Gemini CLI, and ignores it.
+static SETTINGS: HookSettings = HookSettings {
+    directory: ".qwen",
+    members: &[EntryMember::Type, EntryMember::Name, EntryMember::Command, EntryMember::Seconds],
+    byte_order_mark: true,
+    next_step: "Restart Qwen Code. The last hook of the settings wins there: keep hookexec last.",
+    ..HookSettings::GROUPS
 };
 
 static EVENTS: [NativeEvent; 18] = [

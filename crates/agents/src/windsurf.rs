@@ -7,6 +7,7 @@ use super::native::{Ask, Deny, NativeEvent};
 use super::payload::text;
 use super::plan::Plan;
 use super::read::Wanted;
+use super::settings::{EntryMember, HookSettings, ImportFormat, Matching};
 use super::{Adapter, Agent};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -17,9 +18,24 @@ pub(super) static ADAPTER: Adapter = Adapter {
     title: "Windsurf",
     events: &EVENTS,
     project: None,
+    settings: Some(&SETTINGS),
     plugin: None,
     refine,
     write,
+};
+
+static SETTINGS: HookSettings = HookSettings {
+    directory: ".codeium/windsurf",
+    project: Some((".windsurf", "hooks.json")),
+    members: &[EntryMember::Command],
+    next_step: "Restart Windsurf.",
+    import: Some(ImportFormat {
+        matching: Matching::Whole,
+        shell: Some("bash"),
+        needs_type: false,
+        ..ImportFormat::BASE
+    }),
+    ..HookSettings::LISTS
 };
 
 const fn before(name: &'static str, tool: &'static str) -> NativeEvent {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::error::CommandError;
 use super::exit::Exit;
 use super::output::{self, Format};
-use super::table::Table;
+use super::table::{SCREEN, Table, wrap};
 
 /// Shows the builtins: functions that hooks call by name, without a process
 #[derive(Debug, clap::Args)]
@@ -71,9 +71,6 @@ fn described(builtin: &Shipped) -> Value {
     })
 }
 
-/// How wide a page for people is.
-const WIDTH: usize = 80;
-
 fn page(builtin: &Shipped) -> String {
     let mut page = format!("{}\n\n{}.\n", builtin.usage(), builtin.about);
     if !builtin.arguments.is_empty() {
@@ -126,16 +123,7 @@ fn events(builtin: &Shipped, quote: &str) -> String {
 
 /// Breaks `text` into lines, each behind `indent`.
 fn wrapped(text: &str, indent: &str) -> String {
-    let mut lines = vec![indent.to_owned()];
-    for word in text.split_whitespace() {
-        let Some(line) = lines.last_mut() else { break };
-        let begun = line.len() > indent.len();
-        if begun && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            lines.push(format!("{indent}{word}"));
-        } else {
-            *line += if begun { " " } else { "" };
-            *line += word;
-        }
-    }
-    lines.join("\n") + "\n"
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines = wrap(&text, SCREEN - indent.len());
+    lines.iter().map(|line| format!("{indent}{line}\n")).collect()
 }

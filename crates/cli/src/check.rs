@@ -10,16 +10,17 @@ use hookexec::handlers::process::ProcessCheck;
 use hookexec::lifecycle::DeclaredEvents;
 use hookexec::{Executor, Registry};
 use hookexec_agents::{Agent, NativeEvent};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::config::ConfigArgs;
 use super::error::CommandError;
 use super::exit::Exit;
+use super::output::{self, PlainFormat};
 use super::report::counted;
 use super::runtime::{PATIENCE, Runtime};
 use super::scripts::{Missing, missing};
 use super::shell_texts::ShellTexts;
-use super::{from, install, output};
+use super::{from, install};
 
 /// Checks the hooks files: every problem of every file at once
 ///
@@ -50,16 +51,8 @@ pub(crate) struct Args {
     start: bool,
 
     /// How to write the problems
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    /// With the lines they stand on, for people
-    Text,
-    /// One object, for programs
-    Json,
+    #[arg(long, value_enum, default_value_t)]
+    format: PlainFormat,
 }
 
 impl Args {
@@ -86,8 +79,10 @@ impl Args {
             |severity| check.problems.iter().filter(|problem| problem.severity == severity).count();
         let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
         match self.format {
-            Format::Json => output::print_json(&Report::of(&check, errors, warnings, &processes))?,
-            Format::Text => {
+            PlainFormat::Json => {
+                output::print_json(&json(&check, errors, warnings, &processes))?;
+            }
+            PlainFormat::Text => {
                 if !check.problems.is_empty() {
                     output::talk(&check.problems.render(true));
                 }
@@ -146,7 +141,7 @@ impl Args {
 
     /// Starts every process, and stops it again.
     fn start(&self) -> Result<Vec<ProcessCheck>, CommandError> {
-        let executor = self.config().executor()?;
+        let executor = self.config().load()?.warned().executor()?;
         let runtime = Runtime::new()?;
         runtime.run(async {
             let checks = executor.processes().check().await;
@@ -248,83 +243,22 @@ fn unwelcome(process: &ProcessCheck) -> Option<Diagnostic> {
     Some(Diagnostic::error(problem).at(process.location.clone()))
 }
 
-#[derive(Serialize)]
-struct Report<'c> {
-    files: Vec<String>,
-    hooks: usize,
-    errors: usize,
-    warnings: usize,
-    problems: Vec<Problem<'c>>,
-    /// How long the hooks of each event may take.
-    worst_cases: &'c [WorstCase],
-    /// With `--start`: what came of each process.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    processes: Vec<Started<'c>>,
-}
-
-#[derive(Serialize)]
-struct Started<'c> {
-    name: &'c str,
-    ok: bool,
-    elapsed_ms: u128,
-}
-
-#[derive(Serialize)]
-struct Problem<'c> {
-    severity: &'static str,
-    message: &'c str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'c str>,
-    #[serde(flatten)]
-    place: Option<Place>,
-}
-
-/// From 1, in characters, as editors count.
-#[derive(Serialize)]
-struct Place {
-    file: String,
-    line: usize,
-    column: usize,
-}
-
-impl<'c> Report<'c> {
-    fn of(check: &'c Check, errors: usize, warnings: usize, processes: &'c [ProcessCheck]) -> Self {
-        Self {
-            files: check.files.iter().map(|path| path.display().to_string()).collect(),
-            hooks: check.hooks,
-            errors,
-            warnings,
-            problems: check.problems.iter().map(Problem::of).collect(),
-            worst_cases: &check.worst_cases,
-            processes: processes.iter().map(Started::of).collect(),
-        }
+/// Returns everything that was found, for programs.
+fn json(check: &Check, errors: usize, warnings: usize, processes: &[ProcessCheck]) -> Value {
+    let mut report = json!({
+        "files": check.files.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
+        "hooks": check.hooks,
+        "errors": errors,
+        "warnings": warnings,
+        "problems": check.problems,
+        "worst_cases": check.worst_cases,
+    });
+    if !processes.is_empty() {
+        let started = processes.iter().map(|process| {
+            let elapsed = u64::try_from(process.elapsed.as_millis()).unwrap_or(u64::MAX);
+            json!({ "name": process.name, "ok": process.problem.is_none(), "elapsed_ms": elapsed })
+        });
+        report["processes"] = started.collect();
     }
-}
-
-impl<'c> Started<'c> {
-    fn of(process: &'c ProcessCheck) -> Self {
-        Self {
-            name: &process.name,
-            ok: process.problem.is_none(),
-            elapsed_ms: process.elapsed.as_millis(),
-        }
-    }
-}
-
-impl<'c> Problem<'c> {
-    fn of(diagnostic: &'c Diagnostic) -> Self {
-        Self {
-            severity: match diagnostic.severity {
-                Severity::Warning => "warning",
-                _ => "error",
-            },
-            message: &diagnostic.message,
-            hint: diagnostic.hint.as_deref(),
-            place: diagnostic.location.as_ref().map(|location| Place {
-                file: location.path().display().to_string(),
-                line: location.line(),
-                column: location.column(),
-            }),
-        }
-    }
+    report
 }

@@ -6,17 +6,14 @@ use std::path::{Path, PathBuf};
 
 use hookexec::config::Diagnostics;
 use hookexec::handlers::depth;
-use hookexec::load::{self, LoadOptions};
+use hookexec::load::{self, LoadOptions, ProjectFile};
 use hookexec::trust::Trust;
-use hookexec::{Config, Executor, Registry};
+use hookexec::{Executor, Registry};
 
 use super::error::{CommandError, NO_FILES, warn};
 
-/// Loads a configuration.
-pub(crate) type Loader = Box<dyn Fn() -> Result<crate::server::Loaded, Diagnostics> + Send + Sync>;
-
 /// Which hooks files count.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Hooks files")]
 pub(crate) struct ConfigArgs {
     /// A hooks file, in addition to those that are found; may be given more than once
@@ -44,13 +41,7 @@ pub(crate) struct ConfigArgs {
 impl ConfigArgs {
     /// Returns the arguments that name these files and nothing else.
     pub(crate) fn of_files(files: &[PathBuf]) -> Self {
-        Self {
-            config: files.to_vec(),
-            cwd: None,
-            agent: None,
-            isolated: false,
-            without_project: false,
-        }
+        Self { config: files.to_vec(), ..Self::default() }
     }
 
     /// Adds `files`, and leaves out those that are found.
@@ -82,59 +73,20 @@ impl ConfigArgs {
         Self { without_project: true, ..self }
     }
 
-    /// Loads the configuration and builds its executor; warns about guards that do not run.
-    pub(crate) fn executor(&self) -> Result<Executor, CommandError> {
-        self.executor_telling(warn)
-    }
-
-    /// Like [`executor`](Self::executor), but `tell` gets the warnings that no verdict repeats.
-    pub(crate) fn executor_telling(&self, tell: impl Fn(&str)) -> Result<Executor, CommandError> {
-        let loaded = self.loaded()?;
-        loaded.absences().for_each(|absence| tell(&absence));
-        loaded.failures().for_each(|failure| warn(&failure.to_string()));
-        loaded.executor()
-    }
-
-    /// Like [`executor`](Self::executor), but no decision is recorded.
-    pub(crate) fn executor_unrecorded(&self) -> Result<Executor, CommandError> {
-        let mut loaded = self.loaded()?;
-        loaded.absences().for_each(|absence| warn(&absence));
-        loaded.failures().for_each(|failure| warn(&failure.to_string()));
-        loaded.files.config.audit.clear();
-        loaded.executor()
-    }
-
     /// Loads the configuration, to run it.
-    pub(crate) fn loaded(&self) -> Result<Loaded, CommandError> {
+    pub(crate) fn load(&self) -> Result<Loaded, CommandError> {
         not_too_deep()?;
         let options = self.options()?;
-        let files = load::Loaded::load(&options).map_err(|_| all_problems(&options))?;
-        Ok(Loaded { files, options })
-    }
-
-    /// Returns the project, and what loads its configuration any number of times.
-    pub(crate) fn loader(&self) -> Result<(PathBuf, Loader), CommandError> {
-        not_too_deep()?;
-        let options = self.options()?;
-        let load = move || {
-            let files = load::Loaded::load(&options)?;
-            let loaded = Loaded { files, options: options.clone() };
-            left_out(&loaded.files.config).for_each(|file| warn(&file));
-            loaded.failures().for_each(|failure| warn(&failure.to_string()));
-            let files = loaded.files.config.files.clone();
-            let places = loaded.files.places(&options);
-            Ok(crate::server::Loaded::new(loaded.build()?).with_files(files, places))
-        };
-        Ok((self.project()?, Box::new(load)))
+        Loaded::of(&options).map_err(|_| all_problems(&options))
     }
 
     /// Loads the configuration, to show it: with the hooks of files that do not count.
-    pub(crate) fn load(&self) -> Result<load::Loaded, CommandError> {
+    pub(crate) fn load_to_show(&self) -> Result<load::Loaded, CommandError> {
         let mut options = self.options()?;
         options.only_show = true;
-        let files = load::Loaded::load(&options).map_err(CommandError::config)?;
-        failures(&files).for_each(|failure| warn(&failure.to_string()));
-        Ok(files)
+        let loaded = Loaded::of(&options).map_err(CommandError::config)?;
+        loaded.failures().for_each(|failure| warn(&failure.to_string()));
+        Ok(loaded.files)
     }
 
     /// Returns what to load.
@@ -181,23 +133,51 @@ pub(crate) fn not_too_deep() -> Result<(), CommandError> {
         .map_err(|error| CommandError::usage(error.to_string()))
 }
 
-/// A configuration that is to run.
+/// A configuration, and what it was loaded by.
 pub(crate) struct Loaded {
-    files: load::Loaded,
+    pub(crate) files: load::Loaded,
     options: LoadOptions,
 }
 
 impl Loaded {
-    /// Returns which guards do not run, although somebody may count on them, and no verdict says so.
+    pub(crate) fn of(options: &LoadOptions) -> Result<Self, Diagnostics> {
+        Ok(Self { files: load::Loaded::load(options)?, options: options.clone() })
+    }
+
+    /// Warns about guards that do not run.
+    pub(crate) fn warned(self) -> Self {
+        self.absences().for_each(|absence| warn(&absence));
+        self.failures().for_each(|failure| warn(&failure.to_string()));
+        self
+    }
+
+    /// Returns the guards that do not run although a user may count on them, and that no verdict
+    /// mentions.
     pub(crate) fn absences(&self) -> impl Iterator<Item = String> {
         let nothing = self.files.config.files.is_empty() && self.files.config.failed.is_empty();
         let nothing = nothing.then(|| format!("{NO_FILES}: nothing is guarded"));
-        nothing.into_iter().chain(left_out(&self.files.config))
+        nothing.into_iter().chain(self.left_out())
+    }
+
+    /// Returns which files are not read, and what to do about it.
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = String> {
+        self.files.config.left_out.iter().map(|problem| match &problem.hint {
+            Some(hint) => format!("{problem}; {hint}"),
+            None => problem.to_string(),
+        })
     }
 
     /// Returns which files, and which hooks of approved files, fail.
     pub(crate) fn failures(&self) -> impl Iterator<Item = Unavailable> {
-        failures(&self.files)
+        let files = self.files.config.failed.iter();
+        let files = files.map(|file| Unavailable { cause: file.message(), line: file.notice() });
+        let approved = |file: &&ProjectFile| file.trust == Trust::Approved;
+        let approved = self.files.project_files.iter().filter(approved);
+        files.chain(approved.filter_map(|file| {
+            let (path, cause) = (file.bundle.path.display(), file.refused.first()?.clone());
+            let line = format!("{path}: {}; {}", file.problem()?, file.remedy());
+            Some(Unavailable { cause, line })
+        }))
     }
 
     /// Builds the executor.
@@ -206,7 +186,8 @@ impl Loaded {
         self.build().map_err(|_| all_problems(&options))
     }
 
-    fn build(self) -> Result<Executor, Diagnostics> {
+    /// Builds the executor, and returns only the first kind of problems.
+    pub(crate) fn build(self) -> Result<Executor, Diagnostics> {
         let mut builder =
             Executor::builder(self.files.config).registry(Registry::with_shipped_builtins());
         if let Some(project) = &self.options.working_dir {
@@ -232,29 +213,4 @@ impl fmt::Display for Unavailable {
 /// Loading and building each stop at their own errors; a person wants to see all of them at once.
 fn all_problems(options: &LoadOptions) -> CommandError {
     CommandError::config(Executor::check(options, Registry::with_shipped_builtins()).problems)
-}
-
-fn failures(loaded: &load::Loaded) -> impl Iterator<Item = Unavailable> {
-    let files = loaded
-        .config
-        .failed
-        .iter()
-        .map(|file| Unavailable { cause: file.message(), line: file.notice() });
-    let approved = loaded.project_files.iter().filter(|file| file.trust == Trust::Approved);
-    let scripts = approved.filter_map(|file| {
-        let cause = file.refused.first()?.clone();
-        Some(Unavailable {
-            cause,
-            line: format!("{}: {}; {}", file.bundle.path.display(), file.problem()?, file.remedy()),
-        })
-    });
-    files.chain(scripts)
-}
-
-/// Returns which files are not read, and what to do about it.
-fn left_out(config: &Config) -> impl Iterator<Item = String> {
-    config.left_out.iter().map(|problem| match &problem.hint {
-        Some(hint) => format!("{problem}; {hint}"),
-        None => problem.to_string(),
-    })
 }

@@ -3,29 +3,15 @@
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
 
+use hookexec_agents::Agent;
+
 use super::error::CommandError;
 
-/// Variables that coding agents set for the commands that a model runs, or for hooks.
-const AGENT_VARIABLES: [&str; 18] = [
-    "AI_AGENT",
-    "CLAUDECODE",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_PROJECT_DIR",
-    "CODEX_CI",
-    "CODEX_SANDBOX",
-    "CODEX_SANDBOX_NETWORK_DISABLED",
-    "CODEX_THREAD_ID",
-    "COPILOT_CLI",
-    "CURSOR_AGENT",
-    "CURSOR_PROJECT_DIR",
-    "FACTORY_PROJECT_DIR",
-    "GEMINI_CLI",
-    "GEMINI_PROJECT_DIR",
-    "GEMINI_SESSION_ID",
-    "OPENCODE",
-    "QWEN_CODE",
-    "QWEN_PROJECT_DIR",
-];
+/// Variables that coding agents set for the commands that a model runs, beside the variables of
+/// the project's directory.
+const AGENT_VARIABLES: &str = "AI_AGENT CLAUDECODE CLAUDE_CODE_ENTRYPOINT CODEX_CI CODEX_SANDBOX \
+    CODEX_SANDBOX_NETWORK_DISABLED CODEX_THREAD_ID COPILOT_CLI CURSOR_AGENT GEMINI_CLI \
+    GEMINI_SESSION_ID OPENCODE QWEN_CODE";
 
 /// How a person consents.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -39,7 +25,9 @@ impl ConsentArgs {
     /// Checks that a person can be asked, before there is anything to ask.
     pub(crate) fn check(self) -> Result<(), CommandError> {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        if let Some(name) = AGENT_VARIABLES.into_iter().find(|name| is_set(name)) {
+        let mut names =
+            AGENT_VARIABLES.split(' ').chain(Agent::all().filter_map(Agent::project_variable));
+        if let Some(name) = names.find(|name| is_set(name)) {
             let message = format!("a coding agent runs this command (`{name}` is set)");
             return Err(CommandError::usage(message)
                 .hint("a person must run it, in a terminal outside of the agent"));

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use clap::builder::PossibleValue;
-use hookexec::audit::Expected;
+use hookexec::audit::Decided;
 use hookexec::audit::{Filter, HookStatistics, Log, LogLine, Record, Statistics, Tail};
 use hookexec::load::Loaded;
 use hookexec::{Decision, Event};
@@ -16,13 +15,14 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::config::ConfigArgs;
+use super::decisions_text;
 use super::error::{CommandError, warn};
 use super::exit::Exit;
+use super::output::{self, PlainFormat};
 use super::page::{self, Page};
 use super::report::counted;
 use super::run::EventParser;
 use super::runtime::Runtime;
-use super::{decisions_text, output};
 
 /// How often a log that is followed is looked at.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -45,9 +45,9 @@ pub(crate) struct Args {
     #[arg(long, value_parser = EventParser)]
     event: Option<Event>,
 
-    /// Only records of this decision
-    #[arg(long)]
-    decision: Option<DecisionWord>,
+    /// Only records of this decision; `none` if no hook had an opinion
+    #[arg(long, value_parser = DECISIONS.map(|(word, _)| word))]
+    decision: Option<String>,
 
     /// Only records in which this hook ran; by name, or as `hooks.yaml:5`
     #[arg(long, value_name = "HOOK")]
@@ -70,43 +70,20 @@ pub(crate) struct Args {
     html: Option<PathBuf>,
 
     /// How to write it
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t)]
+    format: PlainFormat,
 
     #[command(flatten)]
     config: ConfigArgs,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// For programs: a record a line, numbers as one object
-    Json,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum DecisionWord {
-    Allow,
-    Ask,
-    Deny,
-    None,
-}
-
-impl clap::ValueEnum for DecisionWord {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Allow, Self::Ask, Self::Deny, Self::None]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self {
-            Self::Allow => PossibleValue::new("allow"),
-            Self::Ask => PossibleValue::new("ask"),
-            Self::Deny => PossibleValue::new("deny"),
-            Self::None => PossibleValue::new("none").help("No hook had an opinion"),
-        })
-    }
-}
+/// The words for decisions, and the records that each is about.
+const DECISIONS: [(&str, Decided); 4] = [
+    ("allow", Decided::Is(Decision::Allow)),
+    ("ask", Decided::Is(Decision::Ask)),
+    ("deny", Decided::Is(Decision::Deny)),
+    ("none", Decided::Nothing),
+];
 
 /// The numbers of a log.
 #[derive(Debug, Serialize)]
@@ -166,8 +143,7 @@ impl Args {
             }
             match (&self.html, self.format) {
                 (Some(file), _) => write_page(file, &page.html(&numbers, &self.filters()))?,
-                (None, Format::Json) => output::print_json(&numbers)?,
-                (None, Format::Text) => output::print(&decisions_text::numbers(&numbers))?,
+                (None, format) => format.show(&numbers, || decisions_text::numbers(&numbers))?,
             }
         } else {
             self.print(&rows)?;
@@ -181,8 +157,8 @@ impl Args {
 
     fn print(&self, rows: &str) -> Result<(), CommandError> {
         match self.format {
-            Format::Json => output::print_data(rows),
-            Format::Text => output::print(rows),
+            PlainFormat::Json => output::print_data(rows),
+            PlainFormat::Text => output::print(rows),
         }
     }
 
@@ -210,14 +186,14 @@ impl Args {
     fn row(&self, record: &Record) -> String {
         if self.shadow {
             return match self.format {
-                Format::Text => decisions_text::shadow(record),
-                Format::Json if record.would_change().next().is_some() => json_line(record),
-                Format::Json => String::new(),
+                PlainFormat::Text => decisions_text::shadow(record),
+                PlainFormat::Json if record.would_change().next().is_some() => json_line(record),
+                PlainFormat::Json => String::new(),
             };
         }
         match self.format {
-            Format::Text => decisions_text::record(record),
-            Format::Json => json_line(record),
+            PlainFormat::Text => decisions_text::record(record),
+            PlainFormat::Json => json_line(record),
         }
     }
 
@@ -231,21 +207,16 @@ impl Args {
         filter.event = self.event;
         filter.hook.clone_from(&self.hook);
         filter.since = self.since;
-        filter.decision = self.decision.map(|word| match word {
-            DecisionWord::Allow => Expected::Is(Decision::Allow),
-            DecisionWord::Ask => Expected::Is(Decision::Ask),
-            DecisionWord::Deny => Expected::Is(Decision::Deny),
-            DecisionWord::None => Expected::Nothing,
-        });
+        let is_wanted = |(word, _): &(&str, _)| self.decision.as_deref() == Some(*word);
+        filter.decision = DECISIONS.into_iter().find(is_wanted).map(|(_, decision)| decision);
         filter
     }
 
     /// Returns which records are wanted, in words of the command line.
     fn filters(&self) -> Vec<String> {
-        let decision = self.decision.and_then(|word| clap::ValueEnum::to_possible_value(&word));
         [
             self.event.map(|event| format!("--event {event}")),
-            decision.map(|word| format!("--decision {}", word.get_name())),
+            self.decision.as_ref().map(|word| format!("--decision {word}")),
             self.hook.as_ref().map(|hook| format!("--hook {hook}")),
             self.since.map(|since| format!("--since {since:.0}")),
         ]
@@ -258,7 +229,7 @@ impl Args {
         if let Some(path) = &self.file {
             return Ok(path.clone());
         }
-        let Loaded { config, project_files, .. } = self.config.load()?;
+        let Loaded { config, project_files, .. } = self.config.load_to_show()?;
         config.audit.first().map(|settings| settings.path.clone()).ok_or_else(|| {
             let error = CommandError::usage("which log? No hooks file says `audit:`");
             // What a file that is not approved says does not count.
@@ -280,7 +251,7 @@ impl Args {
     fn numbers(&self) -> Result<Numbers, CommandError> {
         let mut never_ran = Vec::new();
         if self.counts() {
-            let config = self.config.load()?;
+            let config = self.config.load_to_show()?;
             never_ran.extend(
                 config
                     .config

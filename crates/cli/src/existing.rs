@@ -11,19 +11,8 @@ use hookexec::{Config, Executor, Input, Registry};
 
 use super::error::CommandError;
 
-/// What stands above the cases.
-const HEAD: &str = "\
-# Tests of hooks.yaml: `hookexec test` runs them.
-#
-# A case for each event and matcher, whose input says next to nothing. The hooks that it reaches have
-# stubs, and so don't run. Fill in inputs that your hooks are about, say under `expect` what should
-# come out, and take away the stubs of hooks that may run in a test.
-#
-# To have an editor check this file, run `hookexec schema cases > cases.schema.json` and remove
-# one # below:
-## yaml-language-server: $schema=./cases.schema.json
-cases:
-";
+/// What is above the cases.
+const HEAD: &str = include_str!("starter/existing.test.yaml");
 
 /// Returns cases that reach each matcher of the hooks file at `path`.
 pub(super) fn cases(path: &Path) -> Result<String, CommandError> {

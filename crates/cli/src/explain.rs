@@ -11,9 +11,10 @@ use serde::Serialize;
 use super::config::ConfigArgs;
 use super::error::CommandError;
 use super::exit::Exit;
+use super::output::PlainFormat;
 use super::run::{AgentParser, EventParser};
 use super::runtime::{PATIENCE, Runtime};
-use super::{explain_text, input, log, output};
+use super::{explain_text, input, log};
 
 /// Shows of every hook of an event whether it ran, why not, and how the verdict came about
 ///
@@ -47,22 +48,14 @@ pub(crate) struct Args {
     why_not: Option<String>,
 
     /// How to write the explanation
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t)]
+    format: PlainFormat,
 
     #[command(flatten)]
     log: log::LogArgs,
 }
 
 const EXAMPLE: &str = r#"Example: echo '{"tool_name": "shell", "tool_input": {"cmd": "ls"}}' | hookexec explain pre_tool_use --config hooks.yaml"#;
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// For programs
-    Json,
-}
 
 /// An event explained.
 #[derive(Debug, Serialize)]
@@ -126,7 +119,10 @@ impl Args {
         if let Moment::Native(call) = &moment {
             config = config.in_project(&call.project);
         }
-        let executor = config.executor_unrecorded()?;
+        let mut loaded = config.load()?.warned();
+        // An explanation is not a decision to record.
+        loaded.files.config.audit.clear();
+        let executor = loaded.executor()?;
         if let Some(wanted) = &self.why_not {
             return self.explain_one(&config, &executor, &moment, wanted);
         }
@@ -139,7 +135,8 @@ impl Args {
             let _ = runtime.run(executor.shutdown(PATIENCE));
         }
         let explained = explained(&executor, &moment, verdict);
-        self.print(&explained, || explain_text::event(&explained))
+        self.format.show(&explained, || explain_text::event(&explained))?;
+        Ok(Exit::Success)
     }
 
     /// Reads what happened, in our words or in an agent's.
@@ -185,18 +182,7 @@ impl Args {
             let message = format!("no hook is called `{wanted}`");
             return Err(CommandError::usage(message).hint(hint));
         }
-        self.print(&found, || explain_text::why_not(&found, moment))
-    }
-
-    fn print(
-        &self,
-        value: &impl Serialize,
-        text: impl FnOnce() -> String,
-    ) -> Result<Exit, CommandError> {
-        match self.format {
-            Format::Json => output::print_json(value)?,
-            Format::Text => output::print(&text())?,
-        }
+        self.format.show(&found, || explain_text::why_not(&found, moment))?;
         Ok(Exit::Success)
     }
 }

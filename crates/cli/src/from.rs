@@ -4,7 +4,6 @@
 //! So there is always an answer, in time and in the dialect: wrong arguments, a broken payload or
 //! configuration, a panic and a missed deadline are denials where the event decides.
 
-use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -18,6 +17,7 @@ use hookexec::{Event, Executor, Input};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
 
 use super::config::ConfigArgs;
+use super::error::{CommandError, warn};
 use super::exit::Exit;
 use super::run::Shown;
 use super::runtime::Runtime;
@@ -111,12 +111,10 @@ impl FromCall {
         let mut progress = Progress::default();
         let decided = runtime.run(async {
             let decide = self.decide(config, started, &mut progress, &standing);
-            tokio::time::timeout(self.within, decide).await
+            tokio::time::timeout(self.within, decide).await.unwrap_or_else(|_| Err(self.late()))
         });
         let problem = match decided {
-            Ok(Ok(Ok(()))) => None,
-            Ok(Ok(Err(problem))) => Some(problem),
-            Ok(Err(_)) => Some(self.late()),
+            Ok(problem) => problem.err(),
             Err(signal) => Some(signal.to_string()),
         };
         let exit = give(&self.answer(&mut progress, problem));
@@ -193,14 +191,12 @@ impl FromCall {
     /// what takes longer is a failure of the project's layer, and the hooks of the others run.
     async fn load(&self, config: ConfigArgs) -> Result<(Executor, Vec<String>), String> {
         let load = |config: ConfigArgs| {
-            let absent = RefCell::new(Vec::new());
-            let executor = config
-                .executor_telling(|absence| {
-                    absent.borrow_mut().push(format!("hookexec: {absence}"));
-                })
-                .map_err(|error| error.to_string())?;
-            Ok((executor, absent.into_inner()))
+            let loaded = config.load()?;
+            let absent = loaded.absences().map(|absence| format!("hookexec: {absence}")).collect();
+            loaded.failures().for_each(|failure| warn(&failure.to_string()));
+            Ok((loaded.executor()?, absent))
         };
+        let load = move |config| load(config).map_err(|error: CommandError| error.to_string());
         let all = config.clone();
         let loading = tokio::task::spawn_blocking(move || load(all));
         match tokio::time::timeout(self.within / 2, loading).await {

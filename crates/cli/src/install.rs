@@ -22,20 +22,15 @@ use super::settings::{self, Entry, Scope, Settings, store};
 
 /// Puts hookexec into the hook settings of coding agents
 ///
-/// Nothing else in the settings changes, and `hookexec uninstall` restores the file as it was.
+/// Only entries are added, one a line, and `hookexec uninstall` restores the file as it was.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec install claude-code codex --dry-run")]
 pub(crate) struct Args {
     #[command(flatten)]
     target: TargetArgs,
 
-    /// Prints the change as a diff
-    #[arg(long)]
-    diff: bool,
-
-    /// Only prints the change
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    change: ChangeArgs,
 
     /// How long the agents wait for an answer; hookexec answers in nine tenths of it [default: as
     /// installed, else 60]
@@ -58,6 +53,35 @@ pub(crate) struct TargetArgs {
     /// Whose settings
     #[arg(long, value_enum, default_value_t = Scope::User)]
     scope: Scope,
+}
+
+/// Whether a change is shown, and whether it is made.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ChangeArgs {
+    /// Prints the change as a diff
+    #[arg(long)]
+    diff: bool,
+
+    /// Only prints the change
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+impl ChangeArgs {
+    /// Shows a change if the user wants to see it, and returns whether to make it.
+    pub(crate) fn show(
+        &self,
+        path: &Path,
+        before: &str,
+        after: &str,
+    ) -> Result<bool, CommandError> {
+        if self.diff || self.dry_run {
+            let path = path.display().to_string();
+            let diff = similar::TextDiff::from_lines(before, after);
+            output::print(&diff.unified_diff().header(&path, &path).to_string())?;
+        }
+        Ok(!self.dry_run)
+    }
 }
 
 /// Where hookexec is installed.
@@ -113,7 +137,7 @@ impl Args {
                 Target::Plugin(file) => self.install_plugin(&file, &program)?,
             }
         }
-        if !self.dry_run {
+        if !self.change.dry_run {
             output::talk(LAYERS);
         }
         Ok(Exit::Success)
@@ -173,30 +197,37 @@ impl Args {
                 settings.agent
             ));
         }
-        if current.as_deref() == Some(new.as_str()) {
-            output::talk(&format!("{title}: already installed in {}\n", path.display()));
-            return Ok(());
+        if self.put(title, path, current.as_deref(), before.as_deref(), &new)? {
+            let events = counted(entries.len(), "event");
+            output::talk(&format!("{title}: installed in {} ({events})\n", path.display()));
+            if before.is_some() {
+                output::talk(&format!("  backup: {}\n", backup.before_path().display()));
+            }
+            output::talk(&format!("  next: {}\n", settings.layout.next_step));
         }
-        if self.diff || self.dry_run {
-            output::print(&diff(path, current.as_deref().unwrap_or_default(), &new))?;
-        }
-        if self.dry_run {
-            return Ok(());
-        }
-        backup
-            .keep(path, before.as_deref(), &new)
-            .map_err(|failed| unwritable(&failed.path, &failed.error))?;
-        store::write(path, current.as_deref(), &new).map_err(|error| unwritable(path, &error))?;
-        output::talk(&format!(
-            "{title}: installed in {} ({})\n",
-            path.display(),
-            counted(entries.len(), "event")
-        ));
-        if before.is_some() {
-            output::talk(&format!("  backup: {}\n", backup.before_path().display()));
-        }
-        output::talk(&format!("  next: {}\n", settings.then()));
         Ok(())
+    }
+
+    /// Writes a file with hookexec in it, and a backup of the text `before`; returns whether it did.
+    fn put(
+        &self,
+        title: &str,
+        path: &Path,
+        current: Option<&str>,
+        before: Option<&str>,
+        new: &str,
+    ) -> Result<bool, CommandError> {
+        if current == Some(new) {
+            output::talk(&format!("{title}: already installed in {}\n", path.display()));
+            return Ok(false);
+        }
+        if !self.change.show(path, current.unwrap_or_default(), new)? {
+            return Ok(false);
+        }
+        let backup = Backup::of(path).ok_or_else(no_home)?;
+        backup.keep(path, before, new).map_err(|failed| unwritable(&failed.path, &failed.error))?;
+        store::write(path, current, new).map_err(|error| unwritable(path, &error))?;
+        Ok(true)
     }
 
     fn install_plugin(&self, file: &PluginFile, program: &str) -> Result<(), CommandError> {
@@ -207,29 +238,15 @@ impl Args {
         }
         let new = PluginFile::text(program, within_of(self.timeout.unwrap_or(TIMEOUT)));
         let current = store::read(path).map_err(|error| unreadable(path, &error))?;
-        match &current {
-            Some(text) if *text == new => {
-                output::talk(&format!("{title}: already installed in {}\n", path.display()));
-                return Ok(());
-            }
-            Some(text) if !PluginFile::is_plugin(text) => {
-                let path = path.display();
-                return Err(CommandError::usage(format!("{path} is not hookexec's plugin"))
-                    .hint("move it to another name and try again"));
-            }
-            _ => {}
+        if current.as_ref().is_some_and(|text| *text != new && !PluginFile::is_plugin(text)) {
+            let path = path.display();
+            return Err(CommandError::usage(format!("{path} is not hookexec's plugin"))
+                .hint("move it to another name and try again"));
         }
-        if self.diff || self.dry_run {
-            output::print(&diff(path, current.as_deref().unwrap_or_default(), &new))?;
+        if self.put(title, path, current.as_deref(), None, &new)? {
+            output::talk(&format!("{title}: installed in {}\n", path.display()));
+            output::talk(&format!("  next: start {title} again\n"));
         }
-        if self.dry_run {
-            return Ok(());
-        }
-        let backup = Backup::of(path).ok_or_else(no_home)?;
-        backup.keep(path, None, &new).map_err(|failed| unwritable(&failed.path, &failed.error))?;
-        store::write(path, current.as_deref(), &new).map_err(|error| unwritable(path, &error))?;
-        output::talk(&format!("{title}: installed in {}\n", path.display()));
-        output::talk(&format!("  next: start {title} again\n"));
         Ok(())
     }
 
@@ -267,7 +284,7 @@ const LAYERS: &str = "A guard that the model must not change belongs in ~/.confi
 /// Returns the events that hooks are configured for; none if the files have errors.
 fn configured(configs: &[String]) -> Vec<Event> {
     let files: Vec<PathBuf> = configs.iter().map(PathBuf::from).collect();
-    match ConfigArgs::of_files(&files).load() {
+    match ConfigArgs::of_files(&files).load_to_show() {
         Ok(loaded) => loaded.config.hooks.iter().map(|hook| hook.event).collect(),
         Err(error) => {
             warn(&format!(
@@ -357,9 +374,9 @@ pub(crate) const TIMEOUT: u64 = 60;
 /// Returns how long `agent` waits at an event with `--timeout`, and within which time it gets its answer, in
 /// seconds.
 pub(crate) fn limits(agent: Agent, native: &NativeEvent, timeout: u64) -> (u64, u64) {
-    // Codex waits three seconds at most there, and warns at every start of a longer timeout.
-    let short = agent == Agent::Codex && ["SessionEnd", "Interrupt"].contains(&native.name);
-    let timeout = if short { timeout.min(3) } else { timeout };
+    let short = agent.settings().map_or(&[][..], |settings| settings.short_waits);
+    let short = short.iter().find(|(name, _)| *name == native.name);
+    let timeout = short.map_or(timeout, |(_, longest)| timeout.min(*longest));
     (timeout, within_of(timeout))
 }
 
@@ -399,12 +416,6 @@ pub(crate) fn program() -> Result<PathBuf, CommandError> {
 pub(crate) fn on_search_path(name: &str) -> Option<PathBuf> {
     let paths = std::env::var_os("PATH")?;
     std::env::split_paths(&paths).map(|directory| directory.join(name)).find(|it| is_program(it))
-}
-
-/// Returns the change of a file as a unified diff.
-pub(crate) fn diff(path: &Path, before: &str, after: &str) -> String {
-    let path = path.display().to_string();
-    similar::TextDiff::from_lines(before, after).unified_diff().header(&path, &path).to_string()
 }
 
 pub(crate) fn no_home() -> CommandError {

@@ -6,7 +6,7 @@ use hookexec::config::{Hook, HookSummary, Layer};
 use super::config::ConfigArgs;
 use super::error::CommandError;
 use super::exit::Exit;
-use super::output;
+use super::output::PlainFormat;
 use super::table::Table;
 
 /// Lists the configured hooks: for which event, what they match, what they run, where they stand
@@ -21,31 +21,20 @@ pub(crate) struct Args {
     config: ConfigArgs,
 
     /// How to write the list
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Format {
-    /// An aligned table
-    Text,
-    /// An array of objects
-    Json,
+    #[arg(long, value_enum, default_value_t)]
+    format: PlainFormat,
 }
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        let config = self.config.load()?.config;
+        let config = self.config.load_to_show()?.config;
         if config.files.is_empty() {
             return Err(CommandError::no_files());
         }
         let wanted = |hook: &&Hook| self.event.is_none_or(|event| hook.event == event);
         let rows: Vec<HookSummary<'_>> =
             config.hooks.iter().filter(wanted).map(HookSummary::of).collect();
-        match self.format {
-            Format::Json => output::print_json(&rows)?,
-            Format::Text => output::print(&table(&rows).text())?,
-        }
+        self.format.show(&rows, || table(&rows).text())?;
         Ok(Exit::Success)
     }
 }

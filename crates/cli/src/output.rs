@@ -20,13 +20,28 @@ pub(crate) enum Format {
     Markdown,
 }
 
-/// How findings are shown that no document repeats.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+/// How results are shown that no document repeats.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum PlainFormat {
-    /// Aligned, for people
+    /// For people
+    #[default]
     Text,
     /// JSON, for programs
     Json,
+}
+
+impl PlainFormat {
+    /// Writes `value` as JSON, or its text.
+    pub(crate) fn show(
+        self,
+        value: &impl serde::Serialize,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), CommandError> {
+        match self {
+            Self::Json => print_json(value),
+            Self::Text => print(&text()),
+        }
+    }
 }
 
 /// Writes `text`, which is for people, to stdout: without what a terminal would obey.

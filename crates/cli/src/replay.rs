@@ -14,9 +14,10 @@ use serde::Serialize;
 
 use super::error::{CommandError, warn};
 use super::exit::Exit;
+use super::output::{self, PlainFormat};
 use super::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
 use super::runtime::Runtime;
-use super::{config, decisions, output};
+use super::{config, decisions};
 
 /// How many examples of each change are shown.
 const EXAMPLES: usize = 3;
@@ -47,16 +48,8 @@ pub(crate) struct Args {
     cwd: Option<PathBuf>,
 
     /// How to write what changes
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Format {
-    /// For people: counts and examples
-    Text,
-    /// One object, for programs: counts and every change
-    Json,
+    #[arg(long, value_enum, default_value_t)]
+    format: PlainFormat,
 }
 
 /// Everything that came out.
@@ -131,10 +124,7 @@ impl Args {
             let hint = "inputs are recorded with `audit: { path: FILE, input: redacted }`";
             return Err(CommandError::data("no record could be replayed").hint(hint));
         }
-        match self.format {
-            Format::Text => output::print(&text(summary))?,
-            Format::Json => output::print_json(summary)?,
-        }
+        self.format.show(summary, || text(summary))?;
         let same = summary.changed == 0 && summary.unknown == 0;
         Ok(if same { Exit::Success } else { Exit::Negative })
     }

@@ -11,8 +11,9 @@ use super::connect::ConnectArgs;
 use super::error::{CommandError, warn};
 use super::exit::Exit;
 use super::from::FromArgs;
+use super::output::{self, PlainFormat};
 use super::runtime::{PATIENCE, Runtime};
-use super::{input, log, output, report};
+use super::{input, log, report};
 
 /// Runs the hooks of an event: its input on stdin, the verdict on stdout
 ///
@@ -37,7 +38,7 @@ pub(crate) struct Args {
     /// How to write the verdict [default: json]; with `--from`, `text` shows it on stderr beside the
     /// answer
     #[arg(long, value_enum, help_heading = "Output")]
-    format: Option<Format>,
+    format: Option<PlainFormat>,
 
     #[command(flatten)]
     log: log::LogArgs,
@@ -49,19 +50,11 @@ pub(crate) struct Args {
 
 const EXAMPLE: &str = r#"Example: echo '{"tool_name": "shell", "tool_input": {"cmd": "rm -rf /"}}' | hookexec run pre_tool_use"#;
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Format {
-    /// One line, for programs
-    Json,
-    /// For people
-    Text,
-}
-
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         if let Some(call) = self.from.call(self.event) {
             self.log.start();
-            let text = matches!(self.format, Some(Format::Text));
+            let text = matches!(self.format, Some(PlainFormat::Text));
             let shown = Shown { hooks: self.log.verbose(), verdict: text };
             return Ok(call.showing(shown).execute(&self.config));
         }
@@ -71,8 +64,8 @@ impl Args {
         if self.background { self.in_background(event) } else { self.dispatch(event) }
     }
 
-    fn format(&self) -> Format {
-        self.format.unwrap_or(Format::Json)
+    fn format(&self) -> PlainFormat {
+        self.format.unwrap_or(PlainFormat::Json)
     }
 
     /// Does what another `hookexec` had no time for.
@@ -80,7 +73,7 @@ impl Args {
         // Whoever ends the caller and its group is not to end these hooks.
         let _ = rustix::process::setsid();
         let input = input::parse("run", event, &input::read_stdin()?)?;
-        let executor = self.config.executor()?;
+        let executor = self.config.load()?.warned().executor()?;
         let runtime = Runtime::new()?;
         runtime.run(async {
             executor.start_background(event, &input);
@@ -100,15 +93,16 @@ impl Args {
         {
             return self.answer(&verdict, &[], Vec::new);
         }
-        let (executor, unavailable) = match self.format() {
-            Format::Json => (self.config.executor()?, Vec::new()),
-            Format::Text => {
-                let loaded = self.config.loaded()?;
+        let mut loaded = self.config.load()?;
+        let mut unavailable = Vec::new();
+        match self.format() {
+            PlainFormat::Json => loaded = loaded.warned(),
+            PlainFormat::Text => {
                 loaded.absences().for_each(|absence| warn(&absence));
-                let unavailable = loaded.failures().collect();
-                (loaded.executor()?, unavailable)
+                unavailable = loaded.failures().collect();
             }
-        };
+        }
+        let executor = loaded.executor()?;
         let input = input?;
         let not_run = || executor.explain(event, &input);
         if !executor.concerns(event, &input) {
@@ -144,8 +138,8 @@ impl Args {
             output::talk(&report::not_run(&not_run()));
         }
         match self.format() {
-            Format::Json => output::print_json_line(verdict)?,
-            Format::Text => {
+            PlainFormat::Json => output::print_json_line(verdict)?,
+            PlainFormat::Text => {
                 let text = report::verdict(verdict);
                 let told = |failure: &&Unavailable| text.contains(&failure.cause);
                 let others = unavailable.iter().filter(|failure| !told(failure));

@@ -34,7 +34,7 @@ impl Args {
     pub(crate) fn execute(self) -> Result<Exit, CommandError> {
         output::print_json(&match self.of {
             Of::Config => schema::config(),
-            Of::Cases => testing::schema(),
+            Of::Cases => testing::cases_schema(),
             Of::Input => schema::input(),
             Of::Output => schema::output(),
             Of::Verdict => schema::verdict(),

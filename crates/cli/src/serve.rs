@@ -3,17 +3,20 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::server::{Limits, Server, Socket, SocketError};
+use crate::server::{Limits, Loaded, Server, Socket, SocketError};
+use hookexec::config::Diagnostics;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use tokio::sync::oneshot;
 
-use super::config::ConfigArgs;
-use super::error::CommandError;
+use super::config::{self, ConfigArgs, not_too_deep};
+use super::error::{CommandError, warn};
 use super::exit::Exit;
 use super::log::LogArgs;
 use super::output;
 use super::runtime::{Runtime, Signals};
+
+type Loader = Box<dyn Fn() -> Result<Loaded, Diagnostics> + Send + Sync>;
 
 /// Answers JSON-RPC 2.0, one object a line, on stdin and stdout or at a Unix socket
 ///
@@ -39,7 +42,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         self.log.start();
-        let (project, load) = self.config.loader()?;
+        let (project, load) = (self.config.project()?, self.loader()?);
         let runtime = Runtime::new()?;
         runtime.block_on(async {
             let mut signals = Signals::listen()?;
@@ -66,6 +69,20 @@ impl Args {
             }
             Ok(Exit::Success)
         })?
+    }
+
+    /// Returns what loads the configuration any number of times.
+    fn loader(&self) -> Result<Loader, CommandError> {
+        not_too_deep()?;
+        let options = self.config.options()?;
+        Ok(Box::new(move || {
+            let loaded = config::Loaded::of(&options)?;
+            loaded.left_out().for_each(|file| warn(&file));
+            loaded.failures().for_each(|failure| warn(&failure.to_string()));
+            let files = loaded.files.config.files.clone();
+            let places = loaded.files.places(&options);
+            Ok(Loaded::new(loaded.build()?).with_files(files, places))
+        }))
     }
 
     async fn talk(&self, server: &Server) -> Result<(), CommandError> {

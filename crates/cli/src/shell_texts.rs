@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use hookexec::config::{Command, Diagnostic, Hook, InheritEnv};
 use hookexec::dialect::Dialect;
+use hookexec_agents::Agent;
 
 use super::scripts::{is_shell, plain_words};
 
@@ -13,45 +14,9 @@ use super::scripts::{is_shell, plain_words};
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The variables that shells and hookexec set themselves.
-const SET_BY_SHELLS: [&str; 22] = [
-    "PWD",
-    "OLDPWD",
-    "HOME",
-    "PATH",
-    "IFS",
-    "PPID",
-    "OPTARG",
-    "OPTIND",
-    "LINENO",
-    "RANDOM",
-    "SECONDS",
-    "REPLY",
-    "HOSTNAME",
-    "UID",
-    "EUID",
-    "SHELL",
-    "SHLVL",
-    "PIPESTATUS",
-    "FUNCNAME",
-    "_",
-    "USER",
-    "TMPDIR",
-];
-const SET_BY_HOOKEXEC: [&str; 5] = [
-    "HOOKEXEC_EVENT",
-    "HOOKEXEC_TOOL_NAME",
-    "HOOKEXEC_SESSION_ID",
-    "HOOKEXEC_CONFIG_DIR",
-    "HOOKEXEC_PROJECT_DIR",
-];
-/// The directories of projects, which the coding agents set.
-const SET_BY_AGENTS: [&str; 5] = [
-    "CLAUDE_PROJECT_DIR",
-    "CURSOR_PROJECT_DIR",
-    "FACTORY_PROJECT_DIR",
-    "GEMINI_PROJECT_DIR",
-    "QWEN_PROJECT_DIR",
-];
+const ALWAYS_SET: &str = "PWD OLDPWD HOME PATH IFS PPID OPTARG OPTIND LINENO RANDOM SECONDS REPLY \
+    HOSTNAME UID EUID SHELL SHLVL PIPESTATUS FUNCNAME _ USER TMPDIR HOOKEXEC_EVENT \
+    HOOKEXEC_TOOL_NAME HOOKEXEC_SESSION_ID HOOKEXEC_CONFIG_DIR HOOKEXEC_PROJECT_DIR";
 
 /// Checks the command texts of hooks, each text once.
 #[derive(Default)]
@@ -138,8 +103,8 @@ fn unset_variables(hook: &Hook, text: &str) -> Vec<Diagnostic> {
         let dialect = name == "CLAUDE_PROJECT_DIR" && hook.dialect == Some(Dialect::ClaudeCode);
         dialect
             || hook.env.contains_key(name)
-            || [&SET_BY_SHELLS[..], &SET_BY_HOOKEXEC].concat().contains(&name)
-            || inherited && (SET_BY_AGENTS.contains(&name) || std::env::var_os(name).is_some())
+            || ALWAYS_SET.split(' ').any(|known| known == name)
+            || inherited && (is_set_by_agent(name) || std::env::var_os(name).is_some())
             || is_named_without_dollar(text, name)
     };
     let problem = |name: &str| {
@@ -153,6 +118,11 @@ fn unset_variables(hook: &Hook, text: &str) -> Vec<Diagnostic> {
     };
     let needed: BTreeSet<&str> = needed_variables(text).into_iter().collect();
     needed.into_iter().filter(|name| !is_set(name)).map(problem).collect()
+}
+
+/// Returns whether coding agents set a variable: the directories of projects.
+fn is_set_by_agent(name: &str) -> bool {
+    Agent::all().any(|agent| agent.project_variable() == Some(name))
 }
 
 /// Returns whether a text may set a variable itself: it names it without a `$`.

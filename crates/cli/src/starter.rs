@@ -14,19 +14,6 @@ const LANGUAGES: [(&str, &str, &str); 5] = [
     ("go.mod", "Go", "go test ./..."),
 ];
 
-/// A file or directory that tells of an agent, and the agent.
-const AGENTS: [(&str, Agent); 9] = [
-    (".claude", Agent::ClaudeCode),
-    (".codex", Agent::Codex),
-    (".gemini", Agent::Gemini),
-    (".qwen", Agent::Qwen),
-    (".github/hooks", Agent::Copilot),
-    (".cursor", Agent::Cursor),
-    (".factory", Agent::Droid),
-    (".windsurf", Agent::Windsurf),
-    (".kiro", Agent::Kiro),
-];
-
 /// What a project is made of.
 pub(super) struct Found {
     git: bool,
@@ -45,8 +32,9 @@ impl Found {
                 languages.push((language, command));
             }
         }
-        let agents = AGENTS.iter().filter(|(place, _)| is_there(place)).map(|(_, agent)| *agent);
-        Self { git: is_there(".git"), languages, agents: agents.collect() }
+        let is_used =
+            |agent: &Agent| agent.settings().is_some_and(|it| is_there(it.in_project().0));
+        Self { git: is_there(".git"), languages, agents: Agent::all().filter(is_used).collect() }
     }
 
     /// Returns what holds in every project of the user, whatever this one is made of.
@@ -65,54 +53,12 @@ impl Found {
 
 /// Returns a hooks file: the user's own, or the project's.
 pub(super) fn hooks(found: &Found, is_users: bool) -> String {
-    let whose = if is_users { "Your hooks in every project" } else { "Hooks of this project" };
-    let mut text = format!("# {whose}");
-    text.push_str(
-        r#": `hookexec list` shows them, `hookexec test` runs their tests,
-# `hookexec explain EVENT < input.json` says why one ran or did not.
-#
-# To have an editor check this file, run `hookexec schema config > hooks.schema.json` and remove
-# one # below:
-## yaml-language-server: $schema=./hooks.schema.json
-
-# A log of what was decided; `hookexec log` reads it.
-# audit: { path: ~/.local/state/hookexec/audit.jsonl, input: redacted }
-
-hooks:
-  # Before a tool runs. A hook that exits with 2 denies, and what it says on stderr is the reason.
-  pre_tool_use:
-    - matcher: shell
-      hooks:
-        - name: no-recursive-rm
-          type: command
-          # A hook whose `when` does not hold is not started. This one looks for `rm` with -r, -R or
-          # --recursive anywhere among its arguments. A pattern over a command's text is a seat belt: it
-          # stops the accident, and not a model that hides the command in a script or a variable.
-          when:
-            any:
-              - field: tool_input.cmd
-                regex: &rm '(^|[\s;&|(`"''/\\])rm\s+([^;&|]*\s)?["'']?(-[a-zA-Z]*[rR]|--r)'
-              - { field: tool_input.command, regex: *rm }
-          command: echo "whole directories are removed by people" >&2; exit 2
-          on_error: block       # should the hook itself fail
-          side_effects: none    # it may run in tests and replays
-"#,
-    );
+    let mut text = include_str!("starter/hooks.yaml").to_owned();
+    if is_users {
+        text = text.replacen("Hooks of this project", "Your hooks in every project", 1);
+    }
     if found.git {
-        text.push_str(
-            r#"        - name: no-force-push
-          type: command
-          # `git ... push` with -f, --force (but not --force-with-lease) or a `+` before the branch.
-          when:
-            any:
-              - field: tool_input.cmd
-                regex: &push '(^|[\s;&|(`"''/\\])git\s([^;&|]*\s)?push\s([^;&|]*\s)?["'']?(-[a-zA-Z]*f|--force(\s|$|["'';&|)])|\+)'
-              - { field: tool_input.command, regex: *push }
-          command: echo "what others may have is not pushed over" >&2; exit 2
-          on_error: block
-          side_effects: none
-"#,
-        );
+        text.push_str(include_str!("starter/no-force-push.yaml"));
     }
     if !found.languages.is_empty() {
         text.push_str(
@@ -138,37 +84,9 @@ hooks:
 
 /// Returns the tests of that file: they reach all of it.
 pub(super) fn cases(found: &Found) -> String {
-    let mut text = r"# Tests of hooks.yaml: `hookexec test` runs them.
-#
-# To have an editor check this file, run `hookexec schema cases > cases.schema.json` and remove
-# one # below:
-## yaml-language-server: $schema=./cases.schema.json
-cases:
-  - name: removing a directory is denied
-    event: pre_tool_use
-    input: { tool_name: shell, tool_input: { cmd: rm -rf build } }
-    expect: { decision: deny, message: { regex: removed by people }, ran: [no-recursive-rm] }
-
-  - name: wherever its flags stand
-    event: pre_tool_use
-    input: { tool_name: shell, tool_input: { cmd: rm build --force --recursive } }
-    expect: { decision: deny, ran: [no-recursive-rm] }
-
-  - name: removing a file is no matter of ours
-    event: pre_tool_use
-    input: { tool_name: shell, tool_input: { cmd: rm notes.txt } }
-    expect: { decision: none, ran: [] }
-"
-    .to_owned();
+    let mut text = include_str!("starter/hooks.test.yaml").to_owned();
     if found.git {
-        text.push_str(
-            r"
-  - name: a forced push is denied
-    event: pre_tool_use
-    input: { tool_name: shell, tool_input: { cmd: git push --force } }
-    expect: { decision: deny, ran: [no-force-push] }
-",
-        );
+        text.push_str(include_str!("starter/no-force-push.test.yaml"));
     }
     if let Some((_, command)) = found.languages.first() {
         let _ = write!(

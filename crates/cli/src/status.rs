@@ -81,43 +81,32 @@ fn show(rows: &[Row]) -> Result<(), CommandError> {
 
 /// Returns what is installed; `None` for an agent that is not used here.
 fn row(agent: Agent, scope: Scope, project: &Path) -> Option<Row> {
-    if agent.plugin().is_some() {
-        return plugin_row(agent, scope, project);
-    }
-    let settings = Settings::of(agent, scope, project)?;
-    let text = store::read(&settings.path).map_err(|error| error.to_string());
-    let hooks = text.and_then(|text| {
-        let found = settings.installed(text.as_deref().unwrap_or("{}"));
-        found.map(|found| found.len()).map_err(|error| error.to_string())
-    });
-    let here = scope == Scope::User && settings.is_found();
-    let (hooks, error) = match hooks {
-        Ok(hooks) => (hooks, None),
-        Err(error) => (0, Some(error)),
+    let (path, found, hooks) = if let Some(settings) = Settings::of(agent, scope, project) {
+        let hooks = read(&settings.path).and_then(|text| {
+            let found = settings.installed(text.as_deref().unwrap_or("{}"));
+            found.map(|found| found.len()).map_err(|error| error.to_string())
+        });
+        let found = settings.is_found();
+        (settings.path, found, hooks)
+    } else {
+        let file = PluginFile::of(agent, scope, project)?;
+        let hooks = read(&file.path)
+            .map(|text| usize::from(text.is_some_and(|text| PluginFile::is_plugin(&text))));
+        let found = file.is_found();
+        (file.path, found, hooks)
     };
+    let here = scope == Scope::User && found;
+    let error = hooks.as_ref().err().cloned();
+    let hooks = hooks.unwrap_or_default();
     (hooks > 0 || error.is_some() || here).then(|| Row {
         agent: agent.name(),
         scope: scope.to_string(),
         hooks,
         error,
-        settings: settings.path,
+        settings: path,
     })
 }
 
-/// Returns whether an agent's plugin is installed.
-fn plugin_row(agent: Agent, scope: Scope, project: &Path) -> Option<Row> {
-    let file = PluginFile::of(agent, scope, project)?;
-    let text = store::read(&file.path).map_err(|error| error.to_string());
-    let (hooks, error) = match text {
-        Ok(text) => (usize::from(text.is_some_and(|text| PluginFile::is_plugin(&text))), None),
-        Err(error) => (0, Some(error)),
-    };
-    let here = scope == Scope::User && file.is_found();
-    (hooks > 0 || error.is_some() || here).then(|| Row {
-        agent: agent.name(),
-        scope: scope.to_string(),
-        hooks,
-        error,
-        settings: file.path,
-    })
+fn read(path: &Path) -> Result<Option<String>, String> {
+    store::read(path).map_err(|error| error.to_string())
 }

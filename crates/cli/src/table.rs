@@ -23,7 +23,7 @@ pub(crate) fn steps(steps: &[(String, String)]) -> String {
 }
 
 /// How wide a screen is.
-const SCREEN: usize = 80;
+pub(super) const SCREEN: usize = 80;
 /// The least that a wrapped column needs.
 const NARROWEST: usize = 28;
 
@@ -121,7 +121,7 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
 }
 
 /// Returns the lines of a text that is cut at blanks; a word that is too long stays whole.
-fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let line = lines.last().map_or(0, |line| line.chars().count());

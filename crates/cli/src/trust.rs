@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use hookexec::config::{Diagnostic, Diagnostics, Severity};
 use hookexec::load::{LoadOptions, Loaded, ProjectFile};
-use hookexec::trust::{CoveredHook, ScriptChange, Trust, TrustStore};
+use hookexec::trust::{Approval, CoveredHook, ScriptChange, Trust, TrustStore};
 use hookexec::{Executor, Registry};
 use serde::Serialize;
 
 use super::consent::ConsentArgs;
 use super::error::{CommandError, warn};
 use super::exit::Exit;
-use super::output;
+use super::output::{self, PlainFormat};
 use super::plain;
 
 /// Shows, approves or forgets the hooks files that a project brings along
@@ -55,8 +55,8 @@ enum Action {
     #[command(after_help = "Example: hookexec trust list --format json")]
     List {
         /// How to write the list
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
+        #[arg(long, value_enum, default_value_t)]
+        format: PlainFormat,
     },
 }
 
@@ -72,16 +72,7 @@ struct Target {
 
     /// How to write the answer
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
-}
-
-#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
-enum Format {
-    /// For people
-    #[default]
-    Text,
-    /// For programs
-    Json,
+    format: PlainFormat,
 }
 
 /// What is known of one hooks file.
@@ -137,23 +128,18 @@ fn show(target: &Target) -> Result<Exit, CommandError> {
     let rows: Vec<Row> =
         files.into_iter().map(row).chain(gone.into_iter().map(Row::gone)).collect();
     let all = rows.iter().all(|row| row.status == APPROVED);
-    match target.format {
-        Format::Json => output::print_json(&rows)?,
-        Format::Text => {
-            for row in &rows {
-                output::print(&row.text())?;
-            }
-            for row in rows.iter().filter(|row| row.status == GONE) {
-                output::talk(&format!(
-                    "restore {0}, or run `hookexec trust remove {0}` in a terminal\n",
-                    row.shown_path()
-                ));
-            }
-            if rows.iter().any(|row| row.status != APPROVED && row.status != GONE) {
-                output::talk(
-                    "review what is not approved, then run `hookexec trust add` in a terminal\n",
-                );
-            }
+    target.format.show(&rows, || rows.iter().map(Row::text).collect())?;
+    if target.format == PlainFormat::Text {
+        for row in rows.iter().filter(|row| row.status == GONE) {
+            output::talk(&format!(
+                "restore {0}, or run `hookexec trust remove {0}` in a terminal\n",
+                row.shown_path()
+            ));
+        }
+        if rows.iter().any(|row| row.status != APPROVED && row.status != GONE) {
+            output::talk(
+                "review what is not approved, then run `hookexec trust add` in a terminal\n",
+            );
         }
     }
     Ok(if all { Exit::Success } else { Exit::Negative })
@@ -168,12 +154,7 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
         let row = Row::of(file.clone(), &store);
         if row.status == APPROVED {
             store.remember(&file.bundle);
-            match target.format {
-                Format::Json => output::print_json(&row)?,
-                Format::Text => {
-                    output::print(&format!("{}: already approved\n", row.shown_path()))?;
-                }
-            }
+            target.format.show(&row, || format!("{}: already approved\n", row.shown_path()))?;
             continue;
         }
         let mut text = row.text();
@@ -188,10 +169,7 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
         file.trust = Trust::Approved;
         file.refused.clear();
         let row = Row::of(file, &store);
-        match target.format {
-            Format::Json => output::print_json(&row)?,
-            Format::Text => output::print(&row.text())?,
-        }
+        target.format.show(&row, || row.text())?;
     }
     Ok(Exit::Success)
 }
@@ -236,20 +214,15 @@ fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Success)
 }
 
-fn list(format: Format) -> Result<Exit, CommandError> {
+fn list(format: PlainFormat) -> Result<Exit, CommandError> {
     let approvals = store()?.approvals();
-    match format {
-        Format::Json => output::print_json(&approvals)?,
-        Format::Text => {
-            for approval in approvals {
-                let digest = approval.digest.get(..12).unwrap_or(&approval.digest);
-                output::print(&format!(
-                    "{digest}  {}\n",
-                    plain::line(&approval.path.to_string_lossy())
-                ))?;
-            }
-        }
-    }
+    format.show(&approvals, || {
+        let line = |approval: &Approval| {
+            let digest = approval.digest.get(..12).unwrap_or(&approval.digest);
+            format!("{digest}  {}\n", plain::line(&approval.path.to_string_lossy()))
+        };
+        approvals.iter().map(line).collect()
+    })?;
     Ok(Exit::Success)
 }
 

@@ -3,7 +3,7 @@
 use super::error::{CommandError, warn};
 use super::exit::Exit;
 use super::install::{
-    Target, TargetArgs, diff, no_home, own_home, uneditable, unreadable, unwritable,
+    ChangeArgs, Target, TargetArgs, no_home, own_home, uneditable, unreadable, unwritable,
 };
 use super::output;
 use super::settings::backup::{Backup, Before};
@@ -20,13 +20,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     target: TargetArgs,
 
-    /// Prints the change as a diff
-    #[arg(long)]
-    diff: bool,
-
-    /// Only prints the change
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    change: ChangeArgs,
 }
 
 impl Args {
@@ -61,10 +56,7 @@ impl Args {
         };
         let backup = Backup::of(path).ok_or_else(no_home)?;
         let new = self::without(settings, &backup, &current)?;
-        if self.diff || self.dry_run {
-            output::print(&diff(path, &current, new.as_deref().unwrap_or_default()))?;
-        }
-        if self.dry_run {
+        if !self.change.show(path, &current, new.as_deref().unwrap_or_default())? {
             return Ok(());
         }
         let written = match &new {
@@ -74,19 +66,17 @@ impl Args {
         written.map_err(|error| unwritable(path, &error))?;
         backup.forget();
         let left = new.as_deref().map(|text| settings.installed(text).unwrap_or_default());
-        for entry in left.into_iter().flatten() {
+        for command in left.into_iter().flatten() {
             warn(&format!(
                 "{}: `{}` was changed by hand and is still there; remove it by hand",
                 path.display(),
-                entry.command
+                command
             ));
         }
         output::talk(&format!("{title}: uninstalled from {}\n", path.display()));
         Ok(())
     }
-}
 
-impl Args {
     fn uninstall_plugin(&self, file: &PluginFile) -> Result<(), CommandError> {
         let (path, title) = (&file.path, file.agent.title());
         let current = store::read(path).map_err(|error| unreadable(path, &error))?;
@@ -100,10 +90,7 @@ impl Args {
             return Err(CommandError::usage(format!("{path} is not as `install` wrote it"))
                 .hint("remove it by hand"));
         }
-        if self.diff || self.dry_run {
-            output::print(&diff(path, &current, ""))?;
-        }
-        if self.dry_run {
+        if !self.change.show(path, &current, "")? {
             return Ok(());
         }
         store::remove(path, &current).map_err(|error| unwritable(path, &error))?;
@@ -132,5 +119,5 @@ fn without(
     }
     let kept = if let Before::Text(text) = &before { Some(text.as_str()) } else { None };
     let without = settings.without(current, kept).map_err(|error| uneditable(settings, &error))?;
-    Ok((kept.is_some() || !Settings::is_bare(&without)).then_some(without))
+    Ok((kept.is_some() || !settings.is_bare(&without)).then_some(without))
 }

@@ -1,9 +1,9 @@
 //! `protect_paths`: keeps tools away from files.
 
-mod expand;
 mod rules;
 mod targets;
 mod texts;
+mod wildcards;
 mod words;
 
 use std::collections::BTreeSet;
@@ -14,10 +14,10 @@ use crate::event::Event;
 use crate::handlers::builtin::BuiltinError;
 use crate::paths::{lexical, physical};
 use crate::wire::{Input, Output};
-use expand::{Expander, has_wildcard};
 use rules::{Access, Rules, RulesHere};
 use targets::Targets;
-use texts::{TOO_MANY, Unchecked, Wildcards};
+use texts::TOO_MANY;
+use wildcards::{Finder, has_wildcard};
 use words::UNKNOWN;
 
 pub(super) const PROTECT_PATHS: Shipped = Shipped {
@@ -89,24 +89,24 @@ impl Check<'_> {
         let bases = self.bases(&input.cwd, &targets)?;
         let guesses = if targets.strays { self.guesses() } else { BTreeSet::new() };
         checkable(&targets, bases.len() + guesses.len())?;
-        let mut expander = Expander::default();
-        for (text, wildcards) in targets.texts.iter() {
+        let mut finder = Finder::default();
+        for (text, dots) in targets.texts.iter() {
             let known = self.places(text, &bases).into_iter().map(|path| (path, targets.descends));
-            let strays = guessed(text, &guesses).into_iter().map(|path| (path, false));
-            for (path, descends) in known.chain(strays) {
+            // Everything in an unknown directory is too vague for a guess.
+            let rests = relative(text).filter(|rest| !rest.starts_with(['*', '?', '[']));
+            let unknown = rests.flat_map(|rest| at(&guesses, rest)).map(|path| (path, false));
+            for (path, descends) in known.chain(unknown) {
                 // A name may contain a `*` itself.
                 let mut meant = vec![PathBuf::from(&path)];
-                if wildcards > Wildcards::None && has_wildcard(&path) {
-                    let dots = wildcards == Wildcards::All;
-                    let found = expander.expand(&path, dots).map_err(|_| {
+                if has_wildcard(&path) {
+                    let found = finder.find(&path, dots).map_err(|_| {
                         format!("`{}` matches more files than can be checked", shown(text))
                     })?;
                     meant.extend(found);
                 }
-                for path in meant {
-                    if let Some(reason) = self.path(text, &path, access, descends)? {
-                        return Ok(Some(reason));
-                    }
+                let denied = meant.iter().find_map(|path| self.path(text, path, access, descends));
+                if denied.is_some() {
+                    return Ok(denied);
                 }
             }
         }
@@ -114,30 +114,22 @@ impl Check<'_> {
     }
 
     /// Returns why `path`, which `text` stands for, must not be touched.
-    fn path(
-        &self,
-        text: &str,
-        path: &Path,
-        access: Access,
-        descends: bool,
-    ) -> Result<Option<String>, BuiltinError> {
-        let name = || match lexical(path) {
-            place if place == Path::new(text) => format!("`{}`", shown(text)),
-            place => format!("`{}` (`{}`)", shown(text), place.display()),
+    fn path(&self, text: &str, path: &Path, access: Access, descends: bool) -> Option<String> {
+        let names = self.rules.names(path);
+        let (does, rule) = match self.rules.protecting(&names, access) {
+            Some(rule) => ("is", rule),
+            None if descends && path.is_dir() => {
+                ("holds what is", self.rules.protecting_below(&names, access)?)
+            }
+            None => return None,
         };
-        let Some(real) = physical(path) else {
-            let name = name();
-            return Err(
-                format!("{name} leads elsewhere in each process, so it can't be checked").into()
-            );
+        let place = lexical(path);
+        let place = if place == Path::new(text) {
+            String::new()
+        } else {
+            format!(" (`{}`)", place.display())
         };
-        let forms = [lexical(path), real];
-        if let Some(rule) = self.rules.protecting(&forms, access) {
-            return Ok(Some(format!("{} is protected by `{rule}`", name())));
-        }
-        let below =
-            (descends && path.is_dir()).then(|| self.rules.protecting_below(&forms, access));
-        Ok(below.flatten().map(|rule| format!("{} holds what is protected by `{rule}`", name())))
+        Some(format!("`{}`{place} {does} protected by `{rule}`", shown(text)))
     }
 
     /// Returns the directories that a relative path may start from: the agent's, and every one that
@@ -149,15 +141,10 @@ impl Check<'_> {
         let mut fresh = bases.clone();
         while !fresh.is_empty() {
             checkable(targets, bases.len())?;
-            let found: BTreeSet<PathBuf> = targets
-                .texts
-                .iter()
-                .filter(|(text, _)| !has_wildcard(text))
-                .flat_map(|(text, _)| self.places(text, &fresh))
-                .map(PathBuf::from)
-                .filter(|path| path.is_dir())
-                .filter_map(|path| physical(&path))
-                .collect();
+            let texts = targets.texts.iter().filter(|(text, _)| !has_wildcard(text));
+            let places = texts.flat_map(|(text, _)| self.places(text, &fresh)).map(PathBuf::from);
+            let found: BTreeSet<PathBuf> =
+                places.filter(|path| path.is_dir()).map(|path| physical(&path)).collect();
             fresh = found.difference(&bases).cloned().collect();
             bases.extend(fresh.iter().cloned());
             if bases.len() > MOST_BASES {
@@ -170,72 +157,46 @@ impl Check<'_> {
     /// Returns where a path may start from when the call does not tell: home, and every directory
     /// on the way to what is protected.
     fn guesses(&self) -> BTreeSet<PathBuf> {
-        let home = self.surroundings.home().map(Path::to_owned);
-        self.rules.above().map(Path::to_owned).chain(home).collect()
+        self.rules.above().chain(self.surroundings.home()).map(Path::to_owned).collect()
     }
 
     /// Returns the absolute paths that `text` may stand for, wildcards still in them.
     fn places(&self, text: &str, bases: &BTreeSet<PathBuf>) -> Vec<String> {
-        let at_bases = |rest: &str| at(bases, rest);
-        if let Some(rest) = text.strip_prefix('~') {
-            let (user, rest) = rest.split_once('/').unwrap_or((rest, ""));
-            let mut places: Vec<String> =
-                self.home(user).iter().map(|home| format!("{}/{rest}", home.display())).collect();
-            // A tool that does not know `~` takes it for a name.
-            places.extend(at_bases(text));
-            return places;
-        }
         if text.starts_with('/') {
             return vec![text.to_owned()];
         }
-        from_unknown(text).iter().flat_map(|rest| at(bases, rest)).collect()
-    }
-
-    /// Returns the home directories that `~user` may stand for.
-    fn home(&self, user: &str) -> Vec<PathBuf> {
-        let home = self.surroundings.home().map(Path::to_owned);
-        match user {
-            "" => home.into_iter().collect(),
-            "root" => vec!["/root".into()],
-            user => {
-                let known = self.surroundings.var("USER").is_some_and(|name| name == user);
-                let beside = home.as_deref().and_then(Path::parent).map(|homes| homes.join(user));
-                home.filter(|_| known).into_iter().chain(beside).collect()
-            }
-        }
+        let Some(rest) = text.strip_prefix('~') else {
+            return relative(text).flat_map(|rest| at(bases, rest)).collect();
+        };
+        let (user, rest) = rest.split_once('/').unwrap_or((rest, ""));
+        let home = match (user, self.surroundings.home()) {
+            ("", home) => home.map(Path::to_owned),
+            ("root", _) => Some("/root".into()),
+            (user, home) => home.and_then(Path::parent).map(|homes| homes.join(user)),
+        };
+        let homes = home.into_iter().collect();
+        // A tool that does not know `~` takes it for a name.
+        at(&homes, rest).chain(at(bases, text)).collect()
     }
 }
 
-fn checkable(targets: &Targets, bases: usize) -> Result<(), Unchecked> {
-    if targets.texts.len().saturating_mul(bases) > MOST_PATHS { Err(TOO_MANY) } else { Ok(()) }
+fn checkable(targets: &Targets, bases: usize) -> Result<(), BuiltinError> {
+    let paths = targets.texts.len().saturating_mul(bases);
+    if paths > MOST_PATHS { Err(TOO_MANY.into()) } else { Ok(()) }
 }
 
-/// Returns the absolute paths that `text`, if it is a relative one, stands for in unknown places.
-fn guessed(text: &str, guesses: &BTreeSet<PathBuf>) -> Vec<String> {
-    if text.starts_with(['/', '~']) {
-        return Vec::new();
-    }
-    let rests = from_unknown(text);
-    // Everything in an unknown place is no guess.
-    let rests = rests.iter().filter(|rest| !rest.starts_with(['*', '?', '[']));
-    rests.flat_map(|rest| at(guesses, rest)).collect()
-}
-
-/// Returns what to look for in a directory: of a word that begins with what only the shell knows,
-/// the rest may lie in any that is known, or end a name there.
-fn from_unknown(text: &str) -> Vec<&str> {
+/// Returns what to look for in a directory when `text` is a relative path. The rest of a word that
+/// begins with what only the shell knows may lie in any directory, or end a name there.
+fn relative(text: &str) -> impl Iterator<Item = &str> {
     let rest = text.trim_start_matches([UNKNOWN, '/']);
-    if rest.is_empty() {
-        Vec::new()
-    } else if text.starts_with(UNKNOWN) && text.trim_start_matches(UNKNOWN) == rest {
-        vec![rest, text]
-    } else {
-        vec![rest]
-    }
+    let is_end = text.starts_with(UNKNOWN) && text.trim_start_matches(UNKNOWN) == rest;
+    let whole = is_end.then_some(text);
+    let relative = !rest.is_empty() && !text.starts_with(['/', '~']);
+    std::iter::once(rest).chain(whole).filter(move |_| relative)
 }
 
-fn at(bases: &BTreeSet<PathBuf>, rest: &str) -> Vec<String> {
-    bases.iter().map(|base| format!("{}/{rest}", base.display())).collect()
+fn at<'b>(bases: &'b BTreeSet<PathBuf>, rest: &'b str) -> impl Iterator<Item = String> {
+    bases.iter().map(move |base| format!("{}/{rest}", base.display()))
 }
 
 /// Returns a text for people: what only the shell knows is a `*` to them.

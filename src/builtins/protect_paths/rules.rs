@@ -61,8 +61,7 @@ impl Rules {
 
     /// Returns the rules as they are on this machine now.
     pub(super) fn here(&self) -> RulesHere<'_> {
-        let real = |rule: &Rule| rule.root.as_deref().and_then(physical);
-        let roots = self.protected.iter().map(real).collect();
+        let roots = self.protected.iter().map(|rule| rule.root.as_deref().map(physical)).collect();
         RulesHere { rules: self, roots }
     }
 }
@@ -74,51 +73,44 @@ pub(super) struct RulesHere<'r> {
 }
 
 impl RulesHere<'_> {
-    /// Returns the rule that protects one of the `forms` of a path from `access`. A path is protected
-    /// when it or a directory it is in matches.
-    pub(super) fn protecting(&self, forms: &[PathBuf], access: Access) -> Option<&str> {
-        forms.iter().find_map(|path| self.protecting_plain(path, access))
-    }
-
-    fn protecting_plain(&self, path: &Path, access: Access) -> Option<&str> {
-        if let Some(rule) = self.matching(path, access) {
-            return Some(rule);
-        }
+    /// Returns the names of the file that `path` leads to.
+    pub(super) fn names(&self, path: &Path) -> Vec<PathBuf> {
+        let mut names = vec![lexical(path), physical(path)];
+        names.dedup();
         // `~/.ssh` may be a link itself: what it leads to is protected under its own name, too.
-        for (rule, root) in self.rules.protected.iter().zip(&self.roots) {
-            let (Some(written), Some(real)) = (&rule.root, root) else { continue };
-            if written != real
-                && let Ok(rest) = path.strip_prefix(real)
-                && let Some(rule) = self.matching(&lexical(&written.join(rest)), access)
+        for (rule, real) in self.rules.protected.iter().zip(&self.roots) {
+            if let (Some(written), Some(real)) = (&rule.root, real)
+                && written != real
             {
-                return Some(rule);
+                let below = names.iter().filter_map(|name| name.strip_prefix(real).ok());
+                let below: Vec<_> = below.map(|rest| lexical(&written.join(rest))).collect();
+                names.extend(below);
             }
         }
-        None
+        names
     }
 
-    fn matching(&self, path: &Path, access: Access) -> Option<&str> {
-        if path.ancestors().any(|path| self.rules.excepting.is_match(path)) {
-            return None;
-        }
-        path.ancestors().find_map(|path| {
-            let rules = self.rules.protecting.matches(path);
-            rules.into_iter().map(|index| &self.rules.protected[index]).find_map(|rule| {
-                let hits = rule.from.reads && access.reads || rule.from.writes && access.writes;
-                hits.then_some(rule.written.as_str())
-            })
-        })
+    /// Returns the rule that protects one of the `names` of a file from `access`. A path is protected
+    /// when it or a directory it is in matches.
+    pub(super) fn protecting(&self, names: &[PathBuf], access: Access) -> Option<&str> {
+        let rules = self.rules;
+        let matching = |path: &Path| {
+            let found = rules.protecting.matches(path).into_iter();
+            found.map(|index| &rules.protected[index]).find_map(|rule| rule.against(access))
+        };
+        let excepted = |path: &Path| path.ancestors().any(|path| rules.excepting.is_match(path));
+        let mut found =
+            names.iter().filter_map(|path| Some((path, path.ancestors().find_map(matching)?)));
+        found.find(|(path, _)| !excepted(path)).map(|(_, rule)| rule)
     }
 
     /// Returns the rule that protects something below a directory. Only rules that say where what they
     /// protect lies can tell.
-    pub(super) fn protecting_below(&self, forms: &[PathBuf], access: Access) -> Option<&str> {
+    pub(super) fn protecting_below(&self, names: &[PathBuf], access: Access) -> Option<&str> {
         self.rules.protected.iter().zip(&self.roots).find_map(|(rule, real)| {
-            let hits = rule.from.reads && access.reads || rule.from.writes && access.writes;
-            let below = |root: &Path| forms.iter().any(|form| root.starts_with(form));
-            let inside =
-                rule.root.as_deref().is_some_and(below) || real.as_deref().is_some_and(below);
-            (hits && inside).then_some(rule.written.as_str())
+            let mut roots = rule.root.iter().chain(real);
+            let inside = roots.any(|root| names.iter().any(|name| root.starts_with(name)));
+            rule.against(access).filter(|_| inside)
         })
     }
 
@@ -126,6 +118,14 @@ impl RulesHere<'_> {
     pub(super) fn above(&self) -> impl Iterator<Item = &Path> {
         let roots = self.rules.protected.iter().filter_map(|rule| rule.root.as_deref());
         roots.flat_map(|root| root.ancestors().skip(1))
+    }
+}
+
+impl Rule {
+    /// Returns the rule as it is written, when it protects from `access`.
+    fn against(&self, access: Access) -> Option<&str> {
+        let hits = self.from.reads && access.reads || self.from.writes && access.writes;
+        hits.then_some(self.written.as_str())
     }
 }
 
@@ -175,5 +175,5 @@ fn compile(glob: &str, case_insensitive: bool) -> Result<globset::Glob, String> 
 }
 
 fn bad(arg: &str, error: &str) -> String {
-    format!("`{arg}` is no glob: {error}")
+    format!("`{arg}` is not a valid glob: {error}")
 }

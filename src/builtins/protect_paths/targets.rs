@@ -1,16 +1,17 @@
 //! What in a tool's arguments may be a path.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
-use super::texts::{Texts, Wildcards};
-use super::words::{self, Environment, UNKNOWN};
+use super::texts::Texts;
+use super::words::{self, UNKNOWN, Values};
 use crate::builtins::tool;
 use crate::handlers::builtin::BuiltinError;
-use crate::tools::patch;
-use crate::tools::{Role, Roles, role_by_name};
+use crate::tools::{Role, Roles, patch, role_by_name};
 use crate::wire::{Input, JsonObject};
 
-/// How long the texts of a call that are looked at may be together.
+/// How long the texts of a call that are read may be together.
 const LONGEST: usize = 64 << 10;
 /// Programs that go through a directory and all below it, beside all `...tar` and `7z...`.
 const DESCENDING: [&str; 23] = [
@@ -25,40 +26,43 @@ const DESCENDING_TOOLS: [&str; 9] =
     ["grep", "search", "delete", "remove", "move", "rename", "copy", "archive", "zip"];
 
 /// The texts of one call that may be paths.
-#[derive(Debug)]
 pub(super) struct Targets {
-    /// The texts; wildcards, `~` and what only a shell would know still in them.
+    /// The texts; wildcards, `~` and what only a shell knows still in them.
     pub(super) texts: Texts,
     /// Whether what lies below a directory is touched with it.
     pub(super) descends: bool,
-    /// Whether the call may go to a directory that can't be told from it.
+    /// Whether the call may go to a directory that only a shell knows.
     pub(super) strays: bool,
 }
 
 impl Targets {
-    pub(super) fn of(input: &Input, environment: Environment<'_>) -> Result<Self, BuiltinError> {
+    pub(super) fn of(
+        input: &Input,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, BuiltinError> {
         let kinds = tool::kinds(input);
-        let mut collector = Collector {
+        let mut found = Collector {
             roles: Roles::of(input.tool(), &kinds),
             shell: kinds.iter().any(|kind| kind == "shell"),
-            words: Texts::default(),
-            paths: Texts::default(),
+            words: BTreeSet::new(),
+            paths: BTreeSet::new(),
             length: 0,
             command: false,
-            environment,
         };
         if let Some(arguments) = &input.tool_input {
-            collector.object(arguments)?;
+            found.object(arguments)?;
         }
-        let Collector { words, paths, command, .. } = collector;
-        let dotglob = words.iter().any(|(word, _)| word.contains("glob"));
+        let Collector { words, paths, command, .. } = found;
+        let set = words::assignments(&words);
+        let values = |name: &str| {
+            let set = set.iter().filter(|(known, _)| known == name);
+            set.map(|(_, value)| value.clone()).chain(environment(name)).collect()
+        };
         let mut texts = Texts::default();
-        for (text, wildcards) in words.iter() {
-            texts.add_pieces(text, if dotglob { Wildcards::All } else { wildcards })?;
-        }
-        for (text, wildcards) in paths.iter() {
-            texts.add_pieces(text, wildcards)?;
-        }
+        // `shopt -s dotglob`, `setopt globdots`.
+        let dots = words.iter().any(|word| word.contains("glob"));
+        words.iter().try_for_each(|word| add(word, &values, dots, &mut texts))?;
+        paths.iter().try_for_each(|path| add(path, &values, true, &mut texts))?;
         let tool = input.tool().to_lowercase();
         let by_name = DESCENDING_TOOLS.iter().any(|part| tool.contains(part));
         let strays = texts.iter().any(|(text, _)| strays(text));
@@ -66,78 +70,73 @@ impl Targets {
     }
 }
 
-struct Collector<'v> {
+/// Adds everything that `text` may mean.
+fn add(text: &str, values: Values<'_>, dots: bool, texts: &mut Texts) -> Result<(), BuiltinError> {
+    texts.add_pieces(text, dots)?;
+    for version in words::versions(text, values) {
+        texts.add_pieces(&version, dots)?;
+        texts.add_pieces(&words::without_braces(&version), dots)?;
+    }
+    Ok(())
+}
+
+/// The arguments of one call, read by their roles.
+struct Collector {
     roles: Roles,
     /// Whether the tool runs commands: then every argument may be a part of one.
     shell: bool,
-    words: Texts,
-    paths: Texts,
+    words: BTreeSet<String>,
+    paths: BTreeSet<String>,
     length: usize,
-    /// Whether something of it is surely run.
+    /// Whether a command is among the arguments.
     command: bool,
-    environment: Environment<'v>,
 }
 
-impl Collector<'_> {
-    fn object(&mut self, object: &JsonObject) -> Result<(), BuiltinError> {
+impl Collector {
+    fn object(&mut self, object: &JsonObject) -> Result<(), String> {
         for (key, value) in object {
-            self.paths.add(key, Wildcards::All)?;
-            self.collect(key, value)?;
+            self.paths.insert(key.clone());
+            self.value(key, value)?;
         }
         Ok(())
     }
 
-    fn collect(&mut self, key: &str, value: &Value) -> Result<(), BuiltinError> {
+    fn value(&mut self, key: &str, value: &Value) -> Result<(), String> {
         match value {
             Value::String(text) => self.text(key, text),
-            Value::Array(items) => items.iter().try_for_each(|item| self.collect(key, item)),
+            Value::Array(items) => items.iter().try_for_each(|item| self.value(key, item)),
             Value::Object(object) => self.object(object),
             Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
         }
     }
 
-    fn role(&self, key: &str) -> Option<Role> {
+    fn text(&mut self, key: &str, text: &str) -> Result<(), String> {
         let listed = self.roles.get(key).map(|(role, _)| role);
         let otherwise = || if self.shell { Some(Role::Command) } else { role_by_name(key) };
-        listed.or_else(otherwise)
-    }
-
-    fn text(&mut self, key: &str, text: &str) -> Result<(), BuiltinError> {
-        let role = self.role(key);
-        match role {
-            Some(Role::Content | Role::Old | Role::New) => return Ok(()),
-            Some(Role::Patch) => {
-                let files = patch::files(text);
-                for file in &files {
-                    self.paths.add(file, Wildcards::None)?;
-                }
-                if !files.is_empty() {
-                    return Ok(());
-                }
-            }
-            _ => {}
+        let role = listed.or_else(otherwise);
+        let files = if role == Some(Role::Patch) { patch::files(text) } else { Vec::new() };
+        if matches!(role, Some(Role::Content | Role::Old | Role::New)) || !files.is_empty() {
+            self.paths.extend(files);
+            return Ok(());
         }
         self.length += text.len();
         if self.length > LONGEST {
-            let limit = LONGEST >> 10;
-            return Err(format!("`{key}` is too long to be checked ({limit} KiB)").into());
+            return Err(format!("`{key}` is too long to be checked ({} KiB)", LONGEST >> 10));
         }
-        if matches!(role, Some(Role::Command | Role::Words)) {
-            self.command = true;
-            return Ok(words::words(text, self.environment, &mut self.words)?);
-        }
+        let is_command = matches!(role, Some(Role::Command | Role::Words));
+        self.command |= is_command;
         if role.is_none()
             && text.trim_start().starts_with(['{', '['])
             && let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
         {
-            return self.collect(key, &value);
+            return self.value(key, &value);
         }
-        for line in text.lines() {
-            words::written_out(line.trim(), self.environment, Wildcards::All, &mut self.paths)?;
+        if !is_command {
+            self.paths.extend(text.lines().map(|line| line.trim().to_owned()));
         }
         // What a tool does with an argument that the table does not have can't be told.
-        if matches!(role, None | Some(Role::Patch | Role::Edits)) {
-            words::words(text, self.environment, &mut self.words)?;
+        if is_command || matches!(role, None | Some(Role::Patch | Role::Edits)) {
+            words::add_words(text, &mut self.words);
         }
         Ok(())
     }
@@ -149,14 +148,14 @@ fn strays(text: &str) -> bool {
 }
 
 /// Returns whether a command goes through directories.
-fn descends(words: &Texts) -> bool {
-    let copies = words.iter().any(|(word, _)| word == "cp");
-    words.iter().any(|(word, _)| {
+fn descends(words: &BTreeSet<String>) -> bool {
+    let copies = words.contains("cp");
+    words.iter().any(|word| {
         let last = |separator: char| word.rsplit(separator).next().unwrap_or(word);
         let program = last('/');
-        let cluster = word.strip_prefix('-').filter(|letters| {
-            letters.len() <= 8 && letters.chars().all(|letter| letter.is_ascii_alphabetic())
-        });
+        let is_letter = |letter: char| letter.is_ascii_alphabetic();
+        let cluster =
+            word.strip_prefix('-').filter(|it| it.len() <= 8 && it.chars().all(is_letter));
         DESCENDING.contains(&program)
             || DESCENDING_FUNCTIONS.contains(&last('.'))
             || program.strip_suffix("tar").is_some_and(|kind| !kind.contains('.'))

@@ -1,15 +1,14 @@
-//! The texts of one call, bounded.
+//! The texts of one call that may be paths, bounded.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::paths::lexical;
 
-/// How many texts of one call are looked at.
-const MOST: usize = 100_000;
-/// How many bytes they may have together.
+/// How many bytes the texts of one call may have together, each with its share of the map.
 const MOST_BYTES: usize = 16 << 20;
-/// The longest path the system takes.
+const SHARE: usize = 128;
+/// The longest path that the system takes.
 const LONGEST: usize = 4096;
 /// What may stand right before or behind a path within a word.
 const JOINTS: [char; 17] =
@@ -22,118 +21,98 @@ pub(super) struct Unchecked(pub(super) &'static str);
 
 pub(super) const TOO_MANY: Unchecked = Unchecked("the call names more paths than can be checked");
 
-/// What a wildcard in a text matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Wildcards {
-    /// Itself only.
-    None,
-    /// Names that do not begin with a dot, as in a shell.
-    Visible,
-    /// All names.
-    All,
-}
-
-/// Texts, each once, in order.
+/// Texts, each once, in order, with whether its wildcards match names that begin with a dot.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
-    found: BTreeMap<String, Wildcards>,
+    found: BTreeMap<String, bool>,
     bytes: usize,
 }
 
 impl Texts {
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, Wildcards)> {
-        self.found.iter().map(|(text, wildcards)| (text.as_str(), *wildcards))
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.found.iter().map(|(text, dots)| (text.as_str(), *dots))
     }
 
     pub(super) fn len(&self) -> usize {
         self.found.len()
     }
 
-    pub(super) fn add(&mut self, text: &str, wildcards: Wildcards) -> Result<(), Unchecked> {
-        if let Some(known) = self.found.get_mut(text) {
-            *known = wildcards.max(*known);
-            return Ok(());
-        }
-        self.bytes += text.len();
-        if self.found.len() == MOST || self.bytes > MOST_BYTES {
-            return Err(TOO_MANY);
-        }
-        self.found.insert(text.to_owned(), wildcards);
-        Ok(())
-    }
-
     /// Adds `text` and every part of it that may be a path of its own: `--file=x`, `host:x`, `@x`,
     /// `-fx`, `open("x")`, `file://host/x`.
-    pub(super) fn add_pieces(&mut self, text: &str, wildcards: Wildcards) -> Result<(), Unchecked> {
+    pub(super) fn add_pieces(&mut self, text: &str, dots: bool) -> Result<(), Unchecked> {
         let decoded = text.contains('%').then(|| percent_decoded(text));
         for text in std::iter::once(text).chain(decoded.as_deref()) {
-            self.add_piece(text, wildcards)?;
-            for piece in text.split(JOINTS) {
-                self.add_piece(piece, wildcards)?;
-            }
-            for (at, joint) in text.match_indices(JOINTS).take(64) {
-                self.add_piece(&text[at + joint.len()..], wildcards)?;
+            let behind = text.match_indices(JOINTS).take(64);
+            let behind = behind.map(|(at, joint)| &text[at + joint.len()..]);
+            for piece in std::iter::once(text).chain(text.split(JOINTS)).chain(behind) {
+                self.add(piece, dots)?;
+                if piece.starts_with('-') {
+                    // The value of a short option may stand right behind it.
+                    for (at, _) in piece.char_indices().skip(1).take(4) {
+                        self.add(&piece[at..], dots)?;
+                    }
+                }
+                if let Some((_, path)) = piece.strip_prefix("//").and_then(|it| it.split_once('/'))
+                {
+                    self.add(&format!("/{path}"), dots)?;
+                }
             }
         }
         Ok(())
     }
 
-    fn add_piece(&mut self, piece: &str, wildcards: Wildcards) -> Result<(), Unchecked> {
-        if piece.is_empty() {
+    fn add(&mut self, text: &str, dots: bool) -> Result<(), Unchecked> {
+        let short;
+        let text = if text.len() > LONGEST {
+            // A tool may shorten a path before the system sees it, and a pattern may match a short one.
+            let plain = lexical(Path::new(text)).to_string_lossy().into_owned();
+            short = simplified(if text.starts_with('/') { &plain } else { &plain[1..] });
+            &short
+        } else {
+            text
+        };
+        if text.is_empty() || text.bytes().filter(|byte| *byte != b'*').count() > LONGEST {
             return Ok(());
         }
-        if piece.len() > LONGEST {
-            // A tool may shorten a path before the system sees it, and a pattern may match a short one.
-            let short = lexical(Path::new(piece));
-            let short = shortened(&short.to_string_lossy());
-            if short.bytes().filter(|byte| *byte != b'*').count() > LONGEST {
-                return Ok(());
-            }
-            self.add(if piece.starts_with('/') { &short } else { &short[1..] }, wildcards)?;
+        if let Some(known) = self.found.get_mut(text) {
+            *known |= dots;
+            return Ok(());
         }
-        self.add(piece, wildcards)?;
-        if piece.starts_with('-') {
-            // The value of a short option may stand right behind it, and so may a variable's default.
-            for (at, _) in piece.char_indices().skip(1).take(4) {
-                self.add(&piece[at..], wildcards)?;
-            }
+        self.bytes += text.len() + SHARE;
+        if self.bytes > MOST_BYTES {
+            return Err(TOO_MANY);
         }
-        if let Some((scheme, address)) = piece.split_at_checked("file:".len())
-            && scheme.eq_ignore_ascii_case("file:")
-        {
-            self.add(address, wildcards)?;
-            if let Some(at) = address.strip_prefix("//").and_then(|host| host.find('/')) {
-                self.add(&address[at + 2..], wildcards)?;
-            }
-        }
+        self.found.insert(text.to_owned(), dots);
         Ok(())
     }
 }
 
-/// Returns a pattern that matches what `pattern` does: a set matches any letter, and many `*` are two.
-fn shortened(pattern: &str) -> String {
-    let mut short = String::new();
+/// Returns a pattern that matches at least what `pattern` does: a set such as `[a-z]` becomes `?`,
+/// and more than two `*` become two.
+pub(super) fn simplified(pattern: &str) -> String {
+    let mut simple = String::new();
     let mut rest = pattern;
+    let behind_sets = pattern.rfind(']').map_or(pattern.len(), |last| pattern.len() - last);
     while let Some(letter) = rest.chars().next() {
-        let mut ends = rest.char_indices().skip(2).filter(|(_, end)| *end == ']');
-        let set = if letter == '[' && rest.contains(']') { ends.next() } else { None };
+        let part = rest.char_indices().take_while(|(_, letter)| *letter != '/');
+        let mut ends = part.skip(2).filter(|(_, end)| *end == ']');
+        let is_set = letter == '[' && rest.len() > behind_sets;
+        let set = if is_set { ends.next() } else { None };
         rest = &rest[set.map_or(letter.len_utf8(), |(end, _)| end + 1)..];
-        if letter != '*' || !short.ends_with("**") {
-            short.push(if set.is_some() { '?' } else { letter });
+        if letter != '*' || !simple.ends_with("**") {
+            simple.push(if set.is_some() { '?' } else { letter });
         }
     }
-    short
+    simple
 }
 
 fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let code = (*first == b'%').then(|| after.get(..2)).flatten();
-        let code =
-            code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
-        bytes.push(code.unwrap_or(*first));
-        rest = if code.is_some() { &after[2..] } else { after };
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let code = part.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
+        bytes.push(code.unwrap_or(b'%'));
+        bytes.extend(&part.as_bytes()[if code.is_some() { 2 } else { 0 }..]);
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -117,7 +117,7 @@ fn copilot_trust(settings: &Settings, project: &Path) -> Option<Finding> {
     }
     let config = settings.user_directory()?.join("config.json");
     let text = store::read(&config).ok().flatten().unwrap_or_default();
-    let folders = text::strings(&text, &["trusted_folders"]);
+    let folders = text::strings(&text, "/trusted_folders");
     let real = project.canonicalize().unwrap_or_else(|_| project.to_owned());
     // Folders in a trusted one are trusted as well.
     let trusted =
@@ -406,9 +406,8 @@ fn switched_off(all: &[(Scope, Settings)]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (scope, settings) in all {
         let mut paths = vec![settings.path.clone()];
-        if settings.agent == Agent::ClaudeCode && *scope == Scope::Project {
-            paths.push(settings.path.with_file_name("settings.local.json"));
-        }
+        let local = settings.layout.local_file.filter(|_| *scope == Scope::Project);
+        paths.extend(local.map(|file| settings.path.with_file_name(file)));
         for path in paths {
             let text = store::read(&path).ok().flatten().unwrap_or_default();
             if let Some(switch) = settings.switched_off(&text) {

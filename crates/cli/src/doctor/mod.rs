@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::config::ConfigArgs;
 use super::error::CommandError;
 use super::exit::Exit;
-use super::output::{self, PlainFormat};
+use super::output::PlainFormat;
 use super::plain;
 use super::report::counted;
 use super::run::AgentParser;
@@ -215,18 +215,15 @@ fn report(sections: &[Section], format: PlainFormat) -> Result<Exit, CommandErro
         sections.iter().flat_map(|section| &section.findings).filter(|f| f.grade == grade).count()
     };
     let (problems, warnings) = (count(Grade::Problem), count(Grade::Warning));
-    match format {
-        PlainFormat::Json => output::print_json(&serde_json::json!({
-            "problems": problems,
-            "warnings": warnings,
-            "sections": sections,
-        }))?,
-        PlainFormat::Text => {
-            let counts =
-                format!("{}, {}", counted(problems, "problem"), counted(warnings, "warning"));
-            output::print(&format!("{}{counts}\n", text(sections)))?;
-        }
-    }
+    let json = serde_json::json!({
+        "problems": problems,
+        "warnings": warnings,
+        "sections": sections,
+    });
+    format.show(&json, || {
+        let (problems, warnings) = (counted(problems, "problem"), counted(warnings, "warning"));
+        format!("{}{problems}, {warnings}\n", text(sections))
+    })?;
     Ok(if problems > 0 { Exit::Negative } else { Exit::Success })
 }
 

@@ -1,95 +1,21 @@
-//! How each coding agent writes its hooks down, as far as an import has to know.
+//! What the hooks of an agent's event become here.
 
 use hookexec::Event;
-use hookexec_agents::{Agent, NativeEvent};
+use hookexec_agents::{Agent, EntryShape, HookSettings, ImportFormat, NativeEvent, ScriptWords};
 
-/// One agent's settings.
-#[derive(Debug)]
+/// One agent's settings, as far as an import has to know.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Format {
     pub(super) agent: Agent,
-    /// Whether hooks stand in groups that share a matcher.
-    pub(super) groups: bool,
-    pub(super) matching: Matching,
-    /// How long a hook may take when it does not say, in words of hooks.yaml.
-    pub(super) timeout: &'static str,
-    /// Whether `timeout` counts milliseconds.
-    pub(super) milliseconds: bool,
-    /// The shell that runs the commands, where it is not `/bin/sh`.
-    pub(super) shell: Option<&'static str>,
+    pub(super) settings: &'static HookSettings,
+    pub(super) import: &'static ImportFormat,
 }
-
-/// What a matcher of an agent means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Matching {
-    /// A list of names, or else an expression that is searched for.
-    NamesOrSearch,
-    /// An expression that is searched for.
-    Search,
-    /// An expression for the whole name.
-    Whole,
-}
-
-const FORMATS: [Format; 6] = {
-    use Matching::{NamesOrSearch, Search, Whole};
-    [
-        Format {
-            agent: Agent::ClaudeCode,
-            groups: true,
-            matching: NamesOrSearch,
-            timeout: "10m",
-            milliseconds: false,
-            shell: None,
-        },
-        Format {
-            agent: Agent::Cursor,
-            groups: false,
-            matching: Search,
-            timeout: "60s",
-            milliseconds: false,
-            shell: None,
-        },
-        Format {
-            agent: Agent::Copilot,
-            groups: false,
-            matching: Whole,
-            timeout: "30s",
-            milliseconds: false,
-            shell: Some("bash"),
-        },
-        Format {
-            agent: Agent::Codex,
-            groups: true,
-            matching: NamesOrSearch,
-            timeout: "10m",
-            milliseconds: false,
-            shell: None,
-        },
-        Format {
-            agent: Agent::Gemini,
-            groups: true,
-            matching: Search,
-            timeout: "60s",
-            milliseconds: true,
-            shell: Some("bash"),
-        },
-        Format {
-            agent: Agent::Windsurf,
-            groups: false,
-            matching: Whole,
-            timeout: "60s",
-            milliseconds: false,
-            shell: Some("bash"),
-        },
-    ]
-};
 
 /// What hooks of one event of an agent become here.
 pub(super) struct Target {
     pub(super) event: Event,
-    /// The dialect of the script, when hookexec speaks it.
-    pub(super) dialect: Option<&'static str>,
-    /// Whether the script reads and answers words that hookexec does not speak.
-    pub(super) foreign: bool,
+    /// The words that the script reads and answers.
+    pub(super) words: ScriptWords,
     /// The kinds of tools that the event is about.
     pub(super) kinds: Option<String>,
     /// Tells the event from another of the agent that stands for the same event of ours.
@@ -97,57 +23,30 @@ pub(super) struct Target {
 }
 
 impl Format {
-    pub(super) fn of(agent: Agent) -> Option<&'static Self> {
-        FORMATS.iter().find(|format| format.agent == agent)
+    pub(super) fn of(agent: Agent) -> Option<Self> {
+        let settings = agent.settings()?;
+        Some(Self { agent, settings, import: settings.import.as_ref()? })
+    }
+
+    /// Returns whether hooks stand in groups that share a matcher.
+    pub(super) fn has_groups(&self) -> bool {
+        self.settings.shape == EntryShape::Groups
     }
 
     /// Returns what hooks of the agent's event become, or why they can't be imported.
     pub(super) fn target(&self, native: &'static NativeEvent) -> Result<Target, String> {
         let event =
             native.event.ok_or_else(|| format!("hookexec has no event for `{}`", native.name))?;
-        if let Some(reason) = self.unspeakable(native.name) {
+        let mut known = self.import.not_importable.iter();
+        if let Some((_, reason)) = known.find(|(name, _)| *name == native.name) {
             return Err(format!("hooks of `{}` can't be imported: {reason}", native.name));
         }
         Ok(Target {
             event,
-            dialect: self.dialect(native),
-            foreign: self.is_foreign(native),
+            words: (self.import.words)(native),
             kinds: self.kinds(native, event),
             condition: self.condition(native, event),
         })
-    }
-
-    /// Returns why the scripts of an event could not read what they need.
-    fn unspeakable(&self, name: &str) -> Option<&'static str> {
-        match (self.agent, name) {
-            (Agent::Cursor, "beforeReadFile" | "beforeTabFileRead") => {
-                Some("they are given the file's content, which no other event has")
-            }
-            (Agent::Gemini, "BeforeModel" | "AfterModel") => {
-                Some("they are given `llm_request`, which only Gemini CLI has")
-            }
-            _ => None,
-        }
-    }
-
-    fn dialect(&self, native: &NativeEvent) -> Option<&'static str> {
-        match self.agent {
-            Agent::ClaudeCode => Some("claude-code"),
-            // The spelling of VS Code comes with a payload like Claude Code's.
-            Agent::Copilot if native.name.starts_with(char::is_uppercase) => Some("claude-code"),
-            // What Codex and Gemini CLI say of a tool is what hookexec says of it, under their names.
-            _ => None,
-        }
-    }
-
-    /// Returns whether a script of the event would find nothing where it looks, and not be understood:
-    /// a guard that runs and never denies is worse than one that is switched off.
-    fn is_foreign(&self, native: &NativeEvent) -> bool {
-        match self.agent {
-            Agent::Cursor | Agent::Windsurf => true,
-            Agent::Copilot => native.name.starts_with(char::is_lowercase),
-            _ => false,
-        }
     }
 
     /// Returns the kinds of the tools that the event's name says it is about.
@@ -171,10 +70,5 @@ impl Format {
             Event::OnToolApprovalDecision => Some("{ field: approval_decision, equals: deny }"),
             _ => None,
         }
-    }
-
-    /// Returns what the agent takes for a denial beside exit code 2 and JSON: any other failure.
-    pub(super) fn any_failure_denies(&self, event: Event) -> bool {
-        event == Event::PreToolUse && self.agent == Agent::Copilot
     }
 }

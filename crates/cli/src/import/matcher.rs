@@ -1,9 +1,7 @@
 //! Matchers of other agents in the words of hooks.yaml.
 
 use hookexec::matcher::Matcher;
-use hookexec_agents::Agent;
-
-use super::format::Matching;
+use hookexec_agents::{Agent, Matching};
 
 /// What a matcher stands for.
 pub(super) enum Alternatives {

@@ -8,6 +8,7 @@ mod matcher;
 mod settings;
 mod yaml;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,10 +34,10 @@ use settings::Import;
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
     /// Whose hooks they are
-    #[arg(value_enum, value_name = "ENGINE")]
+    #[arg(value_parser = engines(), value_name = "ENGINE")]
     engine: Engine,
 
-    /// The settings they stand in, such as .claude/settings.json
+    /// The file with the hooks, such as .claude/settings.json
     file: PathBuf,
 
     /// Where to write them, instead of stdout; nothing is written over
@@ -57,47 +58,33 @@ Examples:
   hookexec import claude-code .claude/settings.json                        shows what it comes to
   hookexec import claude-code ~/.claude/settings.json --output hooks.yaml  writes it";
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+/// The settings to import from: those of a coding agent, or a docker-agent file.
+#[derive(Debug, Clone, Copy)]
 enum Engine {
-    /// Claude Code: the `hooks` of a settings.json, or a plugin's hooks.json
-    ClaudeCode,
-    /// Cursor: hooks.json
-    Cursor,
-    /// Copilot CLI and VS Code: a file in .github/hooks
-    Copilot,
-    /// Codex: hooks.json
-    Codex,
-    /// Gemini CLI: the `hooks` of a settings.json
-    Gemini,
-    /// Windsurf: hooks.json
-    Windsurf,
-    /// docker-agent: the hooks of one agent of a whole file
+    Agent(Format),
     DockerAgent,
 }
 
-impl Engine {
-    /// Returns the coding agent; docker-agent is none.
-    fn agent(self) -> Option<Agent> {
-        Some(match self {
-            Self::ClaudeCode => Agent::ClaudeCode,
-            Self::Cursor => Agent::Cursor,
-            Self::Copilot => Agent::Copilot,
-            Self::Codex => Agent::Codex,
-            Self::Gemini => Agent::Gemini,
-            Self::Windsurf => Agent::Windsurf,
-            Self::DockerAgent => return None,
-        })
-    }
+fn engines() -> impl TypedValueParser<Value = Engine> {
+    let agents = Agent::all().filter_map(Format::of).map(|format| {
+        let help = format!("{}: {}", format.agent.title(), format.import.files);
+        PossibleValue::new(format.agent.name()).help(help)
+    });
+    let docker_agent =
+        PossibleValue::new("docker-agent").help("docker-agent: the hooks of one agent of a file");
+    PossibleValuesParser::new(agents.chain([docker_agent])).map(|name| {
+        let format = name.parse().ok().and_then(Format::of);
+        format.map_or(Engine::DockerAgent, Engine::Agent)
+    })
 }
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         let text = read(&self.file)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let agent = self.engine.agent();
-        let (written, import) = match agent.and_then(Format::of) {
-            Some(format) => self.settings(format, text)?,
-            None => self.docker_agent()?,
+        let (agent, (written, import)) = match self.engine {
+            Engine::Agent(format) => (Some(format.agent), self.settings(format, text)?),
+            Engine::DockerAgent => (None, self.docker_agent()?),
         };
         match &self.output {
             None => output::print_data(&written)?,
@@ -139,11 +126,7 @@ impl Args {
         Ok(())
     }
 
-    fn settings(
-        &self,
-        format: &'static Format,
-        text: &str,
-    ) -> Result<(String, Import), CommandError> {
+    fn settings(&self, format: Format, text: &str) -> Result<(String, Import), CommandError> {
         let unusable = |error: &dyn std::fmt::Display| format!("{}: {error}", self.file.display());
         let source = SourceFile::new(&self.file, text);
         let mut import = settings::read(format, source, &self.file)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hookexec::Event;
 use hookexec::config::{Command, Diagnostic, Diagnostics, SourceFile};
-use hookexec_agents::Agent;
+use hookexec_agents::ScriptWords;
 use jsonc_parser::ast::{ObjectProp, Value as Node};
 
 use super::command::{self, PLUGIN_ROOT};
@@ -41,15 +41,8 @@ const WITHOUT_EFFECT: [&str; 9] = [
 const READ: [&str; 7] = ["type", "command", "bash", "linux", "osx", "exec", "matcher"];
 /// A switch that agents have beside the hooks.
 const SWITCHED_OFF: &str = "disableAllHooks";
-/// How long a prompt waits for its hooks under Claude Code when nothing is said.
-const PROMPT_TIMEOUT: &str = "30";
-
 /// Reads the `hooks` of an agent's settings file at `path`.
-pub(super) fn read(
-    format: &'static Format,
-    source: SourceFile,
-    path: &Path,
-) -> Result<Import, EditError> {
+pub(super) fn read(format: Format, source: SourceFile, path: &Path) -> Result<Import, EditError> {
     let source = Arc::new(source);
     let mut importer = Importer {
         format,
@@ -71,7 +64,7 @@ pub(super) fn read(
         let message = format!("`{SWITCHED_OFF}` is set: under {title} none of these hooks run");
         importer.reader.problems.push(Diagnostic::warning(message));
     }
-    importer.working_dir = own_directory(format.agent, path);
+    importer.working_dir = own_directory(format, path);
     importer.events(&hooks.value);
     Ok(Import {
         events: importer.events,
@@ -94,15 +87,16 @@ fn plugin_root(path: &Path) -> Option<String> {
 }
 
 /// Returns where the agent runs the hooks of the file, when that is not the project.
-fn own_directory(agent: Agent, path: &Path) -> Option<String> {
+fn own_directory(format: Format, path: &Path) -> Option<String> {
     let directory = path.canonicalize().ok()?.parent()?.to_owned();
     let home = std::env::home_dir()?.canonicalize().ok()?;
-    let is_users = agent == Agent::Cursor && directory.parent() == Some(home.as_path());
+    let is_users =
+        format.import.runs_in_own_directory && directory.parent() == Some(home.as_path());
     is_users.then(|| directory.into_os_string().into_string().ok()).flatten()
 }
 
 struct Importer {
-    format: &'static Format,
+    format: Format,
     reader: Reader,
     plugin: Option<String>,
     working_dir: Option<String>,
@@ -154,7 +148,7 @@ impl Importer {
                 }
             };
             for entry in self.reader.list(&member.value, &format!("`{name}`")) {
-                let group = if self.format.groups {
+                let group = if self.format.has_groups() {
                     self.group(entry, &target)
                 } else {
                     self.single(entry, &target)
@@ -218,11 +212,11 @@ impl Importer {
     /// Says a matcher in our words: of tools as a matcher, of anything else as a condition.
     fn matcher(&mut self, node: &Node<'_>, target: &Target, group: &mut Group) -> Option<()> {
         let written = self.reader.string(node, "`matcher`")?;
-        let alternatives = Alternatives::of(self.format.matching, &written);
+        let alternatives = Alternatives::of(self.format.import.matching, &written);
         if matches!(alternatives, Alternatives::Everything) {
             return Some(());
         }
-        let fields = matched_fields(self.format.agent, target);
+        let fields = matched_fields(self.format, target);
         if fields.is_empty() && !target.event.contract().tool_matched {
             // There is nothing that it could be about; the agents ignore it.
             return Some(());
@@ -274,18 +268,21 @@ impl Importer {
             keys: Vec::new(),
         };
         let patches = matcher.is_some_and(|matcher| matcher.contains("apply_patch"));
-        hook.dialect = match self.format.agent {
-            // Codex took over Claude Code's words, but for patches: those stand as they are in what
-            // hookexec itself says.
-            Agent::Codex if !patches && target.event != Event::TurnEnd => Some("claude-code"),
-            _ => target.dialect,
+        let speaks_claude_code = match target.words {
+            ScriptWords::ClaudeCode => true,
+            ScriptWords::ClaudeCodeExceptPatches => !patches,
+            _ => false,
         };
+        hook.dialect = speaks_claude_code.then_some("claude-code");
+        let import = self.format.import;
         let mut keys = Keys {
-            shell: self.format.shell.map(str::to_owned),
-            timeout: (self.format.agent == Agent::ClaudeCode
-                && target.event == Event::UserPromptSubmit)
-                .then(|| PROMPT_TIMEOUT.to_owned()),
-            on_error: self.format.any_failure_denies(target.event).then(|| "block".to_owned()),
+            shell: import.shell.map(str::to_owned),
+            timeout: import
+                .prompt_timeout
+                .filter(|_| target.event == Event::UserPromptSubmit)
+                .map(str::to_owned),
+            on_error: (import.any_failure_denies && target.event == Event::PreToolUse)
+                .then(|| "block".to_owned()),
             working_dir: self.working_dir.clone(),
             ..Keys::default()
         };
@@ -300,7 +297,8 @@ impl Importer {
         if matches!(hook.command, Command::Argv(_)) {
             keys.shell = None;
         }
-        if target.foreign {
+        hook.foreign = target.words == ScriptWords::Foreign;
+        if hook.foreign {
             let title = self.format.agent.title();
             let message = format!(
                 "the script reads and answers words of {title} that hookexec does not speak: the hook is \
@@ -310,7 +308,6 @@ impl Importer {
                         `enabled: false` out";
             self.reader.warning(node, message, hint);
         }
-        hook.foreign = target.foreign;
         let name = keys.name.take().or_else(|| command::script_stem(&hook.command));
         hook.name = name.map(|name| self.unique(&name));
         keys.append_to(&mut hook);
@@ -393,7 +390,7 @@ impl Importer {
     fn is_command(&mut self, node: &Node<'_>, members: &[&ObjectProp<'_>]) -> Option<()> {
         let kind = members.iter().find(|member| member.name.as_str() == "type");
         let Some(kind) = kind.map(|member| &member.value) else {
-            if matches!(self.format.agent, Agent::Cursor | Agent::Windsurf) {
+            if !self.format.import.needs_type {
                 return Some(());
             }
             self.reader.error(node, "a hook needs a `type`".to_owned(), "");
@@ -423,12 +420,8 @@ impl Importer {
 
     /// Returns the command for this system.
     fn command_text(&mut self, node: &Node<'_>, members: &[&ObjectProp<'_>]) -> Option<String> {
-        let wanted: &[&str] = match self.format.agent {
-            Agent::Copilot => &["linux", "bash", "exec", "command"],
-            _ => &["command"],
-        };
         let find = |key: &&str| members.iter().find(|member| member.name.as_str() == *key);
-        let Some(member) = wanted.iter().find_map(find) else {
+        let Some(member) = self.format.import.command_keys.iter().find_map(find) else {
             self.reader.error(node, "a command hook needs a `command`".to_owned(), "");
             return None;
         };
@@ -478,21 +471,21 @@ impl Importer {
         let number = node.as_number_lit().map(|number| number.value);
         let valid = number.filter(|text| text.parse().is_ok_and(|time: f64| time > 0.0));
         if valid.is_none() {
-            let unit = if self.format.milliseconds { "milliseconds" } else { "seconds" };
+            let unit =
+                if self.format.settings.counts_milliseconds() { "milliseconds" } else { "seconds" };
             let message = format!("`timeout` is not a valid number of {unit}: it must be above 0");
             self.reader.error(node, message, "");
         }
-        let unit = if self.format.milliseconds { "ms" } else { "" };
+        let unit = if self.format.settings.counts_milliseconds() { "ms" } else { "" };
         valid.map(|number| format!("{number}{unit}"))
     }
 }
 
 /// Returns the fields that a matcher is about where it is not about the tool.
-fn matched_fields(agent: Agent, target: &Target) -> &'static [&'static str] {
+fn matched_fields(format: Format, target: &Target) -> &'static [&'static str] {
     match target.event {
-        // Cursor matches the text of the command there.
         Event::PreToolUse | Event::PostToolUse
-            if agent == Agent::Cursor && target.kinds.as_deref() == Some("shell") =>
+            if format.import.matches_commands && target.kinds.as_deref() == Some("shell") =>
         {
             &["tool_input.command", "tool_input.cmd"]
         }

@@ -54,7 +54,7 @@ const STRICTER: &str = "\
 ";
 
 /// Returns what the reader of the file has to know of its hooks.
-fn head(format: &Format, import: &Import) -> String {
+fn head(format: Format, import: &Import) -> String {
     let hooks = || import.events.iter().flat_map(|(_, groups)| groups).flat_map(|it| &it.hooks);
     let any = |wanted: &dyn Fn(Option<&str>) -> bool| hooks().any(|hook| wanted(hook.dialect));
     let mut text = String::new();
@@ -71,7 +71,7 @@ fn head(format: &Format, import: &Import) -> String {
 }
 
 /// Writes what was read from the file `from`.
-pub(super) fn write(format: &Format, from: &Path, import: &Import) -> String {
+pub(super) fn write(format: Format, from: &Path, import: &Import) -> String {
     let mut text = format!(
         "# Imported by `hookexec import {} {}`.\n#\n{}",
         format.agent,
@@ -79,7 +79,7 @@ pub(super) fn write(format: &Format, from: &Path, import: &Import) -> String {
         head(format, import)
     );
     left_out(import, &mut text);
-    let (timeout, title) = (format.timeout, format.agent.title());
+    let (timeout, title) = (format.import.timeout, format.agent.title());
     let _ = write!(
         text,
         "\ndefaults:\n  timeout: {timeout} # {title}'s; an agent waits no longer than `hookexec install --timeout`\n"

@@ -1,170 +1,103 @@
 //! The entries of hookexec where the agent looks for hooks, and what stands beside them.
 
-use jsonc_parser::ast::{Object, Value as Node};
-use jsonc_parser::common::Ranged as _;
-
-use super::text::{EditError, member};
-use super::{Layout, Member, Shape};
+use hookexec_agents::{EntryMember, EntryShape, HookSettings};
+use serde_json::Value;
 
 /// An entry that the agent reads as a hook.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Live {
-    /// The agent's event that it stands under.
+    /// The agent's event that it is under.
     pub(crate) event: String,
     pub(crate) command: String,
     /// The `timeout` beside it, in seconds.
     pub(crate) timeout: Option<f64>,
-    /// Whether the agent is told to take its failure for a denial, where it can be told.
+    /// Whether the entry tells the agent to take its failure for a denial, where that is possible.
     pub(crate) fails_closed: bool,
-    /// What stands around it that could keep it from being called or heard, as written.
+    /// The members around it that could keep it from being called or heard.
     pub(crate) odd: Vec<String>,
 }
 
 /// Returns the entries of hooks under `root` whose commands are `ours`.
 pub(super) fn entries(
-    layout: &Layout,
-    root: &[&'static str],
-    text: &str,
-    tree: &Node<'_>,
+    layout: &HookSettings,
+    root: &[&str],
+    settings: &Value,
     ours: &dyn Fn(&str) -> bool,
-) -> Result<Vec<Live>, EditError> {
-    let mut node = tree;
-    for key in root {
-        let Node::Object(object) = node else { return Ok(Vec::new()) };
-        match member(object, key)? {
-            Some(inner) => node = inner,
-            None => return Ok(Vec::new()),
-        }
-    }
-    let Node::Object(events) = node else { return Ok(Vec::new()) };
-    let reader = Reader { text, ours };
+) -> Vec<Live> {
+    let Value::Object(events) = root.iter().fold(settings, |value, key| &value[key]) else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
-    if layout.shape == Shape::Triggers {
-        for entry in objects(member(events, "hooks")?) {
-            found.extend(reader.trigger(entry)?);
+    if layout.shape == EntryShape::Triggers {
+        for entry in elements(events.get("hooks")) {
+            found.extend(trigger(layout, entry).filter(|live| ours(&live.command)));
         }
-        return Ok(found);
+        return found;
     }
-    for property in &events.properties {
-        let event = property.name.as_str();
-        for element in objects(member(events, event)?) {
-            match layout.shape {
-                Shape::Groups(members) => {
-                    for entry in objects(member(element, "hooks")?) {
-                        let Some(mut live) = reader.hook(event, entry, members)? else { continue };
-                        live.odd.extend(reader.odd_in_group(element));
-                        found.push(live);
-                    }
+    for (event, entries) in events {
+        for element in elements(Some(entries)) {
+            let is_group = layout.shape == EntryShape::Groups;
+            let hooks = if is_group {
+                elements(element.get("hooks"))
+            } else {
+                std::slice::from_ref(element)
+            };
+            for mut live in hooks.iter().filter_map(|entry| hook(layout, event, entry)) {
+                if is_group {
+                    live.odd.extend(odd(element, &["hooks"], |key, value| {
+                        let every = ["", "*", ".*"];
+                        key == "matcher" && (value.is_null() || every.iter().any(|it| value == it))
+                    }));
                 }
-                Shape::List(members) => found.extend(reader.hook(event, element, members)?),
-                Shape::Triggers => {}
+                found.push(live);
             }
         }
     }
-    Ok(found)
+    found.retain(|live| ours(&live.command));
+    found
 }
 
-fn objects<'o, 'a>(node: Option<&'o Node<'a>>) -> impl Iterator<Item = &'o Object<'a>> {
-    let elements = match node {
-        Some(Node::Array(array)) => array.elements.as_slice(),
-        _ => &[],
-    };
-    elements.iter().filter_map(|element| match element {
-        Node::Object(object) => Some(object),
-        _ => None,
+fn elements(list: Option<&Value>) -> &[Value] {
+    list.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn hook(layout: &HookSettings, event: &str, entry: &Value) -> Option<Live> {
+    let has = |member| layout.members.contains(&member);
+    let mut odd = odd(entry, &["command", "timeout", "failClosed", "onFailure"], |key, value| {
+        key == "type" && value == "command"
+    });
+    if has(EntryMember::Type) && entry.get("type").is_none() {
+        odd.insert(0, "no `type`".to_owned());
+    }
+    let unit = if layout.counts_milliseconds() { 1000.0 } else { 1.0 };
+    Some(Live {
+        event: event.to_owned(),
+        command: entry["command"].as_str()?.to_owned(),
+        timeout: entry["timeout"].as_f64().map(|timeout| timeout / unit),
+        fails_closed: (!has(EntryMember::FailClosed) || entry["failClosed"] == true)
+            && (!has(EntryMember::OnFailure) || entry["onFailure"] == "block"),
+        odd,
     })
 }
 
-struct Reader<'r> {
-    text: &'r str,
-    ours: &'r dyn Fn(&str) -> bool,
+fn trigger(layout: &HookSettings, entry: &Value) -> Option<Live> {
+    let event = entry["trigger"].as_str().unwrap_or_default();
+    let mut live = hook(layout, event, &entry["action"])?;
+    live.timeout = entry["timeout"].as_f64();
+    live.odd.extend(odd(entry, &["action", "trigger", "timeout"], |key, value| {
+        key == "enabled" && value == true
+    }));
+    Some(live)
 }
 
-/// What says nothing about whether a hook is called.
-const LABELS: [&str; 4] = ["name", "description", "statusMessage", "sequential"];
-
-impl Reader<'_> {
-    fn hook(
-        &self,
-        event: &str,
-        entry: &Object<'_>,
-        members: &[Member],
-    ) -> Result<Option<Live>, EditError> {
-        let Some(command) = string(member(entry, "command")?).filter(|text| (self.ours)(text))
-        else {
-            return Ok(None);
-        };
-        let mut live = Live {
-            event: event.to_owned(),
-            command: command.to_owned(),
-            timeout: number(member(entry, "timeout")?),
-            fails_closed: true,
-            odd: Vec::new(),
-        };
-        if members.contains(&Member::Milliseconds) {
-            live.timeout = live.timeout.map(|timeout| timeout / 1000.0);
-        }
-        for (wanted, key, closed) in [
-            (Member::FailClosed, "failClosed", "true"),
-            (Member::OnFailure, "onFailure", "\"block\""),
-        ] {
-            if members.contains(&wanted) {
-                let written = member(entry, key)?.map(|value| value.text(self.text));
-                live.fails_closed &= written == Some(closed);
-            }
-        }
-        if members.contains(&Member::Type) && member(entry, "type")?.is_none() {
-            live.odd.push("no `type`".to_owned());
-        }
-        let known = ["command", "timeout", "failClosed", "onFailure"];
-        live.odd
-            .extend(self.odd(entry, &known, |key, value| key == "type" && value == "\"command\""));
-        Ok(Some(live))
-    }
-
-    fn odd_in_group(&self, group: &Object<'_>) -> Vec<String> {
-        const EVERY: [&str; 4] = ["\"\"", "\"*\"", "\".*\"", "null"];
-        self.odd(group, &["hooks"], |key, value| key == "matcher" && EVERY.contains(&value))
-    }
-
-    fn trigger(&self, entry: &Object<'_>) -> Result<Option<Live>, EditError> {
-        let Some(Node::Object(action)) = member(entry, "action")? else { return Ok(None) };
-        let event = string(member(entry, "trigger")?).unwrap_or_default();
-        let Some(mut live) = self.hook(event, action, &[Member::Type])? else { return Ok(None) };
-        live.timeout = number(member(entry, "timeout")?);
-        let known = ["action", "trigger", "timeout"];
-        live.odd.extend(self.odd(entry, &known, |key, value| key == "enabled" && value == "true"));
-        Ok(Some(live))
-    }
-
-    /// Returns the members that are neither known nor `fine`, as they are written.
-    fn odd(
-        &self,
-        object: &Object<'_>,
-        known: &[&str],
-        fine: impl Fn(&str, &str) -> bool,
-    ) -> Vec<String> {
-        let mut odd = Vec::new();
-        for property in &object.properties {
-            let (key, value) = (property.name.as_str(), property.value.text(self.text));
-            if !known.contains(&key) && !LABELS.contains(&key) && !fine(key, value) {
-                odd.push(format!("`{key}: {value}`"));
-            }
-        }
-        odd
-    }
-}
-
-fn string<'o>(node: Option<&'o Node<'_>>) -> Option<&'o str> {
-    match node {
-        Some(Node::StringLit(text)) => Some(&text.value),
-        _ => None,
-    }
-}
-
-fn number(node: Option<&Node<'_>>) -> Option<f64> {
-    match node {
-        Some(Node::NumberLit(number)) => number.value.parse().ok(),
-        _ => None,
-    }
+/// Returns the members that are neither known nor `fine`.
+fn odd(object: &Value, known: &[&str], fine: impl Fn(&str, &Value) -> bool) -> Vec<String> {
+    // These say nothing about whether a hook is called.
+    const LABELS: [&str; 4] = ["name", "description", "statusMessage", "sequential"];
+    let is_odd = |(key, value): &(&String, &Value)| {
+        let key = key.as_str();
+        !known.contains(&key) && !LABELS.contains(&key) && !fine(key, value)
+    };
+    let members = object.as_object().into_iter().flatten().filter(is_odd);
+    members.map(|(key, value)| format!("`{key}: {value}`")).collect()
 }

@@ -10,11 +10,13 @@ pub(crate) mod text;
 use std::path::{Path, PathBuf};
 
 use hookexec::Event;
-use hookexec_agents::{Agent, NativeEvent};
+use hookexec_agents::{Agent, EntryMember, EntryShape, HookSettings, NativeEvent};
 
 use call::Call;
+use jsonc_parser::cst::CstInputValue as Json;
 use live::Live;
-use text::{EditError, Installed, Json};
+use serde_json::Value;
+use text::EditError;
 
 /// Whose settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -31,176 +33,13 @@ impl std::fmt::Display for Scope {
     }
 }
 
-/// How an agent writes its hooks down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
-    /// Groups with a matcher, each with a list of hooks; the members of one hook.
-    Groups(&'static [Member]),
-    /// A list of hooks for each event.
-    List(&'static [Member]),
-    /// One list of hooks, each with its event.
-    Triggers,
-}
-
-/// A member of a hook's entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Member {
-    /// `"type": "command"`.
-    Type,
-    /// `"name": "hookexec"`.
-    Name,
-    /// `"timeout"` in seconds.
-    Seconds,
-    /// `"timeout"` in milliseconds.
-    Milliseconds,
-    /// `"failClosed"` on events that decide.
-    FailClosed,
-    /// `"onFailure": "block"` on events that decide.
-    OnFailure,
-}
-
-/// One agent's settings.
-struct Layout {
-    agent: Agent,
-    /// The variable that moves the agent's directory, and where it is without.
-    directory: (Option<&'static str>, &'static str),
-    /// The file in that directory.
-    file: &'static str,
-    /// The file in a project.
-    project: &'static str,
-    /// The keys that lead to the events.
-    root: &'static [&'static str],
-    shape: Shape,
-    /// Whether the agent reads comments and trailing commas (true for agents that were never measured). Other
-    /// agents silently read no hook of such a file.
-    lenient: bool,
-    /// The version that the file must name.
-    version: Option<Version>,
-    /// What the user does next.
-    then: &'static str,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Version {
-    Number(u64),
-    Text(&'static str),
-}
-
-static LAYOUTS: [Layout; 9] = {
-    use Member::{FailClosed, Milliseconds, Name, OnFailure, Seconds, Type};
-    const CLAUDE: Shape = Shape::Groups(&[Type, Seconds]);
-    [
-        Layout {
-            agent: Agent::ClaudeCode,
-            directory: (Some("CLAUDE_CONFIG_DIR"), ".claude"),
-            file: "settings.json",
-            project: ".claude/settings.json",
-            root: &["hooks"],
-            // Versions before 2.1.295 ignore `onFailure`.
-            shape: Shape::Groups(&[Type, Seconds, OnFailure]),
-            lenient: false,
-            version: None,
-            then: "Claude Code reads the change at once; `/hooks` shows it.",
-        },
-        Layout {
-            agent: Agent::Codex,
-            directory: (Some("CODEX_HOME"), ".codex"),
-            file: "hooks.json",
-            project: ".codex/hooks.json",
-            root: &["hooks"],
-            shape: CLAUDE,
-            lenient: false,
-            version: None,
-            then: "NOT ACTIVE YET: start `codex` and approve the hooks in `/hooks`. Until then Codex skips \
-                   them silently, also in `codex exec`.",
-        },
-        Layout {
-            agent: Agent::Gemini,
-            directory: (None, ".gemini"),
-            file: "settings.json",
-            project: ".gemini/settings.json",
-            root: &["hooks"],
-            shape: Shape::Groups(&[Type, Name, Milliseconds]),
-            lenient: true,
-            version: None,
-            then: "Restart Gemini CLI. In a project its hooks run only when the folder is trusted.",
-        },
-        Layout {
-            agent: Agent::Qwen,
-            directory: (None, ".qwen"),
-            file: "settings.json",
-            project: ".qwen/settings.json",
-            root: &["hooks"],
-            shape: Shape::Groups(&[Type, Name, Seconds]),
-            lenient: true,
-            version: None,
-            then: "Restart Qwen Code. The last hook of the settings wins there: keep hookexec last.",
-        },
-        Layout {
-            agent: Agent::Copilot,
-            directory: (Some("COPILOT_HOME"), ".copilot"),
-            file: "hooks/hookexec.json",
-            project: ".github/hooks/hookexec.json",
-            root: &["hooks"],
-            shape: Shape::List(&[Type, Seconds]),
-            lenient: false,
-            version: Some(Version::Number(1)),
-            then: "Restart Copilot CLI. In a project its hooks run only when the folder is trusted.",
-        },
-        Layout {
-            agent: Agent::Cursor,
-            directory: (None, ".cursor"),
-            file: "hooks.json",
-            project: ".cursor/hooks.json",
-            root: &["hooks"],
-            shape: Shape::List(&[Seconds, FailClosed]),
-            lenient: true,
-            version: Some(Version::Number(1)),
-            then: "Cursor reads the change at once. With `-p` it fires no prompt and no stop event.",
-        },
-        Layout {
-            agent: Agent::Droid,
-            directory: (None, ".factory"),
-            file: "hooks.json",
-            project: ".factory/hooks.json",
-            root: &[],
-            shape: CLAUDE,
-            lenient: true,
-            version: None,
-            then: "Restart Droid and review the hooks in `/hooks`.",
-        },
-        Layout {
-            agent: Agent::Windsurf,
-            directory: (None, ".codeium/windsurf"),
-            file: "hooks.json",
-            project: ".windsurf/hooks.json",
-            root: &["hooks"],
-            shape: Shape::List(&[]),
-            lenient: true,
-            version: None,
-            then: "Restart Windsurf.",
-        },
-        Layout {
-            agent: Agent::Kiro,
-            directory: (None, ".kiro"),
-            file: "hooks/hookexec.json",
-            project: ".kiro/hooks/hookexec.json",
-            root: &[],
-            shape: Shape::Triggers,
-            lenient: true,
-            version: Some(Version::Text("v1")),
-            then: "Kiro reads the change at once. Agents with a file of their own have hooks of their own: \
-                   add the same commands there.",
-        },
-    ]
-};
-
 /// The settings of one agent in one scope.
 pub(crate) struct Settings {
     pub(crate) agent: Agent,
     pub(crate) path: PathBuf,
+    /// The keys that lead to the events.
     root: &'static [&'static str],
-    layout: &'static Layout,
+    pub(crate) layout: &'static HookSettings,
 }
 
 /// The entry for one event.
@@ -215,19 +54,21 @@ pub(crate) struct Entry {
 impl Settings {
     /// Returns where `agent` keeps its hooks, or `None` without a home directory.
     pub(crate) fn of(agent: Agent, scope: Scope, project: &Path) -> Option<Self> {
-        let layout = LAYOUTS.iter().find(|layout| layout.agent == agent)?;
-        let path = match scope {
-            Scope::Project => project.join(layout.project),
-            Scope::User => directory(layout)?.join(layout.file),
+        let layout = agent.settings()?;
+        let (directory, file) = match scope {
+            Scope::Project => {
+                let (directory, file) = layout.in_project();
+                (project.join(directory), file)
+            }
+            Scope::User => (user_directory(layout)?, layout.file),
         };
-        let mut settings = Self { agent, path, root: layout.root, layout };
-        // Droid reads hooks from settings.json only if there is no hooks.json: a new hooks.json would switch
-        // them off.
-        if agent == Agent::Droid && !settings.path.exists() {
-            let other = settings.path.with_file_name("settings.json");
-            let text = store::read(&other).ok().flatten().unwrap_or_default();
-            if text::has(&text, "hooks") {
-                settings.path = other;
+        let mut settings = Self { agent, path: directory.join(file), root: layout.root, layout };
+        // A new file would switch the hooks in the older one off.
+        if let Some(older) = layout.older_file.filter(|_| !settings.path.exists()) {
+            let older = settings.path.with_file_name(older);
+            let text = store::read(&older).ok().flatten().unwrap_or_default();
+            if text::value_at(&text, "/hooks").is_some() {
+                settings.path = older;
                 settings.root = &["hooks"];
             }
         }
@@ -236,12 +77,7 @@ impl Settings {
 
     /// Returns whether the agent seems to be used here: its directory is there.
     pub(crate) fn is_found(&self) -> bool {
-        directory(self.layout).is_some_and(|directory| directory.is_dir()) || self.path.exists()
-    }
-
-    /// Returns what the user does after installing.
-    pub(crate) fn then(&self) -> &'static str {
-        self.layout.then
+        user_directory(self.layout).is_some_and(|it| it.is_dir()) || self.path.exists()
     }
 
     /// Returns `text` with the entries in it, and without those of an earlier installation. An entry that the
@@ -252,14 +88,8 @@ impl Settings {
         let (mark, text) = self.split_mark(text);
         let text = if text.trim().is_empty() { "{}\n" } else { text };
         let mut text = self.without(text, None)?;
-        match self.layout.version {
-            Some(Version::Number(number)) => {
-                text = text::set_default(&text, "version", &Json::Number(number))?;
-            }
-            Some(Version::Text(version)) => {
-                text = text::set_default(&text, "version", &version.into())?;
-            }
-            None => {}
+        if let Some(version) = self.layout.version {
+            text = text::set_default(&text, "version", Json::Number(version.to_owned()))?;
         }
         for entry in entries {
             if by_hand.iter().any(|live| live.event == entry.native.name) {
@@ -267,10 +97,10 @@ impl Settings {
             }
             let mut path = self.root.to_vec();
             path.push(match self.layout.shape {
-                Shape::Triggers => "hooks",
+                EntryShape::Triggers => "hooks",
                 _ => entry.native.name,
             });
-            text = text::append(&text, &path, &self.element(entry))?;
+            text = text::append(&text, &path, self.element(entry))?;
         }
         Ok([mark, &text].concat())
     }
@@ -279,8 +109,8 @@ impl Settings {
     /// the user changed by hand.
     pub(crate) fn without(&self, text: &str, before: Option<&str>) -> Result<String, EditError> {
         let (mark, text) = self.split_mark(text);
-        let kept = text::empty_members(self.split_mark(before.unwrap_or_default()).1);
-        let left = text::remove(text, |command| Call::of(self.agent, command).is_some(), &kept)?;
+        let before = self.split_mark(before.unwrap_or_default()).1;
+        let left = text::remove(text, |command| Call::of(self.agent, command).is_some(), before)?;
         Ok([mark, &left].concat())
     }
 
@@ -288,7 +118,7 @@ impl Settings {
     fn split_mark<'t>(&self, text: &'t str) -> (&'static str, &'t str) {
         const MARK: &str = "\u{feff}";
         match text.strip_prefix(MARK) {
-            Some(rest) if matches!(self.agent, Agent::ClaudeCode | Agent::Qwen) => (MARK, rest),
+            Some(rest) if self.layout.byte_order_mark => (MARK, rest),
             _ => ("", text),
         }
     }
@@ -299,16 +129,16 @@ impl Settings {
     /// When the agent can't read the text.
     pub(crate) fn live(&self, text: &str) -> Result<Vec<Live>, EditError> {
         let (_, text) = self.split_mark(text);
-        let tree = text::parse_with(text, self.layout.lenient).map_err(|error| {
-            let strict = !self.layout.lenient && text::parse(text).is_ok();
-            let why = format!(
-                "{} ignores all hooks in a file with comments or trailing commas",
-                self.agent.title()
-            );
-            if strict { EditError(why) } else { error }
+        let settings = text::unambiguous(text, self.layout.lenient).map_err(|error| {
+            if self.layout.lenient || text::parse(text).is_err() {
+                return error;
+            }
+            let title = self.agent.title();
+            EditError(format!(
+                "{title} ignores all hooks in a file with comments or trailing commas"
+            ))
         })?;
-        let Some(tree) = tree else { return Ok(Vec::new()) };
-        live::entries(self.layout, self.root, text, &tree, &|command| self.is_ours(command))
+        Ok(live::entries(self.layout, self.root, &settings, &|command| self.is_ours(command)))
     }
 
     /// Returns the entries that call hookexec, but are not as `install` writes them.
@@ -318,44 +148,36 @@ impl Settings {
         Ok(live)
     }
 
-    /// Returns the commands in `text` that are hookexec's, their timeouts in seconds.
-    pub(crate) fn installed(&self, text: &str) -> Result<Vec<Installed>, EditError> {
-        let (_, text) = self.split_mark(text);
-        let mut entries = text::commands(text, |command| self.is_ours(command))?;
-        if matches!(self.layout.shape, Shape::Groups(members) if members.contains(&Member::Milliseconds))
-        {
-            for entry in &mut entries {
-                entry.timeout = entry.timeout.map(|timeout| timeout / 1000.0);
-            }
-        }
-        Ok(entries)
+    /// Returns the commands in `text` that are hookexec's.
+    pub(crate) fn installed(&self, text: &str) -> Result<Vec<String>, EditError> {
+        text::commands(self.split_mark(text).1, |command| self.is_ours(command))
     }
 
     /// Returns the switch in `text` that turns hooks off, if one does.
-    pub(crate) fn switched_off(&self, text: &str) -> Option<&'static str> {
+    pub(crate) fn switched_off(&self, text: &str) -> Option<String> {
         let (_, text) = self.split_mark(text);
-        // Qwen Code has `hooksConfig.enabled` from Gemini CLI, and ignores it.
-        let gemini = self.agent == Agent::Gemini;
-        if gemini && text::switch_is(text, &["hooksConfig", "enabled"], false) {
-            return Some("hooksConfig.enabled: false");
+        let pointer = |path: &[&str]| format!("/{}", path.join("/"));
+        let is_off = |(path, off): &&(&[&str], bool)| {
+            text::value_at(text, &pointer(path)) == Some(Value::Bool(*off))
+        };
+        if let Some((path, off)) = self.layout.off_switches.iter().find(is_off) {
+            return Some(format!("{}: {off}", path.join(".")));
         }
-        // What `/hooks disable hookexec` writes; the entries have that name.
-        let disabled = || text::strings(text, &["hooksConfig", "disabled"]);
-        if gemini && disabled().iter().any(|name| name == "hookexec") {
-            return Some("hooksConfig.disabled: [\"hookexec\"]");
-        }
-        text::switch_is(text, &["disableAllHooks"], true).then_some("disableAllHooks: true")
+        let path = self.layout.disabled_names?;
+        let disabled = text::strings(text, &pointer(path)).iter().any(|name| name == "hookexec");
+        disabled.then(|| format!("{}: [\"hookexec\"]", path.join(".")))
     }
 
     /// Returns the agent's directory in the user's home.
     pub(crate) fn user_directory(&self) -> Option<PathBuf> {
-        directory(self.layout)
+        user_directory(self.layout)
     }
 
     /// Returns whether `text` holds nothing but what `install` adds to an empty file.
-    pub(crate) fn is_bare(text: &str) -> bool {
+    pub(crate) fn is_bare(&self, text: &str) -> bool {
         let bare: String = text.split_whitespace().collect();
-        ["{}", r#"{"version":1}"#, r#"{"version":"v1"}"#].contains(&bare.as_str())
+        let version = self.layout.version.map(|version| format!("{{\"version\":{version}}}"));
+        bare == "{}" || version.is_some_and(|version| bare == version)
     }
 
     fn is_ours(&self, command: &str) -> bool {
@@ -364,51 +186,42 @@ impl Settings {
     }
 
     fn element(&self, entry: &Entry) -> Json {
-        let hook = |members: &[Member]| {
-            let mut map = Vec::new();
-            for member in members {
-                match member {
-                    Member::Type => map.push(("type", "command".into())),
-                    Member::Name => map.push(("name", "hookexec".into())),
-                    _ => {}
-                }
-            }
-            map.push(("command", Json::Text(entry.command.clone())));
-            for member in members {
-                match member {
-                    Member::Seconds => map.push(("timeout", Json::Number(entry.timeout))),
-                    Member::Milliseconds => {
-                        map.push(("timeout", Json::Number(entry.timeout * 1000)));
-                    }
-                    Member::OnFailure if entry.native.is_deciding() => {
-                        map.push(("onFailure", "block".into()));
-                    }
-                    Member::FailClosed if entry.native.is_deciding() => {
-                        map.push(("failClosed", Json::Truth(true)));
-                    }
-                    _ => {}
-                }
-            }
-            Json::Map(map)
+        let decides = entry.native.is_deciding();
+        let member = |member: &EntryMember| match member {
+            EntryMember::Type => Some(("type", "command".into())),
+            EntryMember::Name => Some(("name", "hookexec".into())),
+            EntryMember::Command => Some(("command", entry.command.clone().into())),
+            EntryMember::Seconds => Some(("timeout", entry.timeout.into())),
+            EntryMember::Milliseconds => Some(("timeout", (entry.timeout * 1000).into())),
+            EntryMember::OnFailure => decides.then(|| ("onFailure", "block".into())),
+            EntryMember::FailClosed => decides.then(|| ("failClosed", true.into())),
+            _ => None,
         };
+        let hook = object(self.layout.members.iter().filter_map(member));
         match self.layout.shape {
-            Shape::Groups(members) => Json::Map(vec![("hooks", Json::List(vec![hook(members)]))]),
-            Shape::List(members) => hook(members),
-            Shape::Triggers => Json::Map(vec![
-                ("name", Json::Text(format!("hookexec {}", entry.native.name))),
+            EntryShape::Groups => object([("hooks", Json::Array(vec![hook]))]),
+            EntryShape::Triggers => object([
+                ("name", format!("hookexec {}", entry.native.name).into()),
                 ("trigger", entry.native.name.into()),
-                ("action", hook(&[Member::Type])),
-                ("timeout", Json::Number(entry.timeout)),
-                ("enabled", Json::Truth(true)),
+                ("action", hook),
+                ("timeout", entry.timeout.into()),
+                ("enabled", true.into()),
             ]),
+            _ => hook,
         }
     }
 }
 
-fn directory(layout: &Layout) -> Option<PathBuf> {
-    let (variable, default) = layout.directory;
-    let moved = variable.and_then(std::env::var_os).filter(|path| !path.is_empty());
-    moved.map_or_else(|| Some(hookexec::home_directory()?.join(default)), |path| Some(path.into()))
+fn object(members: impl IntoIterator<Item = (&'static str, Json)>) -> Json {
+    Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+fn user_directory(layout: &HookSettings) -> Option<PathBuf> {
+    let moved = layout.directory_variable.and_then(std::env::var_os);
+    match moved.filter(|path| !path.is_empty()) {
+        Some(path) => Some(path.into()),
+        None => Some(hookexec::home_directory()?.join(layout.directory)),
+    }
 }
 
 /// Returns the events to install: all but those that fire often or twice, unless hooks are configured that no
@@ -458,13 +271,13 @@ mod tests {
                 assert_eq!(Call::of(agent, &live.command).unwrap().native, native, "{live:?}");
             }
             assert_eq!(settings.with(Some(&text), &entries(agent)).unwrap(), text);
-            assert!(Settings::is_bare(&settings.without(&text, None).unwrap()), "{text}");
+            assert!(settings.is_bare(&settings.without(&text, None).unwrap()), "{text}");
             insta::assert_snapshot!(agent.name(), text);
         }
     }
 
     #[test]
-    fn an_event_that_fires_often_is_installed_for_those_who_ask_for_it() {
+    fn an_event_that_fires_often_is_installed_for_hooks_that_need_it() {
         let names = |configured: &[Event]| -> Vec<&str> {
             events(Agent::Gemini, configured).iter().map(|native| native.name).collect()
         };

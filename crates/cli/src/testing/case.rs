@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use regex::Regex;
 
-use hookexec::audit::Expected;
 use hookexec::config::Location;
 use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, JsonObject, Output};
@@ -76,6 +75,26 @@ pub struct Expectation {
     pub failed_open: Option<Vec<(String, Location)>>,
     /// What `hookexec run` would exit with.
     pub exit_code: Option<u8>,
+}
+
+/// What a value should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "there is nothing between a value and none")]
+pub enum Expected<T> {
+    /// There is none.
+    Nothing,
+    /// It is this one.
+    Is(T),
+}
+
+impl<T> Expected<T> {
+    /// Returns the value that is expected.
+    pub fn value(&self) -> Option<&T> {
+        match self {
+            Self::Nothing => None,
+            Self::Is(value) => Some(value),
+        }
+    }
 }
 
 /// What a text should be.

@@ -152,9 +152,9 @@ fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::case::Expected;
     use super::*;
     use hookexec::Event;
-    use hookexec::audit::Expected;
 
     #[test]
     fn what_is_as_expected_is_not_named_and_the_rest_is_shown_by_line() {

@@ -5,17 +5,17 @@
 
 mod bench;
 mod case;
+mod cases;
+mod cases_schema;
 mod compare;
 mod coverage;
-mod read;
 mod replay;
-mod schema;
 mod stub;
 
 pub use bench::{Bench, CaseReport};
-pub use case::{Case, CaseFile, Expectation, Stub, TextExpectation};
+pub use case::{Case, CaseFile, Expectation, Expected, Stub, TextExpectation};
+pub use cases_schema::cases_schema;
 pub use compare::Difference;
 pub use coverage::{CoverageReport, Gap, GapKind};
 pub use replay::{Change, Replay, ReplayOptions, Replayed};
-pub use schema::schema;
 pub use stub::substituting;

@@ -1,11 +1,14 @@
 //! Adding and taking away, on settings as they are found.
 
+use jsonc_parser::json;
+
 use super::*;
 
-fn element(event: &str) -> Json {
-    let command = Json::Text(format!("hookexec {event}"));
-    let hook = Json::Map(vec![("type", "command".into()), ("command", command)]);
-    Json::Map(vec![("matcher", "*".into()), ("hooks", Json::List(vec![hook]))])
+fn element(event: &str) -> CstInputValue {
+    json!({
+        "matcher": "*",
+        "hooks": [{ "type": "command", "command": (format!("hookexec {event}")) }],
+    })
 }
 
 fn ours(command: &str) -> bool {
@@ -15,53 +18,73 @@ fn ours(command: &str) -> bool {
 fn installed(text: &str) -> String {
     let mut text = text.to_owned();
     for event in ["PreToolUse", "PostToolUse", "Stop"] {
-        text = append(&text, &["hooks", event], &element(event)).unwrap();
+        text = append(&text, &["hooks", event], element(event)).unwrap();
     }
     text
 }
 
-/// Settings as they are found: pretty, minified, with comments, tabs, CRLF, trailing commas.
-const FOUND: [&str; 18] = [
+/// Settings with one entry a line where something is added: with comments, tabs, CRLF, trailing
+/// commas.
+const SPREAD: [&str; 11] = [
     "{}",
     "{}\n",
     "{\n  // nothing yet\n}\n",
-    "{\"a\":1}",
-    "{ \"a\": 1 }\n",
     "{\n  \"model\": \"opus\"\n}\n",
     "{\n\t\"model\": \"opus\",\n\t\"b\": [1,2]\n}\n",
     "{\r\n    \"model\": \"opus\"\r\n}\r\n",
     "{\n  // mine\n  \"model\": \"opus\", // the best\n  /* and */ \"b\": 2 // last  \n}\n",
     "{\n  \"model\": \"opus\", // trailing comma\n}\n",
-    "{\"a\":1,\"hooks\":{\"PreToolUse\":[{\"hooks\":[{\"command\":\"mine\"}]}]}}",
     "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      { \"matcher\": \"Bash\", \"hooks\": [ { \"type\": \"command\", \"command\": \"mine\" } ] }\n    ]\n  },\n  \"z\": 1\n}\n",
     "{\n  \"hooks\": {\n    \"Stop\": [\n      {\n        \"hooks\": [ {\"command\": \"a\"}, ], // c\n      },\n    ],\n  },\n}\n",
+    "{\n  \"a\": {\n  }\n}",
+];
+
+/// Settings with several entries on one line.
+const DENSE: [&str; 7] = [
+    "{\"a\":1}",
+    "{ \"a\": 1 }\n",
+    "{\"a\":1,\"hooks\":{\"PreToolUse\":[{\"hooks\":[{\"command\":\"mine\"}]}]}}",
     "{\n\"hooks\": {\"Notification\": []},\n   \"odd\":    true    }\n",
     "  {\n  \"a\": 1}\n\n",
     "{\"hooks\": {\"PreToolUse\": [{\"command\": \"x\"}]}, \"t\": \"a, } ] // no comment\"}",
-    "{\n  \"a\": {\n  }\n}",
     "{\"ä\": \"ü\",\n \"hooks\": {\"Stop\": [{\"command\": \"ö\"}]}}\n",
 ];
 
+fn found() -> impl Iterator<Item = &'static str> {
+    SPREAD.into_iter().chain(DENSE)
+}
+
 #[test]
 fn taking_away_gives_the_bytes_back() {
-    for text in FOUND {
+    for text in SPREAD {
         let with = installed(text);
         assert_eq!(commands(&with, ours).unwrap().len(), 3, "{with}");
-        assert_eq!(remove(&with, ours, &[]).unwrap(), text, "of\n{with}");
+        assert_eq!(remove(&with, ours, "").unwrap(), text, "of\n{with}");
+    }
+}
+
+#[test]
+fn taking_away_from_dense_text_leaves_its_entries_on_lines_of_their_own() {
+    let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+    for text in DENSE {
+        let with = installed(text);
+        assert_eq!(commands(&with, ours).unwrap().len(), 3, "{with}");
+        let left = remove(&with, ours, "").unwrap();
+        assert_eq!(squeezed(&left), squeezed(text), "of\n{with}");
+        assert_eq!(remove(&installed(&left), ours, "").unwrap(), left);
     }
 }
 
 #[test]
 fn a_container_that_was_empty_before_stays_when_that_is_known() {
-    for text in ["{\"hooks\": {\"Stop\": []}}", "{\n  \"hooks\": {}\n}"] {
-        let kept = empty_members(text);
-        assert_eq!(remove(&installed(text), ours, &kept).unwrap(), text);
+    for text in ["{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}", "{\n  \"hooks\": {}\n}"] {
+        assert_eq!(remove(&installed(text), ours, text).unwrap(), text);
     }
 }
 
 #[test]
 fn what_was_there_stays_in_its_place() {
-    for text in FOUND {
+    for text in found() {
         let with = installed(text);
         let mut rest = with.as_str();
         for letter in text.chars() {
@@ -73,22 +96,22 @@ fn what_was_there_stays_in_its_place() {
 
 #[test]
 fn what_the_user_adds_afterwards_stays() {
-    for text in FOUND {
+    for text in found() {
         let with = installed(text).replace("\"hookexec Stop\"", "\"mine\"");
-        let without = remove(&with, ours, &[]).unwrap();
+        let without = remove(&with, ours, "").unwrap();
         assert!(without.contains("\"mine\""), "{without}");
-        assert_eq!(commands(&without, ours).unwrap(), []);
+        assert!(commands(&without, ours).unwrap().is_empty());
         parse(&without).unwrap();
     }
     let with = installed("{}").replace("]\n  }", "],\n    \"More\": [1]\n  }");
-    assert_eq!(remove(&with, ours, &[]).unwrap(), "{\n  \"hooks\": {\n    \"More\": [1]\n  }\n}");
+    assert_eq!(remove(&with, ours, "").unwrap(), "{\n  \"hooks\": {\n    \"More\": [1]\n  }\n}");
 }
 
 #[test]
 fn it_reads_like_the_rest_of_the_file() {
-    insta::assert_snapshot!(installed(FOUND[8]));
-    insta::assert_snapshot!(installed(FOUND[11]));
-    insta::assert_snapshot!(append(FOUND[3], &["hooks", "Stop"], &element("Stop")).unwrap());
+    insta::assert_snapshot!(installed(SPREAD[6]));
+    insta::assert_snapshot!(installed(SPREAD[8]));
+    insta::assert_snapshot!(append(DENSE[0], &["hooks", "Stop"], element("Stop")).unwrap());
 }
 
 #[test]
@@ -98,11 +121,11 @@ fn a_file_that_cannot_be_understood_is_left_alone() {
         ("[]", "not a JSON object"),
         ("{\"hooks\": []}", "`hooks` is not an object"),
         ("{\"hooks\": {\"Stop\": {}}}", "`Stop` is not a list"),
-        ("{\"hooks\": {}, \"hooks\": {}}", "`hooks` stands there twice"),
+        ("{\"hooks\": {}, \"hooks\": {}}", "`hooks` appears twice"),
         ("{\"hooks\": ", "not valid JSON"),
         ("{'hooks': {}}", "not valid JSON"),
     ] {
-        let error = append(text, &["hooks", "Stop"], &element("Stop")).unwrap_err();
+        let error = append(text, &["hooks", "Stop"], element("Stop")).unwrap_err();
         assert!(error.0.contains(reason), "{text}: {error}");
     }
 }

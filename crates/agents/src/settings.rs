@@ -1,0 +1,192 @@
+//! Where an agent keeps its hook settings, and how it writes them.
+//!
+//! `install`, `doctor`, `init` and `import` read these rows; each agent's file has its own.
+
+use super::native::NativeEvent;
+
+/// The hook settings of an agent.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct HookSettings {
+    /// The agent's directory in the user's home directory.
+    pub directory: &'static str,
+    /// The variable that moves this directory.
+    pub directory_variable: Option<&'static str>,
+    /// The file in this directory.
+    pub file: &'static str,
+    /// The directory and the file in a project; `None` if they have the same names there.
+    pub project: Option<(&'static str, &'static str)>,
+    /// A file beside `file` that the agent ignores once `file` exists, with its hooks under `hooks`.
+    pub older_file: Option<&'static str>,
+    /// A file beside the project's that may turn hooks off as well.
+    pub local_file: Option<&'static str>,
+    /// The keys that lead to the events.
+    pub root: &'static [&'static str],
+    /// How entries are arranged.
+    pub shape: EntryShape,
+    /// The members of one hook, in order.
+    pub members: &'static [EntryMember],
+    /// Whether the agent reads comments and trailing commas (true for agents that were not
+    /// measured). Other agents silently read no hook of such a file.
+    pub lenient: bool,
+    /// Whether the agent was seen to read a file with a byte order mark.
+    pub byte_order_mark: bool,
+    /// The `version` that the file must have, as JSON.
+    pub version: Option<&'static str>,
+    /// The switches that turn all hooks off, each with the value that does.
+    pub off_switches: &'static [(&'static [&'static str], bool)],
+    /// The list of the names of disabled hooks.
+    pub disabled_names: Option<&'static [&'static str]>,
+    /// Events at which the agent waits only this many seconds, whatever the entry says.
+    pub short_waits: &'static [(&'static str, u64)],
+    /// What the user does after installing.
+    pub next_step: &'static str,
+    /// How to import hooks from these settings.
+    pub import: Option<ImportFormat>,
+}
+
+/// How an agent arranges the entries of hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EntryShape {
+    /// For each event a list of groups, each with a matcher and a list of hooks.
+    Groups,
+    /// For each event a list of hooks.
+    List,
+    /// One list of hooks, each with its event.
+    Triggers,
+}
+
+/// A member of a hook's entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EntryMember {
+    /// `"type": "command"`.
+    Type,
+    /// `"name": "hookexec"`.
+    Name,
+    /// `"command"`.
+    Command,
+    /// `"timeout"` in seconds.
+    Seconds,
+    /// `"timeout"` in milliseconds.
+    Milliseconds,
+    /// `"failClosed"` on events that decide.
+    FailClosed,
+    /// `"onFailure": "block"` on events that decide.
+    OnFailure,
+}
+
+impl HookSettings {
+    /// Groups of hooks in a file that the agent may read with comments.
+    pub(super) const GROUPS: Self = Self {
+        directory: "",
+        directory_variable: None,
+        file: "settings.json",
+        project: None,
+        older_file: None,
+        local_file: None,
+        root: &["hooks"],
+        shape: EntryShape::Groups,
+        members: &[EntryMember::Type, EntryMember::Command, EntryMember::Seconds],
+        lenient: true,
+        byte_order_mark: false,
+        version: None,
+        off_switches: &[(&["disableAllHooks"], true)],
+        disabled_names: None,
+        short_waits: &[],
+        next_step: "",
+        import: None,
+    };
+
+    /// Lists of hooks in a `hooks.json`.
+    pub(super) const LISTS: Self =
+        Self { file: "hooks.json", shape: EntryShape::List, ..Self::GROUPS };
+
+    /// Returns the directory in a project, and the file in it.
+    #[must_use]
+    pub fn in_project(&self) -> (&'static str, &'static str) {
+        self.project.unwrap_or((self.directory, self.file))
+    }
+
+    /// Returns whether `timeout` counts milliseconds.
+    #[must_use]
+    pub fn counts_milliseconds(&self) -> bool {
+        self.members.contains(&EntryMember::Milliseconds)
+    }
+}
+
+/// What `import` needs to know of an agent's hooks beyond their settings file.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ImportFormat {
+    /// The files that can be imported, for the command's help.
+    pub files: &'static str,
+    /// What a matcher means.
+    pub matching: Matching,
+    /// What a matcher of shell events is compared with: the text of the command, or the tool's name.
+    pub matches_commands: bool,
+    /// How long a hook may take without a `timeout`, as `hooks.yaml` has it.
+    pub timeout: &'static str,
+    /// How long a hook of the user's prompt may take without a `timeout`, where that differs.
+    pub prompt_timeout: Option<&'static str>,
+    /// The shell that runs the commands, where it is not `/bin/sh`.
+    pub shell: Option<&'static str>,
+    /// The keys that may hold the command; the first one counts.
+    pub command_keys: &'static [&'static str],
+    /// Whether a hook must have a `type`.
+    pub needs_type: bool,
+    /// Whether any failure before a tool call denies it, and not only exit code 2.
+    pub any_failure_denies: bool,
+    /// Whether the user's hooks run in the agent's directory instead of the project.
+    pub runs_in_own_directory: bool,
+    /// Which words the scripts of an event read and answer.
+    pub words: fn(&NativeEvent) -> ScriptWords,
+    /// Events whose hooks can't be imported, and why.
+    pub not_importable: &'static [(&'static str, &'static str)],
+}
+
+impl ImportFormat {
+    /// A format with names or expressions as matchers.
+    pub(super) const BASE: Self = Self {
+        files: "hooks.json",
+        matching: Matching::NamesOrSearch,
+        matches_commands: false,
+        timeout: "60s",
+        prompt_timeout: None,
+        shell: None,
+        command_keys: &["command"],
+        needs_type: true,
+        any_failure_denies: false,
+        runs_in_own_directory: false,
+        words: |_| ScriptWords::Foreign,
+        not_importable: &[],
+    };
+}
+
+/// What a matcher of an agent means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Matching {
+    /// A list of names, or else an expression that is searched for.
+    NamesOrSearch,
+    /// An expression that is searched for.
+    Search,
+    /// An expression for the whole name.
+    Whole,
+}
+
+/// The words that a script of an agent reads and answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ScriptWords {
+    /// Those of Claude Code.
+    ClaudeCode,
+    /// Those of Claude Code, except for patches, which stand in hookexec's own input as they are.
+    ClaudeCodeExceptPatches,
+    /// Those of hookexec's own input, with the agent's names for tools.
+    Own,
+    /// Words that hookexec does not speak: the script would find nothing where it looks, and a guard
+    /// that runs and never denies is worse than one that is switched off.
+    Foreign,
+}

@@ -1,0 +1,279 @@
+//! The types of values that keys take.
+#![expect(clippy::exhaustive_structs, reason = "plain values that a table of keys hands over")]
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value as Json, json};
+
+use super::node::{Node, Value};
+use super::reader::Reader;
+use super::section::Kind;
+use crate::suggest;
+
+/// A text that is not blank.
+pub struct Filled(pub String);
+
+/// A number from 1 to `MAX`.
+pub struct Count<const MAX: u64>(pub usize);
+
+/// A value, and where it is written.
+pub struct At<'n, T> {
+    /// Its place.
+    pub node: &'n Node<'n>,
+    /// The value.
+    pub value: T,
+}
+
+/// A type whose values are words.
+pub trait Words: Copy + 'static {
+    /// Each word and its value.
+    const WORDS: &'static [(&'static str, Self)];
+}
+
+/// Declares what the words of a type mean.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! words {
+    ($type:ty: $($word:literal => $value:expr),+ $(,)?) => {
+        impl $crate::config::reading::Words for $type {
+            const WORDS: &'static [(&'static str, Self)] = &[$(($word, $value)),+];
+        }
+    };
+}
+
+/// Declares types of values that are read later: what they are, and their schema.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! later {
+    ($($(#[$meta:meta])* $name:ident: $words:expr, $schema:expr;)*) => {$(
+        $(#[$meta])*
+        #[allow(dead_code, reason = "some are found by their key")]
+        pub(crate) struct $name<'n>(pub(crate) &'n $crate::config::reading::Node<'n>);
+
+        impl<'n> $crate::config::reading::Kind<'n> for $name<'n> {
+            fn read(
+                _: &mut $crate::config::reading::Reader,
+                node: &'n $crate::config::reading::Node<'n>,
+                _: &str,
+            ) -> Option<Self> {
+                Some(Self(node))
+            }
+
+            fn words() -> String {
+                String::from($words)
+            }
+
+            fn schema() -> serde_json::Value {
+                $schema
+            }
+        }
+    )*};
+}
+
+/// Returns the schema that is defined as `name`.
+#[must_use]
+pub fn reference(name: &str) -> Json {
+    json!({ "$ref": format!("#/definitions/{name}") })
+}
+
+impl<'n, T: Kind<'n>> Kind<'n> for At<'n, T> {
+    fn read(reader: &mut Reader, node: &'n Node<'n>, what: &str) -> Option<Self> {
+        T::read(reader, node, what).map(|value| Self { node, value })
+    }
+
+    fn words() -> String {
+        T::words()
+    }
+
+    fn schema() -> Json {
+        T::schema()
+    }
+}
+
+impl<T: Words> Kind<'_> for T {
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let words = || T::WORDS.iter().map(|(word, _)| *word);
+        let all = || format!("one of {}", words().collect::<Vec<_>>().join(", "));
+        let Some(text) = node.as_text() else {
+            reader.expected(what, &all(), node);
+            return None;
+        };
+        if let Some((_, value)) = T::WORDS.iter().find(|(word, _)| *word == text) {
+            return Some(*value);
+        }
+        let hint = suggest::hint(text, words()).unwrap_or_else(all);
+        reader.error_with_hint(node, format!("unknown value `{text}` for {what}"), hint);
+        None
+    }
+
+    fn words() -> String {
+        let words: Vec<_> = T::WORDS.iter().map(|(word, _)| format!("`{word}`")).collect();
+        words.join(", ")
+    }
+
+    fn schema() -> Json {
+        json!({ "enum": T::WORDS.iter().map(|(word, _)| *word).collect::<Vec<_>>() })
+    }
+}
+
+/// A text; a number or a boolean stands for the text it was written as.
+impl Kind<'_> for String {
+    const IS: &'static str = "text";
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let text = match &node.value {
+            Value::Text(text) => text.to_string(),
+            Value::Bool(_) | Value::Number(_) => reader.written(node).to_owned(),
+            Value::Null => {
+                reader.error(node, format!("{what} has no value"));
+                return None;
+            }
+            Value::List(_) | Value::Map(_) => {
+                reader.expected(what, "text", node);
+                return None;
+            }
+        };
+        if text.contains('\0') {
+            reader.error(node, format!("{what} contains a NUL character"));
+            return None;
+        }
+        Some(text)
+    }
+
+    fn schema() -> Json {
+        reference("text")
+    }
+}
+
+impl Kind<'_> for Filled {
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let text = String::read(reader, node, what)?;
+        if text.trim().is_empty() {
+            reader.error(node, format!("{what} is empty"));
+            return None;
+        }
+        Some(Self(text))
+    }
+
+    fn words() -> String {
+        String::words()
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "string", "pattern": "\\S" })
+    }
+}
+
+impl Kind<'_> for Vec<String> {
+    const IS: &'static str = "a list of texts";
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let Value::List(items) = &node.value else {
+            reader.expected(what, "a list", node);
+            return None;
+        };
+        let what = format!("an item of {what}");
+        let texts: Self = items.iter().filter_map(|item| reader.value(item, &what)).collect();
+        (texts.len() == items.len()).then_some(texts)
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "array", "items": reference("text") })
+    }
+}
+
+impl Kind<'_> for bool {
+    const IS: &'static str = "`true`, `false`";
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        match &node.value {
+            Value::Bool(flag) => return Some(*flag),
+            Value::Text(text) if ["yes", "no", "on", "off"].contains(&&*text.to_lowercase()) => {
+                reader.error_with_hint(
+                    node,
+                    format!("{what} must be `true` or `false`, not `{text}`"),
+                    "`yes` and `no` are plain text in YAML 1.2",
+                );
+            }
+            _ => reader.expected(what, "`true` or `false`", node),
+        }
+        None
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "boolean" })
+    }
+}
+
+impl<const MAX: u64> Kind<'_> for Count<MAX> {
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let count = node.as_number().and_then(serde_json::Number::as_u64);
+        let count = count.filter(|count| (1..=MAX).contains(count));
+        if count.is_none() {
+            reader.error(node, format!("{what} must be a number from 1 to {MAX}"));
+        }
+        count.and_then(|count| usize::try_from(count).ok()).map(Self)
+    }
+
+    fn words() -> String {
+        format!("a number from 1 to {MAX}")
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "integer", "minimum": 1, "maximum": MAX })
+    }
+}
+
+/// The variables of `env:`.
+impl Kind<'_> for BTreeMap<String, String> {
+    const IS: &'static str = "names and texts";
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let fields = reader.open_fields(node, what)?;
+        let mut variables = Self::new();
+        for (name, key, value) in fields.iter() {
+            if name.is_empty() || name.contains(['=', '\0']) {
+                reader.error(key, format!("`{name}` can't be the name of an environment variable"));
+            }
+            if matches!(value.value, Value::Null) {
+                let hint = "write `\"\"` for an empty text";
+                reader.error_with_hint(value, format!("`{name}` has no value"), hint);
+            } else if let Some(text) = reader.value(value, &format!("`{name}`")) {
+                variables.insert(name.to_owned(), text);
+            }
+        }
+        Some(variables)
+    }
+
+    fn schema() -> Json {
+        reference("environment")
+    }
+}
+
+/// Any value, for code that reads it later.
+impl Kind<'_> for Json {
+    const IS: &'static str = "any value";
+
+    fn read(reader: &mut Reader, node: &Node, _: &str) -> Option<Self> {
+        Some(match &node.value {
+            Value::Null => Self::Null,
+            Value::Bool(flag) => Self::Bool(*flag),
+            Value::Number(number) => Self::Number(number.clone()),
+            Value::Text(text) => Self::String(text.to_string()),
+            Value::List(items) => {
+                items.iter().filter_map(|item| Self::read(reader, item, "")).collect()
+            }
+            Value::Map(_) => {
+                let fields = reader.open_fields(node, "the value")?;
+                let entries = fields.iter().filter_map(|(name, _, value)| {
+                    Some((name.to_owned(), Self::read(reader, value, "")?))
+                });
+                Self::Object(entries.collect())
+            }
+        })
+    }
+
+    fn schema() -> Json {
+        json!({})
+    }
+}

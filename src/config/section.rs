@@ -1,0 +1,154 @@
+//! What a key of a file is, and the macro that turns a table of keys into a reader of them.
+#![expect(clippy::exhaustive_structs, reason = "the macro builds them")]
+
+use serde_json::{Map, Value, json};
+
+use super::node::Node;
+use super::reader::Reader;
+
+/// One key of a mapping, as the schema and the documentation show it.
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// What holds without it.
+    pub default: &'static str,
+    /// What it means, in Markdown.
+    pub doc: &'static str,
+    /// Which values it takes, in Markdown.
+    pub words: fn() -> String,
+    /// The schema of its value.
+    pub schema: fn() -> Value,
+}
+
+/// A type of values: how one is read, described and checked by an editor.
+pub trait Kind<'n>: Sized {
+    /// Which values there are, in Markdown.
+    const IS: &'static str = "";
+
+    /// Reads the value of the key that messages call `what`; `None` when it is broken, which is reported.
+    fn read(reader: &mut Reader, node: &'n Node<'n>, what: &str) -> Option<Self>;
+
+    /// Returns which values there are, in Markdown.
+    #[must_use]
+    fn words() -> String {
+        Self::IS.to_owned()
+    }
+
+    /// Returns the JSON schema of the values.
+    #[must_use]
+    fn schema() -> Value;
+}
+
+/// Returns the schema of a mapping that has these keys and no others.
+#[must_use]
+pub fn object(keys: &[Key]) -> Value {
+    let properties = keys.iter().map(|key| (key.name.to_owned(), key.described()));
+    json!({
+        "type": "object",
+        "properties": properties.collect::<Map<_, _>>(),
+        "additionalProperties": false
+    })
+}
+
+/// Adds a description; beside a `$ref` draft 7 reads nothing, so that one is wrapped.
+pub(crate) fn described(text: &str, schema: Value) -> Value {
+    let mut schema =
+        if schema.get("$ref").is_some() { json!({ "allOf": [schema] }) } else { schema };
+    schema["description"] = text.into();
+    schema
+}
+
+impl Key {
+    /// Returns its row in the documentation.
+    pub(crate) fn row(&self) -> String {
+        let Self { name, default, doc, words, .. } = self;
+        // A `|` would end the cell.
+        format!("| `{name}` | {} | {default} | {doc} |\n", words().replace('|', "\\|"))
+    }
+
+    /// Returns the schema of the value, with what the key means.
+    fn described(&self) -> Value {
+        let mut text = String::new();
+        // An editor shows `[text](address)` as it is.
+        for (index, part) in self.doc.split("](").enumerate() {
+            text.push_str(
+                part.split_once(')').filter(|_| index > 0).map_or(part, |(_, rest)| rest),
+            );
+        }
+        let mut text = text.replace('[', "");
+        if let Some(first) = text.get_mut(0..1) {
+            first.make_ascii_uppercase();
+        }
+        described(&format!("{text}."), (self.schema)())
+    }
+}
+
+/// Declares the keys of one mapping, each a row: field, name, type, what holds without it, what it means.
+///
+/// The struct has a field for each key, `None` when the key is missing or its value is broken.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! section {
+    ($(#[$meta:meta])* $visible:vis $name:ident<$life:lifetime>, $what:literal:
+     $($field:ident $key:literal: $kind:ty, $default:literal, $doc:literal;)*) => {
+        $(#[$meta])*
+        #[derive(Default)]
+        $visible struct $name<$life> {
+            /// The keys that are written.
+            #[allow(dead_code, reason = "not every mapping looks into them")]
+            $visible fields: $crate::config::reading::Fields<$life>,
+            $(#[doc = $doc] $visible $field: Option<$kind>,)*
+        }
+
+        impl<$life> $name<$life> {
+            /// The keys in the order of the documentation.
+            $visible const KEYS: &'static [$crate::config::reading::Key] = &[
+                $($crate::config::reading::Key {
+                    name: $key,
+                    default: $default,
+                    doc: $doc,
+                    words: <$kind as $crate::config::reading::Kind>::words,
+                    schema: <$kind as $crate::config::reading::Kind>::schema,
+                },)*
+            ];
+
+            /// The names of the keys.
+            $visible const NAMES: &'static [&'static str] = &[$($key),*];
+
+            /// Reads the values of a mapping.
+            $visible fn of(
+                reader: &mut $crate::config::reading::Reader,
+                fields: $crate::config::reading::Fields<$life>,
+            ) -> Self {
+                let mut section = Self::default();
+                for (name, _, node) in fields.iter() {
+                    match name {
+                        $($key => section.$field = $crate::config::reading::Kind::read(
+                            reader, node, concat!("`", $key, "`"),
+                        ),)*
+                        _ => {}
+                    }
+                }
+                Self { fields, ..section }
+            }
+        }
+
+        impl<$life> $crate::config::reading::Kind<$life> for $name<$life> {
+            const IS: &'static str = "a mapping";
+
+            /// Reads a mapping; every unknown or repeated key is reported.
+            fn read(
+                reader: &mut $crate::config::reading::Reader,
+                node: &$life $crate::config::reading::Node<$life>,
+                _: &str,
+            ) -> Option<Self> {
+                let fields = reader.fields(node, $what, Self::NAMES)?;
+                Some(Self::of(reader, fields))
+            }
+
+            fn schema() -> serde_json::Value {
+                $crate::config::reading::object(Self::KEYS)
+            }
+        }
+    };
+}
