@@ -216,6 +216,13 @@ mod directories;
 pub mod event;
 pub mod executor;
 #[doc(hidden)]
+#[allow(
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "only packages of this workspace use it"
+)]
 pub mod files;
 pub mod handler;
 pub mod handlers;
@@ -226,12 +233,33 @@ mod paths;
 mod pattern;
 pub mod registry;
 #[doc(hidden)]
+#[allow(
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "only packages of this workspace use it"
+)]
 pub mod rpc;
 #[cfg(feature = "schema")]
 pub mod schema;
 #[doc(hidden)]
+#[allow(
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "only packages of this workspace use it"
+)]
 pub mod shell;
 #[doc(hidden)]
+#[allow(
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "only packages of this workspace use it"
+)]
 pub mod suggest;
 pub mod tools;
 pub mod trust;

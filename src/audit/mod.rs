@@ -1,7 +1,7 @@
 //! The decision log: what was decided at each event, a line of JSON each.
 //!
 //! `audit:` in a hooks file switches it on. The executor writes a [`Record`] after each dispatch;
-//! [`Log`] reads them back, [`Statistics`] counts them, and [`Replay`] runs them through another
+//! [`Log`] reads them back, [`Statistics`] counts them, and `hookexec replay` runs them through another
 //! configuration.
 
 mod log;

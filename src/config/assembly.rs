@@ -84,7 +84,7 @@ pub(crate) struct Assembly {
 impl Assembly {
     /// Returns an empty one. Of whole docker-agent files, the hooks of `agent` are meant.
     pub(crate) fn new(agent: Option<String>, only_show: bool) -> Self {
-        Self { agent, only_show, ..Self::default() }
+        Self { only_show, agent, ..Self::default() }
     }
 
     /// Counts one more file of a layer, and returns whether it may be read.

@@ -50,5 +50,4 @@ pub(crate) use node::{Node, Value};
 pub use schema::{config_schema, key_tables};
 pub use source::{KeyLocations, Location, SourceFile};
 pub use summary::HookSummary;
-#[doc(hidden)]
-pub use yaml::{SyntaxError, parse as parse_yaml};
+pub(crate) use yaml::parse as parse_yaml;

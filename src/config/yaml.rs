@@ -29,13 +29,13 @@ const MAX_REPEATED: usize = 1 << 20;
 
 /// A text that is not valid YAML, or that exceeds a limit.
 #[derive(Debug)]
-pub struct SyntaxError {
+pub(crate) struct SyntaxError {
     /// What is wrong.
-    pub message: String,
+    pub(crate) message: String,
     /// Where, in bytes.
-    pub range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// What to do.
-    pub hint: Option<String>,
+    pub(crate) hint: Option<String>,
 }
 
 impl SyntaxError {
@@ -56,7 +56,7 @@ impl SyntaxError {
 }
 
 /// Parses `text`, which has no byte order mark.
-pub fn parse(text: &str) -> Result<Node<'_>, SyntaxError> {
+pub(crate) fn parse(text: &str) -> Result<Node<'_>, SyntaxError> {
     let mut options = Options::default();
     options.set_emit_comments(false);
     let parser = Parser::new_from_str_with_options(text, options);

@@ -47,6 +47,7 @@ pub struct Executor {
 
 /// What a caller wants beyond a verdict.
 #[derive(Clone, Copy, Default)]
+#[expect(clippy::exhaustive_structs, reason = "only packages of this workspace use it")]
 pub struct Wish<'w> {
     /// When the verdict must be there.
     pub deadline: Option<Instant>,

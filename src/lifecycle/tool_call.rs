@@ -28,7 +28,7 @@ pub struct ToolCall {
 #[non_exhaustive]
 pub struct ToolFacts {
     /// What kinds of tool it is, neutral across agents: `shell`, `edit`, `read`; see
-    /// [`TOOL_KINDS`](crate::agents::TOOL_KINDS).
+    /// [`TOOL_KINDS`](crate::tools::TOOL_KINDS).
     pub kinds: Vec<String>,
     /// Its category, as the host names it.
     pub category: Option<String>,

@@ -20,7 +20,7 @@ const MANAGED_DIRECTORY: &str = "/etc/hookexec";
 /// What to load.
 ///
 /// ```no_run
-/// let mut options = hookexec::config::LoadOptions::default();
+/// let mut options = hookexec::load::LoadOptions::default();
 /// options.files.push("extra.yaml".into());
 /// let config = hookexec::Config::load(&options)?;
 /// # Ok::<(), hookexec::config::Diagnostics>(())

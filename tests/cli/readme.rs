@@ -129,14 +129,22 @@ fn the_files_that_it_links_exist() {
 
 #[test]
 fn it_names_every_direct_dependency() {
-    let manifest = include_str!("../../Cargo.toml");
-    let section = manifest.split("\n[dependencies]\n").nth(1).unwrap();
-    let section = section.split("\n[").next().unwrap();
+    let manifests = [
+        include_str!("../../Cargo.toml"),
+        include_str!("../../crates/agents/Cargo.toml"),
+        include_str!("../../crates/cli/Cargo.toml"),
+    ];
+    let sections = manifests.iter().map(|manifest| {
+        let section = manifest.split("\n[dependencies]\n").nth(1).unwrap();
+        section.split("\n[").next().unwrap()
+    });
     let table = README.split("\n## Dependencies\n").nth(1).unwrap();
-    let names = section
-        .lines()
+    let names = sections
+        .flat_map(str::lines)
         .filter(|line| !line.starts_with('#'))
-        .filter_map(|line| line.split_once(" = ").map(|(name, _)| name));
+        .filter_map(|line| line.split_once(" = ").map(|(name, _)| name))
+        .map(|name| name.trim_end_matches(".workspace"))
+        .filter(|name| !name.starts_with("hookexec"));
     for name in names {
         assert!(table.contains(&format!("`{name}`")), "`{name}` is not in the README");
     }

@@ -1,5 +1,7 @@
 //! Feeds each surface that takes bytes from outside its seeds, and random changes to them.
 
+#![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
+
 #[path = "../../fuzz/src/lib.rs"]
 #[expect(unreachable_pub, reason = "the fuzz targets use it as a library")]
 mod surfaces;

@@ -1,8 +1,8 @@
 //! The command line: one file per subcommand, each of them thin. It parses arguments, calls the
 //! library and prints; stdout is data, stderr is talk.
 //!
-//! A new subcommand is a file with an `Args` and its `execute`, a variant of [`Command`], and an
-//! arm of [`Command::execute`].
+//! A new subcommand is a file with an `Args` and its `execute`, a variant of `Command`, and an
+//! arm of `Command::execute`.
 
 mod agents;
 mod builtins;

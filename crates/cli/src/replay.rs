@@ -84,10 +84,11 @@ impl Args {
         load.files.clone_from(&self.config);
         load.isolated = true;
         let candidate = Config::load(&load).map_err(CommandError::config)?;
-        let mut options = ReplayOptions::default();
-        options.registry = Registry::with_shipped_builtins();
-        options.working_dir = working_dir;
-        options.run_external = self.run_external;
+        let options = ReplayOptions {
+            registry: Registry::with_shipped_builtins(),
+            working_dir,
+            run_external: self.run_external,
+        };
         let replay = Replay::new(candidate, options).map_err(CommandError::config)?;
 
         let failed = |error: &std::io::Error| decisions::unreadable(&self.log, error);

@@ -417,14 +417,19 @@ impl Start {
         let params = self.supervisor.roles().greeting(&process.name);
         let deadline = Instant::now() + process.start_timeout;
         let connection = running.connection();
-        let reply =
-            connection.call(handshake::METHOD, &params, deadline).await.map_err(|error| {
-                let cause = handshake::failure(&error, process.start_timeout);
-                match &error {
-                    CallError::TimedOut(_) => failed(Failure::TimedOut, &cause),
-                    _ => failed(Failure::Start, &cause),
-                }
-            })?;
+        let mut reply = connection.call(handshake::METHOD, &params, deadline).await;
+        if let Err(CallError::Unsent) = reply
+            && let Ok(Some(end)) = timeout_at(deadline.into(), connection.wait_end()).await
+        {
+            reply = Err(CallError::Ended(end));
+        }
+        let reply = reply.map_err(|error| {
+            let cause = handshake::failure(&error, process.start_timeout);
+            match &error {
+                CallError::TimedOut(_) => failed(Failure::TimedOut, &cause),
+                _ => failed(Failure::Start, &cause),
+            }
+        })?;
         match handshake::read(&reply) {
             Ok(greeting) => {
                 connection.request(Request::Ready { cancels: greeting.cancels });

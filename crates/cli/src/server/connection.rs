@@ -10,8 +10,8 @@ use tokio::net::UnixStream;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::JoinSet;
 
+use super::listener::{Admitted, Shared};
 use super::protocol::{ErrorCode, Refusal, Request, answer, notification};
-use super::server::{Admitted, Shared};
 use super::socket;
 use hookexec::config::Hook;
 use hookexec::event::Event;

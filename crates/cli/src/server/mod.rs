@@ -10,13 +10,13 @@
 mod client;
 mod connection;
 mod engine;
+mod listener;
 mod protocol;
-mod server;
 mod socket;
 mod stamp;
 
 pub use client::{Client, ClientError};
 pub use engine::Loaded;
+pub use listener::{Limits, Server};
 pub use protocol::ErrorCode;
-pub use server::{Limits, Server};
 pub use socket::{Socket, SocketError};

@@ -1,0 +1,77 @@
+//! The rooms of the engine, from the bottom to the top: each imports only what is below it.
+#![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const LAYERS: [&str; 24] = [
+    "suggest",
+    "files",
+    "paths",
+    "directories",
+    "shell",
+    "pattern",
+    "event",
+    "wire",
+    "rpc",
+    "answer",
+    "tools",
+    "matcher",
+    "dialect",
+    "config",
+    "schema",
+    "handler",
+    "handlers",
+    "registry",
+    "builtins",
+    "trust",
+    "load",
+    "audit",
+    "executor",
+    "lifecycle",
+];
+
+#[test]
+fn no_room_imports_one_above_itself() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let import = regex::Regex::new(r"\bcrate::\{?(\w+)").unwrap();
+    // `use crate::{one, two}` would hide the second from this test.
+    let several = regex::Regex::new(r"\bcrate::\{[^}]*,").unwrap();
+    let layer = |room: &str| LAYERS.iter().position(|layer| *layer == room);
+    let mut upwards = Vec::new();
+    for file in rust_files(&source) {
+        let shown = file.strip_prefix(&source).unwrap();
+        let room = shown.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs");
+        if room == "lib" || shown.ends_with("tests.rs") || shown.iter().any(|part| part == "tests")
+        {
+            continue;
+        }
+        let own = layer(room).unwrap_or_else(|| panic!("`{room}` is not among the layers"));
+        let text = fs::read_to_string(&file).unwrap();
+        // Tests may look at everything.
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        let hidden = several.is_match(code) && !shown.ends_with("keys.rs");
+        assert!(!hidden, "{}: write one `use` for each room", shown.display());
+        for (number, line) in code.lines().enumerate() {
+            let imports = import.captures_iter(line.split("//").next().unwrap());
+            for above in imports.filter_map(|found| layer(found.get(1)?.as_str())) {
+                if above > own {
+                    let above = LAYERS[above];
+                    upwards.push(format!("{}:{}: {room} -> {above}", shown.display(), number + 1));
+                }
+            }
+        }
+    }
+    assert!(upwards.is_empty(), "these import a room above their own:\n{}", upwards.join("\n"));
+}
+
+fn rust_files(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let (directories, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    let nested = directories.iter().flat_map(|directory| rust_files(directory));
+    files
+        .into_iter()
+        .filter(|file| file.extension().is_some_and(|extension| extension == "rs"))
+        .chain(nested)
+        .collect()
+}
