@@ -322,8 +322,8 @@ impl Importer {
         hook: &mut Hook,
         keys: &mut Keys,
     ) -> Option<()> {
-        let value = &member.value;
-        let key = member.name.as_str();
+        let (key, value) = (member.name.as_str(), &member.value);
+        let may_block = target.event.contract().may_block;
         match key {
             "args" => {
                 let mut words = Vec::new();
@@ -336,29 +336,27 @@ impl Importer {
             "async" => {
                 if self.reader.boolean(value, "`async`")? {
                     hook.keys.push(("background", "true".to_owned()));
-                    if target.event.contract().may_block {
+                    if may_block {
                         // What it answers comes too late there as well.
                         hook.keys.push(("mode", "shadow".to_owned()));
                     }
                 }
             }
-            "shell" => match self.reader.string(value, "`shell`")?.as_str() {
-                "bash" => keys.shell = Some("bash".to_owned()),
-                other => {
-                    let message = format!("the shell `{other}` can't be imported");
+            "shell" => {
+                let shell = self.reader.string(value, "`shell`")?;
+                if shell != "bash" {
+                    let message = format!("the shell `{shell}` can't be imported");
                     self.reader.error(value, message, "");
                     return None;
                 }
-            },
-            "onFailure" => match self.reader.string(value, "`onFailure`")?.as_str() {
-                "block" if target.event.contract().may_block => {
-                    keys.on_error = Some("block".to_owned());
-                }
-                _ => keys.on_error = Some("warn".to_owned()),
-            },
+                keys.shell = Some(shell);
+            }
+            "onFailure" => {
+                let blocks = self.reader.string(value, "`onFailure`")? == "block" && may_block;
+                keys.on_error = Some(if blocks { "block" } else { "warn" }.to_owned());
+            }
             "failClosed" => {
-                let closed = self.reader.boolean(value, "`failClosed`")?;
-                if closed && target.event.contract().may_block {
+                if self.reader.boolean(value, "`failClosed`")? && may_block {
                     keys.on_error = Some("block".to_owned());
                 }
             }
