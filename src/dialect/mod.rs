@@ -1,9 +1,9 @@
 //! Hooks that were written for one agent, under whichever agent they run.
 //!
-//! Such a hook is told of an event in the words of its own agent, and what it answers is read in
-//! those words. The way from an agent's payload to an [`Input`] stands in the adapters; this is the
-//! way back, and it is one that denies rather than guesses: a call that the dialect has no words for
-//! is a failure of the hook, never a payload without the part that a guard would have looked at.
+//! Such a hook reads an event in the words of its own agent, and its answer is read in those words.
+//! The adapters translate an agent's payload to an [`Input`]; this module translates back. A call
+//! that the dialect has no words for is a failure of the hook, never a payload without the part that
+//! a guard would have looked at.
 
 mod arguments;
 mod payload;

@@ -34,71 +34,64 @@ pub(super) fn write(dialect: Dialect, input: &Input, name: &str, view: &View) ->
     {
         return current(native.clone(), input);
     }
-    let mut payload = JsonObject::new();
+    let mut payload = input.extra.clone();
     let mut say = |key: &str, value: Value| payload.insert(key.to_owned(), value);
     say("session_id", json!(input.session_id));
-    // Keys that are always there: a script that indexes a missing one dies, and decides nothing.
-    say("transcript_path", extra(input, "transcript_path", json!("")));
     say("cwd", json!(input.cwd));
-    say("permission_mode", extra(input, "permission_mode", json!("default")));
     say("hook_event_name", json!(event_name(dialect, input)));
-    let Some(event) = input.hook_event_name else { return payload };
+    if let Some(milliseconds) = input.tool_duration_ms {
+        say("duration_ms", json!(milliseconds));
+    }
+    // Keys that are always there: a script that indexes a missing one dies, and decides nothing.
+    let mut defaults = vec![("transcript_path", json!("")), ("permission_mode", json!("default"))];
+    let Some(event) = input.hook_event_name else { return with_defaults(payload, defaults) };
     if event.contract().tool_matched || event == Event::OnToolApprovalDecision {
         say("tool_name", json!(name));
         say("tool_input", arguments(input, view));
         say("tool_use_id", text(input.tool_use_id.as_ref(), ""));
     }
-    match event {
+    let Input { prompt, source, model_id, reason, summary, .. } = input;
+    let texts: &[(&str, &Option<String>, &str)] = match event {
         Event::PostToolUse if input.tool_error == Some(true) => {
             say("error", json!(input.tool_response.as_ref().map(spoken)));
             say("is_interrupt", json!(false));
+            &[]
         }
         Event::PostToolUse => {
             let response = input.tool_response.clone().unwrap_or(json!(""));
             let shell = view.names.iter().any(|name| name == "Bash");
             say("tool_response", if shell { shell_response(response) } else { response });
+            &[]
         }
-        Event::UserPromptSubmit => {
-            say("prompt", text(input.prompt.as_ref(), ""));
-        }
-        Event::SessionStart => {
-            say("source", text(input.source.as_ref(), "startup"));
-            say("model", text(input.model_id.as_ref(), ""));
-        }
-        Event::SessionEnd => {
-            say("reason", text(input.reason.as_ref(), "other"));
-        }
+        Event::UserPromptSubmit => &[("prompt", prompt, "")],
+        Event::SessionStart => &[("source", source, "startup"), ("model", model_id, "")],
+        Event::SessionEnd => &[("reason", reason, "other")],
         Event::Stop | Event::SubagentStop => {
-            say("stop_hook_active", extra(input, "stop_hook_active", json!(false)));
-            say("last_assistant_message", text(input.stop_response.as_ref(), ""));
+            defaults.push(("stop_hook_active", json!(false)));
+            &[("last_assistant_message", &input.stop_response, "")]
         }
         Event::PreCompact => {
-            say("trigger", text(input.source.as_ref(), "auto"));
-            say("custom_instructions", extra(input, "custom_instructions", json!("")));
+            defaults.push(("custom_instructions", json!("")));
+            &[("trigger", source, "auto")]
         }
-        Event::AfterCompaction => {
-            say("trigger", text(input.source.as_ref(), "auto"));
-            say("compact_summary", text(input.summary.as_ref(), ""));
-        }
+        Event::AfterCompaction => &[("trigger", source, "auto"), ("compact_summary", summary, "")],
         Event::Notification => {
-            say("message", text(input.notification_message.as_ref(), ""));
-            say("notification_type", extra(input, "notification_type", json!("")));
+            defaults.push(("notification_type", json!("")));
+            &[("message", &input.notification_message, "")]
         }
-        Event::OnError => {
-            say("error", text(input.reason.as_ref(), ""));
-        }
-        Event::OnToolApprovalDecision => {
-            say("reason", text(input.reason.as_ref(), ""));
-        }
-        _ => {}
+        Event::OnError => &[("error", reason, "")],
+        Event::OnToolApprovalDecision => &[("reason", reason, "")],
+        _ => &[],
+    };
+    for (key, value, otherwise) in texts {
+        say(key, text(value.as_ref(), otherwise));
     }
-    if let Some(milliseconds) = input.tool_duration_ms {
-        say("duration_ms", json!(milliseconds));
-    }
-    for (key, value) in &input.extra {
-        if !payload.contains_key(key) {
-            payload.insert(key.clone(), value.clone());
-        }
+    with_defaults(payload, defaults)
+}
+
+fn with_defaults(mut payload: JsonObject, defaults: Vec<(&str, Value)>) -> JsonObject {
+    for (key, value) in defaults {
+        payload.entry(key).or_insert(value);
     }
     payload
 }
@@ -124,10 +117,6 @@ fn arguments(input: &Input, view: &View) -> Value {
 
 fn text(value: Option<&String>, otherwise: &str) -> Value {
     json!(value.map_or(otherwise, String::as_str))
-}
-
-fn extra(input: &Input, key: &str, otherwise: Value) -> Value {
-    input.extra.get(key).cloned().unwrap_or(otherwise)
 }
 
 /// Returns a command's response in the shape that Claude Code's has.

@@ -15,7 +15,7 @@ pub(super) struct View {
 
 /// Returns every name that the agent may give the tool.
 pub(super) fn names(dialect: Dialect, input: &Input) -> Vec<String> {
-    let kinds = kinds(dialect, input);
+    let kinds = if is_own(dialect, input) { Vec::new() } else { kinds(input) };
     let mut names: Vec<String> =
         known(dialect, &kinds).into_iter().map(|name| (*name).to_owned()).collect();
     names.extend(kinds.iter().filter(|kind| kind.starts_with("mcp__")).cloned());
@@ -42,7 +42,7 @@ pub(super) fn views(dialect: Dialect, input: &Input) -> Result<Vec<View>, String
     if is_own(dialect, input) {
         return Ok(vec![View { names, call: None }]);
     }
-    let kinds = kinds_of_any(input);
+    let kinds = kinds(input);
     if known(dialect, &kinds).is_empty() {
         // An event may be about no tool, and a tool of an MCP server has its own arguments there, too.
         let tool = input.tool();
@@ -54,8 +54,8 @@ pub(super) fn views(dialect: Dialect, input: &Input) -> Result<Vec<View>, String
         ));
     }
     let arguments = input.tool_input.clone().unwrap_or_default();
-    let calls = arguments::translate(input.tool(), &kinds, &arguments, &input.cwd)
-        .map_err(|trouble| cannot(trouble.to_string()))?;
+    let calls =
+        arguments::translate(input.tool(), &kinds, &arguments, &input.cwd).map_err(cannot)?;
     let view = |call: Call| {
         let names = match call.tools {
             Some(tools) => tools.iter().map(|name| (*name).to_owned()).collect(),
@@ -74,7 +74,7 @@ pub(super) fn is_own(dialect: Dialect, input: &Input) -> bool {
     let listed = || toolset.named().any(|(name, _)| name == input.tool());
     input.native.is_some()
         && input.agent_name.as_deref() == Some(dialect.agent())
-        && (listed() || known(dialect, &kinds_of_any(input)).is_empty())
+        && (listed() || known(dialect, &kinds(input)).is_empty())
 }
 
 /// Returns the agent's names for tools of these kinds.
@@ -87,15 +87,10 @@ fn known(dialect: Dialect, kinds: &[String]) -> Vec<&'static str> {
         .collect()
 }
 
-/// Returns the kinds of a tool that has to be translated; none when it is the agent's own.
-fn kinds(dialect: Dialect, input: &Input) -> Vec<String> {
-    if is_own(dialect, input) { Vec::new() } else { kinds_of_any(input) }
-}
-
 /// Returns the kinds of the tool, and its name, which may be one.
 ///
 /// Where no adapter told them, they are those that any agent has for a tool of that name.
-fn kinds_of_any(input: &Input) -> Vec<String> {
+fn kinds(input: &Input) -> Vec<String> {
     let tool = input.tool();
     let mut kinds = input.tool_kinds.clone();
     if kinds.is_empty() {

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_behind_the_end_of_a_line_for_some_is_read_by_nobody() {
+    fn a_head_that_only_some_programs_see_makes_the_patch_ambiguous() {
         for end in LINE_ENDS.into_iter().filter(|end| *end != '\n') {
             let text = format!("*** Update File: a\n+y{end}*** Delete File: b\n");
             assert_eq!(edits(&text), None, "{end:?}");

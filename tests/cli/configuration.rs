@@ -52,10 +52,14 @@ fn a_program_that_is_not_there_is_warned_of() {
         ("command: 'A=1 \"./gone.sh\" -x | jq'", "project/gone.sh does not exist", "start at"),
         ("command: [/gone/guard]", "/gone/guard does not exist", "guards nothing\n"),
         ("command: ['~/gone.sh']", "~/gone.sh does not exist", "start at [SANDBOX]/project"),
-        ("command: [no-such-guard]", "no program `no-such-guard` on the search path", "install it"),
+        (
+            "command: [no-such-guard]",
+            "the program `no-such-guard` is not on the search path",
+            "install it",
+        ),
         (
             "command: no-such-guard -x | cat",
-            "no program `no-such-guard` on the search path",
+            "the program `no-such-guard` is not on the search path",
             "install it",
         ),
         ("command: python3 ./gone.py", "the script ./gone.py does not exist", "start at"),

@@ -70,7 +70,7 @@ fn the_page_replaces_nothing_but_a_page() {
     for file in ["logs/audit.jsonl", "hooks.yaml"] {
         let before = sandbox.read(file);
         let refused = log(&sandbox, &["--html", file]).exits(64);
-        assert!(refused.stderr.contains("is there already"), "{}", refused.stderr);
+        assert!(refused.stderr.contains("is not a page of"), "{}", refused.stderr);
         assert_eq!(sandbox.read(file), before);
     }
     let page = sandbox.project().join("report.html");

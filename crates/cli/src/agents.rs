@@ -1,4 +1,4 @@
-//! `hookexec agents`: what each coding agent can be told.
+//! `hookexec agents`: which answers each coding agent takes.
 
 use std::fmt::Write as _;
 

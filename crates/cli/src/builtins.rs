@@ -125,5 +125,5 @@ fn events(builtin: &Shipped, quote: &str) -> String {
 fn wrapped(text: &str, indent: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let lines = wrap(&text, SCREEN - indent.len());
-    lines.iter().flat_map(|line| [indent, line.as_ref(), "\n"]).collect()
+    lines.iter().map(|line| [indent, line, "\n"].concat()).collect()
 }

@@ -112,7 +112,7 @@ impl Args {
         self.config.clone().only(&self.files)
     }
 
-    /// Returns what somebody waits for, and how long.
+    /// Returns the moments at which a caller waits, and how long.
     fn moments<'c>(&self, worst_cases: &'c [WorstCase]) -> Vec<Moment<'c>> {
         let Some(agent) = self.agent() else {
             let alone =
@@ -166,7 +166,7 @@ fn commands(check: &Check, project: &Path) -> Vec<Diagnostic> {
     problems
 }
 
-/// What somebody waits for.
+/// A moment at which a caller waits.
 struct Moment<'c> {
     /// What the agent calls it.
     native: Option<&'static NativeEvent>,

@@ -49,7 +49,7 @@ impl ConnectArgs {
         if let Some(path) = &self.connect {
             return Some(path.clone());
         }
-        // Whoever names files wants those, and a server has its own.
+        // The user wants the files on the command line, and a server has its own.
         let path = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
         path.filter(|_| config.is_default()).map(PathBuf::from)
     }

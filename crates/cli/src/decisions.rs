@@ -150,7 +150,7 @@ impl Args {
         }
         if numbers.unreadable > 0 {
             let lines = counted(numbers.unreadable, "line");
-            warn(&format!("{lines} of the log can't be read: a record was cut, or is no record"));
+            warn(&format!("{lines} of the log can't be read: they are cut off, or not records"));
         }
         Ok(Exit::Success)
     }
@@ -283,8 +283,8 @@ pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> CommandError {
     CommandError::usage(format!("can't read the log {}: {error}", path.display()))
 }
 
-/// Writes the page for its owner alone: it may hold inputs. A file that is no such page is left alone,
-/// the log and the hooks file above all.
+/// Writes the page for its owner alone: it may hold inputs. Never replaces a file that is not such a
+/// page, for example the log or the hooks file.
 fn write_page(file: &Path, page: &str) -> Result<(), CommandError> {
     let failed =
         |error: io::Error| CommandError::usage(format!("can't write {}: {error}", file.display()));
@@ -292,7 +292,7 @@ fn write_page(file: &Path, page: &str) -> Result<(), CommandError> {
         let old = std::fs::read(file).map_err(failed)?;
         let ours = String::from_utf8_lossy(&old[..old.len().min(1024)]).contains(page::TITLE);
         if !ours && !old.is_empty() {
-            let problem = format!("{} is there already and is no page of ours", file.display());
+            let problem = format!("{} exists and is not a page of `hookexec log`", file.display());
             return Err(
                 CommandError::usage(problem).hint("name another file: `--html report.html`")
             );

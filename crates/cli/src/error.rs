@@ -1,4 +1,4 @@
-//! What can go wrong, each with its exit code and its way out.
+//! Errors of the command, each with its exit code and a hint.
 
 use std::fmt;
 use std::panic::PanicHookInfo;
@@ -77,7 +77,7 @@ impl CommandError {
         Self::new(Exit::Internal, message)
     }
 
-    /// Adds a way out.
+    /// Adds what to do about it.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
@@ -96,7 +96,7 @@ impl CommandError {
     }
 }
 
-/// What went wrong and the way out, for those who read no colours.
+/// What went wrong and what to do, without colours.
 impl fmt::Display for CommandError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.cause {

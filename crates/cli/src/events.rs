@@ -56,14 +56,14 @@ fn page(contract: &Contract) -> String {
             "A hook that answers `{\"decision\": \"block\", \"reason\": ...}` keeps the model at work."
         }
         (false, _) => "Nothing can be blocked; a denial is ignored with a warning.",
-        (true, Permission::Decides) => "A hook may deny it, allow it, or have somebody asked.",
+        (true, Permission::Decides) => "A hook may deny it, allow it, or have the user asked.",
         (true, Permission::Approves) => "A hook may allow or deny it in the user's place.",
         (true, _) => "A hook may deny it.",
     });
     say(match contract.failure {
         FailureMode::Closed => "A hook that can't answer denies it (`on_error` says otherwise).",
         FailureMode::Ask => {
-            "A hook that can't answer has somebody asked (`on_error` says otherwise)."
+            "When a hook can't answer, the user is asked (unless `on_error` says otherwise)."
         }
         _ => "A hook that can't answer is warned of, and it goes on (`on_error` says otherwise).",
     });

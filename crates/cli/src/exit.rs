@@ -12,13 +12,13 @@ use hookexec::{Decision, Verdict};
 pub(crate) enum Exit {
     /// 0: done; of `run`: it may go on.
     Success,
-    /// 1: what was asked is not so: a file that nobody approved, a test that failed.
+    /// 1: the answer is no: a file is not approved, a test failed.
     Negative,
     /// 2: denied.
     Denied,
-    /// 3: somebody must be asked first.
+    /// 3: a person must approve it first.
     Ask,
-    /// 64: wrong arguments, among them an event that nobody knows.
+    /// 64: wrong arguments, for example an unknown event.
     Usage,
     /// 65: stdin holds no usable input.
     Data,

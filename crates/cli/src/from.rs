@@ -267,10 +267,10 @@ fn hand_over(config: &ConfigArgs, event: Event, input: &Input) -> std::io::Resul
     stdin.write_all(&serde_json::to_vec(input)?)
 }
 
-/// Whom to answer, and about what, when nothing else is known.
+/// Which agent to answer, and about which event, when nothing else is known.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Caller {
-    /// `None` when the name on the command line is nobody's.
+    /// `None` when no agent has the name on the command line.
     agent: Option<Agent>,
     hint: Option<String>,
 }
@@ -306,7 +306,7 @@ impl Caller {
     }
 
     fn failure(&self, message: &str) -> Answer {
-        // Whoever it is, exit code 2 with a reason on standard error is a denial there.
+        // Exit code 2 with a reason on standard error is a denial for every agent.
         hookexec_agents::failure(
             self.agent.unwrap_or(Agent::ClaudeCode),
             self.native(),
@@ -324,7 +324,7 @@ impl Caller {
         let late = move || {
             std::thread::sleep(last);
             let exit = match GIVEN.try_lock() {
-                // Somebody writes an answer that nobody reads.
+                // Another thread is blocked while it writes its answer.
                 Err(TryLockError::WouldBlock) => Exit::Denied,
                 given => {
                     drop(given);

@@ -12,7 +12,7 @@ use super::output;
 /// The largest input, in bytes: many times the largest that any agent was seen to send.
 const MAX_INPUT: u64 = 64 << 20;
 
-/// Reads stdin to its end. Whatever goes wrong later, whoever writes has then been read.
+/// Reads stdin to its end, so that the writer never gets an error, whatever goes wrong later.
 pub(crate) fn read_stdin() -> Result<Vec<u8>, CommandError> {
     let stdin = std::io::stdin().lock();
     if stdin.is_terminal() {

@@ -327,7 +327,7 @@ fn within_of(timeout: u64) -> u64 {
 }
 
 /// Returns how long an agent must wait for answers that may take `within`, in seconds; `None` if no agent can
-/// be told to wait that long.
+/// be made to wait that long.
 pub(crate) fn timeout_for(within: Duration) -> Option<u64> {
     (2..=900).find(|timeout| Duration::from_secs(within_of(*timeout)) >= within)
 }
@@ -419,7 +419,7 @@ pub(crate) fn on_search_path(name: &str) -> Option<PathBuf> {
 }
 
 pub(crate) fn no_home() -> CommandError {
-    CommandError::usage("there is no home directory: set HOME")
+    CommandError::usage("the home directory is not known: set HOME")
 }
 
 pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> CommandError {

@@ -1,8 +1,7 @@
 //! The command line: one file per subcommand, each of them thin. It parses arguments, calls the
 //! library and prints; stdout is data, stderr is talk.
 //!
-//! A new subcommand is a file with an `Args` and its `execute`, a variant of `Command`, and an
-//! arm of `Command::execute`.
+//! A new subcommand is a file with an `Args` and its `execute`, and a row of `commands!`.
 
 mod agents;
 mod builtins;
@@ -74,57 +73,29 @@ const AFTER_HELP: &str = "\
 Exit codes of `run`: 0 allowed, 2 denied, 3 ask, 64 usage, 65 unusable input, 70 internal, 78 config.
 Take anything but 0 for \"not allowed\".";
 
-#[derive(Debug, Subcommand)]
-enum Command {
-    Run(run::Args),
-    Init(init::Args),
-    Test(test::Args),
-    Log(decisions::Args),
-    Replay(replay::Args),
-    Serve(serve::Args),
-    Explain(explain::Args),
-    Check(check::Args),
-    List(list::Args),
-    Events(events::Args),
-    Agents(agents::Args),
-    Builtins(builtins::Args),
-    Trust(trust::Args),
-    Install(install::Args),
-    Uninstall(uninstall::Args),
-    Status(status::Args),
-    Import(import::Args),
-    Doctor(doctor::Args),
-    Docs(docs::Args),
-    Schema(schema::Args),
-    Completions(completions::Args),
+/// Defines the subcommands: a variant for each module, whose `Args` it executes.
+macro_rules! commands {
+    ($($name:ident: $module:ident),+ $(,)?) => {
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $($name($module::Args)),+
+        }
+
+        impl Command {
+            fn execute(self) -> Result<Exit, CommandError> {
+                match self {
+                    $(Self::$name(args) => args.execute()),+
+                }
+            }
+        }
+    };
 }
 
-impl Command {
-    fn execute(self) -> Result<Exit, CommandError> {
-        match self {
-            Self::Run(args) => args.execute(),
-            Self::Init(args) => args.execute(),
-            Self::Test(args) => args.execute(),
-            Self::Log(args) => args.execute(),
-            Self::Replay(args) => args.execute(),
-            Self::Serve(args) => args.execute(),
-            Self::Explain(args) => args.execute(),
-            Self::Check(args) => args.execute(),
-            Self::List(args) => args.execute(),
-            Self::Events(args) => args.execute(),
-            Self::Agents(args) => args.execute(),
-            Self::Builtins(args) => args.execute(),
-            Self::Trust(args) => args.execute(),
-            Self::Install(args) => args.execute(),
-            Self::Uninstall(args) => args.execute(),
-            Self::Status(args) => args.execute(),
-            Self::Import(args) => args.execute(),
-            Self::Doctor(args) => args.execute(),
-            Self::Docs(args) => args.execute(),
-            Self::Schema(args) => args.execute(),
-            Self::Completions(args) => args.execute(),
-        }
-    }
+commands! {
+    Run: run, Init: init, Test: test, Log: decisions, Replay: replay, Serve: serve,
+    Explain: explain, Check: check, List: list, Events: events, Agents: agents,
+    Builtins: builtins, Trust: trust, Install: install, Uninstall: uninstall, Status: status,
+    Import: import, Doctor: doctor, Docs: docs, Schema: schema, Completions: completions,
 }
 
 /// `run` and nothing else: agents wait for it, and describing all the other commands takes longer than
@@ -153,7 +124,7 @@ pub fn main() -> ExitCode {
     // An agent takes every exit code but its own words for permission.
     let caller = Caller::of(std::env::args_os());
     if caller.is_some() {
-        output::hold_up_nobody();
+        output::never_block_on_stderr();
     }
     guarded(caller.as_ref(), || match (Cli::read(), &caller) {
         (Ok(cli), _) => cli.command.execute().unwrap_or_else(|error| error.report()),

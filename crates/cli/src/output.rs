@@ -1,4 +1,4 @@
-//! Writing to stdout, where a reader that went away is no error, and to stderr.
+//! Writes to stdout and stderr. A reader that closed its end is not an error.
 
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt as _;
@@ -51,7 +51,7 @@ pub(crate) fn print(text: &str) -> Result<(), CommandError> {
 
 /// Writes `text` to stdout as it is.
 ///
-/// A closed pipe is not an error: whoever reads has seen enough, and the exit code says the rest.
+/// A closed pipe is not an error: the reader has seen enough, and the exit code says the rest.
 pub(crate) fn print_data(text: &str) -> Result<(), CommandError> {
     let mut stdout = anstream::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -62,10 +62,10 @@ pub(crate) fn print_data(text: &str) -> Result<(), CommandError> {
     }
 }
 
-/// Writes an answer to stdout that somebody waits for.
+/// Writes an answer to stdout that the caller waits for.
 ///
-/// Other than for [`print`], a reader that went away is an error, and so is a stdout that leads nowhere:
-/// where it was closed, the standard library has put the null device in its place.
+/// Unlike with [`print`], a closed pipe is an error, and so is a closed stdout: the standard library
+/// has put the null device in its place.
 pub(crate) fn answer(text: &str) -> io::Result<()> {
     if text.is_empty() {
         return Ok(());
@@ -96,8 +96,8 @@ const FOREVER: u8 = 0;
 const A_MOMENT: u8 = 1;
 const NEVER: u8 = 2;
 
-/// Lets nothing that is said on stderr hold up the process from now on: what nobody reads is dropped.
-pub(crate) fn hold_up_nobody() {
+/// Makes stderr non-blocking from now on: what its reader does not take is dropped.
+pub(crate) fn never_block_on_stderr() {
     PATIENCE.store(A_MOMENT, Ordering::Relaxed);
 }
 

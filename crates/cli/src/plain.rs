@@ -1,8 +1,7 @@
-//! Text of anybody, made safe to be shown.
+//! Makes text from any source safe to show.
 //!
-//! Hooks repeat what a model said, and names and scripts of a project that nobody approved are shown
-//! so that somebody can decide about them: nothing in them may move, colour, hide or turn around what
-//! stands on the screen.
+//! Hooks repeat what a model said, and `trust` shows names and scripts of a project before a person
+//! approves them. Nothing in them may move, colour, hide or reverse other text on the screen.
 
 use std::borrow::Cow;
 
@@ -44,8 +43,8 @@ pub(crate) fn coloured(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// Returns whether a letter does more than be shown: it is a control character, turns the direction
-/// of writing, or has no width.
+/// Returns whether a letter is a control character, changes the direction of writing, or is
+/// invisible.
 fn misleads(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,

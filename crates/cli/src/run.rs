@@ -17,7 +17,7 @@ use super::{input, log, report};
 
 /// Runs the hooks of an event: its input on stdin, the verdict on stdout
 ///
-/// Stdout is one line of JSON, or nothing when there is no verdict (exit codes from 64 on). The exit
+/// Stdout is one line of JSON, or nothing without a verdict (exit codes from 64 on). The exit
 /// code is the answer: 0 go on, 2 denied, 3 ask first; take any other for a denial.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
@@ -70,7 +70,7 @@ impl Args {
 
     /// Does what another `hookexec` had no time for.
     fn in_background(&self, event: Event) -> Result<Exit, CommandError> {
-        // Whoever ends the caller and its group is not to end these hooks.
+        // A signal to the caller's process group must not end these hooks.
         let _ = rustix::process::setsid();
         let input = input::parse("run", event, &input::read_stdin()?)?;
         let executor = self.config.load()?.warned().executor()?;

@@ -11,7 +11,7 @@ use super::output;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec schema config > hooks.schema.json")]
 pub(crate) struct Args {
-    /// Of what
+    /// The document
     #[arg(value_enum, default_value_t = Of::Config)]
     of: Of,
 }

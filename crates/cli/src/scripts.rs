@@ -19,7 +19,7 @@ const SCRIPTS: [&str; 10] = ["sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts"
 pub(crate) struct Missing {
     /// What is wrong.
     pub(crate) what: String,
-    /// The way out.
+    /// What to do about it.
     pub(crate) hint: String,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Missing> {
     if is_path(program) {
         found.extend(carriage_return(&directory.join(program)));
     }
-    // Behind an option may stand what is no script.
+    // The argument of an option may be anything.
     if INTERPRETERS.contains(&name.as_ref())
         && let Some(script) = arguments.first()
         && (is_path(script) || has_script_ending(script))
@@ -112,7 +112,7 @@ fn unusable(program: &Path, directory: &Path, hook: &Hook) -> Option<Missing> {
         && hook.inherit_env == InheritEnv::All
         && !hook.env.contains_key("PATH");
     (searched && !on_search_path(program)).then(|| Missing {
-        what: format!("there is no program `{}` on the search path", program.display()),
+        what: format!("the program `{}` is not on the search path", program.display()),
         hint: "install it, or give its absolute path; until then the hook fails".to_owned(),
     })
 }

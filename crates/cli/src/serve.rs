@@ -110,8 +110,8 @@ fn refused(error: &SocketError) -> CommandError {
     }
 }
 
-/// Returns once nobody reads stdout any more. A client that goes away closes stdin as well, but so
-/// does one that has asked all it wanted to know and waits for the answers.
+/// Returns once the reader of stdout has closed it. A closed stdin does not tell: a client may
+/// close it after its last request and wait for the answers.
 async fn stdout_closed() {
     let (closed, told) = oneshot::channel();
     std::thread::spawn(move || {

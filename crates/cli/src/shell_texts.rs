@@ -69,7 +69,7 @@ fn missing_program(hook: &Hook, shell: &str, text: &str) -> Option<Diagnostic> {
     if found {
         return None;
     }
-    let problem = Diagnostic::warning(format!("there is no program `{word}` on the search path"));
+    let problem = Diagnostic::warning(format!("the program `{word}` is not on the search path"));
     Some(problem.hint("install it, or give its absolute path; until then the hook fails"))
 }
 

@@ -1,6 +1,5 @@
 //! `hookexec test`: cases in YAML against the hooks files they are for.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::testing::{Bench, CaseFile, CaseReport, CoverageReport};
@@ -55,7 +54,7 @@ enum Format {
 }
 
 /// Everything that came out.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Results {
     pub(super) passed: usize,
     pub(super) failed: usize,
@@ -82,6 +81,12 @@ pub(super) struct ConfigCoverage {
     pub(super) config: String,
     #[serde(flatten)]
     pub(super) report: CoverageReport,
+}
+
+impl ConfigCoverage {
+    fn of(tested: &Tested) -> Self {
+        Self { config: joined(&tested.configs), report: tested.bench.coverage() }
+    }
 }
 
 impl Args {
@@ -159,16 +164,11 @@ impl Args {
         benches: &mut Benches,
     ) -> Result<Results, CommandError> {
         let wanted = |name: &str| self.filter.as_ref().is_none_or(|part| name.contains(part));
-        let mut results = Results {
-            passed: 0,
-            failed: 0,
-            files: Vec::new(),
-            coverage: Vec::new(),
-            enough_coverage: true,
-            min_coverage: None,
-        };
+        let mut results = Results::default();
         for file in files {
-            let bench = benches.get(&file.configs)?;
+            let bench = benches.find(&file.configs).ok_or_else(|| {
+                CommandError::internal(format!("{} is not loaded", joined(&file.configs)))
+            })?;
             let mut cases = Vec::new();
             for case in file.cases.iter().filter(|case| wanted(&case.name)) {
                 cases.push(bench.run(case).await.map_err(CommandError::config)?);
@@ -179,64 +179,54 @@ impl Args {
             let (path, config) = (file.path.clone(), joined(&file.configs));
             results.files.push(FileResults { path, config, cases });
         }
-        let coverage = benches.in_order.iter().map(|(config, bench)| ConfigCoverage {
-            config: joined(config),
-            report: bench.coverage(),
-        });
-        results.coverage = coverage.collect();
+        results.coverage = benches.0.iter().map(ConfigCoverage::of).collect();
         Ok(results)
     }
 }
 
 /// The hooks files that are tested, each once.
-struct Benches {
-    in_order: Vec<(Vec<PathBuf>, Bench)>,
-    /// Places in `in_order`, by the paths that a file of cases gives.
-    places: HashMap<Vec<PathBuf>, usize>,
+struct Benches(Vec<Tested>);
+
+/// Hooks files that are tested together.
+struct Tested {
+    /// The real paths, by which the same files are recognized.
+    identity: Vec<PathBuf>,
+    configs: Vec<PathBuf>,
+    bench: Bench,
 }
 
 impl Benches {
     /// Loads the hooks files of all cases, and finds the mistakes of all before anything runs.
     fn of(files: &[CaseFile], working_dir: &Path) -> Result<Self, CommandError> {
-        let mut benches = Self { in_order: Vec::new(), places: HashMap::new() };
-        let mut identities: HashMap<Vec<PathBuf>, usize> = HashMap::new();
-        let mut problems = Diagnostics::default();
-        for file in files {
-            let whole = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
-            let identity: Vec<PathBuf> = file.configs.iter().map(whole).collect();
-            if let Some(place) = identities.get(&identity) {
-                benches.places.insert(file.configs.clone(), *place);
-            } else {
+        let (mut benches, mut problems) = (Self(Vec::new()), Diagnostics::default());
+        for CaseFile { configs, cases, .. } in files {
+            if benches.find(configs).is_none() {
                 let registry = Registry::with_shipped_builtins();
-                let bench = Config::load_files(&file.configs)
+                let loaded = Config::load_files(configs)
                     .and_then(|config| Bench::new(config, registry, working_dir));
-                match bench {
+                match loaded {
                     Ok(bench) => {
-                        let place = benches.in_order.len();
-                        identities.insert(identity, place);
-                        benches.places.insert(file.configs.clone(), place);
-                        benches.in_order.push((file.configs.clone(), bench));
+                        let (identity, configs) = (identity(configs), configs.clone());
+                        benches.0.push(Tested { identity, configs, bench });
                     }
-                    Err(found) => {
-                        problems.extend(found);
-                        continue;
-                    }
+                    Err(found) => problems.extend(found),
                 }
             }
-            if let Ok(bench) = benches.get(&file.configs) {
-                file.cases.iter().for_each(|case| problems.extend(bench.problems(case)));
+            if let Some(bench) = benches.find(configs) {
+                problems.extend(cases.iter().flat_map(|case| bench.problems(case)));
             }
         }
         if problems.has_errors() { Err(CommandError::config(problems)) } else { Ok(benches) }
     }
 
-    fn get(&mut self, configs: &[PathBuf]) -> Result<&mut Bench, CommandError> {
-        let place = self.places.get(configs).copied();
-        place
-            .and_then(|place| self.in_order.get_mut(place))
-            .map(|(_, bench)| bench)
-            .ok_or_else(|| CommandError::internal(format!("{} is not loaded", joined(configs))))
+    fn find(&mut self, configs: &[PathBuf]) -> Option<&mut Bench> {
+        let identity = identity(configs);
+        self.0.iter_mut().find(|one| one.identity == identity).map(|one| &mut one.bench)
     }
+}
+
+fn identity(configs: &[PathBuf]) -> Vec<PathBuf> {
+    configs.iter().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone())).collect()
 }
 
 /// Returns the hooks files that are tested together, as they are shown.

@@ -400,9 +400,8 @@ impl HookRow {
 }
 
 fn store() -> Result<TrustStore, CommandError> {
-    TrustStore::of_user().ok_or_else(|| {
-        CommandError::usage("there is no home directory to keep approvals in").hint("set HOME")
-    })
+    TrustStore::of_user()
+        .ok_or_else(|| CommandError::usage("approvals need a home directory").hint("set HOME"))
 }
 
 fn not_written(error: &std::io::Error) -> CommandError {

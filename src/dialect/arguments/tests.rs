@@ -10,7 +10,7 @@ fn object(value: Value) -> JsonObject {
 }
 
 /// Translates a call of the first of `tools`, or of a tool that is of these kinds.
-fn translated(tool: &str, arguments: Value) -> Result<Value, Trouble> {
+fn translated(tool: &str, arguments: Value) -> Result<Value, String> {
     let mut kinds = kinds_anywhere(tool);
     kinds.extend(tool.split(' ').map(str::to_owned));
     let calls = translate(tool, &kinds, &object(arguments), "/p")?;
@@ -104,7 +104,7 @@ fn what_a_guard_would_look_for_in_vain_is_an_error() {
     ] {
         assert_eq!(
             translated(kinds, arguments.clone()),
-            Err(Trouble::Missing(missing)),
+            Err(super::missing(missing)),
             "{kinds} {arguments}"
         );
     }
@@ -172,11 +172,7 @@ fn what_is_said_twice_and_not_the_same_is_an_error() {
             "edits",
         ),
     ] {
-        assert_eq!(
-            translated(kinds, arguments.clone()),
-            Err(Trouble::Several(name)),
-            "{kinds} {arguments}"
-        );
+        assert_eq!(translated(kinds, arguments.clone()), Err(several(name)), "{kinds} {arguments}");
     }
 }
 

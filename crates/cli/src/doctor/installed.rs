@@ -160,9 +160,7 @@ fn registered(
         (Some(call), _) => (call, false),
         (None, Some(call)) => (call, true),
         (None, None) => {
-            differs(format!(
-                "`{command}` is not what `install` writes: nobody knows whether it denies"
-            ));
+            differs(format!("`{command}` is not what `install` writes: it may not deny"));
             return None;
         }
     };

@@ -139,7 +139,7 @@ impl Args {
         report(&sections, self.format)
     }
 
-    /// Looks at one agent; at none that is not used here and nobody asked for.
+    /// Looks at one agent, if it is used here or named on the command line.
     fn agent(&self, agent: Agent, check: &Check, project: &Path) -> Option<Section> {
         if !self.agents.is_empty() && !self.agents.contains(&agent) {
             return None;
@@ -178,7 +178,7 @@ fn hooks(check: &Check, project: &Path) -> Section {
         )));
     }
     if check.files.is_empty() && errors().next().is_none() {
-        findings.push(Finding::problem("there is no hooks file: nothing is guarded"));
+        findings.push(Finding::problem("no hooks file was found: nothing is guarded"));
     }
     for problem in check.left_out.iter() {
         findings.push(Finding::problem(problem.to_string()));

@@ -59,25 +59,27 @@ fn add(events: &mut Vec<(Event, Vec<Group>)>, hook: &Hook) {
 /// Returns a hook with the keys that its file gives it.
 fn written(hook: &Hook) -> yaml::Hook {
     let said = |key: &str| hook.key_locations.get(key).is_some();
-    let mut keys: Vec<(&'static str, String)> = Vec::new();
-    let list = |words: &[String]| {
-        let words: Vec<String> = words.iter().map(|word| yaml::inline(word)).collect();
-        format!("[{}]", words.join(", "))
-    };
+    let command = hook.command.clone().unwrap_or_else(|| Command::Text(String::new()));
+    let mut written = yaml::Hook::new(hook.location.line(), &hook.kind, command);
+    if let Some(name) = &hook.name {
+        written.set("name", yaml::inline(name));
+    }
     if !hook.args.is_empty() {
-        keys.push(("args", list(&hook.args)));
+        written.set("args", yaml::list(&hook.args));
     }
     if !hook.env.is_empty() {
-        keys.push(("env", yaml::mapping(hook.env.iter())));
+        written.set("env", yaml::mapping(hook.env.iter()));
     }
     for (key, value) in [("working_dir", &hook.working_dir), ("shell", &hook.shell)] {
-        keys.extend(value.as_deref().map(|value| (key, yaml::inline(value))));
+        if let Some(value) = value {
+            written.set(key, yaml::inline(value));
+        }
     }
     if said("timeout") {
-        keys.push(("timeout", format!("{}ms", hook.timeout.as_millis())));
+        written.set("timeout", format!("{}ms", hook.timeout.as_millis()));
     }
     if let Some(word) = hook.on_error.and_then(|it| serde_json::to_value(it).ok()) {
-        keys.push(("on_error", word.as_str().unwrap_or_default().to_owned()));
+        written.set("on_error", word.as_str().unwrap_or_default());
     }
     for (key, value) in [
         ("strict_output", hook.strict_output),
@@ -85,16 +87,8 @@ fn written(hook: &Hook) -> yaml::Hook {
         ("background", hook.background),
     ] {
         if said(key) {
-            keys.push((key, value.to_string()));
+            written.set(key, value.to_string());
         }
     }
-    yaml::Hook {
-        line: hook.location.line(),
-        kind: hook.kind.clone(),
-        name: hook.name.clone(),
-        dialect: None,
-        foreign: false,
-        command: hook.command.clone().unwrap_or_else(|| Command::Text(String::new())),
-        keys,
-    }
+    written
 }

@@ -78,6 +78,14 @@ impl Reader {
         self.report(Diagnostic::error(message), node, hint);
     }
 
+    /// Reports an error at the beginning of a line.
+    pub(super) fn error_on_line(&mut self, line: usize, message: String) {
+        let above = self.source.text.split_inclusive('\n').take(line - 1);
+        let start = above.map(str::len).sum();
+        let place = Location::new(Arc::clone(&self.source), start..start);
+        self.problems.push(Diagnostic::error(message).at(place));
+    }
+
     pub(super) fn warning(&mut self, node: &impl Ranged, message: String, hint: &str) {
         self.report(Diagnostic::warning(message), node, hint);
     }

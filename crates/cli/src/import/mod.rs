@@ -11,10 +11,9 @@ mod yaml;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use hookexec::Config;
-use hookexec::config::{Command, Diagnostic, Diagnostics, Location, Severity, SourceFile};
+use hookexec::config::{Command, Diagnostics, Severity, SourceFile};
 use hookexec::load::{LoadOptions, Loaded};
 use hookexec_agents::Agent;
 
@@ -105,9 +104,7 @@ impl Args {
         };
         self.complete(&import)?;
         let written = yaml::write_docker_agent(&self.file, name, &import);
-        Config::from_yaml(&written, "hooks.yaml").map_err(|problems| {
-            CommandError::internal(format!("the result does not load: {problems}"))
-        })?;
+        loads(&written)?;
         Ok((written, import))
     }
 
@@ -129,18 +126,10 @@ impl Args {
     fn settings(&self, format: Format, text: &str) -> Result<(String, Import), CommandError> {
         let unusable = |error: &dyn std::fmt::Display| format!("{}: {error}", self.file.display());
         let source = SourceFile::new(&self.file, text);
-        let mut import = settings::read(format, source, &self.file)
+        let import = settings::read(format, source, &self.file)
             .map_err(|error| CommandError::data(unusable(&error)))?;
-        // What is written here must load here. What does not is one more thing that can't be imported.
-        let source = Arc::new(SourceFile::new(&self.file, text));
-        let mut written = yaml::write(format, &self.file, &import);
-        while let Err(problems) = Config::from_yaml(&written, "hooks.yaml") {
-            if !import.give_up(&written, &problems, &source) {
-                let message = format!("the result does not load: {problems}");
-                return Err(CommandError::internal(message));
-            }
-            written = yaml::write(format, &self.file, &import);
-        }
+        let written = yaml::write(format, &self.file, &import);
+        loads(&written)?;
         self.complete(&import)?;
         Ok((written, import))
     }
@@ -174,35 +163,15 @@ impl Args {
 }
 
 impl Import {
-    /// Takes out what `problems` of the `written` file are about, and reports it at its place in
-    /// `source`. Returns whether anything was taken out.
-    fn give_up(&mut self, written: &str, problems: &Diagnostics, source: &Arc<SourceFile>) -> bool {
-        let lines: Vec<&str> = written.lines().collect();
-        let mut found = false;
-        for problem in problems.iter().filter(|problem| problem.severity == Severity::Error) {
-            let at = problem.location.as_ref().map_or(0, Location::line).min(lines.len());
-            let marked = lines[..at].iter().rev().find_map(|line| yaml::marked_line(line));
-            let Some((line, whole_group)) = marked else { continue };
-            let before = self.hooks();
-            for (_, groups) in &mut self.events {
-                groups.retain(|group| !(whole_group && group.line == line));
-                for group in groups.iter_mut() {
-                    group.hooks.retain(|hook| whole_group || hook.line != line);
-                }
-                groups.retain(|group| !group.hooks.is_empty());
-            }
-            self.events.retain(|(_, groups)| !groups.is_empty());
-            found |= self.hooks() < before;
-            let start = source.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
-            let place = Location::new(Arc::clone(source), start..start);
-            self.problems.push(Diagnostic::error(problem.message.clone()).at(place));
-        }
-        found
-    }
-
     fn hooks(&self) -> usize {
         self.events.iter().flat_map(|(_, groups)| groups).map(|group| group.hooks.len()).sum()
     }
+}
+
+fn loads(written: &str) -> Result<(), CommandError> {
+    Config::from_yaml(written, "hooks.yaml")
+        .map(drop)
+        .map_err(|problems| CommandError::internal(format!("the result does not load: {problems}")))
 }
 
 /// Returns the commands of the hooks in the settings of `agent` at `path`, but for entries of ours.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hookexec::Event;
-use hookexec::config::{Command, Diagnostic, Diagnostics, SourceFile};
+use hookexec::config::{Command, Diagnostic, Diagnostics, Severity, SourceFile};
 use hookexec_agents::ScriptWords;
 use jsonc_parser::ast::{ObjectProp, Value as Node};
 
@@ -106,30 +106,6 @@ struct Importer {
     own_entries: usize,
 }
 
-/// What a hook says beside its command.
-#[derive(Default)]
-struct Keys {
-    name: Option<String>,
-    shell: Option<String>,
-    working_dir: Option<String>,
-    env: Vec<(String, String)>,
-    on_error: Option<String>,
-    timeout: Option<String>,
-}
-
-impl Keys {
-    fn append_to(self, hook: &mut Hook) {
-        hook.keys.extend(self.shell.map(|shell| ("shell", shell)));
-        hook.keys.extend(self.working_dir.map(|path| ("working_dir", yaml::inline(&path))));
-        if !self.env.is_empty() {
-            let pairs = self.env.iter().map(|(name, value)| (name, value));
-            hook.keys.push(("env", yaml::mapping(pairs)));
-        }
-        hook.keys.extend(self.on_error.map(|on_error| ("on_error", on_error)));
-        hook.keys.extend(self.timeout.map(|timeout| ("timeout", timeout)));
-    }
-}
-
 impl Importer {
     fn events(&mut self, node: &Node<'_>) {
         let Some(events) = self.reader.object(node, "`hooks`") else { return };
@@ -158,12 +134,37 @@ impl Importer {
         }
     }
 
+    /// Adds what of a group loads as it is written, and reports the rest.
     fn add(&mut self, event: Event, group: Option<Group>) {
-        let Some(group) = group.filter(|group| !group.hooks.is_empty()) else { return };
+        let Some(mut group) = group else { return };
+        let hooks = std::mem::take(&mut group.hooks);
+        let alone = |hook: Hook| Group { hooks: vec![hook], ..group.clone() };
+        let any = Hook::new(group.line, "command", Command::Text("true".to_owned()));
+        if !hooks.is_empty() && self.loads(group.line, yaml::problems(event, alone(any))) {
+            let mut sound = Vec::new();
+            for hook in hooks {
+                if self.loads(hook.line, yaml::problems(event, alone(hook.clone()))) {
+                    sound.push(hook);
+                }
+            }
+            group.hooks = sound;
+        }
+        if group.hooks.is_empty() {
+            return;
+        }
         match self.events.iter_mut().find(|(known, _)| *known == event) {
             Some((_, groups)) => groups.push(group),
             None => self.events.push((event, vec![group])),
         }
+    }
+
+    /// Reports the problems of what was written for a line, and returns whether there are none.
+    fn loads(&mut self, line: usize, problems: Option<Diagnostics>) -> bool {
+        let problems = problems.unwrap_or_default();
+        for problem in problems.iter().filter(|problem| problem.severity == Severity::Error) {
+            self.reader.error_on_line(line, problem.message.clone());
+        }
+        !problems.has_errors()
     }
 
     fn empty_group(&self, node: &Node<'_>, target: &Target) -> Group {
@@ -258,47 +259,49 @@ impl Importer {
             self.own_entries += 1;
             return None;
         }
-        let mut hook = Hook {
-            line: self.reader.line(node),
-            kind: "command".to_owned(),
-            name: None,
-            dialect: None,
-            foreign: false,
-            command: Command::Text(text.clone()),
-            keys: Vec::new(),
-        };
+        let mut hook = Hook::new(self.reader.line(node), "command", Command::Text(text.clone()));
         let patches = matcher.is_some_and(|matcher| matcher.contains("apply_patch"));
-        let speaks_claude_code = match target.words {
-            ScriptWords::ClaudeCode => true,
-            ScriptWords::ClaudeCodeExceptPatches => !patches,
-            _ => false,
-        };
-        hook.dialect = speaks_claude_code.then_some("claude-code");
+        match target.words {
+            ScriptWords::ClaudeCode => hook.set("dialect", "claude-code"),
+            ScriptWords::ClaudeCodeExceptPatches if !patches => hook.set("dialect", "claude-code"),
+            _ => {}
+        }
         let import = self.format.import;
-        let mut keys = Keys {
-            shell: import.shell.map(str::to_owned),
-            timeout: import
-                .prompt_timeout
-                .filter(|_| target.event == Event::UserPromptSubmit)
-                .map(str::to_owned),
-            on_error: (import.any_failure_denies && target.event == Event::PreToolUse)
-                .then(|| "block".to_owned()),
-            working_dir: self.working_dir.clone(),
-            ..Keys::default()
-        };
+        if let Some(shell) = import.shell {
+            hook.set("shell", shell);
+        }
+        if let Some(timeout) =
+            import.prompt_timeout.filter(|_| target.event == Event::UserPromptSubmit)
+        {
+            hook.set("timeout", timeout);
+        }
+        if import.any_failure_denies && target.event == Event::PreToolUse {
+            hook.set("on_error", "block");
+        }
+        if let Some(directory) = &self.working_dir {
+            hook.set("working_dir", yaml::inline(directory));
+        }
+        let (mut name, mut env) = (None, Vec::new());
         for member in &members {
-            self.key(member, target, &mut hook, &mut keys)?;
+            match member.name.as_str() {
+                "name" => name = Some(self.reader.string(&member.value, "`name`")?),
+                "env" => env = self.variables(&member.value)?,
+                _ => self.key(member, target, &mut hook)?,
+            }
         }
         if let Command::Argv(words) = &mut hook.command {
             words.insert(0, text.clone());
             hook.command = command::program(std::mem::take(words));
         }
-        self.plugin_variable(node, &text, &mut keys.env);
-        if matches!(hook.command, Command::Argv(_)) {
-            keys.shell = None;
+        self.plugin_variable(node, &text, &mut env);
+        if !env.is_empty() {
+            hook.set("env", yaml::mapping(env.iter().map(|(name, value)| (name, value))));
         }
-        hook.foreign = target.words == ScriptWords::Foreign;
-        if hook.foreign {
+        if matches!(hook.command, Command::Argv(_)) {
+            hook.unset("shell");
+        }
+        if target.words == ScriptWords::Foreign {
+            hook.set("enabled", "false");
             let title = self.format.agent.title();
             let message = format!(
                 "the script reads and answers words of {title} that hookexec does not speak: the hook is \
@@ -308,22 +311,17 @@ impl Importer {
                         `enabled: false` out";
             self.reader.warning(node, message, hint);
         }
-        let name = keys.name.take().or_else(|| command::script_stem(&hook.command));
-        hook.name = name.map(|name| self.unique(&name));
-        keys.append_to(&mut hook);
+        if let Some(name) = name.or_else(|| command::script_stem(&hook.command)) {
+            let name = self.unique(&name);
+            hook.set("name", yaml::inline(&name));
+        }
         Some(hook)
     }
 
     /// Reads a key of a hook.
-    fn key(
-        &mut self,
-        member: &ObjectProp<'_>,
-        target: &Target,
-        hook: &mut Hook,
-        keys: &mut Keys,
-    ) -> Option<()> {
-        let value = &member.value;
-        let key = member.name.as_str();
+    fn key(&mut self, member: &ObjectProp<'_>, target: &Target, hook: &mut Hook) -> Option<()> {
+        let (key, value) = (member.name.as_str(), &member.value);
+        let may_block = target.event.contract().may_block;
         match key {
             "args" => {
                 let mut words = Vec::new();
@@ -332,41 +330,38 @@ impl Importer {
                 }
                 hook.command = Command::Argv(words);
             }
-            "timeout" | "timeoutSec" => keys.timeout = Some(self.duration(value)?),
+            "timeout" | "timeoutSec" => hook.set("timeout", self.duration(value)?),
             "async" => {
                 if self.reader.boolean(value, "`async`")? {
-                    hook.keys.push(("background", "true".to_owned()));
-                    if target.event.contract().may_block {
+                    hook.set("background", "true");
+                    if may_block {
                         // What it answers comes too late there as well.
-                        hook.keys.push(("mode", "shadow".to_owned()));
+                        hook.set("mode", "shadow");
                     }
                 }
             }
-            "shell" => match self.reader.string(value, "`shell`")?.as_str() {
-                "bash" => keys.shell = Some("bash".to_owned()),
-                other => {
-                    let message = format!("the shell `{other}` can't be imported");
+            "shell" => {
+                let shell = self.reader.string(value, "`shell`")?;
+                if shell != "bash" {
+                    let message = format!("the shell `{shell}` can't be imported");
                     self.reader.error(value, message, "");
                     return None;
                 }
-            },
-            "onFailure" => match self.reader.string(value, "`onFailure`")?.as_str() {
-                "block" if target.event.contract().may_block => {
-                    keys.on_error = Some("block".to_owned());
-                }
-                _ => keys.on_error = Some("warn".to_owned()),
-            },
+                hook.set("shell", shell);
+            }
+            "onFailure" => {
+                let blocks = self.reader.string(value, "`onFailure`")? == "block" && may_block;
+                hook.set("on_error", if blocks { "block" } else { "warn" });
+            }
             "failClosed" => {
-                let closed = self.reader.boolean(value, "`failClosed`")?;
-                if closed && target.event.contract().may_block {
-                    keys.on_error = Some("block".to_owned());
+                if self.reader.boolean(value, "`failClosed`")? && may_block {
+                    hook.set("on_error", "block");
                 }
             }
             "cwd" | "working_directory" => {
-                keys.working_dir = Some(self.reader.string(value, &format!("`{key}`"))?);
+                let directory = self.reader.string(value, &format!("`{key}`"))?;
+                hook.set("working_dir", yaml::inline(&directory));
             }
-            "env" => keys.env = self.variables(value)?,
-            "name" => keys.name = Some(self.reader.string(value, "`name`")?),
             "if" => {
                 let hint = "let the script look at `tool_input`, or write a `when:` by hand";
                 let message = "a permission rule in `if` can't be imported".to_owned();

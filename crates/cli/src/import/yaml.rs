@@ -3,14 +3,16 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use hookexec::config::{Command, Location, Severity};
+use hookexec::config::{Command, Diagnostics, Location, Severity};
+use hookexec::{Config, Event};
 
 use super::format::Format;
 use super::settings::Import;
 
 /// Hooks that share a matcher.
+#[derive(Clone)]
 pub(super) struct Group {
-    /// Where it stands.
+    /// Its line in the settings.
     pub(super) line: usize,
     pub(super) matcher: Option<String>,
     /// When they run, as YAML on one line.
@@ -19,18 +21,39 @@ pub(super) struct Group {
 }
 
 /// One hook.
+#[derive(Clone)]
 pub(super) struct Hook {
-    /// Where it stands.
+    /// Its line in the settings.
     pub(super) line: usize,
     /// Its type.
     pub(super) kind: String,
-    pub(super) name: Option<String>,
-    pub(super) dialect: Option<&'static str>,
-    /// Whether it is switched off until its script speaks our words.
-    pub(super) foreign: bool,
     pub(super) command: Command,
     /// Its other keys, their values as YAML.
-    pub(super) keys: Vec<(&'static str, String)>,
+    keys: Vec<(&'static str, String)>,
+}
+
+/// The other keys of a hook, in the order in which they are written.
+const KEYS: &str = "name dialect enabled command args background mode shell working_dir env \
+    on_error timeout strict_output mutates";
+
+impl Hook {
+    pub(super) fn new(line: usize, kind: &str, command: Command) -> Self {
+        Self { line, kind: kind.to_owned(), command, keys: Vec::new() }
+    }
+
+    /// Sets a key to a value, given as YAML.
+    pub(super) fn set(&mut self, key: &'static str, value: impl Into<String>) {
+        self.unset(key);
+        self.keys.push((key, value.into()));
+    }
+
+    pub(super) fn unset(&mut self, key: &str) {
+        self.keys.retain(|(known, _)| *known != key);
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&str> {
+        self.keys.iter().find(|(known, _)| *known == key).map(|(_, value)| value.as_str())
+    }
 }
 
 const CLAUDE_DIALECT: &str = "\
@@ -55,16 +78,18 @@ const STRICTER: &str = "\
 
 /// Returns what the reader of the file has to know of its hooks.
 fn head(format: Format, import: &Import) -> String {
-    let hooks = || import.events.iter().flat_map(|(_, groups)| groups).flat_map(|it| &it.hooks);
-    let any = |wanted: &dyn Fn(Option<&str>) -> bool| hooks().any(|hook| wanted(hook.dialect));
+    let any = |wanted: fn(&Hook) -> bool| {
+        let mut groups = import.events.iter().flat_map(|(_, groups)| groups);
+        groups.any(|group| group.hooks.iter().any(wanted))
+    };
     let mut text = String::new();
-    if any(&|dialect| dialect == Some("claude-code")) {
+    if any(|hook| hook.get("dialect").is_some()) {
         text.push_str(CLAUDE_DIALECT);
     }
-    if hooks().any(|hook| hook.foreign) {
+    if any(|hook| hook.get("enabled").is_some()) {
         text.push_str(SWITCHED_OFF);
     }
-    if hooks().any(|hook| !hook.foreign && hook.dialect.is_none()) {
+    if any(|hook| hook.get("enabled").or(hook.get("dialect")).is_none()) {
         text.push_str(NO_DIALECT);
     }
     (text + STRICTER).replace("AGENT", format.agent.title())
@@ -84,7 +109,7 @@ pub(super) fn write(format: Format, from: &Path, import: &Import) -> String {
         text,
         "\ndefaults:\n  timeout: {timeout} # {title}'s; an agent waits no longer than `hookexec install --timeout`\n"
     );
-    events(import, &mut text);
+    events(&import.events, &mut text);
     text
 }
 
@@ -96,8 +121,15 @@ pub(super) fn write_docker_agent(from: &Path, name: &str, import: &Import) -> St
         inline(name)
     );
     left_out(import, &mut text);
-    events(import, &mut text);
+    events(&import.events, &mut text);
     text
+}
+
+/// Returns what is wrong with a group as it is written.
+pub(super) fn problems(event: Event, group: Group) -> Option<Diagnostics> {
+    let mut text = String::new();
+    events(&[(event, vec![group])], &mut text);
+    Config::from_yaml(&text, "hooks.yaml").err()
 }
 
 /// Says what can't be imported.
@@ -113,26 +145,19 @@ fn left_out(import: &Import, text: &mut String) {
 }
 
 /// Writes the hooks.
-fn events(import: &Import, text: &mut String) {
+fn events(events: &[(Event, Vec<Group>)], text: &mut String) {
     text.push_str("\nhooks:");
-    if import.events.is_empty() {
+    if events.is_empty() {
         text.push_str(" {}\n");
         return;
     }
     text.push('\n');
-    for (event, groups) in &import.events {
+    for (event, groups) in events {
         let _ = writeln!(text, "  {event}:");
         for group in groups {
             group.write(event.contract().tool_matched, text);
         }
     }
-}
-
-/// Returns the line of the settings that a line of the written file tells of, and whether it tells of a
-/// group rather than of one hook.
-pub(super) fn marked_line(written: &str) -> Option<(usize, bool)> {
-    let (before, line) = written.rsplit_once("# line ")?;
-    Some((line.parse().ok().filter(|line| *line > 0)?, before.trim().is_empty()))
 }
 
 impl Group {
@@ -160,29 +185,21 @@ impl Hook {
     fn write(&self, indent: &str, condition: Option<&str>, text: &mut String) {
         let _ = writeln!(text, "{indent}- type: {} # line {}", self.kind, self.line);
         let indent = format!("{indent}  ");
-        if let Some(name) = &self.name {
-            let _ = writeln!(text, "{indent}name: {}", inline(name));
-        }
-        if let Some(dialect) = self.dialect {
-            let _ = writeln!(text, "{indent}dialect: {dialect}");
-        }
-        if self.foreign {
-            let _ = writeln!(
-                text,
-                "{indent}enabled: false # GUARDS NOTHING until its script is adapted"
-            );
-        }
-        let command = match &self.command {
-            Command::Argv(words) => {
-                let words: Vec<String> = words.iter().map(|word| inline(word)).collect();
-                format!("[{}]", words.join(", "))
+        for key in KEYS.split(' ') {
+            let value = match (key, &self.command) {
+                ("command", Command::Argv(words)) => Some(list(words)),
+                ("command", Command::Text(command)) => {
+                    Some(block(command, &indent).unwrap_or_else(|| inline(command)))
+                }
+                _ => self.get(key).map(str::to_owned),
+            };
+            let mark = match key {
+                "enabled" => " # GUARDS NOTHING until its script is adapted",
+                _ => "",
+            };
+            if let Some(value) = value {
+                let _ = writeln!(text, "{indent}{key}: {value}{mark}");
             }
-            Command::Text(command) => block(command, &indent).unwrap_or_else(|| inline(command)),
-            _ => String::new(),
-        };
-        let _ = writeln!(text, "{indent}command: {command}");
-        for (key, value) in &self.keys {
-            let _ = writeln!(text, "{indent}{key}: {value}");
         }
         if let Some(condition) = condition {
             let _ = writeln!(text, "{indent}when: {condition}");
@@ -231,6 +248,12 @@ pub(super) fn inline(text: &str) -> String {
     } else {
         format!("'{}'", text.replace('\'', "''"))
     }
+}
+
+/// Returns words as a YAML list on one line.
+pub(super) fn list(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| inline(word)).collect();
+    format!("[{}]", words.join(", "))
 }
 
 /// Returns pairs as a YAML mapping on one line.

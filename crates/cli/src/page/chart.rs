@@ -39,7 +39,7 @@ pub(super) fn section(page: &mut String, times: &[(i64, Option<Decision>)]) {
     let seconds = || times.iter().map(|(time, _)| *time);
     let (Some(first), Some(last)) = (seconds().min(), seconds().max()) else { return };
     let fits = |step: &i64| last.div_euclid(*step) - first.div_euclid(*step) < BARS.0;
-    // Whoever logs for longer than that gets longer bars.
+    // A longer log gets longer bars.
     let step = STEPS.into_iter().find(fits).unwrap_or(((last - first) / BARS.0 / DAY + 1) * DAY);
     let start = first.div_euclid(step) * step;
     let count = ((last - start) / step + 1).max(BARS.1);

@@ -41,7 +41,7 @@ pub(crate) enum Before {
     /// There was no file.
     Nothing,
     Text(String),
-    /// There is no backup, or it is not what `install` wrote.
+    /// The backup is missing, or not as `install` wrote it.
     Unknown,
 }
 

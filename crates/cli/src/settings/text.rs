@@ -146,7 +146,7 @@ pub(crate) fn strings(text: &str, pointer: &str) -> Vec<String> {
 }
 
 /// Returns the value of a text in which no key appears twice in one object: agents differ in which
-/// of the two they read.
+/// of the two they use.
 pub(crate) fn unambiguous(text: &str, lenient: bool) -> Result<Value, EditError> {
     fn check(node: &Node<'_>) -> Result<(), EditError> {
         match node {
