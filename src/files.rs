@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -107,6 +107,62 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write().inspect_err(|_| drop(fs::remove_file(&draft)))
 }
 
+/// How often a file may be taken away while something is appended to it.
+const ATTEMPTS: usize = 10;
+
+/// Appends `line` to a file that only the user can write, by one write, which the system does not mix
+/// with another's.
+pub(crate) fn append_private(path: &Path, line: &[u8]) -> io::Result<()> {
+    for _ in 0..ATTEMPTS {
+        if append_to(&mut open_for_append(path)?, line)? {
+            return Ok(());
+        }
+    }
+    Err(io::Error::other("it was taken away again and again"))
+}
+
+/// Appends `line`, and returns whether the file has a name: when it was taken away between being
+/// opened and written, the line is lost.
+fn append_to(file: &mut File, line: &[u8]) -> io::Result<bool> {
+    let data = file.metadata()?;
+    let owner = data.uid();
+    if !data.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    if owner != rustix::process::geteuid().as_raw() {
+        return Err(io::Error::other(format!(
+            "it belongs to another user (uid {owner}); move it away"
+        )));
+    }
+    if data.mode() & 0o022 != 0 {
+        return Err(io::Error::other("other users may write it; run `chmod go-w` on it"));
+    }
+    let written = file.write(line)?;
+    if written < line.len() {
+        return Err(io::Error::new(io::ErrorKind::StorageFull, "only a part could be written"));
+    }
+    Ok(file.metadata()?.nlink() > 0)
+}
+
+fn open_for_append(path: &Path) -> io::Result<File> {
+    // Without NONBLOCK a named pipe in its place would hold the agent up.
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let mut options = OpenOptions::new();
+    options.append(true).create(true).mode(0o600).custom_flags(flags.bits().cast_signed());
+    match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if let Some(directory) = path.parent() {
+                private_directory(directory)?;
+            }
+            options.open(path)
+        }
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            Err(io::Error::other("it is a link"))
+        }
+        opened => opened,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,5 +182,19 @@ mod tests {
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
         assert!(read_regular(directory.path(), 9).is_err());
         assert!(read_regular(Path::new("/dev/zero"), 9).is_err());
+    }
+
+    #[test]
+    fn a_line_in_a_file_that_was_taken_away_is_known_to_be_lost() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log");
+        let mut opened = open_for_append(&path).unwrap();
+        assert!(append_to(&mut opened, b"a\n").unwrap());
+        fs::rename(&path, directory.path().join("log.1")).unwrap();
+        assert!(append_to(&mut opened, b"b\n").unwrap(), "it is read under its new name");
+        fs::remove_file(directory.path().join("log.1")).unwrap();
+        assert!(!append_to(&mut opened, b"c\n").unwrap());
+        append_private(&path, b"c\n").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"c\n");
     }
 }

@@ -14,10 +14,10 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 
 use super::record::Record;
 use super::sources::Sources;
-use crate::builtins::audit_log::append;
 use crate::builtins::secrets::Redactor;
 use crate::config::{AuditInput, AuditSettings, Config};
 use crate::event::Event;
+use crate::files::append_private;
 use crate::wire::{Input, Verdict};
 
 /// Records the verdicts of one executor in the logs of its configuration.
@@ -125,7 +125,7 @@ fn write(log: &AuditSettings, line: &[u8]) -> io::Result<()> {
     if size > 0 && size + line.len() as u64 > log.max_size {
         rotate(log, line.len() as u64)?;
     }
-    append(&log.path, line)
+    append_private(&log.path, line)
 }
 
 /// Renames the full file and those before it, unless somebody else is doing so.
@@ -144,7 +144,7 @@ fn rotate(log: &AuditSettings, more: u64) -> io::Result<()> {
         .custom_flags(flags.bits().cast_signed())
         .open(numbered(&log.path, "lock"))?;
     if !lock.metadata()?.is_file() {
-        return Err(io::Error::other("its lock is no regular file"));
+        return Err(io::Error::other("its lock is not a regular file"));
     }
     match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
         Err(rustix::io::Errno::WOULDBLOCK) => return Ok(()),
@@ -192,6 +192,6 @@ mod tests {
         let made = std::process::Command::new("mkfifo").arg(&lock).status().unwrap();
         assert!(made.success());
         let error = write(&log, b"y\n").unwrap_err();
-        assert!(error.to_string().contains("no regular file"), "{error}");
+        assert!(error.to_string().contains("not a regular file"), "{error}");
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Argument, Prepared, Shipped, Surroundings, gives_context};
+use super::{Argument, Prepared, Shipped, Surroundings};
 use crate::handlers::builtin::BuiltinError;
 use crate::suggest;
 use crate::wire::{Input, Output};
@@ -16,42 +16,19 @@ pub(super) const ADD_CONTEXT: Shipped = Shipped {
         about: "A text; `{{session_id}}` or `{{tool_input.path}}` stands for a field of the input. \
                 Several are joined by newlines.",
     }],
-    details: "A field is written as in `when:`: keys joined by dots, or a JSON pointer. docker-agent's \
-              spelling `{{.SessionID}}` means the same; its other template words are not understood. A \
-              field that is not set is nothing; a field that inputs do not have is an error at load. A \
-              host's own fields are written as a pointer, `{{/my_field}}`.",
+    details: include_str!("details/add_context.md"),
     example: "session_start:\n  - { type: builtin, command: add_context, args: [\"This is session {{session_id}} in {{cwd}}.\"] }",
-    suits: gives_context,
     inline: true,
-    rewrites: false,
-    on_failure: |_| None,
     prepare,
+    ..Shipped::DEFAULT
 };
 
 /// Fields that docker-agent has and that are kept among the other keys of an input.
-const OTHER_FIELDS: [&str; 21] = [
-    "safety_policy",
-    "steering_messages",
-    "parent_session_id",
-    "from_agent",
-    "to_agent",
-    "agent_switch_kind",
-    "from_agent_models",
-    "previous_max_iterations",
-    "new_max_iterations",
-    "safety_label",
-    "usage",
-    "cost",
-    "input_tokens",
-    "output_tokens",
-    "context_limit",
-    "compaction_reason",
-    "worktree_path",
-    "worktree_branch",
-    "worktree_source_dir",
-    "skill",
-    "prompt_file",
-];
+const OTHER_FIELDS: &str = "\
+    safety_policy steering_messages parent_session_id from_agent to_agent agent_switch_kind \
+    from_agent_models previous_max_iterations new_max_iterations safety_label usage cost \
+    input_tokens output_tokens context_limit compaction_reason worktree_path worktree_branch \
+    worktree_source_dir skill prompt_file";
 
 /// A part of a text.
 #[derive(Debug, PartialEq, Eq)]
@@ -103,10 +80,10 @@ fn path(field: &str) -> Result<Vec<String>, String> {
         |key: &String| key.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter));
     if !path.iter().all(plain) {
         return Err(format!(
-            "`{{{{{field}}}}}` is no field; only fields can be inserted, such as `{{{{session_id}}}}`"
+            "`{{{{{field}}}}}` is not a field; only fields can be inserted, such as `{{{{session_id}}}}`"
         ));
     }
-    let known = || Input::FIELDS.iter().chain(&OTHER_FIELDS).copied();
+    let known = || Input::FIELDS.iter().copied().chain(OTHER_FIELDS.split(' '));
     if !known().any(|name| name == path[0]) {
         let meant = suggest::closest(&path[0], known());
         return Err(format!(

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
-use super::{Argument, Prepared, Shipped, Surroundings, arguments, gives_context, text};
+use super::{Argument, Prepared, Shipped, Surroundings, arguments, text};
 use crate::wire::Output;
 
 pub(super) const ADD_PROMPT_FILES: Shipped = Shipped {
@@ -23,18 +23,10 @@ pub(super) const ADD_PROMPT_FILES: Shipped = Shipped {
             about: "Also lists, without their contents, files of these names up to N directories below.",
         },
     ],
-    details: "Each name is looked for in the home directory, then from the topmost directory down to \
-              `cwd`, so that what is said nearest comes last. Missing files are skipped; a file over \
-              64 KiB is cut. A link is followed only when it stays in the repository, or without one \
-              in the directory it lies in: a repository can't hand the model any other file of the \
-              machine. Directories that begin with a dot, `node_modules` and `target` are not \
-              searched by `--depth`.",
+    details: include_str!("details/add_prompt_files.md"),
     example: "turn_start:\n  - { type: builtin, command: add_prompt_files, args: [AGENTS.md, \"--depth=2\"] }",
-    suits: gives_context,
-    inline: false,
-    rewrites: false,
-    on_failure: |_| None,
     prepare,
+    ..Shipped::DEFAULT
 };
 
 /// The most that is read of one file, in bytes.
@@ -84,7 +76,7 @@ fn file_name(name: &str) -> Result<PathBuf, String> {
     let path = Path::new(name);
     let plain = path.components().all(|part| matches!(part, Component::Normal(_)));
     if name.is_empty() || !plain {
-        return Err(format!("`{name}` is no file name; it must be relative and without `..`"));
+        return Err(format!("`{name}` is not a file name; it must be relative and without `..`"));
     }
     Ok(path.to_owned())
 }

@@ -10,15 +10,12 @@ pub(super) const ALLOW_TOOLS: Shipped = Shipped {
     name: "allow_tools",
     about: "Denies every tool that is not listed",
     arguments: PATTERNS,
-    details: "It denies and never approves: a listed tool goes on to the other hooks and to whoever \
-              is asked. A tool that is of several kinds passes by its kinds only when each of them is \
-              listed.",
+    details: include_str!("details/allow_tools.md"),
     example: "pre_tool_use:\n  - hooks:\n      - { type: builtin, command: allow_tools, args: [\"read|grep|glob\", \"mcp__docs__.*\"] }",
     suits: guards_tools,
     inline: true,
-    rewrites: false,
-    on_failure: |_| None,
     prepare: prepare_allow,
+    ..Shipped::DEFAULT
 };
 
 pub(super) const DENY_TOOLS: Shipped = Shipped {
@@ -29,9 +26,8 @@ pub(super) const DENY_TOOLS: Shipped = Shipped {
     example: "pre_tool_use:\n  - hooks:\n      - { type: builtin, command: deny_tools, args: [shell, \"mcp__.*__delete_.*\"] }",
     suits: guards_tools,
     inline: true,
-    rewrites: false,
-    on_failure: |_| None,
     prepare: prepare_deny,
+    ..Shipped::DEFAULT
 };
 
 fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Prepared, String> {

@@ -20,21 +20,14 @@ pub(super) const ELIDE_REPEATED_TOOL_RESULTS: Shipped = Shipped {
         about: "Tools whose responses may be elided, as in `matcher`; when left out, those that are \
                 known to only read.",
     }],
-    details: "A response is elided when the same tool was called with the same arguments before in the \
-              session, by the same agent, and answered the same. Errors and responses below 200 bytes \
-              are not. A call that was elided once gets its whole response the next time: the model may \
-              have lost it. Put it on the events after which the model knows less, too, so that it \
-              forgets: `after_compaction`, `session_start`, `on_session_resume`. It remembers 64 \
-              sessions with 1024 calls each, in memory: separate runs of `hookexec run` remember \
-              nothing, programs that embed the library do.",
+    details: include_str!("details/elide_repeated_tool_results.md"),
     example: "tool_response_transform:\n  - hooks:\n      - { type: builtin, command: elide_repeated_tool_results }\nafter_compaction:\n  - { type: builtin, command: elide_repeated_tool_results }",
     suits: |contract| {
         contract.rewrite == Rewrite::ToolResponse || FORGETTING.contains(&contract.event)
     },
-    inline: false,
     rewrites: true,
-    on_failure: |_| None,
     prepare,
+    ..Shipped::DEFAULT
 };
 
 /// The events after which the model has not everything that it was told.

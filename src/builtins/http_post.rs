@@ -31,19 +31,11 @@ pub(super) const HTTP_POST: Shipped = Shipped {
             about: "Also posts to this machine and to private networks.",
         },
     ],
-    details: "It needs hookexec built with the feature `http`; without it, a hook that uses it is an \
-              error at load. Addresses of this machine, of private networks, link-local and other special \
-              ones are refused, whatever name leads to them; the address that was checked is the one that \
-              is connected to. Redirects are not followed and proxies not used. An answer other than 2xx, \
-              and one that takes longer than 10 seconds, is a failure of the hook; what it says is not \
-              read. Where nobody waits for it, add `background: true`. A static build (`just release`) looks names up in \
-              `/etc/hosts` and by DNS alone: no plugins of `nsswitch.conf`, no mDNS (`.local`).",
+    details: include_str!("details/http_post.md"),
     example: "session_end:\n  - { type: builtin, command: http_post, args: [\"https://hooks.example.com/agent\"], background: true }",
     suits: |_| true,
-    inline: false,
-    rewrites: false,
-    on_failure: |_| None,
     prepare,
+    ..Shipped::DEFAULT
 };
 
 #[cfg(not(feature = "http"))]

@@ -30,22 +30,14 @@ pub(super) const LIMIT_LARGE_TOOL_RESULTS: Shipped = Shipped {
                     the tail for others.",
         },
     ],
-    details: "The whole text goes into a file (mode 0600) in a private directory below the system's \
-              place for temporary files, and the model is told where. Every text inside a structured \
-              response is limited on its own; images and other media are left alone. The files of a \
-              session are deleted at its `session_end`, so put the builtin there, too; files that were \
-              forgotten are deleted after 7 days. One session keeps 256 MiB at most; beyond that a text \
-              is only cut. This works between separate runs of `hookexec run` as well. Where \
-              `redact_secrets` runs on the same event, put it first: the file holds what this builtin \
-              was given.",
+    details: include_str!("details/limit_large_tool_results.md"),
     example: "tool_response_transform:\n  - hooks:\n      - { type: builtin, command: limit_large_tool_results }\nsession_end:\n  - { type: builtin, command: limit_large_tool_results }",
     suits: |contract| {
         contract.rewrite == Rewrite::ToolResponse || contract.event == Event::SessionEnd
     },
-    inline: false,
     rewrites: true,
-    on_failure: |_| None,
     prepare,
+    ..Shipped::DEFAULT
 };
 
 /// What is kept free beside the notice that says what was cut.

@@ -12,14 +12,12 @@ pub(super) const MAX_ITERATIONS: Shipped = Shipped {
         optional: false,
         about: "How many model calls a turn may make.",
     }],
-    details: "The host counts: the input's `iteration` is the model call within the turn, from 1. \
-              An input without `iteration` is a failure of the hook, since nothing can be limited then.",
+    details: include_str!("details/max_iterations.md"),
     example: "before_llm_call:\n  - { type: builtin, command: max_iterations, args: [\"50\"] }",
     suits: |contract| contract.event == Event::BeforeLlmCall,
     inline: true,
-    rewrites: false,
-    on_failure: |_| None,
     prepare,
+    ..Shipped::DEFAULT
 };
 
 fn prepare(_: &Surroundings, args: &[String]) -> Result<Prepared, String> {

@@ -5,14 +5,9 @@
 //! what is right is not parsed again when the hook runs.
 
 mod add_context;
-mod add_date;
-mod add_directory_listing;
-mod add_environment_info;
-mod add_git_diff;
-mod add_git_status;
+mod add_git;
+mod add_info;
 mod add_prompt_files;
-mod add_recent_commits;
-mod add_user_info;
 mod allow_tools;
 mod arguments;
 pub(crate) mod audit_log;
@@ -54,14 +49,14 @@ static SHIPPED: &[&Shipped] = &[
     &limit_large_tool_results::LIMIT_LARGE_TOOL_RESULTS,
     &elide_repeated_tool_results::ELIDE_REPEATED_TOOL_RESULTS,
     &add_context::ADD_CONTEXT,
-    &add_date::ADD_DATE,
-    &add_environment_info::ADD_ENVIRONMENT_INFO,
+    &add_info::ADD_DATE,
+    &add_info::ADD_ENVIRONMENT_INFO,
     &add_prompt_files::ADD_PROMPT_FILES,
-    &add_git_status::ADD_GIT_STATUS,
-    &add_git_diff::ADD_GIT_DIFF,
-    &add_recent_commits::ADD_RECENT_COMMITS,
-    &add_directory_listing::ADD_DIRECTORY_LISTING,
-    &add_user_info::ADD_USER_INFO,
+    &add_git::ADD_GIT_STATUS,
+    &add_git::ADD_GIT_DIFF,
+    &add_git::ADD_RECENT_COMMITS,
+    &add_info::ADD_DIRECTORY_LISTING,
+    &add_info::ADD_USER_INFO,
 ];
 
 /// A builtin that comes with the crate.
@@ -132,6 +127,20 @@ pub fn register_in(registry: &mut Registry, surroundings: &Surroundings) {
 }
 
 impl Shipped {
+    /// A builtin without arguments that gives the model context and may block.
+    const DEFAULT: Self = Self {
+        name: "",
+        about: "",
+        arguments: &[],
+        details: "",
+        example: "",
+        suits: |contract| contract.context != ContextMode::None,
+        inline: false,
+        rewrites: false,
+        on_failure: |_| None,
+        prepare: |_, _| Err(String::new()),
+    };
+
     /// Returns the events it is for.
     pub fn events(&self) -> impl Iterator<Item = Event> {
         Event::all().filter(|event| (self.suits)(event.contract()))
@@ -196,11 +205,6 @@ impl fmt::Debug for Shipped {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Shipped").field("name", &self.name).finish_non_exhaustive()
     }
-}
-
-/// Returns whether what a builtin says reaches the model.
-fn gives_context(contract: &Contract) -> bool {
-    contract.context != ContextMode::None
 }
 
 /// What was prepared, by arguments: as many entries as there are different hooks of one builtin.

@@ -10,17 +10,13 @@ use crate::wire::{Input, InputChange, JsonObject, Output};
 pub(super) const REDACT_SECRETS: Shipped = Shipped {
     name: "redact_secrets",
     about: "Replaces secrets in tool arguments, model requests and responses by `[REDACTED:...]`",
-    arguments: &[],
-    details: "What it looks for and how well it finds it is said in docs/builtins.md. A tool \
-              that needs the secret gets the marker: put it on `tool_input_transform` only where \
-              that is meant. What it can't look through, in time or at all, is withheld: \
-              a response is replaced by one line that says so, anything else is denied.",
+    details: include_str!("details/redact_secrets.md"),
     example: "tool_response_transform:\n  - hooks:\n      - { type: builtin, command: redact_secrets }",
     suits: |contract| contract.rewrite != Rewrite::None,
-    inline: false,
     rewrites: true,
     on_failure: withheld,
     prepare,
+    ..Shipped::DEFAULT
 };
 
 fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {

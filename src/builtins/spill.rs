@@ -1,14 +1,12 @@
 //! Files for what is too large, private to the user and deleted with the session.
 
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use sha2::{Digest as _, Sha256};
-
-use crate::files::hexadecimal;
+use crate::files::{create_private, digest};
 
 /// How much one session may keep, in bytes.
 const MOST: u64 = 256 << 20;
@@ -27,8 +25,8 @@ pub(super) struct Spill {
 impl Spill {
     pub(super) fn of_session(temp_dir: &Path, session: &str) -> Self {
         let all = temp_dir.join(format!("hookexec-{}", rustix::process::geteuid().as_raw()));
-        // A session's id is the host's text and no file name.
-        let own = all.join(short_hash(session.as_bytes()));
+        // A session's id is the host's text and may not be a valid file name.
+        let own = all.join(short_digest(session.as_bytes()));
         Self { all, own }
     }
 
@@ -41,24 +39,18 @@ impl Spill {
             .filter(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
             .take(40)
             .collect();
-        let path = self.own.join(format!("{name}-{}.txt", short_hash(text.as_bytes())));
+        let path = self.own.join(format!("{name}-{}.txt", short_digest(text.as_bytes())));
         if path.is_file() {
             return Ok(path);
         }
         if size(&self.own)? + text.len() as u64 > MOST {
             return Err(io::Error::other("the session keeps too much already"));
         }
-        // Under its name only when it is whole.
-        let part =
-            self.own.join(format!(".{}-{}", std::process::id(), short_hash(text.as_bytes())));
-        let mut options = OpenOptions::new();
-        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&part)?;
-        let written = file.write_all(text.as_bytes()).and_then(|()| fs::rename(&part, &path));
-        if written.is_err() {
-            // What is left of it goes with the session.
-            let _ = fs::remove_file(&part);
+        match create_private(&path, text.as_bytes()) {
+            // Another process was faster.
+            Err(_) if path.is_file() => Ok(path),
+            created => created.map(|()| path),
         }
-        written.map(|()| path)
     }
 
     /// Deletes the files of the session, and those of sessions that were forgotten.
@@ -89,8 +81,8 @@ impl Spill {
     }
 }
 
-/// Makes a directory that nobody else can look into, or makes sure that it is one: others can make
-/// files of any name in the place for temporary files.
+/// Makes a directory that only the user can enter, or checks that it is one: other users can create
+/// files of any name in the directory for temporary files.
 fn private_directory(path: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -103,7 +95,7 @@ fn private_directory(path: &Path) -> io::Result<()> {
     if own {
         Ok(())
     } else {
-        let problem = format!("{} is no private directory of this user", path.display());
+        let problem = format!("{} is not a private directory of this user", path.display());
         Err(io::Error::new(io::ErrorKind::PermissionDenied, problem))
     }
 }
@@ -112,6 +104,6 @@ fn size(directory: &Path) -> io::Result<u64> {
     fs::read_dir(directory)?.map(|entry| Ok(entry?.metadata()?.len())).sum()
 }
 
-fn short_hash(bytes: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(bytes)[..8])
+fn short_digest(bytes: &[u8]) -> String {
+    digest(bytes)[..16].to_owned()
 }

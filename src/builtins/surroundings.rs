@@ -56,7 +56,7 @@ impl Surroundings {
     /// Stops the clock at a time such as `2026-03-21T10:11:12[Europe/Berlin]`.
     ///
     /// # Errors
-    /// When `time` is no time with a zone.
+    /// When `time` is not a time with a zone.
     pub fn with_time(mut self, time: &str) -> Result<Self, String> {
         let time: Zoned = time.parse().map_err(|error: jiff::Error| error.to_string())?;
         self.now = Arc::new(move || time.clone());

@@ -63,8 +63,8 @@ pub(crate) enum Role {
     Prose,
 }
 
-/// Arguments by role. The first name of a role is the one that Claude Code has for it.
-type Arguments = &'static [(Role, &'static [&'static str])];
+/// The names of arguments by role. The first name of a role is the one that Claude Code has for it.
+type Arguments = &'static [(Role, &'static str)];
 
 /// One tool under one or more names.
 #[derive(Debug)]
@@ -199,8 +199,8 @@ pub(crate) fn role_by_name(key: &str) -> Option<Role> {
 fn role_in(list: Arguments, key: &str) -> Option<(Role, &'static str)> {
     let mut rows = list.iter();
     let (role, names) =
-        rows.find(|(_, names)| names.iter().any(|name| name.eq_ignore_ascii_case(key)))?;
-    Some((*role, names.first()?))
+        rows.find(|(_, names)| names.split(' ').any(|name| name.eq_ignore_ascii_case(key)))?;
+    Some((*role, names.split(' ').next()?))
 }
 
 /// Returns what a call of a tool is about, for one line of text: its command, file, address or

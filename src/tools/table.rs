@@ -6,135 +6,61 @@ use super::Role::{
 use super::{Arguments, Mcp, Tool, Tools, Toolset};
 
 const SHELL: Arguments = &[
-    (
-        Command,
-        &[
-            "command",
-            "cmd",
-            "command_line",
-            "commandLine",
-            "script",
-            "chars",
-            "input",
-            "keys",
-            "text",
-        ],
-    ),
-    (Words, &["args", "arguments", "argv"]),
+    (Command, "command cmd command_line commandLine script chars input keys text"),
+    (Words, "args arguments argv"),
 ];
 
 pub(super) const FILE: Arguments = &[
-    (
-        Path,
-        &[
-            "file_path",
-            "path",
-            "filePath",
-            "absolute_path",
-            "file",
-            "filename",
-            "target_file",
-            "notebook_path",
-        ],
-    ),
-    (
-        Paths,
-        &["paths", "file_paths", "image_paths", "include", "files", "operations", "replacements"],
-    ),
-    (Edits, &["edits", "changes"]),
+    (Path, "file_path path filePath absolute_path file filename target_file notebook_path"),
+    (Paths, "paths file_paths image_paths include files operations replacements"),
+    (Edits, "edits changes"),
     (
         Content,
-        &[
-            "content",
-            "contents",
-            "file_text",
-            "fileText",
-            "insert_text",
-            "new_source",
-            "text",
-            "code",
-            "code_edit",
-            "new_content",
-        ],
+        "content contents file_text fileText insert_text new_source text code code_edit \
+        new_content",
     ),
-    (Old, &["old_string", "old_str", "oldStr", "oldString", "oldText", "old_text"]),
-    (New, &["new_string", "new_str", "newStr", "newString", "newText", "new_text"]),
+    (Old, "old_string old_str oldStr oldString oldText old_text"),
+    (New, "new_string new_str newStr newString newText new_text"),
 ];
 
 /// The arguments of a tool that takes a patch; they come before those of [`FILE`].
 pub(super) const PATCH: Arguments =
-    &[(Patch, &["input", "patch", "patchText", "patch_text", "command", "content", "diff"])];
+    &[(Patch, "input patch patchText patch_text command content diff")];
 
 const SEARCH_FILES: Arguments = &[
-    (Pattern, &["pattern", "regex"]),
-    (Glob, &["glob", "include", "include_pattern"]),
-    (Path, &["path", "dir_path", "directory", "target_directory"]),
-    (Paths, &["paths"]),
+    (Pattern, "pattern regex"),
+    (Glob, "glob include include_pattern"),
+    (Path, "path dir_path directory target_directory"),
+    (Paths, "paths"),
 ];
 
-const FETCH: Arguments = &[(Url, &["url", "urls", "uri"]), (Prose, &["prompt"])];
+const FETCH: Arguments = &[(Url, "url urls uri"), (Prose, "prompt")];
 
-const SEARCH_WEB: Arguments = &[(Query, &["query", "search_query", "q"])];
+const SEARCH_WEB: Arguments = &[(Query, "query search_query q")];
 
-const SUBAGENT: Arguments = &[(Prose, &["prompt", "description"])];
+const SUBAGENT: Arguments = &[(Prose, "prompt description")];
 
 /// What an argument of a tool that is not in the table means where its name alone says it.
 pub(super) const ANY: Arguments = &[
     (
         Command,
-        &[
-            "command",
-            "commands",
-            "cmd",
-            "script",
-            "shell_command",
-            "code",
-            "argv",
-            "chars",
-            "stdin",
-            "keys",
-            "commandLine",
-            "command_line",
-            "run",
-        ],
+        "command commands cmd script shell_command code argv chars stdin keys \
+        commandLine command_line run",
     ),
     (
         Content,
-        &[
-            "content",
-            "contents",
-            "file_text",
-            "fileText",
-            "body",
-            "new_source",
-            "insert_text",
-            "new_content",
-            "old_content",
-            "code_edit",
-            "codeEdit",
-            "replacement",
-            "markdown",
-            "html",
-        ],
+        "content contents file_text fileText body new_source insert_text new_content \
+        old_content code_edit codeEdit replacement markdown html",
     ),
-    (Old, &["old_string", "oldString", "old_str", "oldStr", "oldText"]),
-    (New, &["new_string", "newString", "new_str", "newStr", "newText"]),
-    (Patch, &["patch", "diff", "patchText"]),
-    (Pattern, &["pattern", "regex"]),
-    (Query, &["query"]),
+    (Old, "old_string oldString old_str oldStr oldText"),
+    (New, "new_string newString new_str newStr newText"),
+    (Patch, "patch diff patchText"),
+    (Pattern, "pattern regex"),
+    (Query, "query"),
     (
         Prose,
-        &[
-            "prompt",
-            "description",
-            "message",
-            "title",
-            "comment",
-            "question",
-            "explanation",
-            "instructions",
-            "thought",
-        ],
+        "prompt description message title comment question explanation instructions \
+        thought",
     ),
 ];
 

@@ -77,7 +77,9 @@ fn a_file_that_is_no_file_is_refused() {
     }
     assert!(!at("elsewhere").exists());
     assert!(
-        write(Path::new("/dev/null"), &Input::default()).unwrap_err().contains("no regular file")
+        write(Path::new("/dev/null"), &Input::default())
+            .unwrap_err()
+            .contains("not a regular file")
     );
     let error = write(Path::new("/proc/none/audit"), &Input::default()).unwrap_err();
     assert!(error.contains("/proc/none/audit"), "{error}");

@@ -166,7 +166,7 @@ fn a_large_or_strange_prompt_file_does_no_harm() {
 fn what_is_no_file_name_is_refused() {
     assert_eq!(refused("add_prompt_files", &[]), "it needs at least one file name");
     for name in ["/etc/passwd", "../x", "a/../../b", ""] {
-        assert!(refused("add_prompt_files", &[name]).contains("is no file name"), "{name}");
+        assert!(refused("add_prompt_files", &[name]).contains("is not a file name"), "{name}");
     }
     assert!(refused("add_prompt_files", &["a", "--depth=x"]).contains("--depth must be"));
     assert_eq!(
@@ -212,7 +212,7 @@ fn add_context_refuses_what_it_does_not_understand() {
         (&["a {{cwd"], "`{{cwd` lacks its `}}`"),
         (
             &["{{if .Cwd}}x{{end}}"],
-            "`{{if .Cwd}}` is no field; only fields can be inserted, such as `{{session_id}}`",
+            "`{{if .Cwd}}` is not a field; only fields can be inserted, such as `{{session_id}}`",
         ),
         (&["{{cwd.}}"], "`{{cwd.}}`: a part of the field's path is empty"),
         (&["{{}}"], "`{{}}`: inputs have no field ``"),

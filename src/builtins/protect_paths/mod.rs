@@ -49,10 +49,8 @@ pub(super) const PROTECT_PATHS: Shipped = Shipped {
     suits: |contract| {
         contract.tool_matched && contract.may_block && contract.event != Event::PostToolUse
     },
-    inline: false,
-    rewrites: false,
-    on_failure: |_| None,
     prepare,
+    ..Shipped::DEFAULT
 };
 
 /// How many directories one call may name as places that other paths start from.

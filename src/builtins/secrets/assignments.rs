@@ -8,46 +8,28 @@ use regex::{Captures, Match, Regex};
 use super::Finding;
 use super::shapes::is_no_placeholder;
 
-/// A name that ends in one of these words (a space between words that may be joined by anything)
-/// is a name of a secret.
-const NOUNS: [(&str, &str); 24] = [
-    ("password", "password"),
-    ("passwd", "password"),
-    ("passphrase", "password"),
-    ("pass phrase", "password"),
-    ("pwd", "password"),
-    ("secret", "secret"),
-    ("secret key base", "secret"),
-    ("token", "token"),
-    ("api key", "api-key"),
-    ("apikey", "api-key"),
-    ("access key", "access-key"),
-    ("account key", "access-key"),
-    ("secret key", "secret-key"),
-    ("private key", "private-key"),
-    ("signing key", "secret-key"),
-    ("encryption key", "secret-key"),
-    ("master key", "secret-key"),
-    ("auth key", "secret-key"),
-    ("client key", "secret-key"),
-    ("client key data", "private-key"),
-    ("storage key", "access-key"),
-    ("credential", "credential"),
-    ("credentials", "credential"),
-    ("authorization", "authorization"),
+/// A name that ends in one of these words is a name of a secret of that kind. A space is where the
+/// words may be joined by anything.
+const NOUNS: [(&str, &[&str]); 9] = [
+    ("password", &["password", "passwd", "passphrase", "pass phrase", "pwd"]),
+    ("secret", &["secret", "secret key base"]),
+    ("token", &["token"]),
+    ("api-key", &["api key", "apikey"]),
+    ("access-key", &["access key", "account key", "storage key"]),
+    (
+        "secret-key",
+        &["secret key", "signing key", "encryption key", "master key", "auth key", "client key"],
+    ),
+    ("private-key", &["private key", "client key data"]),
+    ("credential", &["credential", "credentials"]),
+    ("authorization", &["authorization"]),
 ];
 
-/// Words that end in a word for a secret without anything between.
-const FUSED: [(&str, &str); 9] = [
-    ("password", "password"),
-    ("passwd", "password"),
-    ("passphrase", "password"),
-    ("secret", "secret"),
-    ("accesstoken", "token"),
-    ("authtoken", "token"),
-    ("refreshtoken", "token"),
-    ("sessiontoken", "token"),
-    ("bearertoken", "token"),
+/// The ends of single words that name a secret of that kind.
+const FUSED: [(&str, &[&str]); 3] = [
+    ("password", &["password", "passwd", "passphrase"]),
+    ("secret", &["secret"]),
+    ("token", &["accesstoken", "authtoken", "refreshtoken", "sessiontoken", "bearertoken"]),
 ];
 
 /// Words before `token` that make it a place in a list, a part of a text, or public.
@@ -58,28 +40,8 @@ const HARMLESS_TOKENS: [&str; 10] =
 const QUALIFIERS: [&str; 8] = ["value", "prod", "dev", "test", "live", "staging", "old", "new"];
 
 /// Values that describe a value.
-const DESCRIPTIONS: [&str; 20] = [
-    "string",
-    "str",
-    "null",
-    "none",
-    "nil",
-    "true",
-    "false",
-    "undefined",
-    "required",
-    "optional",
-    "password",
-    "passwd",
-    "secret",
-    "token",
-    "apikey",
-    "api_key",
-    "bearer",
-    "basic",
-    "hidden",
-    "masked",
-];
+const DESCRIPTIONS: &str = "string str null none nil true false undefined required optional password passwd \
+    secret token apikey api_key bearer basic hidden masked";
 
 /// Appends every value in `text` that is given to a name of a secret.
 pub(super) fn find(text: &str, findings: &mut Vec<Finding>) {
@@ -95,7 +57,7 @@ pub(super) fn find(text: &str, findings: &mut Vec<Finding>) {
         if secret {
             findings.push(Finding { range: value.range(), kind: Cow::Borrowed(kind(name)) });
         } else if value.len() <= twice {
-            // What is no secret itself may hold one: `token: login(password="...")`.
+            // A value that is not a secret itself may contain one: `token: login(password="...")`.
             twice -= value.len();
             from = value.start();
         }
@@ -185,18 +147,20 @@ fn noun(name: &str) -> Option<&'static str> {
         words.pop();
     }
     let joined = words.join(" ");
-    let found = NOUNS.iter().find(|(noun, _)| {
+    let mut nouns = NOUNS.iter().flat_map(|(kind, nouns)| nouns.iter().map(|noun| (*noun, *kind)));
+    let found = nouns.find(|(noun, _)| {
         joined.strip_suffix(noun).is_some_and(|rest| rest.is_empty() || rest.ends_with(' '))
             || joined.replace(' ', "") == noun.replace(' ', "")
     });
     let Some((noun, kind)) = found else {
         let last = words.last()?;
-        let fused = FUSED.iter().find(|(end, _)| last.ends_with(end)).map(|(_, kind)| *kind);
+        let mut fused = FUSED.iter().filter(|(_, ends)| ends.iter().any(|end| last.ends_with(end)));
+        let fused = fused.next().map(|(kind, _)| *kind);
         return fused.or((words.len() > 1 && last == "pass").then_some("password"));
     };
     let before = words.len().checked_sub(noun.split(' ').count() + 1).map(|at| &*words[at]);
-    let harmless = *noun == "token" && before.is_some_and(|word| HARMLESS_TOKENS.contains(&word));
-    (!harmless).then_some(*kind)
+    let harmless = noun == "token" && before.is_some_and(|word| HARMLESS_TOKENS.contains(&word));
+    (!harmless).then_some(kind)
 }
 
 /// Splits a name at punctuation and at the humps of camelCase, in lower case, digits at its end
@@ -232,7 +196,7 @@ fn is_phrase(name: &str) -> bool {
 fn is_value(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     is_no_placeholder(value)
-        && !DESCRIPTIONS.contains(&lower.trim_end_matches([';', '.', ':']))
+        && !DESCRIPTIONS.split(' ').any(|word| word == lower.trim_end_matches([';', '.', ':']))
         && !lower.starts_with("your")
         && !value.starts_with('/')
 }

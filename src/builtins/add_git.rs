@@ -1,0 +1,96 @@
+//! Builtins that show the model a git repository: its state, what changed, the last commits.
+
+use super::git::Git;
+use super::{Argument, Prepared, Shipped, Surroundings, arguments, text};
+use crate::handlers::builtin::BuiltinError;
+use crate::wire::Output;
+
+pub(super) const ADD_GIT_STATUS: Shipped = Shipped {
+    name: "add_git_status",
+    about: "Shows the model `git status`: the branch and what changed",
+    details: include_str!("details/add_git_status.md"),
+    example: "turn_start:\n  - { type: builtin, command: add_git_status }",
+    prepare: status,
+    ..Shipped::DEFAULT
+};
+
+pub(super) const ADD_GIT_DIFF: Shipped = Shipped {
+    name: "add_git_diff",
+    about: "Shows the model what changed since the last commit",
+    arguments: &[Argument {
+        usage: "full",
+        optional: true,
+        about: "The changes themselves; without it, only how much changed in each file.",
+    }],
+    details: include_str!("details/add_git_diff.md"),
+    example: "turn_start:\n  - { type: builtin, command: add_git_diff, args: [full] }",
+    prepare: diff,
+    ..Shipped::DEFAULT
+};
+
+pub(super) const ADD_RECENT_COMMITS: Shipped = Shipped {
+    name: "add_recent_commits",
+    about: "Shows the model the last commits, a line each",
+    arguments: &[Argument {
+        usage: "N",
+        optional: true,
+        about: "How many commits; 10 when left out.",
+    }],
+    details: "Nothing without a repository, without git or without a commit.",
+    example: "session_start:\n  - { type: builtin, command: add_recent_commits, args: [\"20\"] }",
+    prepare: commits,
+    ..Shipped::DEFAULT
+};
+
+const HAS_COMMIT: [&str; 4] = ["rev-parse", "--verify", "--quiet", "HEAD"];
+
+fn status(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+    arguments::none(args)?;
+    Ok(shown(surroundings, "Git status", 4 << 10, |git| {
+        git.ask(&["status", "--short", "--branch", "--ignore-submodules=dirty"])
+    }))
+}
+
+fn diff(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+    let (form, title) = match arguments::at_most_one(args)? {
+        None => ("--stat", "Uncommitted changes"),
+        Some("full") => ("--patch", "Uncommitted changes in full"),
+        Some(other) => return Err(format!("the argument can only be `full`, found `{other}`")),
+    };
+    Ok(shown(surroundings, title, 4 << 10, move |git| {
+        let mut command =
+            vec!["diff", form, "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
+        if git.ask(&HAS_COMMIT).is_ok() {
+            command.push("HEAD");
+        }
+        command.push("--");
+        git.ask(&command)
+    }))
+}
+
+fn commits(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+    let count = arguments::at_most_one(args)?.unwrap_or("10");
+    let count = format!("--max-count={}", arguments::positive::<u32>("N", count)?);
+    Ok(shown(surroundings, "Recent commits", 16 << 10, move |git| {
+        if git.ask(&HAS_COMMIT).is_err() {
+            return Ok(String::new());
+        }
+        git.ask(&["log", "--oneline", "--no-decorate", "--no-show-signature", &count])
+    }))
+}
+
+/// Returns a builtin that shows the answer of `ask` under `title`, at most `most` bytes of it.
+fn shown(
+    surroundings: &Surroundings,
+    title: &'static str,
+    most: usize,
+    ask: impl Fn(&Git) -> Result<String, BuiltinError> + Send + Sync + 'static,
+) -> Prepared {
+    let surroundings = surroundings.clone();
+    Box::new(move |input| {
+        let Some(git) = Git::open(&surroundings, &input.cwd)? else { return Ok(None) };
+        let text = ask(&git)?;
+        let context = || Output::context(format!("{title}:\n{}", text::cut(&text, most)));
+        Ok((!text.is_empty()).then(context))
+    })
+}

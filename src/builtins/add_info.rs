@@ -1,0 +1,112 @@
+//! Builtins that tell the model where it works: the date, its directory, the system, the user.
+
+use std::fs;
+
+use super::git::Git;
+use super::{Prepared, Shipped, Surroundings, arguments, text};
+use crate::handlers::builtin::BuiltinError;
+use crate::wire::{Input, Output};
+
+pub(super) const ADD_DATE: Shipped = Shipped {
+    name: "add_date",
+    about: "Tells the model today's date",
+    details: "The date is the local one: `TZ` counts, else the system's time zone.",
+    example: "turn_start:\n  - { type: builtin, command: add_date }",
+    inline: true,
+    prepare: |surroundings, args| told(surroundings, args, |all, _| Ok(Some(date(all)))),
+    ..Shipped::DEFAULT
+};
+
+pub(super) const ADD_DIRECTORY_LISTING: Shipped = Shipped {
+    name: "add_directory_listing",
+    about: "Shows the model the entries of its directory",
+    details: include_str!("details/add_directory_listing.md"),
+    example: "session_start:\n  - { type: builtin, command: add_directory_listing }",
+    prepare: |surroundings, args| told(surroundings, args, listing),
+    ..Shipped::DEFAULT
+};
+
+pub(super) const ADD_ENVIRONMENT_INFO: Shipped = Shipped {
+    name: "add_environment_info",
+    about: "Tells the model its directory, whether it is a git repository, the system and the shell",
+    details: "Nothing when the input has no `cwd`.",
+    example: "session_start:\n  - { type: builtin, command: add_environment_info }",
+    prepare: |surroundings, args| told(surroundings, args, environment),
+    ..Shipped::DEFAULT
+};
+
+pub(super) const ADD_USER_INFO: Shipped = Shipped {
+    name: "add_user_info",
+    about: "Tells the model the user's name and the host's",
+    details: "The user is `USER`, else `LOGNAME`, else the number of the account.",
+    example: "session_start:\n  - { type: builtin, command: add_user_info }",
+    inline: true,
+    prepare: |surroundings, args| told(surroundings, args, |all, _| Ok(Some(user(all)))),
+    ..Shipped::DEFAULT
+};
+
+/// The most entries of a directory that are shown.
+const MOST: usize = 100;
+
+type Tell = fn(&Surroundings, &Input) -> Result<Option<String>, BuiltinError>;
+
+fn told(surroundings: &Surroundings, args: &[String], tell: Tell) -> Result<Prepared, String> {
+    arguments::none(args)?;
+    let surroundings = surroundings.clone();
+    Ok(Box::new(move |input| Ok(tell(&surroundings, input)?.map(Output::context))))
+}
+
+fn date(surroundings: &Surroundings) -> String {
+    format!("Today's date: {}", surroundings.now().strftime("%A, %Y-%m-%d"))
+}
+
+fn listing(_: &Surroundings, input: &Input) -> Result<Option<String>, BuiltinError> {
+    if input.cwd.is_empty() {
+        return Ok(None);
+    }
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&input.cwd).map_err(|error| format!("{}: {error}", input.cwd))? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !name.starts_with('.') {
+            // A link to a directory is one here; its target is not listed.
+            let slash = if entry.path().is_dir() { "/" } else { "" };
+            names.push(text::one_line(&name) + slash);
+        }
+    }
+    names.sort_unstable();
+    let more = names.len().saturating_sub(MOST);
+    names.truncate(MOST);
+    if more > 0 {
+        names.push(format!("... and {more} more"));
+    }
+    let listing = || format!("Entries of the working directory:\n{}", names.join("\n"));
+    Ok((!names.is_empty()).then(listing))
+}
+
+fn environment(surroundings: &Surroundings, input: &Input) -> Result<Option<String>, BuiltinError> {
+    if input.cwd.is_empty() {
+        return Ok(None);
+    }
+    let repository = Git::open(surroundings, &input.cwd)?.is_some();
+    let mut lines = vec![
+        format!("Working directory: {}", text::one_line(&input.cwd)),
+        format!("Git repository: {}", if repository { "yes" } else { "no" }),
+        format!("Operating system: {}", std::env::consts::OS),
+        format!("Architecture: {}", std::env::consts::ARCH),
+    ];
+    if let Some(shell) = surroundings.var("SHELL") {
+        lines.push(format!("Shell: {}", text::one_line(&shell.to_string_lossy())));
+    }
+    Ok(Some(lines.join("\n")))
+}
+
+fn user(surroundings: &Surroundings) -> String {
+    let name = ["USER", "LOGNAME"].iter().find_map(|name| surroundings.var(name));
+    let user = name.map_or_else(
+        || rustix::process::getuid().as_raw().to_string(),
+        |name| text::one_line(&name.to_string_lossy()),
+    );
+    let host = text::one_line(&rustix::system::uname().nodename().to_string_lossy());
+    format!("User: {user}\nHost: {host}")
+}
