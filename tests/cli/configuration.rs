@@ -50,6 +50,7 @@ fn a_program_that_is_not_there_is_warned_of() {
     for (hook, what, hint) in [
         ("command: ./gone.sh", "project/gone.sh does not exist", "start at [SANDBOX]/project"),
         ("command: 'A=1 \"./gone.sh\" -x | jq'", "project/gone.sh does not exist", "start at"),
+        ("command: '\"./my hooks/gone.sh\"'", "my hooks/gone.sh does not exist", "start at"),
         ("command: [/gone/guard]", "/gone/guard does not exist", "guards nothing\n"),
         ("command: ['~/gone.sh']", "~/gone.sh does not exist", "start at [SANDBOX]/project"),
         (
@@ -80,7 +81,6 @@ fn a_program_that_is_not_there_is_warned_of() {
         "command: cd sub && ./gone.sh",
         "command: 'test -x ./gone.sh && ./gone.sh'",
         "command: '[ -x ./gone.sh ] && ./gone.sh'",
-        "command: '\"./my hooks/gone.sh\"'",
         "command: '\"$DIR\"/gone.sh', env: { DIR: /opt }",
         "command: '${DIR:-.}/gone.sh'",
         "command: \"#!/gone\\ntrue\"",

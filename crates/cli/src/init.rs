@@ -1,7 +1,5 @@
 //! `hookexec init`: a hooks file and its tests to begin with.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
@@ -147,10 +145,6 @@ fn users_directory() -> Result<PathBuf, CommandError> {
 }
 
 fn create(path: &Path, text: &str) -> Result<(), CommandError> {
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
+    output::create(path, text)
         .map_err(|error| CommandError::usage(format!("can't write {}: {error}", path.display())))
 }

@@ -1,7 +1,9 @@
 //! Writes to stdout and stderr. A reader that closed its end is not an error.
 
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -76,6 +78,12 @@ pub(crate) fn answer(text: &str) -> io::Result<()> {
     }
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
+}
+
+/// Writes a new file; an error if it exists.
+pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(text.as_bytes())
 }
 
 /// Writes `value` to stdout as JSON for people and programs.

@@ -5,6 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use hookexec::config::{Command, Hook, InheritEnv};
+use hookexec::files;
+use hookexec::shell::{Word, read_script};
 
 use super::settings::call::quoted;
 
@@ -37,7 +39,7 @@ pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Missing> {
     let words: Vec<PathBuf> = match &hook.command {
         Some(Command::Argv(words)) => words.iter().chain(&hook.args).map(PathBuf::from).collect(),
         Some(Command::Text(text)) if hook.shell.as_deref().is_none_or(is_shell) => {
-            plain_words(text).into_iter().map(expanded).collect()
+            plain_words(text).iter().map(|word| expanded(word)).collect()
         }
         _ => return Vec::new(),
     };
@@ -70,10 +72,7 @@ pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Missing> {
 /// Windows do: the kernel takes it for a part of the interpreter's name.
 fn carriage_return(script: &Path) -> Option<Missing> {
     let mut start = Vec::new();
-    // A pipe would keep this waiting.
-    let file = script.metadata().ok().filter(std::fs::Metadata::is_file)?;
-    let file = (file.len() > 0).then(|| std::fs::File::open(script).ok()).flatten()?;
-    file.take(256).read_to_end(&mut start).ok()?;
+    files::open_regular(script).ok()?.take(256).read_to_end(&mut start).ok()?;
     let first = start.split(|byte| *byte == b'\n').next().filter(|line| line.starts_with(b"#!"))?;
     first.ends_with(b"\r").then(|| Missing {
         what: format!("the first line of {} ends with a carriage return", script.display()),
@@ -155,27 +154,21 @@ fn expanded(path: &str) -> PathBuf {
     }
 }
 
-/// Returns the words of a command as far as no shell is needed to tell what they are.
-pub(crate) fn plain_words(text: &str) -> Vec<&str> {
-    let words = text.lines().next().unwrap_or_default().split_whitespace();
-    let mut words = words.map_while(plain).peekable();
-    while words.next_if(|word| is_assignment(word)).is_some() {}
-    words.collect()
+/// Returns the words of the first command of a text, as far as no shell is needed to expand them.
+pub(crate) fn plain_words(text: &str) -> Vec<String> {
+    // A text that defines a function runs what no reader of words can tell.
+    let commands = if text.contains("()") { Vec::new() } else { read_script(text).commands };
+    let words = commands.into_iter().next().unwrap_or_default().into_iter();
+    let words = words.skip_while(|word| is_assignment(&word.text));
+    words.map_while(plain).collect()
 }
 
-/// Returns what a shell makes of a word by itself; `None` when that depends on what stands around it,
-/// or on more than the word.
-fn plain(word: &str) -> Option<&str> {
-    const ACTIVE: &str = "$`*?[(){};&|<>\\#!";
-    if word.contains(|letter| ACTIVE.contains(letter)) {
-        return None;
-    }
-    let unquoted = ['"', '\'']
-        .into_iter()
-        .find_map(|quote| word.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)));
-    let inner = unquoted.unwrap_or(word);
-    let elsewhere = inner.starts_with('~') && (unquoted.is_some() || !inner.starts_with("~/"));
-    (!inner.contains(['"', '\'']) && !elsewhere).then_some(inner)
+/// Returns a word that a shell takes as it is; `~/` at its beginning is left to [`expanded`].
+fn plain(word: Word) -> Option<String> {
+    let home =
+        word.text.strip_prefix("~/").is_some_and(|rest| !rest.contains(['$', '*', '?', '[']));
+    let is_plain = if word.text.starts_with('~') { home && !word.literal } else { word.literal };
+    is_plain.then_some(word.text)
 }
 
 fn is_assignment(word: &str) -> bool {
@@ -195,14 +188,18 @@ mod tests {
             ("A=1 B=x/y ./check.sh | jq", &["./check.sh"]),
             ("python3 ./check.py \"$X/y\" z", &["python3", "./check.py"]),
             ("./check.sh\n./other.sh", &["./check.sh"]),
-            ("\"./my hooks/check.sh\"", &[]),
-            ("A=\"b c/d\" ./check.sh", &[]),
-            ("./my\\ hooks/check.sh", &[]),
-            ("#!/bin/nothing\n./check.sh", &[]),
+            ("\"./my hooks/check.sh\"", &["./my hooks/check.sh"]),
+            ("A=\"b c/d\" ./check.sh", &["./check.sh"]),
+            ("./my\\ hooks/check.sh", &["./my hooks/check.sh"]),
+            ("#!/bin/nothing\n./check.sh", &["./check.sh"]),
+            ("~/check.sh x", &["~/check.sh", "x"]),
+            ("'~/check.sh'", &[]),
+            ("~/ch*.sh", &[]),
+            ("log() { echo; }; ./check.sh", &[]),
             ("$DIR/check.sh", &[]),
             ("./ch*.sh", &[]),
             ("~other/check.sh", &[]),
-            ("(./check.sh)", &[]),
+            ("(./check.sh)", &["./check.sh"]),
             ("", &[]),
         ] {
             assert_eq!(plain_words(text), words, "{text}");

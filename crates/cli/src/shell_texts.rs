@@ -60,7 +60,8 @@ fn syntax(shell: &str, text: &str) -> Option<Diagnostic> {
 
 /// Returns a warning when the first word of a text is nothing that the shell knows.
 fn missing_program(hook: &Hook, shell: &str, text: &str) -> Option<Diagnostic> {
-    let word = *plain_words(text).first()?;
+    let words = plain_words(text);
+    let word = words.first()?.as_str();
     let searched = hook.inherit_env == InheritEnv::All && !hook.env.contains_key("PATH");
     if !searched || word.contains('/') || word.starts_with(['-', '~']) {
         return None;

@@ -3,15 +3,14 @@
 //! A `stop` hook that always blocks never ends: Droid made 322 model calls in a minute. Claude Code
 //! counts itself. For the other agents the count of a session stands in a file of the state directory.
 
-use std::fmt::Write as _;
 use std::io;
 use std::path::PathBuf;
 
 use etcetera::BaseStrategy as _;
 use hookexec::event::MAX_CONTINUES;
+use hookexec::files;
 use hookexec::{Decision, Event, Verdict};
 use hookexec_agents::{Agent, NativeCall};
-use sha2::{Digest as _, Sha256};
 
 /// Counts a verdict that keeps the model at work, and lets the model stop after [`MAX_CONTINUES`] in a
 /// row. A prompt of the user, and a stop that goes through, begin a new count.
@@ -52,15 +51,8 @@ impl Count {
         let base = etcetera::base_strategy::Xdg::new().ok()?;
         let subagent = call.input.extra.get("agent_id").and_then(|id| id.as_str());
         let subagent = subagent.filter(|_| call.event == Some(Event::SubagentStop));
-        let mut digest = Sha256::new();
-        for part in [call.agent.name(), &call.input.session_id, subagent.unwrap_or_default()] {
-            digest.update(part);
-            digest.update([0]);
-        }
-        let mut name = String::new();
-        for byte in &digest.finalize()[..16] {
-            let _ = write!(name, "{byte:02x}");
-        }
+        let parts = [call.agent.name(), &call.input.session_id, subagent.unwrap_or_default()];
+        let name = &files::digest(parts.map(|part| format!("{part}\0")).concat().as_bytes())[..32];
         Some(Self(base.state_dir()?.join("hookexec/stops").join(name)))
     }
 
@@ -75,10 +67,7 @@ impl Count {
             self.reset();
             return Ok(false);
         }
-        if let Some(directory) = self.0.parent() {
-            std::fs::create_dir_all(directory)?;
-        }
-        std::fs::write(&self.0, format!("{}\n", count + 1))?;
+        files::replace_private(&self.0, format!("{}\n", count + 1).as_bytes())?;
         Ok(true)
     }
 

@@ -9,7 +9,7 @@ mod settings;
 mod yaml;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use hookexec::Config;
@@ -19,7 +19,9 @@ use hookexec_agents::Agent;
 
 use super::error::CommandError;
 use super::exit::Exit;
+use super::install::unreadable;
 use super::report::counted;
+use super::settings::store;
 use super::table::steps;
 use super::{config, output};
 use format::Format;
@@ -184,15 +186,9 @@ pub(super) fn commands(agent: Agent, path: &Path) -> Vec<Command> {
     groups.flat_map(|group| group.hooks).map(|hook| hook.command).collect()
 }
 
-/// Reads a regular file: a named pipe would wait for a writer that never comes.
 fn read(path: &Path) -> Result<String, CommandError> {
-    let cannot =
-        |problem: String| CommandError::usage(format!("can't read {}: {problem}", path.display()));
-    let file = path.metadata().map_err(|error| cannot(error.to_string()))?;
-    if !file.is_file() {
-        return Err(cannot("it is not a regular file".to_owned()));
-    }
-    std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))
+    let text = store::read(path).and_then(|text| text.ok_or(ErrorKind::NotFound.into()));
+    text.map_err(|error| unreadable(path, &error))
 }
 
 /// Returns the problems as what they are where the rest is imported.
@@ -260,18 +256,13 @@ fn create(path: &Path, text: &str) -> Result<(), CommandError> {
             CommandError::usage(format!("can't make {}: {error}", directory.display()))
         })?;
     }
-    std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|error| {
-            let file = path.display();
-            if error.kind() == ErrorKind::AlreadyExists {
-                let hint = "give `--output` another name, or move that file away";
-                return CommandError::usage(format!("can't write {file}: there is one already"))
-                    .hint(hint);
-            }
-            CommandError::usage(format!("can't write {file}: {error}"))
-        })
+    output::create(path, text).map_err(|error| {
+        let file = path.display();
+        if error.kind() == ErrorKind::AlreadyExists {
+            let hint = "give `--output` another name, or move that file away";
+            return CommandError::usage(format!("can't write {file}: there is one already"))
+                .hint(hint);
+        }
+        CommandError::usage(format!("can't write {file}: {error}"))
+    })
 }

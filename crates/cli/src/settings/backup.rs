@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
+use hookexec::files;
 use serde::{Deserialize, Serialize};
 
-use super::store::{digest, missing_directories, read, replace};
+use super::store::{missing_directories, read};
 
 /// The backup of one settings file: the text `before`, and a record of it.
 #[derive(Debug)]
@@ -123,7 +124,7 @@ impl Backup {
 
     /// Settings may hold keys: only their owner may read the backup.
     fn make_private(&self) -> io::Result<()> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
+        files::private_directory(&self.directory)?;
         fs::set_permissions(&self.directory, fs::Permissions::from_mode(0o700))?;
         for path in [self.before_path(), self.record_path()] {
             if path.exists() {
@@ -135,7 +136,11 @@ impl Backup {
 }
 
 fn write_private(path: &Path, text: &str) -> Result<(), BackupError> {
-    replace(path, text, 0o600, |_| Ok(())).map_err(|error| failed(path, error))
+    files::replace_private(path, text.as_bytes()).map_err(|error| failed(path, error))
+}
+
+fn digest(text: &str) -> String {
+    files::digest(text.as_bytes())
 }
 
 fn failed(path: &Path, error: io::Error) -> BackupError {

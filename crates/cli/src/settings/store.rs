@@ -1,29 +1,23 @@
 //! Settings files on disk: read whole, replaced atomically, and restored from a backup.
 
-use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{OFlags, XattrFlags};
-use sha2::{Digest as _, Sha256};
+use hookexec::files;
+use rustix::fs::XattrFlags;
+
+/// The largest settings file that is read.
+const MOST: u64 = 64 << 20;
 
 /// Reads a settings file; `None` when it does not exist.
 pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
-    // Opening a pipe would block without NONBLOCK.
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let mut file = match fs::OpenOptions::new().read(true).custom_flags(flags).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
+    match files::read_regular(path, MOST) {
+        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(io::Error::other),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
-    let mut text = String::new();
-    file.read_to_string(&mut text)?;
-    Ok(Some(text))
 }
 
 /// Replaces a file that holds the text `known`, so that an agent reads either the old text or the new one.
@@ -54,7 +48,7 @@ pub(crate) fn write(path: &Path, known: Option<&str>, text: &str) -> io::Result<
 }
 
 /// Writes `text` to a draft beside `path` and renames it to `path`, if `before_rename` agrees.
-pub(super) fn replace(
+fn replace(
     path: &Path,
     text: &str,
     mode: u32,
@@ -142,13 +136,6 @@ fn unchanged(path: &Path, known: Option<&str>) -> io::Result<()> {
 pub(super) fn missing_directories(path: &Path) -> Vec<PathBuf> {
     let above = path.ancestors().skip(1);
     above.take_while(|it| !it.as_os_str().is_empty() && !it.exists()).map(Path::to_owned).collect()
-}
-
-pub(super) fn digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]
