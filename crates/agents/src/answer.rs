@@ -15,9 +15,11 @@ use hookexec::wire::{Decision, Input, Verdict};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Answer {
-    /// Standard output: one JSON object and a line feed, plain text where the agent takes that, or nothing.
+    /// Standard output: one JSON object and a line feed, plain text where the agent takes that, or
+    /// nothing.
     pub stdout: String,
-    /// Standard error: the reason where the agent reads it there, else what could not be said otherwise.
+    /// Standard error: the reason where the agent reads it there, else what could not be said
+    /// otherwise.
     pub stderr: String,
     /// The exit code.
     pub exit_code: u8,

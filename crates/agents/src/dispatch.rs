@@ -116,7 +116,8 @@ impl Moment {
             self.fire(event, executor, call, deadline).await;
             self.left.pop_front();
             if self.untransformed {
-                // The redactors see the response that the model will see, also if it is objected to.
+                // The redactors see the response that the model will see, also if it is objected
+                // to.
                 self.fire_again(Event::ToolResponseTransform, executor, call, deadline).await;
             }
             if self.is_over() {

@@ -29,8 +29,9 @@ static SETTINGS: HookSettings = HookSettings {
     ..HookSettings::GROUPS
 };
 
-// The first hook that decides wins: an allow said here could undo another's denial. Changed arguments are
-// taken without one (measured with 0.225.2). `droid exec` never fires UserPromptSubmit.
+// The first hook that decides wins: an allow said here could undo another's denial. Changed
+// arguments are taken without one (measured with 0.225.2). `droid exec` never fires
+// UserPromptSubmit.
 static EVENTS: [NativeEvent; 10] = [
     NativeEvent::new("SessionStart", Event::SessionStart).context().says(),
     NativeEvent::new("UserPromptSubmit", Event::UserPromptSubmit)

@@ -30,8 +30,8 @@ pub fn explain(executor: &Executor, call: &NativeCall) -> Vec<Explanation> {
     merged
 }
 
-/// Adds the kinds of the tool where the input names an agent and no kinds, as [`read`](super::read) does
-/// for the agent's own payload. Guards by kind, such as `matcher: shell`, then match.
+/// Adds the kinds of the tool where the input names an agent and no kinds, as [`read`](super::read)
+/// does for the agent's own payload. Guards by kind, such as `matcher: shell`, then match.
 pub fn add_tool_kinds(input: &mut Input) {
     let agent = input.agent_name.as_deref().and_then(|name| name.parse::<Agent>().ok());
     if let (Some(agent), Some(tool), true) = (agent, &input.tool_name, input.tool_kinds.is_empty())

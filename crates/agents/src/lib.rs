@@ -2,8 +2,8 @@
 //!
 //! What the agents do with each answer was measured on the real clients; the rows of
 //! [`NativeEvent`] hold it. [`read`] turns what an agent writes into an event of ours, [`dispatch`]
-//! runs the hooks of that moment, [`answer`] turns the verdict into exactly that agent's dialect, and
-//! [`failure`] says what to answer when there is no verdict.
+//! runs the hooks of that moment, [`answer`] turns the verdict into exactly that agent's dialect,
+//! and [`failure`] says what to answer when there is no verdict.
 
 mod answer;
 mod claude_code;

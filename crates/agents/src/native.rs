@@ -50,8 +50,8 @@ pub enum Deny {
     Blocks,
     /// The tool has run; the model reads its response and the reason.
     Tells,
-    /// The same, but the agent's own denial would hide the response or reach nobody: the reason is told
-    /// as context.
+    /// The same, but the agent's own denial would hide the response or reach nobody: the reason is
+    /// told as context.
     TellsAsContext,
     /// The agent goes on working instead of stopping; the reason is what the model reads next.
     GoesOn,

@@ -27,7 +27,8 @@ static EVENTS: [NativeEvent; 6] = [
         .ask(Ask::Asks)
         .rewrite(Rewrite::Takes)
         .says(),
-    // OpenClaw does not wait for this event: what is said here reaches the model with the next prompt.
+    // OpenClaw does not wait for this event: what is said here reaches the model with the next
+    // prompt.
     NativeEvent::new("after_tool_call", Event::PostToolUse)
         .deny(Deny::TellsAsContext)
         .context()

@@ -3,8 +3,8 @@
 //!
 //! The guard denies a command that contains the word `hookexec` and, after it, the words of one of
 //! these subcommands. Quotes and the program do not matter. A call is allowed if it runs only
-//! programs that take texts, such as `git commit` and `grep`. The guard expands nothing: it does not
-//! see aliases, scripts, or words that only a shell can build.
+//! programs that take texts, such as `git commit` and `grep`. The guard expands nothing: it does
+//! not see aliases, scripts, or words that only a shell can build.
 
 use serde_json::Value;
 
@@ -58,7 +58,8 @@ pub(super) fn denial(call: &NativeCall) -> Option<Verdict> {
     })
 }
 
-/// Returns whether an argument of a shell tool has such a command: as a text, or as a list of words.
+/// Returns whether an argument of a shell tool has such a command: as a text, or as a list of
+/// words.
 fn changes_hooks(argument: &Value) -> bool {
     match argument {
         Value::String(text) => text_changes_hooks(text),

@@ -26,8 +26,8 @@ pub(super) fn parse(bytes: &[u8]) -> Result<JsonObject, String> {
     }
 }
 
-/// Returns tool arguments as an object: some agents send an object, some its JSON in a string. The bare
-/// text of a patch stands under `input`.
+/// Returns tool arguments as an object: some agents send an object, some its JSON in a string. The
+/// bare text of a patch stands under `input`.
 ///
 /// # Errors
 /// When they are neither, or a string that looks like an object and can't be read as one: the agent

@@ -59,8 +59,9 @@ impl Plan<'_> {
     }
 }
 
-/// How many bytes a reason or a message may have. Agents cut what a hook prints (Qwen Code at 1 MiB), and
-/// a denial that is cut is none: even twice in one answer, and with every byte escaped, this stays below.
+/// How many bytes a reason or a message may have. Agents cut what a hook prints (Qwen Code at 1
+/// MiB), and a denial that is cut is none: even twice in one answer, and with every byte escaped,
+/// this stays below.
 pub(super) const SAID: usize = 8 * 1024;
 
 /// How many bytes context may have, and what is handed to the model in a call's place.
@@ -221,8 +222,8 @@ impl Place<'_> {
         plan.notes.push(format!("{self} {cannot}: {reason}"));
     }
 
-    /// Gives the model the context and, after a tool, the reason of a denial: the model reads the tool's
-    /// response and the reason, and the run goes on.
+    /// Gives the model the context and, after a tool, the reason of a denial: the model reads the
+    /// tool's response and the reason, and the run goes on.
     fn settle_speech<'v>(&self, verdict: &'v Verdict, plan: &mut Plan<'v>) {
         if plan.denies() && self.native.deny == Deny::TellsAsContext {
             plan.decision = None;
@@ -255,7 +256,8 @@ impl Place<'_> {
         match self.native.response {
             Response::Takes => plan.response = Some(response),
             Response::AsReason => {
-                // What the model is told stands with the new response: beside a denial it may be lost.
+                // What the model is told stands with the new response: beside a denial it may be
+                // lost.
                 let told = plan.context.take();
                 plan.decision = Some(Decision::Deny);
                 plan.reason = spoken(response).into_owned();

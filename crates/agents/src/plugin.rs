@@ -1,8 +1,10 @@
-//! Agents without hook settings: a plugin in the agent's own process calls hookexec and applies the answer.
+//! Agents without hook settings: a plugin in the agent's own process calls hookexec and applies the
+//! answer.
 //!
 //! The plugin sends a payload with the keys that [`read`](super::read) knows from the other agents
-//! (`session_id`, `cwd`, `tool_name`, `tool_input`, `tool_response`, ...), so these adapters need no reading
-//! of their own. The answer says what to do, not how: the plugin knows its agent's ways of doing it.
+//! (`session_id`, `cwd`, `tool_name`, `tool_input`, `tool_response`, ...), so these adapters need
+//! no reading of their own. The answer says what to do, not how: the plugin knows its agent's ways
+//! of doing it.
 
 use serde::Serialize;
 use serde_json::{Value, json};

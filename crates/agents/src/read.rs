@@ -132,8 +132,8 @@ pub(super) fn plain(_: &NativeEvent, _: &JsonObject, _: &mut Input) -> Wanted {
 }
 
 impl NativeEvent {
-    /// Reads the arguments of a tool call. What can't be read keeps an event that decides from being
-    /// about nothing; a hook that only hears of the call gets it as it is.
+    /// Reads the arguments of a tool call. What can't be read keeps an event that decides from
+    /// being about nothing; a hook that only hears of the call gets it as it is.
     pub(super) fn arguments(&self, value: &Value) -> Result<JsonObject, String> {
         match arguments(value) {
             Err(_) if !self.is_deciding() => Ok(one_argument(value)),

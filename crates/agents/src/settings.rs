@@ -16,7 +16,8 @@ pub struct HookSettings {
     pub file: &'static str,
     /// The directory and the file in a project; `None` if they have the same names there.
     pub project: Option<(&'static str, &'static str)>,
-    /// A file beside `file` that the agent ignores once `file` exists, with its hooks under `hooks`.
+    /// A file beside `file` that the agent ignores once `file` exists, with its hooks under
+    /// `hooks`.
     pub older_file: Option<&'static str>,
     /// A file beside the project's that may turn hooks off as well.
     pub local_file: Option<&'static str>,
@@ -124,7 +125,8 @@ pub struct ImportFormat {
     pub files: &'static str,
     /// What a matcher means.
     pub matching: Matching,
-    /// What a matcher of shell events is compared with: the text of the command, or the tool's name.
+    /// What a matcher of shell events is compared with: the text of the command, or the tool's
+    /// name.
     pub matches_commands: bool,
     /// How long a hook may take without a `timeout`, as `hooks.yaml` has it.
     pub timeout: &'static str,
@@ -186,7 +188,7 @@ pub enum ScriptWords {
     ClaudeCodeExceptPatches,
     /// Those of hookexec's own input, with the agent's names for tools.
     Own,
-    /// Words that hookexec does not speak: the script would find nothing where it looks, and a guard
-    /// that runs and never denies is worse than one that is switched off.
+    /// Words that hookexec does not speak: the script would find nothing where it looks, and a
+    /// guard that runs and never denies is worse than one that is switched off.
     Foreign,
 }

@@ -24,8 +24,8 @@ use super::{from, install};
 
 /// Checks the hooks files: every problem of every file at once
 ///
-/// Exits with 0 when nothing is wrong or there are warnings only, and with 78 when there are errors:
-/// then nothing would run.
+/// Exits with 0 when nothing is wrong or there are warnings only, and with 78 when there are
+/// errors: then nothing would run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec check hooks.yaml")]
 pub(crate) struct Args {
@@ -175,7 +175,8 @@ struct Moment<'c> {
 }
 
 impl Moment<'_> {
-    /// Returns how long its hooks may take by their own timeouts; one without has the time that is left.
+    /// Returns how long its hooks may take by their own timeouts; one without has the time that is
+    /// left.
     fn time(&self) -> Duration {
         self.cases.iter().map(|case| case.stated_until_verdict()).sum()
     }
@@ -219,7 +220,8 @@ fn late(moments: &[Moment<'_>], agent: Option<Agent>) -> Vec<Diagnostic> {
     by_limit.into_iter().map(warning).collect()
 }
 
-/// Returns for which `install --timeout` the agent would wait long enough at all of `moments`, if for any.
+/// Returns for which `install --timeout` the agent would wait long enough at all of `moments`, if
+/// for any.
 fn longer_wait(agent: Agent, moments: &[&Moment<'_>]) -> Option<u64> {
     let wait = install::timeout_for(moments.iter().map(|moment| moment.time()).max()?)?;
     let suffices = |moment: &&Moment<'_>| {

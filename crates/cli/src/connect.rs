@@ -14,7 +14,8 @@ use super::error::{CommandError, warn};
 #[command(next_help_heading = "Server")]
 pub(crate) struct ConnectArgs {
     /// Asks the `hookexec serve` that listens here, when it has the hooks of this project; without
-    /// an answer, or beside managed hooks, the hooks run in this process, and a warning says so [default: the variable `HOOKEXEC_SOCKET`]
+    /// an answer, or beside managed hooks, the hooks run in this process, and a warning says so
+    /// [default: the variable `HOOKEXEC_SOCKET`]
     #[arg(long, value_name = "PATH", conflicts_with_all = ["config", "agent", "isolated"])]
     connect: Option<PathBuf>,
 }
@@ -30,8 +31,8 @@ impl ConnectArgs {
         event: Event,
         input: &Input,
     ) -> Result<Option<Verdict>, CommandError> {
-        // Skip project discovery when no server is configured. A hook's own call runs here: a server
-        // does not know how deep the call is nested.
+        // Skip project discovery when no server is configured. A hook's own call runs here: a
+        // server does not know how deep the call is nested.
         let nested = std::env::var_os("HOOKEXEC_DEPTH").is_some();
         let Some(path) = self.path(config).filter(|_| !nested) else { return Ok(None) };
         let options = config.options()?;

@@ -57,7 +57,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = since)]
     since: Option<Timestamp>,
 
-    /// Counts: decisions and times of each hook, failures that let an event go on, hooks that never ran
+    /// Counts: decisions and times of each hook, failures that let an event go on, hooks that never
+    /// ran
     #[arg(long)]
     stats: bool,
 
@@ -283,8 +284,8 @@ pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> CommandError {
     CommandError::usage(format!("can't read the log {}: {error}", path.display()))
 }
 
-/// Writes the page for its owner alone: it may hold inputs. Never replaces a file that is not such a
-/// page, for example the log or the hooks file.
+/// Writes the page for its owner alone: it may hold inputs. Never replaces a file that is not such
+/// a page, for example the log or the hooks file.
 fn write_page(file: &Path, page: &str) -> Result<(), CommandError> {
     let failed =
         |error: io::Error| CommandError::usage(format!("can't write {}: {error}", file.display()));

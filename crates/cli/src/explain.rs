@@ -18,9 +18,9 @@ use super::{explain_text, input, log};
 
 /// Shows of every hook of an event whether it ran, why not, and how the verdict came about
 ///
-/// The event's input is read on stdin, as `run` does; with `--from AGENT` the agent's payload. The hooks run, unless `--no-run` or
-/// `--why-not` says otherwise. The exit code is 0 whatever the verdict is: this command explains an
-/// answer, it does not give one.
+/// The event's input is read on stdin, as `run` does; with `--from AGENT` the agent's payload. The
+/// hooks run, unless `--no-run` or `--why-not` says otherwise. The exit code is 0 whatever the
+/// verdict is: this command explains an answer, it does not give one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
@@ -28,7 +28,8 @@ pub(crate) struct Args {
     #[arg(value_parser = EventParser)]
     event: Option<Event>,
 
-    /// Reads the payload of this agent and judges as `run --from` does; `hookexec agents` lists them
+    /// Reads the payload of this agent and judges as `run --from` does; `hookexec agents` lists
+    /// them
     #[arg(long, value_name = "AGENT", value_parser = AgentParser)]
     from: Option<Agent>,
 
@@ -43,7 +44,8 @@ pub(crate) struct Args {
     #[arg(long)]
     no_run: bool,
 
-    /// Says of one hook why it would not run; runs none. By its name, what it runs, or its file and line: `hooks.yaml:5`
+    /// Says of one hook why it would not run; runs none. By its name, what it runs, or its file and
+    /// line: `hooks.yaml:5`
     #[arg(long, value_name = "HOOK")]
     why_not: Option<String>,
 
@@ -197,8 +199,8 @@ fn is_wanted(name: &str, source: &str, wanted: &str) -> bool {
     name == wanted || source == wanted || source.ends_with(&format!("/{wanted}"))
 }
 
-/// Returns the error for a hook of a file that no person approved: the file fails as a whole, and its
-/// hooks are not explained.
+/// Returns the error for a hook of a file that no person approved: the file fails as a whole, and
+/// its hooks are not explained.
 fn unapproved(config: &ConfigArgs, wanted: &str) -> Option<CommandError> {
     let mut options = config.options().ok()?;
     options.only_show = true;

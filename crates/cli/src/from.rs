@@ -133,8 +133,8 @@ impl FromCall {
         exit
     }
 
-    /// Returns whether the agent seems to call, and not a person who tries it out: an agent calls as
-    /// its settings say, and reads what is answered.
+    /// Returns whether the agent seems to call, and not a person who tries it out: an agent calls
+    /// as its settings say, and reads what is answered.
     fn is_from_settings(&self) -> bool {
         self.as_installed && !std::io::stdout().is_terminal()
     }
@@ -160,7 +160,8 @@ impl FromCall {
         let call = match call {
             Ok(call) => read.insert(call),
             Err(problem) => {
-                // The hooks of the event fail, each by its own `on_error`, so load them all the same.
+                // The hooks of the event fail, each by its own `on_error`, so load them all the
+                // same.
                 *native = native.or_else(|| self.caller.native());
                 if let Ok((executor, _)) = self.load(config.clone()).await {
                     *hooks = Some((executor, config.clone()));
@@ -187,8 +188,9 @@ impl FromCall {
         Ok(())
     }
 
-    /// Loads the hooks, and returns which files are missing. A project's files have half of the time:
-    /// what takes longer is a failure of the project's layer, and the hooks of the others run.
+    /// Loads the hooks, and returns which files are missing. A project's files have half of the
+    /// time: what takes longer is a failure of the project's layer, and the hooks of the others
+    /// run.
     async fn load(&self, config: ConfigArgs) -> Result<(Executor, Vec<String>), String> {
         let load = |config: ConfigArgs| {
             let loaded = config.load()?;
@@ -350,8 +352,8 @@ static GIVEN: Mutex<Option<Exit>> = Mutex::new(None);
 
 /// Writes an answer, unless one was written before, and returns what to exit with.
 ///
-/// What stands on stdout comes first: an agent that leaves stderr unread still gets it. Where stdout is
-/// lost, exit code 2 says no in its place.
+/// What stands on stdout comes first: an agent that leaves stderr unread still gets it. Where
+/// stdout is lost, exit code 2 says no in its place.
 fn give(answer: &Answer) -> Exit {
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(exit) = *given {

@@ -17,18 +17,20 @@ const CASES: &str = "hooks.test.yaml";
 
 /// Writes a commented `hooks.yaml` and `hooks.test.yaml` for what is found in the project
 ///
-/// Looks for git, for languages and for coding agents. Nothing that is there is written over: beside a
-/// `hooks.yaml` of yours only `hooks.test.yaml` is written, with a case for each of its matchers.
+/// Looks for git, for languages and for coding agents. Nothing that is there is written over:
+/// beside a `hooks.yaml` of yours only `hooks.test.yaml` is written, with a case for each of its
+/// matchers.
 ///
-/// A model that works in the project can change the project's hooks. With `--user` the files go to your
-/// own layer, which counts in every project and which no project can change.
+/// A model that works in the project can change the project's hooks. With `--user` the files go to
+/// your own layer, which counts in every project and which no project can change.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec init && hookexec test")]
 pub(crate) struct Args {
     /// The project [default: the current directory]
     directory: Option<PathBuf>,
 
-    /// Writes them to `~/.config/hookexec`: guards that the project, and a model in it, can't change
+    /// Writes them to `~/.config/hookexec`: guards that the project, and a model in it, can't
+    /// change
     #[arg(long, conflicts_with = "directory")]
     user: bool,
 }

@@ -37,8 +37,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(2..=900))]
     timeout: Option<u64>,
 
-    /// A hooks file that counts under these agents, in addition to those that are found [default: as
-    /// installed]
+    /// A hooks file that counts under these agents, in addition to those that are found [default:
+    /// as installed]
     #[arg(long, value_name = "FILE")]
     config: Vec<PathBuf>,
 }
@@ -143,8 +143,8 @@ impl Args {
         Ok(Exit::Success)
     }
 
-    /// Returns how the entries call this program: a project's settings are for others as well, who have it
-    /// elsewhere.
+    /// Returns how the entries call this program: a project's settings are for others as well, who
+    /// have it elsewhere.
     fn program(&self) -> Result<String, CommandError> {
         match self.target.scope {
             Scope::Project if !self.config.is_empty() => Err(CommandError::usage(
@@ -208,7 +208,8 @@ impl Args {
         Ok(())
     }
 
-    /// Writes a file with hookexec in it, and a backup of the text `before`; returns whether it did.
+    /// Writes a file with hookexec in it, and a backup of the text `before`; returns whether it
+    /// did.
     fn put(
         &self,
         title: &str,
@@ -326,8 +327,8 @@ fn within_of(timeout: u64) -> u64 {
     (timeout - (timeout / 10).max(1)).max(1)
 }
 
-/// Returns how long an agent must wait for answers that may take `within`, in seconds; `None` if no agent can
-/// be made to wait that long.
+/// Returns how long an agent must wait for answers that may take `within`, in seconds; `None` if no
+/// agent can be made to wait that long.
 pub(crate) fn timeout_for(within: Duration) -> Option<u64> {
     (2..=900).find(|timeout| Duration::from_secs(within_of(*timeout)) >= within)
 }
@@ -340,7 +341,8 @@ fn utf8(path: &Path) -> Result<String, CommandError> {
     })
 }
 
-/// Refuses to work in another user's home, as under `sudo`: its owner could not change what is written there.
+/// Refuses to work in another user's home, as under `sudo`: its owner could not change what is
+/// written there.
 pub(crate) fn own_home() -> Result<(), CommandError> {
     let home = hookexec::home_directory().ok_or_else(no_home)?;
     let owner = home.metadata().map_err(|error| unreadable(&home, &error))?.uid();
@@ -371,8 +373,8 @@ fn before(
 /// How long the agents wait without `--timeout`, in seconds.
 pub(crate) const TIMEOUT: u64 = 60;
 
-/// Returns how long `agent` waits at an event with `--timeout`, and within which time it gets its answer, in
-/// seconds.
+/// Returns how long `agent` waits at an event with `--timeout`, and within which time it gets its
+/// answer, in seconds.
 pub(crate) fn limits(agent: Agent, native: &NativeEvent, timeout: u64) -> (u64, u64) {
     let short = agent.settings().map_or(&[][..], |settings| settings.short_waits);
     let short = short.iter().find(|(name, _)| *name == native.name);
@@ -398,8 +400,8 @@ pub(crate) fn entries(
     settings::events(agent, configured).into_iter().map(entry).collect()
 }
 
-/// Returns the path by which an agent starts this program: the one on the search path, if it is this program,
-/// since a package manager moves the real file at every upgrade.
+/// Returns the path by which an agent starts this program: the one on the search path, if it is
+/// this program, since a package manager moves the real file at every upgrade.
 pub(crate) fn program() -> Result<PathBuf, CommandError> {
     let this = std::env::current_exe()
         .and_then(|path| path.canonicalize())

@@ -98,8 +98,8 @@ commands! {
     Import: import, Doctor: doctor, Docs: docs, Schema: schema, Completions: completions,
 }
 
-/// `run` and nothing else: agents wait for it, and describing all the other commands takes longer than
-/// to understand this one.
+/// `run` and nothing else: agents wait for it, and describing all the other commands takes longer
+/// than to understand this one.
 #[derive(Debug, Parser)]
 #[command(name = "hookexec")]
 enum Shortcut {
@@ -107,7 +107,8 @@ enum Shortcut {
 }
 
 impl Cli {
-    /// Reads the command line; all that `run` alone does not understand is for the whole to explain.
+    /// Reads the command line; all that `run` alone does not understand is for the whole to
+    /// explain.
     fn read() -> Result<Self, clap::Error> {
         let is_run = std::env::args_os().nth(1).is_some_and(|command| command == "run");
         match is_run.then(Shortcut::try_parse) {

@@ -66,8 +66,8 @@ pub(crate) fn print_data(text: &str) -> Result<(), CommandError> {
 
 /// Writes an answer to stdout that the caller waits for.
 ///
-/// Unlike with [`print`], a closed pipe is an error, and so is a closed stdout: the standard library
-/// has put the null device in its place.
+/// Unlike with [`print`], a closed pipe is an error, and so is a closed stdout: the standard
+/// library has put the null device in its place.
 pub(crate) fn answer(text: &str) -> io::Result<()> {
     if text.is_empty() {
         return Ok(());

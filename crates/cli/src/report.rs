@@ -34,8 +34,8 @@ pub(crate) fn verdict(verdict: &Verdict) -> String {
     text
 }
 
-/// Returns a text of a hook, its further lines indented deeper than the lines of hooks: none of them
-/// can pass for one.
+/// Returns a text of a hook, its further lines indented deeper than the lines of hooks: none of
+/// them can pass for one.
 fn indented(text: &str) -> String {
     plain(text).replace('\n', "\n      ")
 }

@@ -35,8 +35,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     connect: ConnectArgs,
 
-    /// How to write the verdict [default: json]; with `--from`, `text` shows it on stderr beside the
-    /// answer
+    /// How to write the verdict [default: json]; with `--from`, `text` shows it on stderr beside
+    /// the answer
     #[arg(long, value_enum, help_heading = "Output")]
     format: Option<PlainFormat>,
 
@@ -117,16 +117,16 @@ impl Args {
         // Boxed, or its kilobytes would be moved from one place on the stack to the next.
         let verdict = runtime.run(Box::pin(executor.dispatch(event, &input)))?;
         let exit = self.answer(&verdict, &unavailable, not_run)?;
-        // Hooks in the background end at their own timeouts. A signal ends them at once, and changes
-        // nothing about the answer that was given.
+        // Hooks in the background end at their own timeouts. A signal ends them at once, and
+        // changes nothing about the answer that was given.
         let _ = runtime.run(executor.shutdown(PATIENCE));
         // The process ends: the system frees all at once.
         std::mem::forget(executor);
         Ok(exit)
     }
 
-    /// Answers. `unavailable` are failures to warn about unless the verdict says them, and `not_run`
-    /// explains the hooks that are not in the verdict.
+    /// Answers. `unavailable` are failures to warn about unless the verdict says them, and
+    /// `not_run` explains the hooks that are not in the verdict.
     fn answer(
         &self,
         verdict: &Verdict,

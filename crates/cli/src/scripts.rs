@@ -105,8 +105,8 @@ fn unusable(program: &Path, directory: &Path, hook: &Hook) -> Option<Missing> {
             Ok(_) => None,
         };
     }
-    // In a shell's text the first word may be anything the shell knows; with a search path of its own
-    // a hook finds other programs.
+    // In a shell's text the first word may be anything the shell knows; with a search path of its
+    // own a hook finds other programs.
     let searched = matches!(hook.command, Some(Command::Argv(_)))
         && hook.inherit_env == InheritEnv::All
         && !hook.env.contains_key("PATH");

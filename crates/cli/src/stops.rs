@@ -1,7 +1,8 @@
 //! How often in a row hooks kept an agent's model at work.
 //!
 //! A `stop` hook that always blocks never ends: Droid made 322 model calls in a minute. Claude Code
-//! counts itself. For the other agents the count of a session stands in a file of the state directory.
+//! counts itself. For the other agents the count of a session stands in a file of the state
+//! directory.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,8 +13,8 @@ use hookexec::files;
 use hookexec::{Decision, Event, Verdict};
 use hookexec_agents::{Agent, NativeCall};
 
-/// Counts a verdict that keeps the model at work, and lets the model stop after [`MAX_CONTINUES`] in a
-/// row. A prompt of the user, and a stop that goes through, begin a new count.
+/// Counts a verdict that keeps the model at work, and lets the model stop after [`MAX_CONTINUES`]
+/// in a row. A prompt of the user, and a stop that goes through, begin a new count.
 pub(super) fn limit(call: &NativeCall, verdict: &mut Verdict) {
     if call.agent == Agent::ClaudeCode {
         return;

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::plain;
 
-/// Returns the commands to run next, each with what it does beside it, or below it where the command
-/// is long.
+/// Returns the commands to run next, each with what it does beside it, or below it where the
+/// command is long.
 pub(crate) fn steps(steps: &[(String, String)]) -> String {
     const LONGEST: usize = 44;
     let lengths = steps.iter().map(|(command, _)| command.chars().count());
@@ -43,8 +43,8 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
         self.rows.push(cells.map(|cell| plain::line(&cell)));
     }
 
-    /// Returns the rows for a screen of 80 columns: side by side where they fit, the last column wrapped
-    /// where the others leave room for it, else one row below the other.
+    /// Returns the rows for a screen of 80 columns: side by side where they fit, the last column
+    /// wrapped where the others leave room for it, else one row below the other.
     pub(crate) fn text(&self) -> String {
         let widths = self.widths();
         let last = widths.last().copied().unwrap_or_default();
@@ -85,8 +85,8 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
         text
     }
 
-    /// Returns each row as its first cell and, below it, the others with their headings; without those
-    /// that say nothing.
+    /// Returns each row as its first cell and, below it, the others with their headings; without
+    /// those that say nothing.
     fn records(&self) -> String {
         let Some((headings, rows)) = self.rows.split_first() else { return String::new() };
         let mut text = String::new();

@@ -30,8 +30,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Shows for each hooks file of the project whether it is approved, what changed since, and what
-    /// an approval covers; exit code 1 when one is not approved
+    /// Shows for each hooks file of the project whether it is approved, what changed since, and
+    /// what an approval covers; exit code 1 when one is not approved
     #[command(after_help = "Example: hookexec trust show --format json")]
     Show(Target),
     /// Approves each hooks file of the project, and the scripts that its hooks execute, as they are
@@ -288,8 +288,8 @@ impl Target {
     }
 }
 
-/// Returns where the hooks of `file` are taken to run: here, when here is in its project; else in the
-/// directory that it is for.
+/// Returns where the hooks of `file` are taken to run: here, when here is in its project; else in
+/// the directory that it is for.
 fn working_dir_of(file: &Path) -> PathBuf {
     let own = file.parent().unwrap_or(Path::new("")).join(".");
     let Ok(own) = own.canonicalize() else { return own };

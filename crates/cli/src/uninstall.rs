@@ -12,8 +12,8 @@ use super::settings::{Settings, store};
 
 /// Takes hookexec out of the hook settings of coding agents
 ///
-/// A file that did not change since the installation becomes what it was, byte by byte. From any other
-/// only the entries of hookexec are removed.
+/// A file that did not change since the installation becomes what it was, byte by byte. From any
+/// other only the entries of hookexec are removed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec uninstall claude-code")]
 pub(crate) struct Args {
@@ -100,7 +100,8 @@ impl Args {
     }
 }
 
-/// Returns the settings without hookexec; `None` for a file that `install` made and that holds nothing else.
+/// Returns the settings without hookexec; `None` for a file that `install` made and that holds
+/// nothing else.
 fn without(
     settings: &Settings,
     backup: &Backup,

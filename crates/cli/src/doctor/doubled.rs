@@ -6,7 +6,8 @@ use super::Finding;
 use crate::import;
 use crate::settings::Settings;
 
-/// Returns a warning when the settings, which call hookexec, hold commands of hooks that hookexec runs.
+/// Returns a warning when the settings, which call hookexec, hold commands of hooks that hookexec
+/// runs.
 pub(super) fn doubled(settings: &Settings, check: &Check) -> Option<Finding> {
     let ours: Vec<_> = check.configured().filter(|hook| hook.enabled).collect();
     let twice = import::commands(settings.agent, &settings.path)

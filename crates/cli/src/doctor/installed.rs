@@ -109,7 +109,8 @@ fn entries(
     Ok(Some(calls.collect()))
 }
 
-/// Says when Copilot CLI loads no hooks of the project: with `-p` it does so only in a trusted folder.
+/// Says when Copilot CLI loads no hooks of the project: with `-p` it does so only in a trusted
+/// folder.
 fn copilot_trust(settings: &Settings, project: &Path) -> Option<Finding> {
     const VARIABLE: &str = "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS";
     if std::env::var(VARIABLE).is_ok_and(|value| value == "true") {
@@ -130,8 +131,8 @@ fn copilot_trust(settings: &Settings, project: &Path) -> Option<Finding> {
     })
 }
 
-/// Returns what an entry calls, when the agent would call and hear it as `install` meant it; says what
-/// is different.
+/// Returns what an entry calls, when the agent would call and hear it as `install` meant it; says
+/// what is different.
 fn registered(
     agent: Agent,
     scope: Scope,
@@ -187,8 +188,8 @@ fn registered(
     Some(Registered { native, scope, call, wrapped, timeout })
 }
 
-/// Returns the call behind another program, such as `timeout 30`, if no shell syntax stands before it that
-/// could change its exit code or output.
+/// Returns the call behind another program, such as `timeout 30`, if no shell syntax stands before
+/// it that could change its exit code or output.
 fn unwrapped(agent: Agent, command: &str) -> Option<Call> {
     let mut starts = command.match_indices(' ').map(|(blank, _)| blank + 1);
     let (start, call) =
@@ -237,8 +238,8 @@ fn event_finding(agent: Agent, event: Event, calls: &[Registered], project: &Pat
     }
 }
 
-/// Returns the findings about an agent whose plugin calls hookexec; `None` if it never did and the user did
-/// not ask.
+/// Returns the findings about an agent whose plugin calls hookexec; `None` if it never did and the
+/// user did not ask.
 pub(super) fn by_plugin(
     agent: Agent,
     plugin: &str,

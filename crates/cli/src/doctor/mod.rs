@@ -27,8 +27,8 @@ use super::settings::{Scope, Settings};
 
 /// Finds out whether the hooks are live: sound, approved, installed and seen firing
 ///
-/// Looks at the hooks files, at the scripts they name, and at the settings of each coding agent that
-/// is found here. Exits with 1 when a guard is not live.
+/// Looks at the hooks files, at the scripts they name, and at the settings of each coding agent
+/// that is found here. Exits with 1 when a guard is not live.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec doctor claude-code")]
 pub(crate) struct Args {
@@ -79,7 +79,8 @@ impl Finding {
         Self::new(Grade::Problem, text)
     }
 
-    /// Names the hook or event that it concerns. Findings that differ in that alone become one line.
+    /// Names the hook or event that it concerns. Findings that differ in that alone become one
+    /// line.
     fn about(mut self, about: impl Into<String>) -> Self {
         self.about.push(about.into());
         self

@@ -40,8 +40,8 @@ fn script_of_shell(text: &str) -> Option<String> {
     })
 }
 
-/// Returns the script among the words of one command: a word that ends like one, or a path that stands
-/// where the program does or behind an interpreter.
+/// Returns the script among the words of one command: a word that ends like one, or a path that
+/// stands where the program does or behind an interpreter.
 fn script<'w>(words: impl Iterator<Item = &'w str>) -> Option<String> {
     const BEFORE: [&str; 12] =
         ["exec", "{", "!", "env", "sh", "bash", "zsh", "python", "python3", "node", "ruby", "perl"];

@@ -36,8 +36,8 @@ impl Alternatives {
         Self::Names(names.map(str::to_owned).collect())
     }
 
-    /// Returns an expression that matches the same tools of `agent`, and under other agents those of the
-    /// same kinds.
+    /// Returns an expression that matches the same tools of `agent`, and under other agents those
+    /// of the same kinds.
     pub(super) fn pattern(&self, agent: Agent) -> String {
         match self {
             Self::Everything => "*".to_owned(),

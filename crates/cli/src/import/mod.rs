@@ -29,8 +29,9 @@ use settings::Import;
 
 /// Writes the hooks of another engine as a hooks.yaml
 ///
-/// Scripts go on reading what they read before, where hookexec speaks their dialect; the head of the
-/// file says so. What can't be imported is an error that names its line, and nothing is written.
+/// Scripts go on reading what they read before, where hookexec speaks their dialect; the head of
+/// the file says so. What can't be imported is an error that names its line, and nothing is
+/// written.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {

@@ -89,7 +89,8 @@ impl Client {
             }
             Err(cause) => return Err(ClientError::Connect { path, cause }),
         };
-        // Who may decide for the user is the user: a socket planted by another would allow anything.
+        // Who may decide for the user is the user: a socket planted by another would allow
+        // anything.
         match socket_peercred(&stream) {
             Ok(peer) if peer.uid == geteuid() => {}
             _ => return Err(ClientError::OtherUser(path)),
@@ -206,7 +207,8 @@ impl Client {
                 Err(ClientError::Refused { path: self.path.clone(), code, message })
             }
             Incoming { result: Some(result), id: Some(1), .. } => {
-                // An answer without `decision` is none; the verdict's own type would take it for `null`.
+                // An answer without `decision` is none; the verdict's own type would take it for
+                // `null`.
                 serde_json::from_str::<Decided<'_>>(result.get())
                     .and_then(|_| serde_json::from_str(result.get()))
                     .map(|verdict| Message::Verdict(Box::new(verdict)))

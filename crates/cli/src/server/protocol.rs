@@ -62,8 +62,9 @@ impl Refusal {
         Self { code, message: message.into(), data: None }
     }
 
-    /// Adds the verdict that stands for the missing one: all hooks of the event have failed. Without
-    /// an input, or with one for the hooks of another project, the event's own contract counts too.
+    /// Adds the verdict that stands for the missing one: all hooks of the event have failed.
+    /// Without an input, or with one for the hooks of another project, the event's own contract
+    /// counts too.
     pub(super) fn of(mut self, executor: &Executor, event: Event, input: Option<&Input>) -> Self {
         let why = format!("hookexec serve: {}", self.message);
         let mut verdict = executor.failed(event, input, &why);

@@ -5,8 +5,8 @@ use hookexec_agents::{Agent, NativeEvent};
 
 /// Denies when hookexec is missing or was killed: most agents take that for permission.
 ///
-/// Exit code 2 is a denial of hookexec's, and keeps its reason. The words around it are the same in every
-/// shell that an agent might use, fish and csh among them.
+/// Exit code 2 is a denial of hookexec's, and keeps its reason. The words around it are the same in
+/// every shell that an agent might use, fish and csh among them.
 const DENY_WITHOUT_ANSWER: &str = concat!(
     r#"/bin/sh -c '"$0" "$@" || { [ $? = 2 ] || "#,
     r#"echo "no answer from hookexec, which guards this: install it, or see hookexec doctor" >&2; "#,
@@ -30,13 +30,15 @@ pub(crate) struct Call {
 
 /// Returns whether the entry for `native` denies when hookexec is missing or killed.
 ///
-/// At other events exit code 2 would block as well: a missing program would keep the model at work forever.
+/// At other events exit code 2 would block as well: a missing program would keep the model at work
+/// forever.
 pub(crate) fn denies_without_answer(native: &NativeEvent) -> bool {
     native.event.is_some_and(|event| event.contract().failure == FailureMode::Closed)
 }
 
 impl Call {
-    /// Reads a command; `None` for one that `install` does not write, since it may do anything else.
+    /// Reads a command; `None` for one that `install` does not write, since it may do anything
+    /// else.
     pub(crate) fn of(agent: Agent, command: &str) -> Option<Self> {
         let inner = command.strip_prefix(DENY_WITHOUT_ANSWER);
         let words = words(inner.unwrap_or(command))?;

@@ -80,8 +80,8 @@ impl Settings {
         user_directory(self.layout).is_some_and(|it| it.is_dir()) || self.path.exists()
     }
 
-    /// Returns `text` with the entries in it, and without those of an earlier installation. An entry that the
-    /// user changed by hand stays, and no second one is added for its event.
+    /// Returns `text` with the entries in it, and without those of an earlier installation. An
+    /// entry that the user changed by hand stays, and no second one is added for its event.
     pub(crate) fn with(&self, text: Option<&str>, entries: &[Entry]) -> Result<String, EditError> {
         let text = text.unwrap_or_default();
         let by_hand = self.by_hand(text)?;
@@ -105,8 +105,8 @@ impl Settings {
         Ok([mark, &text].concat())
     }
 
-    /// Returns `text` without the entries. Lists and objects that were empty `before` stay, and entries that
-    /// the user changed by hand.
+    /// Returns `text` without the entries. Lists and objects that were empty `before` stay, and
+    /// entries that the user changed by hand.
     pub(crate) fn without(&self, text: &str, before: Option<&str>) -> Result<String, EditError> {
         let (mark, text) = self.split_mark(text);
         let before = self.split_mark(before.unwrap_or_default()).1;
@@ -114,7 +114,8 @@ impl Settings {
         Ok([mark, &left].concat())
     }
 
-    /// Splits a text into its byte order mark and the rest, if the agent was seen to read past such a mark.
+    /// Splits a text into its byte order mark and the rest, if the agent was seen to read past such
+    /// a mark.
     fn split_mark<'t>(&self, text: &'t str) -> (&'static str, &'t str) {
         const MARK: &str = "\u{feff}";
         match text.strip_prefix(MARK) {
@@ -224,8 +225,8 @@ fn user_directory(layout: &HookSettings) -> Option<PathBuf> {
     }
 }
 
-/// Returns the events to install: all but those that fire often or twice, unless hooks are configured that no
-/// other event fires.
+/// Returns the events to install: all but those that fire often or twice, unless hooks are
+/// configured that no other event fires.
 pub(crate) fn events(agent: Agent, configured: &[Event]) -> Vec<&'static NativeEvent> {
     let mapped = || agent.events().iter().filter(|native| native.event.is_some());
     let usual: Vec<Event> = mapped()

@@ -20,10 +20,11 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Replaces a file that holds the text `known`, so that an agent reads either the old text or the new one.
+/// Replaces a file that holds the text `known`, so that an agent reads either the old text or the
+/// new one.
 ///
-/// Its mode, owner and extended attributes stay. A symbolic link goes on pointing at its target, which is
-/// created if it is missing. A hard link is cut: the file's other names keep the old text.
+/// Its mode, owner and extended attributes stay. A symbolic link goes on pointing at its target,
+/// which is created if it is missing. A hard link is cut: the file's other names keep the old text.
 ///
 /// # Errors
 /// Also fails if another program changed the file in the meantime: that change would be lost.

@@ -6,6 +6,7 @@ use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 
 use super::case::{Expectation, TextExpectation};
+use crate::exit::Exit;
 use hookexec::config::Location;
 use hookexec::wire::{Decision, HookStatus, Verdict};
 
@@ -53,7 +54,7 @@ pub(super) fn differences(expect: &Expectation, verdict: &Verdict) -> Vec<Differ
         note("allowed", allowed.to_string(), verdict.allowed.to_string());
     }
     if let Some(code) = expect.exit_code {
-        note("exit_code", code.to_string(), exit_code(verdict).to_string());
+        note("exit_code", code.to_string(), Exit::of(verdict).code().to_string());
     }
     if let Some(expected) = &expect.updated_input {
         note("updated_input", json(expected.value()), json(verdict.updated_input.as_ref()));
@@ -81,15 +82,6 @@ pub(super) fn differences(expect: &Expectation, verdict: &Verdict) -> Vec<Differ
         }
     }
     found
-}
-
-/// Returns what `hookexec run` exits with.
-pub(super) fn exit_code(verdict: &Verdict) -> u8 {
-    match (verdict.allowed, verdict.decision) {
-        (true, _) => 0,
-        (false, Some(Decision::Ask)) => 3,
-        (false, _) => 2,
-    }
 }
 
 fn text_difference(

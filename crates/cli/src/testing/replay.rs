@@ -223,8 +223,8 @@ impl Answer {
     }
 }
 
-/// Returns what a hook rewrote, when it alone did and it was the arguments: what came out is recorded
-/// for all hooks together.
+/// Returns what a hook rewrote, when it alone did and it was the arguments: what came out is
+/// recorded for all hooks together.
 fn rewrite_of(report: &HookReport, record: &Record) -> Option<InputChange> {
     let counts = |report: &&HookReport| report.rewrote && report.mode.is_none();
     let only = record.hooks.iter().filter(counts).count() == 1 && counts(&report);
@@ -276,8 +276,8 @@ impl Recorded {
         }
     }
 
-    /// Returns the hooks whose answers were wanted and are not recorded, and those of whose answers a
-    /// rewrite is not.
+    /// Returns the hooks whose answers were wanted and are not recorded, and those of whose answers
+    /// a rewrite is not.
     fn used(&self) -> (Vec<String>, Vec<String>) {
         let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         (state.unknown.iter().cloned().collect(), state.unsaid.iter().cloned().collect())
