@@ -45,6 +45,12 @@ pub(crate) struct Pattern {
     compiled: Arc<OnceLock<Option<Regex>>>,
 }
 
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
 impl Pattern {
     /// Returns the pattern, or what is wrong with it, on one line.
     pub(crate) fn new(text: &str) -> Result<Self, String> {

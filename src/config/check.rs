@@ -3,9 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 
-use super::alike::Alike;
 use super::diagnostic::{Diagnostic, Diagnostics};
-use super::model::{Command, Config, Hook, OnError};
+use super::model::{Command, Config, Hook, Identity, OnError, Phase};
 use crate::event::Rewrite;
 
 /// Completes `config`, and warns about what is allowed and probably not meant.
@@ -84,7 +83,7 @@ fn without_effect(hook: &Hook, problems: &mut Diagnostics) {
             problems.push(Diagnostic::warning(message).hint(hint).at(location.clone()));
         }
     };
-    if hook.mutates && hook.event.contract().rewrite == Rewrite::None {
+    if hook.phase == Phase::Mutate && hook.event.contract().rewrite == Rewrite::None {
         let message = format!("`mutates` on `{}`, where nothing can be rewritten", hook.event);
         warn("mutates", message, "without it the hook runs beside the others");
     }
@@ -106,19 +105,20 @@ fn without_effect(hook: &Hook, problems: &mut Diagnostics) {
     for key in unused {
         warn(key, format!("`{key}` has no effect on a {} hook", hook.kind), hint);
     }
-    if hook.background && matches!(hook.on_error, Some(OnError::Block | OnError::Ask)) {
+    if hook.phase == Phase::Background
+        && matches!(hook.on_error, Some(OnError::Block | OnError::Ask))
+    {
         let message = "`on_error` has no effect on a hook in the background".to_owned();
-        warn("on_error", message, "nobody waits for its answer");
+        warn("on_error", message, "the event does not wait for its answer");
     }
 }
 
 /// Warns of hooks that never run, because the same one stands before them.
+#[expect(clippy::mutable_key_type, reason = "what a pattern compiles on first use is not compared")]
 fn duplicates(config: &Config, problems: &mut Diagnostics) {
-    let enabled = || config.hooks.iter().filter(|hook| hook.enabled);
-    let repeats = Alike::of(enabled());
-    let mut seen: HashMap<String, Vec<&Hook>> = HashMap::new();
-    for hook in enabled().filter(|hook| repeats.may_repeat(hook)) {
-        let alike = seen.entry(hook.identity()).or_default();
+    let mut seen: HashMap<Identity<'_>, Vec<&Hook>> = HashMap::new();
+    for hook in config.hooks.iter().filter(|hook| hook.enabled) {
+        let alike = seen.entry(Identity(hook)).or_default();
         // The same hook under another matcher runs for the tools that only that one matches.
         let covers =
             |first: &&&Hook| first.matcher == hook.matcher || first.matcher.is_everything();

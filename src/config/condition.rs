@@ -11,7 +11,7 @@ use crate::pattern::{Budget, Pattern, TooMuchWork};
 use crate::wire::{Input, same_json};
 
 /// A condition on an event's input.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Condition {
     /// Every part holds.
@@ -25,21 +25,21 @@ pub enum Condition {
 }
 
 /// One field and one operator.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Leaf {
     field: Field,
     test: Test,
 }
 
 /// A path into the input.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Field {
     written: Arc<str>,
     path: Arc<[String]>,
 }
 
 /// What a field is compared with.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Test {
     Equals(Value),
     In(Vec<Value>),

@@ -6,7 +6,7 @@ use super::condition::Condition;
 use super::diagnostic::Diagnostic;
 use super::keys::{Defaults, HookCommand, HookKeys};
 use super::kinds::{At, Filled};
-use super::model::{Command, Hook, InheritEnv, OnError};
+use super::model::{Command, Hook, InheritEnv, OnError, Phase};
 use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
 use super::section::Kind;
@@ -63,8 +63,7 @@ impl Reader {
                 .map_or(Hook::DEFAULT_MAX_OUTPUT, |it| it.0),
             on_error: self.on_error(keys.on_error, contract),
             strict_output: keys.strict_output.unwrap_or_default(),
-            mutates: keys.mutates.unwrap_or_default(),
-            background: self.background(keys.background, contract, mode),
+            phase: self.phase(keys.background, keys.mutates, contract, mode),
             enabled: keys.enabled.unwrap_or(true),
             mode,
             dialect: self.dialect(keys.dialect, contract, &kind),
@@ -181,15 +180,18 @@ impl Reader {
         Some(with.value)
     }
 
-    fn background(
+    fn phase(
         &mut self,
         background: Option<At<'_, bool>>,
+        mutates: Option<bool>,
         contract: &Contract,
         mode: Mode,
-    ) -> bool {
-        let Some(background) = background else { return false };
+    ) -> Phase {
+        let Some(background) = background.filter(|background| background.value) else {
+            return if mutates == Some(true) { Phase::Mutate } else { Phase::Validate };
+        };
         // In the shadow its answer would not count anyway.
-        if background.value && contract.may_block && mode != Mode::Shadow {
+        if contract.may_block && mode != Mode::Shadow {
             self.error_with_hint(
                 background.node,
                 format!("`background` on `{}`, which waits for its hooks' answers", contract.event),
@@ -197,7 +199,7 @@ impl Reader {
                  when its answer is not wanted",
             );
         }
-        background.value
+        Phase::Background
     }
 
     fn dialect(

@@ -1,6 +1,5 @@
 //! `hooks.yaml`: read, checked and resolved, with every problem of a file in one go.
 
-mod alike;
 mod assembly;
 mod audit;
 mod check;
@@ -36,14 +35,14 @@ pub mod reading {
     pub use super::section::{Key, Kind, object};
 }
 
-pub(crate) use alike::Alike;
+pub(crate) use model::Identity;
 pub(crate) use assembly::{Assembly, syntax_error, whole_file};
 pub use audit::{AuditInput, AuditSettings};
 pub use condition::{Condition, Leaf, Trace};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use layer::Layer;
 pub use model::{
-    Command, Config, EventMethod, FailedFile, Hook, InheritEnv, Limits, OnError, Process,
+    Command, Config, EventMethod, FailedFile, Hook, InheritEnv, Limits, OnError, Phase, Process,
     SideEffects, Untrusted,
 };
 pub(crate) use node::{Node, Value};

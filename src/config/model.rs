@@ -1,6 +1,7 @@
 //! What a configuration means: the resolved types, which nothing downstream checks again.
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,12 +80,8 @@ pub struct Hook {
     pub on_exit_code: Option<OnError>,
     /// Whether anything but one JSON object of known keys is a failure.
     pub strict_output: bool,
-    /// Whether it runs before the others and may rewrite what they see.
-    pub mutates: bool,
-    /// Whether it is started and not waited for.
-    pub background: bool,
-    /// Whether a process is only told of the event: a notification, to which nothing is answered.
-    pub observe: bool,
+    /// When it runs, and whether the event waits for its answer.
+    pub phase: Phase,
     /// Whether it runs at all.
     pub enabled: bool,
     /// Whether its answer counts.
@@ -174,6 +171,30 @@ pub enum OnError {
     Warn,
     /// The event goes on; the failure stands in the report only.
     Ignore,
+}
+
+/// When a hook runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(clippy::exhaustive_enums, reason = "the phases of an event")]
+pub enum Phase {
+    /// Before the others, one after another: it may rewrite what they see.
+    Mutate,
+    /// Beside the others.
+    #[default]
+    Validate,
+    /// After the others, as a notification: a process gives no answer to it.
+    Observe,
+    /// Beside the others, and the event does not wait for it.
+    Background,
+}
+
+impl Phase {
+    /// Returns whether the event waits for the hook's answer.
+    #[must_use]
+    pub fn is_answered(self) -> bool {
+        matches!(self, Self::Mutate | Self::Validate)
+    }
 }
 
 /// What running a hook leaves behind, as its author declares it.
@@ -332,9 +353,7 @@ impl Hook {
             on_error: None,
             on_exit_code: None,
             strict_output: false,
-            mutates: false,
-            background: false,
-            observe: false,
+            phase: Phase::Validate,
             enabled: true,
             mode: Mode::Enforce,
             dialect: None,
@@ -371,59 +390,6 @@ impl Hook {
         }
     }
 
-    /// Returns a text that is equal for hooks of one layer that do the same in the same place: of those
-    /// that match an input, only the first runs.
-    pub(crate) fn identity(&self) -> String {
-        let Self {
-            event,
-            // Two matchers may lead to one hook: it still runs once. In a dialect one call may be
-            // several tools, of which each matcher chooses its own.
-            matcher,
-            kind,
-            command,
-            args,
-            name,
-            timeout,
-            env,
-            working_dir,
-            shell,
-            inherit_env,
-            max_output,
-            on_error,
-            on_exit_code,
-            strict_output,
-            mutates,
-            background,
-            observe,
-            enabled: _,
-            mode,
-            dialect,
-            side_effects: _,
-            when,
-            with,
-            // Hooks of one layer have the same limits.
-            limits: _,
-            scripts: _,
-            untrusted,
-            location,
-            key_locations: _,
-        } = self;
-        format!(
-            "{event}{:?}",
-            (
-                (kind, command, args, name, timeout, env, working_dir, shell),
-                (inherit_env, max_output, on_error, on_exit_code, strict_output),
-                (mutates, background, observe),
-                (mode, when, with, untrusted, dialect.map(|dialect| (dialect, matcher))),
-                // A script may live beside its file (`$HOOKEXEC_CONFIG_DIR`): alike there is not the
-                // same here.
-                location.directory(),
-                // A project must not replace the hook of another layer: its own limits would count.
-                location.file().layer,
-            )
-        )
-    }
-
     /// Returns the hook's name, or the beginning of what it runs.
     #[must_use]
     pub fn label(&self) -> String {
@@ -441,5 +407,45 @@ impl Hook {
             return line.to_owned();
         }
         line.chars().take(LONGEST).chain(['…']).collect()
+    }
+}
+
+/// A hook that equals those of its layer that do the same in the same place: of those that match an
+/// input, only the first runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Identity<'h>(pub(crate) &'h Hook);
+
+impl Identity<'_> {
+    /// Returns what makes the difference.
+    fn parts(&self) -> impl PartialEq {
+        let hook = self.0;
+        (
+            (hook.event, &hook.kind, &hook.command, &hook.args, &hook.name, hook.timeout),
+            (&hook.env, &hook.working_dir, &hook.shell, &hook.inherit_env, hook.max_output),
+            (hook.on_error, hook.on_exit_code, hook.strict_output, hook.phase, hook.mode),
+            (&hook.when, &hook.with, &hook.untrusted),
+            // Two matchers may lead to one hook: it still runs once. In a dialect one call may be
+            // several tools, of which each matcher chooses its own.
+            hook.dialect.map(|dialect| (dialect, &hook.matcher)),
+            // A script may live beside its file (`$HOOKEXEC_CONFIG_DIR`).
+            hook.location.directory(),
+            // A project must not replace the hook of another layer: its own limits would count.
+            hook.layer(),
+        )
+    }
+}
+
+impl PartialEq for Identity<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts() == other.parts()
+    }
+}
+
+impl Eq for Identity<'_> {}
+
+impl Hash for Identity<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // Hooks that are alike in these and differ in others are few.
+        (self.0.event, &self.0.command, &self.0.args, &self.0.name).hash(state);
     }
 }

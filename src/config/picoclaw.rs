@@ -13,7 +13,7 @@ use super::diagnostic::Diagnostic;
 use super::document::Document;
 use super::keys::{Defaults, PicoclawBuiltin, PicoclawDefaults, PicoclawKeys};
 use super::kinds::Words;
-use super::model::{Command, Hook, OnError, Process};
+use super::model::{Command, Hook, OnError, Phase, Process};
 use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
 use super::section::Kind;
@@ -207,7 +207,8 @@ impl Shorthand {
         let intercepting = STAGES.into_iter().filter(|(_, (event, _))| self.stages.contains(event));
         let intercepting = intercepting.map(|(_, (event, mutates))| {
             let timeout = if mutates { interceptor } else { approval };
-            let mut hook = Hook { mutates, ..hook(event, timeout) };
+            let phase = if mutates { Phase::Mutate } else { Phase::Validate };
+            let mut hook = Hook { phase, ..hook(event, timeout) };
             if event == Event::PermissionRequest {
                 // A broken approver denies, as in PicoClaw.
                 hook.on_error = Some(OnError::Block);
@@ -217,9 +218,9 @@ impl Shorthand {
             hook
         });
         let observing = self.observed.iter().map(|event| {
-            // Nobody waits for an observer, and its death is no reason to stop anything.
+            // The event does not wait for an observer, so its failure stops nothing.
             let on_error = Some(OnError::Ignore);
-            Hook { observe: true, on_error, ..hook(*event, observer) }
+            Hook { phase: Phase::Observe, on_error, ..hook(*event, observer) }
         });
         intercepting.chain(observing).collect()
     }

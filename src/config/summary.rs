@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 
 use super::layer::Layer;
-use super::model::{Command, Hook};
+use super::model::{Command, Hook, Phase};
 use crate::event::Event;
 
 /// What a list of hooks says of one of them.
@@ -34,7 +34,7 @@ pub struct HookSummary<'h> {
     pub conditional: bool,
     /// Whether it runs before the others.
     pub mutates: bool,
-    /// Whether nobody waits for it.
+    /// Whether the event does not wait for it.
     pub background: bool,
     /// The file it stands in.
     pub file: String,
@@ -57,8 +57,8 @@ impl<'h> HookSummary<'h> {
             timeout: hook.timeout,
             enabled: hook.enabled,
             conditional: hook.when.is_some(),
-            mutates: hook.mutates,
-            background: hook.background,
+            mutates: hook.phase == Phase::Mutate,
+            background: hook.phase == Phase::Background,
             file: hook.location.path().display().to_string(),
             line: hook.location.line(),
             layer: hook.layer(),

@@ -12,7 +12,7 @@ use super::parallel::DEFAULT_MAX_PARALLEL;
 use super::select::{Bound, Plan};
 use crate::audit::Auditor;
 use crate::config::{
-    Alike, Command, Config, Diagnostic, Diagnostics, FailedFile, Hook, Layer, Location, Untrusted,
+    Command, Config, Diagnostic, Diagnostics, FailedFile, Hook, Identity, Layer, Location, Untrusted,
 };
 use crate::event::Event;
 use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
@@ -120,7 +120,7 @@ impl ExecutorBuilder {
         if self.runs {
             bind_failed(&failed, configured.len(), &mut hooks_of);
         }
-        let mut identities = Identities::of(&configured);
+        let mut identities = Identities::default();
         for (hook, handler) in configured.iter().zip(handlers) {
             let Some(handler) = handler.filter(|_| hook.enabled) else { continue };
             let identity = identities.number(hook);
@@ -255,25 +255,12 @@ fn diagnostic(hook: &Hook, error: BuildError) -> Diagnostic {
 }
 
 /// Numbers hooks so that those that do the same in the same place have the same number.
-struct Identities<'h> {
-    alike: Alike<'h>,
-    /// The numbers of those that run the same for the same event.
-    numbers: HashMap<String, usize>,
-    next: usize,
-}
+#[derive(Default)]
+struct Identities<'h>(HashMap<Identity<'h>, usize>);
 
 impl<'h> Identities<'h> {
-    fn of(hooks: &'h [Arc<Hook>]) -> Self {
-        let alike = Alike::of(hooks.iter().map(AsRef::as_ref));
-        Self { alike, numbers: HashMap::new(), next: 0 }
-    }
-
-    fn number(&mut self, hook: &Hook) -> usize {
-        let next = self.next;
-        self.next += 1;
-        if !self.alike.may_repeat(hook) {
-            return next;
-        }
-        *self.numbers.entry(hook.identity()).or_insert(next)
+    fn number(&mut self, hook: &'h Hook) -> usize {
+        let next = self.0.len();
+        *self.0.entry(Identity(hook)).or_insert(next)
     }
 }

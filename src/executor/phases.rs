@@ -16,6 +16,7 @@ use super::rewrite::{Current, rewritten};
 use super::run::run;
 use super::select::{Bound, Condition, Plan};
 use super::time::Deadlines;
+use crate::config::Phase;
 use crate::event::{Event, Rewrite};
 use crate::handler::{BoxFuture, Shared};
 use crate::pattern::Budget;
@@ -98,7 +99,7 @@ impl<'e> Dispatch<'e> {
         };
         for index in Arc::clone(&current.matching).iter() {
             let bound = &self.plan.hooks[*index];
-            if !bound.hook.background && !bound.hook.observe {
+            if bound.hook.phase.is_answered() {
                 let outcome = self.interpreter(bound, current.input()).failed(why);
                 self.take_rewrite(outcome.under_mode_of(bound), &mut current);
             }
@@ -264,7 +265,7 @@ impl<'e> Dispatch<'e> {
 
     /// Tells the hooks that only observe: once, and of the input that all others agreed on.
     async fn tell_observers(&mut self, current: &Current<'_>) {
-        for chosen in self.chosen(current, |bound| bound.hook.observe) {
+        for chosen in self.chosen(current, |bound| bound.hook.phase == Phase::Observe) {
             let outcome = self.call(chosen, current).await;
             self.outcomes.push(outcome);
         }
@@ -272,7 +273,7 @@ impl<'e> Dispatch<'e> {
 
     /// Starts the hooks that nobody waits for.
     pub(super) fn start_background(&mut self, current: &Current<'_>) {
-        let selected = self.chosen(current, |bound| bound.hook.background);
+        let selected = self.chosen(current, |bound| bound.hook.phase == Phase::Background);
         let started = |chosen: &Chosen<'_>| {
             let status = HookStatus::Background;
             Outcome { status, ..Outcome::none(chosen.bound.index) }
@@ -379,7 +380,7 @@ impl<'e> Dispatch<'e> {
 
     /// Returns the hooks of one kind that are for `current` and waited for, in config order.
     fn select(&self, current: &Current<'_>, kind: impl Fn(&Bound) -> bool) -> Vec<Chosen<'e>> {
-        self.chosen(current, |bound| !bound.hook.background && !bound.hook.observe && kind(bound))
+        self.chosen(current, |bound| bound.hook.phase.is_answered() && kind(bound))
     }
 
     /// Returns the hooks of one kind that are for `current`, in config order.
@@ -413,7 +414,9 @@ impl<'e> Dispatch<'e> {
         let rest: Vec<Outcome> = current
             .matching
             .iter()
-            .filter(|index| !seen(**index) && !self.plan.hooks[**index].hook.background)
+            .filter(|index| {
+                !seen(**index) && self.plan.hooks[**index].hook.phase != Phase::Background
+            })
             .map(|index| Outcome::skipped(*index, "an earlier hook denied the event"))
             .collect();
         self.outcomes.extend(rest);

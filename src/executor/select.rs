@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::config::{Hook, Layer};
+use crate::config::{Hook, Layer, Phase};
 use crate::event::{Contract, Rewrite};
 use crate::handler::Handler;
 use crate::pattern::{Budget, TooMuchWork};
@@ -34,10 +34,12 @@ impl Bound {
     /// of the input.
     pub(crate) fn is_rewriter(&self) -> bool {
         let contract = self.hook.event.contract();
-        let rewrites = self.hook.mutates
-            || contract.rewrite != Rewrite::None
-                && (contract.transforms || self.handler.rewrites());
-        rewrites && !self.hook.background && !self.hook.observe
+        let rewrites = contract.transforms || self.handler.rewrites();
+        match self.hook.phase {
+            Phase::Mutate => true,
+            Phase::Validate => contract.rewrite != Rewrite::None && rewrites,
+            Phase::Observe | Phase::Background => false,
+        }
     }
 
     /// Returns when the hook's rewrite is applied: that of a smaller number comes first.
@@ -151,7 +153,7 @@ impl Plan {
 
     /// Returns whether hooks are waited for that did not come with the project.
     pub(crate) fn has_others(&self) -> bool {
-        self.hooks.iter().any(|bound| !bound.is_projects() && !bound.hook.background)
+        self.hooks.iter().any(|bound| !bound.is_projects() && bound.hook.phase != Phase::Background)
     }
 
     /// Adds to `matching`, which is of an earlier name of the tool, the hooks of its new name.

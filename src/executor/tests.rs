@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Executor, Observer, Selection};
-use crate::config::{Command, Config, Hook, Layer, Limits, Location, OnError, SourceFile};
+use crate::config::{Command, Config, Hook, Layer, Limits, Location, OnError, Phase, SourceFile};
 use crate::dialect::Dialect;
 use crate::event::Event;
 use crate::matcher::Matcher;
@@ -352,7 +352,7 @@ async fn rewriters_of_a_project_leave_time_for_the_guards_of_others() {
     let of_the_project = || {
         let mut hook = hook(UserPromptSubmit, "sleep", &["3600"]);
         let file = SourceFile::new(Path::new("hooks.yaml"), "").in_layer(Layer::Project);
-        (hook.mutates, hook.location) = (true, Location::new(Arc::new(file), 0..0));
+        (hook.phase, hook.location) = (Phase::Mutate, Location::new(Arc::new(file), 0..0));
         hook
     };
     let guard = hook(UserPromptSubmit, "sleep", &["8"]);
@@ -508,7 +508,7 @@ async fn background_hooks_are_not_waited_for_and_finish_at_shutdown() {
         }
     });
     let mut background = hook(Stop, "wait", &[]);
-    background.background = true;
+    background.phase = Phase::Background;
     let config = Config { hooks: vec![background], ..Config::default() };
     let executor = Executor::builder(config).registry(registry).build().unwrap();
     let verdict = executor.dispatch(Stop, &Input::default()).await;

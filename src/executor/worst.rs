@@ -94,11 +94,8 @@ impl Executor {
                 location: first.hook.location.clone(),
             })
         };
-        let waited_for: Vec<&Bound> = plan
-            .hooks
-            .iter()
-            .filter(|bound| !bound.hook.background && !bound.hook.observe)
-            .collect();
+        let waited_for: Vec<&Bound> =
+            plan.hooks.iter().filter(|bound| bound.hook.phase.is_answered()).collect();
         if !plan.contract.tool_matched {
             return of(once_each(waited_for), None);
         }

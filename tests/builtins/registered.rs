@@ -1,7 +1,7 @@
 //! The builtins as hooks of a configuration.
 
 use hookexec::builtins::shipped;
-use hookexec::config::{Command, Config, Hook};
+use hookexec::config::{Command, Config, Hook, Phase};
 use hookexec::wire::{Decision, Input, Verdict};
 use hookexec::{Event, Executor, Registry};
 use serde_json::json;
@@ -65,7 +65,7 @@ fn what_a_redactor_can_not_look_through_is_withheld() {
     }));
     for event in shipped().find(|it| it.name == "redact_secrets").unwrap().events() {
         let mut redactor = hook(event, "redact_secrets", &[]);
-        redactor.mutates = true;
+        redactor.phase = Phase::Mutate;
         redactor.timeout = std::time::Duration::ZERO;
         let verdict = dispatch(vec![redactor], event, &call);
         let replaced = match event {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hookexec::config::{Command, Hook, InheritEnv, OnError};
+use hookexec::config::{Command, Hook, InheritEnv, OnError, Phase};
 use hookexec::load::LoadOptions;
 use hookexec::{Config, Event};
 
@@ -16,7 +16,8 @@ fn load(name: &str) -> Config {
 /// Returns event, type and command of every hook, one a line.
 fn summary(config: &Config) -> String {
     let line = |hook: &Hook| {
-        let flags = [(hook.mutates, " mutates"), (hook.observe, " observe")];
+        let flags =
+            [(hook.phase == Phase::Mutate, " mutates"), (hook.phase == Phase::Observe, " observe")];
         let flags: String = flags.iter().filter(|(set, _)| *set).map(|(_, name)| *name).collect();
         format!("{} {} {}{flags}\n", hook.event, hook.kind, hook.label())
     };
@@ -169,7 +170,7 @@ fn every_key_is_read() {
     assert_eq!(custom.shell.as_deref(), Some("/bin/bash"));
     assert_eq!(custom.timeout, Duration::from_mins(2));
     let bye = &config.hooks[2];
-    assert!(bye.background);
+    assert!(bye.phase == Phase::Background);
     // `defaults.on_error: block` where nothing can block is a warning.
     assert_eq!(bye.on_error, Some(OnError::Warn));
     assert_eq!(config.hooks[3].timeout, Duration::from_millis(1_500));

@@ -32,7 +32,7 @@ async fn verdict(hooks: Vec<Hook>, event: Event) -> Verdict {
 }
 
 fn mutates(hook: Hook) -> Hook {
-    Hook { mutates: true, ..hook }
+    Hook { phase: Phase::Mutate, ..hook }
 }
 
 #[tokio::test]
@@ -62,12 +62,12 @@ async fn rewriters_run_from_the_lowest_layer_to_the_highest() {
 async fn a_project_does_not_undo_what_the_user_redacts() {
     let secret = json!({"hook_specific_output": {"updated_tool_response": "the secret"}});
     for event in [Event::ToolResponseTransform, PostToolUse] {
-        for rewrites in [true, false] {
+        for phase in [Phase::Mutate, Phase::Validate] {
             let user = in_layer(Layer::User, mutates(hook(event, "redact", &[])));
-            let project = Hook { mutates: rewrites, ..say(event, &secret) };
+            let project = Hook { phase, ..say(event, &secret) };
             let verdict = verdict(vec![user, in_layer(Layer::Project, project)], event).await;
             let response = verdict.updated_tool_response;
-            assert_eq!(response, Some(json!("the ***")), "{event} {rewrites}");
+            assert_eq!(response, Some(json!("the ***")), "{event} {phase:?}");
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::config::Condition;
 use crate::handlers::builtin::Builtin;
 
 fn mutator(name: &str, args: &[&str]) -> Hook {
-    Hook { mutates: true, ..hook(PreToolUse, name, args) }
+    Hook { phase: Phase::Mutate, ..hook(PreToolUse, name, args) }
 }
 
 fn condition(written: &str) -> Option<Arc<Condition>> {
@@ -29,7 +29,7 @@ async fn counted(hooks: Vec<Hook>, event: Event) -> (Vec<(String, usize)>, Verdi
 #[tokio::test]
 async fn mutators_run_in_turn_and_guards_see_the_result() {
     let mut mutator = hook(PreToolUse, "set_cmd", &["rm -rf /"]);
-    mutator.mutates = true;
+    mutator.phase = Phase::Mutate;
     // The guard stands first in the file: it still judges what will be executed.
     let hooks = vec![hook(PreToolUse, "deny_word", &["rm"]), mutator];
     let verdict = verdict(hooks, PreToolUse, &call("ls")).await;
@@ -72,7 +72,7 @@ async fn two_rewriters_see_each_other_and_settle_or_fail() {
 #[tokio::test]
 async fn an_allow_for_an_earlier_input_permits_nothing() {
     let mut allow = say(PreToolUse, &json!({"decision": "allow"}));
-    allow.mutates = true;
+    allow.phase = Phase::Mutate;
     let rewrite = mutator("set_cmd", &["rm"]);
     // Asked again, it allows again: now it is the input that will be executed.
     let both = verdict(vec![allow.clone(), rewrite.clone()], PreToolUse, &call("ls")).await;
@@ -87,7 +87,7 @@ async fn an_allow_for_an_earlier_input_permits_nothing() {
 #[tokio::test]
 async fn an_answer_in_the_place_of_a_tool_is_not_one_for_another() {
     let mut respond = hook(PreToolUse, "respond", &[]);
-    respond.mutates = true;
+    respond.phase = Phase::Mutate;
     respond.matcher = Matcher::new("shell").unwrap();
     let rename = say(PreToolUse, &json!({"hook_specific_output": {"updated_tool_name": "danger"}}));
     let verdict = verdict(vec![respond, rename], PreToolUse, &call("ls")).await;
@@ -98,7 +98,7 @@ async fn an_answer_in_the_place_of_a_tool_is_not_one_for_another() {
 #[tokio::test]
 async fn a_denial_by_a_mutator_ends_the_event() {
     let mut denier = say(PreToolUse, &json!({"decision": "deny", "reason": "no"}));
-    denier.mutates = true;
+    denier.phase = Phase::Mutate;
     let hooks = vec![hook(PreToolUse, "fail", &[]), denier];
     let verdict = verdict(hooks, PreToolUse, &call("ls")).await;
     assert_eq!(verdict.message.as_deref(), Some("no"));
@@ -130,7 +130,7 @@ async fn a_mutator_judges_again_what_others_made_of_the_input_after_it() {
     let mut by_condition = guard();
     by_condition.when = condition("{ field: tool_input.cmd, regex: rm }");
     let rename = json!({"hook_specific_output": {"updated_tool_name": "danger"}});
-    let rename = Hook { mutates: true, ..say(PreToolUse, &rename) };
+    let rename = Hook { phase: Phase::Mutate, ..say(PreToolUse, &rename) };
     for guard in [by_name, by_condition] {
         let hooks = vec![guard, mutator("set_cmd", &["rm"]), rename.clone()];
         let denied = verdict(hooks, PreToolUse, &call("ls")).await;
@@ -166,7 +166,7 @@ async fn only_who_did_not_see_the_last_input_is_asked_again() {
     // Nothing can prevent a response: a second answer would be lost.
     let response = |text: &str| {
         let answer = json!({"hook_specific_output": {"updated_tool_response": text}});
-        Hook { mutates: true, ..say(Event::ToolResponseTransform, &answer) }
+        Hook { phase: Phase::Mutate, ..say(Event::ToolResponseTransform, &answer) }
     };
     let (asked, verdict) =
         counted(vec![response("a"), response("b")], Event::ToolResponseTransform).await;
@@ -176,7 +176,8 @@ async fn only_who_did_not_see_the_last_input_is_asked_again() {
 
 #[tokio::test]
 async fn rewriters_compose_and_the_last_has_the_last_word() {
-    let transform = |hook: Hook| Hook { event: Event::ToolInputTransform, mutates: false, ..hook };
+    let transform =
+        |hook: Hook| Hook { event: Event::ToolInputTransform, phase: Phase::Validate, ..hook };
     for (hooks, expected) in [
         (vec![mutator("append", &["a"]), mutator("append", &["b"])], "lsxx"),
         (vec![mutator("set_cmd", &["sandbox ls"]), mutator("append", &["b"])], "sandbox lsx"),
@@ -204,7 +205,7 @@ async fn rewriters_compose_and_the_last_has_the_last_word() {
     // What it allowed together with a rewrite that is ignored is not allowed.
     let allow =
         json!({"decision": "allow", "hook_specific_output": {"updated_input": {"cmd": "a"}}});
-    let allow = Hook { mutates: true, ..say(PreToolUse, &allow) };
+    let allow = Hook { phase: Phase::Mutate, ..say(PreToolUse, &allow) };
     let verdict = verdict(vec![allow, mutator("set_cmd", &["b"])], PreToolUse, &call("x")).await;
     assert_eq!(
         (verdict.decision, verdict.updated_input.unwrap()["cmd"].clone()),
@@ -261,9 +262,9 @@ async fn what_a_redactor_withheld_no_later_hook_brings_back() {
     registry.register_builtin("redact", Builtin::inline(broken).with_on_failure(withheld));
     let secret = json!({"hook_specific_output": {"updated_tool_response": "secret"}});
     for event in [Event::ToolResponseTransform, PostToolUse] {
-        for mutates in [true, false] {
-            let redact = Hook { mutates, ..hook(event, "redact", &[]) };
-            let later = Hook { mutates, ..say(event, &secret) };
+        for phase in [Phase::Mutate, Phase::Validate] {
+            let redact = Hook { phase, ..hook(event, "redact", &[]) };
+            let later = Hook { phase, ..say(event, &secret) };
             let hooks = vec![redact, later];
             let config = Config { hooks, ..Config::default() };
             let executor = Executor::builder(config).registry(registry.clone()).build().unwrap();
@@ -273,7 +274,7 @@ async fn what_a_redactor_withheld_no_later_hook_brings_back() {
             assert_eq!(
                 verdict.updated_tool_response,
                 Some(json!("[withheld]")),
-                "{event} {mutates}"
+                "{event} {phase:?}"
             );
         }
     }
@@ -281,9 +282,9 @@ async fn what_a_redactor_withheld_no_later_hook_brings_back() {
 
 #[tokio::test]
 async fn a_rename_takes_no_guard_out_of_the_event() {
-    let rename = |name: &str, mutates| {
+    let rename = |name: &str, phase| {
         let answer = json!({"hook_specific_output": {"updated_tool_name": name}});
-        Hook { mutates, ..say(PreToolUse, &answer) }
+        Hook { phase, ..say(PreToolUse, &answer) }
     };
     let guard = |matcher: &str| {
         let mut guard = say(PreToolUse, &json!({"decision": "deny", "reason": "guarded"}));
@@ -292,7 +293,7 @@ async fn a_rename_takes_no_guard_out_of_the_event() {
     };
     let mut input = Input::for_tool("Bash", JsonObject::new());
     input.tool_kinds = vec!["shell".into()];
-    for mutates in [true, false] {
+    for phase in [Phase::Mutate, Phase::Validate] {
         for (name, matcher) in [
             ("PowerShell", "shell"),
             ("mcp__kit__say", "mcp"),
@@ -300,13 +301,13 @@ async fn a_rename_takes_no_guard_out_of_the_event() {
             ("danger", "shell"),
             ("danger", "Bash"),
         ] {
-            let hooks = vec![rename(name, mutates), guard(matcher)];
+            let hooks = vec![rename(name, phase), guard(matcher)];
             let denied = verdict(hooks, PreToolUse, &input).await;
-            assert_eq!(denied.message.as_deref(), Some("guarded"), "{name} {matcher} {mutates}");
+            assert_eq!(denied.message.as_deref(), Some("guarded"), "{name} {matcher} {phase:?}");
         }
         // No tool has such a name.
         for name in ["", "B\0", "a\nb"] {
-            let denied = verdict(vec![rename(name, mutates)], PreToolUse, &input).await;
+            let denied = verdict(vec![rename(name, phase)], PreToolUse, &input).await;
             assert_eq!(denied.decision, Some(Decision::Deny), "{name:?} {denied:?}");
             assert_eq!(denied.updated_tool_name, None);
         }
@@ -314,7 +315,8 @@ async fn a_rename_takes_no_guard_out_of_the_event() {
     // A denial of the first round stays, whatever its hook says of the new name.
     let mut of_the_old_name = hook(PreToolUse, "deny_tool", &["Bash"]);
     of_the_old_name.matcher = Matcher::new("*").unwrap();
-    let verdict = verdict(vec![rename("ls", false), of_the_old_name], PreToolUse, &input).await;
+    let verdict =
+        verdict(vec![rename("ls", Phase::Validate), of_the_old_name], PreToolUse, &input).await;
     assert_eq!(verdict.decision, Some(Decision::Deny));
 }
 

@@ -18,7 +18,7 @@ use super::group::Group;
 use super::place::{self, absolute, config_dir};
 use super::program::Program;
 use crate::answer::is_strict;
-use crate::config::{Command, Hook};
+use crate::config::{Command, Hook, Phase};
 use crate::dialect::Dialect;
 use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
 use crate::matcher::Matcher;
@@ -86,7 +86,7 @@ pub(crate) fn build(
         directory,
         max_output: hook.max_output,
         dialect: hook.dialect.map(|dialect| (dialect, hook.matcher.clone())),
-        may_leave: !hook.background && !hook.event.contract().may_block,
+        may_leave: hook.phase != Phase::Background && !hook.event.contract().may_block,
     }))
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn build(
         let message = format!("process `{name}` can't be started: {}", obstacle.message);
         return Err(BuildError { message, key: None, hint: obstacle.hint.clone() });
     }
-    let observes = hook.observe || hook.background;
+    let observes = !hook.phase.is_answered();
     let stage = Stage::of(hook.event);
     if hook.enabled {
         let mode = if observes { Some("observe") } else { stage.map(|stage| stage.mode) };

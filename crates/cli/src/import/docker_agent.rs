@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hookexec::Event;
-use hookexec::config::{Command, Hook, Severity};
+use hookexec::config::{Command, Hook, Phase, Severity};
 use hookexec::executor::Check;
 use hookexec::load::LoadOptions;
 use hookexec::{Executor, Registry};
@@ -83,8 +83,8 @@ fn written(hook: &Hook) -> yaml::Hook {
     }
     for (key, value) in [
         ("strict_output", hook.strict_output),
-        ("mutates", hook.mutates),
-        ("background", hook.background),
+        ("mutates", hook.phase == Phase::Mutate),
+        ("background", hook.phase == Phase::Background),
     ] {
         if said(key) {
             written.set(key, value.to_string());
