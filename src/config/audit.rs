@@ -60,8 +60,6 @@ pub(crate) enum AuditEvents {
 }
 
 impl Kind<'_> for AuditSettings {
-    const IS: &'static str = "a mapping";
-
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let errors = reader.errors();
         let keys: AuditKeys<'_> = reader.value(node, what)?;

@@ -27,8 +27,8 @@ pub enum Condition {
 /// One field and one operator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leaf {
-    field: Field,
-    test: Test,
+    pub(super) field: Field,
+    pub(super) test: Test,
 }
 
 /// A path into the input.
@@ -111,12 +111,6 @@ impl Condition {
         };
         let holds = self.holds_within(input, &mut Budget::new()).unwrap_or_default();
         Trace { holds, condition: condition.to_owned(), value: None, parts }
-    }
-}
-
-impl Leaf {
-    pub(super) fn new(field: Field, test: Test) -> Self {
-        Self { field, test }
     }
 }
 

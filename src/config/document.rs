@@ -1,5 +1,7 @@
 //! A whole file: which of its shapes it has, and the hooks of each event in it.
 
+use std::sync::Arc;
+
 use super::diagnostic::Diagnostic;
 use super::hook::Place;
 use super::keys::{Defaults, EntryKeys, FileKeys, PicoclawKeys};
@@ -257,7 +259,7 @@ impl<'a> Document<'a> {
         let errors = self.reader.errors();
         let Some(keys) = self.reader.value::<EntryKeys<'_>>(node, "") else { return };
         place.matcher = keys.matcher.unwrap_or_else(Matcher::everything);
-        place.when = keys.when;
+        place.when = keys.when.map(Arc::new);
         if let Some(At { node, value: true }) = keys.preempt_yolo
             && event != Event::PreToolUse
         {

@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use super::condition::Condition;
 use super::diagnostic::Diagnostic;
-use super::keys::{Defaults, HookCommand, HookKeys};
-use super::kinds::{At, Filled};
+use super::keys::{Defaults, HookKeys};
+use super::kinds::Filled;
 use super::model::{Command, Hook, InheritEnv, OnError, Phase};
 use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
 use super::section::Kind;
 use super::source::KeyLocations;
-use crate::dialect::Dialect;
-use crate::event::{Contract, Event, FailureMode};
+use crate::event::{Event, FailureMode};
 use crate::matcher::Matcher;
 use crate::wire::Mode;
 
@@ -29,53 +28,54 @@ pub(super) struct Place<'a> {
 
 impl Reader {
     /// Reads one hook; `None` when it is broken, which is reported.
-    pub(super) fn hook<'n>(&mut self, node: &'n Node<'n>, place: &Place<'_>) -> Option<Hook> {
+    pub(super) fn hook(&mut self, node: &Node, place: &Place<'_>) -> Option<Hook> {
         let errors = self.errors();
         if self.of_docker_agent(node) {
             return None;
         }
-        let keys: HookKeys<'n> = self.value(node, "")?;
-        let (contract, defaults) = (place.event.contract(), place.defaults);
-        if keys.fields.lacks("type") {
+        let mut keys: HookKeys<'_> = self.value(node, "")?;
+        let fields = std::mem::take(&mut keys.fields);
+        if fields.lacks("type") {
             let hint = "add `type: command`, `type: builtin` or `type: process`";
             self.error_with_hint(node, "a hook needs a `type`", hint);
         }
         let kind = keys.kind.map(|kind| kind.0).unwrap_or_default();
-        let mode = keys.mode.unwrap_or_default();
-        let text = |text: Option<Filled>| text.map(|text| text.0);
+        let command = self.hook_command(node, &fields, &kind);
+        let (text, defaults) = (|text: Option<Filled>| text.map(|text| text.0), place.defaults);
+        let phase = match (keys.background, keys.mutates) {
+            (Some(true), _) => Phase::Background,
+            (_, Some(true)) => Phase::Mutate,
+            _ => Phase::Validate,
+        };
+        let size = keys.max_output.as_ref().or(defaults.max_output.as_ref());
+        let environment = keys.inherit_env.or_else(|| defaults.inherit_env.clone());
         let mut hook = Hook {
             matcher: place.matcher.clone(),
-            command: self.hook_command(node, &keys.fields, keys.command.as_ref(), &kind),
+            command,
             args: keys.args.unwrap_or_default(),
             name: text(keys.name),
             timeout: keys.timeout.or(defaults.timeout).unwrap_or(Hook::DEFAULT_TIMEOUT),
             env: keys.env.unwrap_or_default(),
             working_dir: text(keys.working_dir),
             shell: text(keys.shell).or_else(|| defaults.shell.as_ref().map(|it| it.0.clone())),
-            inherit_env: keys
-                .inherit_env
-                .or_else(|| defaults.inherit_env.clone())
-                .unwrap_or_default(),
-            max_output: keys
-                .max_output
-                .as_ref()
-                .or(defaults.max_output.as_ref())
-                .map_or(Hook::DEFAULT_MAX_OUTPUT, |it| it.0),
-            on_error: self.on_error(keys.on_error, contract),
+            inherit_env: environment.unwrap_or_default(),
+            max_output: size.map_or(Hook::DEFAULT_MAX_OUTPUT, |it| it.0),
+            on_error: keys.on_error,
             strict_output: keys.strict_output.unwrap_or_default(),
-            phase: self.phase(keys.background, keys.mutates, contract, mode),
+            phase,
             enabled: keys.enabled.unwrap_or(true),
-            mode,
-            dialect: self.dialect(keys.dialect, contract, &kind),
+            mode: keys.mode.unwrap_or_default(),
+            dialect: keys.dialect,
             side_effects: keys.side_effects.unwrap_or_default(),
             when: both(place.when.as_ref(), keys.when),
-            with: self.hook_parameters(keys.with, &kind),
+            with: keys.with,
             scripts: keys.scripts.unwrap_or_default(),
             location: self.location(node),
-            key_locations: self.key_locations(&keys.fields),
+            key_locations: self.key_locations(&fields),
             ..Hook::new(place.event, kind, Command::Text(String::new()))
         };
-        if !hook.key_locations.contains_key("on_error")
+        self.misplaced(&hook, &fields);
+        if fields.get("on_error").is_none()
             && let Some(wanted) = &defaults.on_error
         {
             hook.default_on_error(wanted.value);
@@ -85,6 +85,50 @@ impl Reader {
         }
         self.broken_hooks.push(hook);
         None
+    }
+
+    /// Refuses keys that the hook's event or type has no use for.
+    fn misplaced(&mut self, hook: &Hook, fields: &Fields<'_>) {
+        let (event, kind) = (hook.event, &*hook.kind);
+        let may_block = event.contract().may_block;
+        let mut refuse = |key: &str, message: String, hint: &str| {
+            if let Some(node) = fields.get(key) {
+                self.error_with_hint(node, message, hint);
+            }
+        };
+        if let Some(wanted @ (OnError::Block | OnError::Ask)) = hook.on_error
+            && !may_block
+        {
+            let word = if wanted == OnError::Block { "block" } else { "ask" };
+            let message = format!("`on_error: {word}` on `{event}`, which can't be blocked");
+            refuse("on_error", message, "use `warn` or `ignore` here");
+        }
+        // In the shadow its answer would not count anyway.
+        if hook.phase == Phase::Background && may_block && hook.mode != Mode::Shadow {
+            refuse(
+                "background",
+                format!("`background` on `{event}`, which waits for its hooks' answers"),
+                "a hook in the background can't block; remove `background`, or say `mode: shadow` \
+                 when its answer is not wanted",
+            );
+        }
+        if let Some(dialect) = hook.dialect {
+            if kind != "command" {
+                let message = format!("`dialect` has no meaning for a {kind} hook");
+                refuse("dialect", message, "it is for the scripts of command hooks");
+            } else if !dialect.knows(event) {
+                let message = format!("{} has no event for `{event}`", dialect.title());
+                let hint = "without `dialect` the hook reads what docs/events.md says";
+                refuse("dialect", message, hint);
+            }
+        }
+        if hook.with.is_some() && SHIPPED_TYPES.contains(&kind) {
+            refuse(
+                "with",
+                format!("`with` has no meaning for a {kind} hook"),
+                "it holds the parameters of hook types that a program registers; use `args`",
+            );
+        }
     }
 
     /// Refuses a hook of a type that only docker-agent has; its keys would each be a mistake here.
@@ -103,14 +147,8 @@ impl Reader {
         true
     }
 
-    fn hook_command(
-        &mut self,
-        node: &Node,
-        fields: &Fields<'_>,
-        command: Option<&HookCommand<'_>>,
-        kind: &str,
-    ) -> Option<Command> {
-        let Some(HookCommand(value)) = command else {
+    fn hook_command(&mut self, node: &Node, fields: &Fields<'_>, kind: &str) -> Option<Command> {
+        let Some(value) = fields.get("command") else {
             // A host's own type may need nothing but `with`.
             let needed = kind.is_empty() || SHIPPED_TYPES.contains(&kind);
             if needed && fields.lacks("command") {
@@ -130,11 +168,8 @@ impl Reader {
             return Filled::read(self, value, "`command`").map(|text| Command::Text(text.0));
         }
         if kind == "builtin" || kind == "process" {
-            self.error_with_hint(
-                value,
-                format!("the `command` of a {kind} hook is a name, not a list"),
-                "what it takes goes into `args`",
-            );
+            let message = format!("the `command` of a {kind} hook is a name, not a list");
+            self.error_with_hint(value, message, "what it takes goes into `args`");
             return None;
         }
         let hint = "the first item is the program: `[python3, check.py]`";
@@ -164,85 +199,6 @@ impl Reader {
         }
     }
 
-    fn hook_parameters(
-        &mut self,
-        with: Option<At<'_, serde_json::Value>>,
-        kind: &str,
-    ) -> Option<serde_json::Value> {
-        let with = with?;
-        if SHIPPED_TYPES.contains(&kind) {
-            self.error_with_hint(
-                with.node,
-                format!("`with` has no meaning for a {kind} hook"),
-                "it holds the parameters of hook types that a program registers; use `args`",
-            );
-        }
-        Some(with.value)
-    }
-
-    fn phase(
-        &mut self,
-        background: Option<At<'_, bool>>,
-        mutates: Option<bool>,
-        contract: &Contract,
-        mode: Mode,
-    ) -> Phase {
-        let Some(background) = background.filter(|background| background.value) else {
-            return if mutates == Some(true) { Phase::Mutate } else { Phase::Validate };
-        };
-        // In the shadow its answer would not count anyway.
-        if contract.may_block && mode != Mode::Shadow {
-            self.error_with_hint(
-                background.node,
-                format!("`background` on `{}`, which waits for its hooks' answers", contract.event),
-                "a hook in the background can't block; remove `background`, or say `mode: shadow` \
-                 when its answer is not wanted",
-            );
-        }
-        Phase::Background
-    }
-
-    fn dialect(
-        &mut self,
-        dialect: Option<At<'_, Dialect>>,
-        contract: &Contract,
-        kind: &str,
-    ) -> Option<Dialect> {
-        let At { node, value: dialect } = dialect?;
-        if kind != "command" {
-            self.error_with_hint(
-                node,
-                format!("`dialect` has no meaning for a {kind} hook"),
-                "it is for the scripts of command hooks",
-            );
-        } else if !dialect.knows(contract.event) {
-            self.error_with_hint(
-                node,
-                format!("{} has no event for `{}`", dialect.title(), contract.event),
-                "without `dialect` the hook reads what docs/events.md says",
-            );
-        }
-        Some(dialect)
-    }
-
-    /// Reads the hook's own `on_error`.
-    fn on_error(
-        &mut self,
-        wanted: Option<At<'_, OnError>>,
-        contract: &Contract,
-    ) -> Option<OnError> {
-        let wanted = wanted?;
-        if !contract.may_block && matches!(wanted.value, OnError::Block | OnError::Ask) {
-            let word = if wanted.value == OnError::Block { "block" } else { "ask" };
-            self.error_with_hint(
-                wanted.node,
-                format!("`on_error: {word}` on `{}`, which can't be blocked", contract.event),
-                "use `warn` or `ignore` here",
-            );
-        }
-        Some(wanted.value)
-    }
-
     fn key_locations(&self, fields: &Fields<'_>) -> KeyLocations {
         let known = |name: &str| HookKeys::KEYS.iter().find(|key| key.name == name);
         fields
@@ -253,17 +209,17 @@ impl Reader {
 }
 
 /// Joins the condition of a matcher entry with that of its hook.
-fn both(outer: Option<&Arc<Condition>>, inner: Option<Arc<Condition>>) -> Option<Arc<Condition>> {
+fn both(outer: Option<&Arc<Condition>>, inner: Option<Condition>) -> Option<Arc<Condition>> {
     match (outer, inner) {
         (Some(outer), Some(inner)) => {
-            Some(Arc::new(Condition::All([outer, &inner].map(|it| Condition::clone(it)).into())))
+            Some(Arc::new(Condition::All(vec![Condition::clone(outer), inner])))
         }
-        (outer, inner) => inner.or_else(|| outer.cloned()),
+        (outer, inner) => inner.map(Arc::new).or_else(|| outer.cloned()),
     }
 }
 
 impl Kind<'_> for InheritEnv {
-    const IS: &'static str = "`true`, `false`, or a list of names";
+    const SCHEMA: &'static str = r##"{ "$ref": "#/definitions/inherit_env" }"##;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         match &node.value {
@@ -272,15 +228,10 @@ impl Kind<'_> for InheritEnv {
             Value::List(_) => reader.value(node, what).map(Self::Only),
             _ => {
                 let hint = "`true`, `false` or a list of names: `[PATH, HOME]`";
-                let message = format!("{what} can't be {}", node.kind());
-                reader.error_with_hint(node, message, hint);
+                reader.error_with_hint(node, format!("{what} can't be {}", node.kind()), hint);
                 None
             }
         }
-    }
-
-    fn schema() -> serde_json::Value {
-        super::kinds::reference("inherit_env")
     }
 }
 

@@ -4,24 +4,23 @@
 //! To add a key, add its row and use the new field in the reader of its mapping.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use super::audit::AuditEvents;
-use super::audit::{AuditInput, AuditSettings};
-use super::condition::Condition;
+use super::audit::{AuditEvents, AuditInput, AuditSettings};
+use super::condition::{Condition, Field};
 use super::kinds::{At, Count, Filled, Words, reference};
 use super::layer::Layer;
 use super::model::{EventMethod, InheritEnv, OnError, SideEffects};
-use super::picoclaw::{Milliseconds, Observed, Priority, Stages, Transport};
+use super::picoclaw::{Milliseconds, Observed, Stages, Transport};
 use super::process::{Argv, Start};
 use super::section::Kind;
 use super::units::Size;
-use super::when::{Conditions, FieldPath, Glob, Items, Regex};
+use super::when::Glob;
 use crate::dialect::Dialect;
 use crate::matcher::Matcher;
+use crate::pattern::Pattern;
 use crate::wire::Mode;
 use crate::{later, section, words};
 
@@ -53,7 +52,7 @@ section! {
     pub(crate) EntryKeys<'n>, "a matcher entry":
     matcher "matcher": Matcher, "every tool", "a regular expression over the whole name of the tool, case-sensitive; empty and `*` are every tool";
     hooks "hooks": EntryHooks<'n>, "an error", "the hooks, in order; at least one";
-    when "when": Arc<Condition>, "always", "the condition that the input must meet, for all of them";
+    when "when": Condition, "always", "the condition that the input must meet, for all of them";
     preempt_yolo "preempt_yolo": At<'n, bool>, "", "docker-agent: whether the guard runs before every approval; accepted on `pre_tool_use`, which always does";
 }
 
@@ -65,8 +64,8 @@ section! {
     args "args": Vec<String>, "none", "arguments of a builtin";
     name "name": Filled, "what it runs", "its name in reports";
     timeout "timeout": Duration, "`defaults`, else 60 s", "how long it may take";
-    on_error "on_error": At<'n, OnError>, "`defaults`, else the event decides", "what it means when it fails ([on_error](#on_error))";
-    when "when": Arc<Condition>, "it always runs", "the condition that the input must meet";
+    on_error "on_error": OnError, "`defaults`, else the event decides", "what it means when it fails ([on_error](#on_error))";
+    when "when": Condition, "it always runs", "the condition that the input must meet";
     env "env": BTreeMap<String, String>, "none", "environment variables it gets beside the inherited ones; `${env.NAME}` is replaced";
     inherit_env "inherit_env": InheritEnv, "`defaults`, else `true`", "which environment variables it inherits: all, none, or those named";
     working_dir "working_dir": Filled, "the project", "the directory it runs in; `~` and `$VAR` are expanded";
@@ -74,25 +73,25 @@ section! {
     max_output "max_output": Size, "`defaults`, else 1 MiB", "the most it may write to each of stdout and stderr";
     strict_output "strict_output": bool, "`false`", "whether anything but one JSON object of known keys is a failure";
     mutates "mutates": bool, "`false`; `true` for builtins that rewrite, and for every hook of an event that exists to rewrite ([events.md](events.md))", "whether it is a rewriter. Rewriters run before the others, [the lowest layer first](#defaults), and each sees the result of the one before";
-    background "background": At<'n, bool>, "`false`", "whether it is started and not waited for; only where nothing can be blocked, or with `mode: shadow`";
+    background "background": bool, "`false`", "whether it is started and not waited for; only where nothing can be blocked, or with `mode: shadow`";
     enabled "enabled": bool, "`true`", "whether it runs at all";
     mode "mode": Mode, "`enforce`", "whether its answer counts. `warn`: it does not count, and the user is told of it. `shadow`: it is only in the report";
-    dialect "dialect": At<'n, Dialect>, "ours", "the agent that the script was written for: it reads that agent's payload and answers in its words ([agents.md](agents.md#hooks-written-for-claude-code))";
+    dialect "dialect": Dialect, "ours", "the agent that the script was written for: it reads that agent's payload and answers in its words ([agents.md](agents.md#hooks-written-for-claude-code))";
     side_effects "side_effects": SideEffects, "`external`", "what running it leaves behind; a replay runs only what leaves nothing";
     scripts "scripts": Vec<String>, "none", "files of the project that an [approval](trust.md) of this hook covers, beside the scripts that it executes";
-    with "with": At<'n, Json>, "none", "parameters of a type that a program registered";
+    with "with": Json, "none", "parameters of a type that a program registered";
 }
 
 section! {
     /// The keys of a condition: a join, or a field and one operator.
     pub(crate) ConditionKeys<'n>, "a condition":
-    all "all": Conditions, "", "every one holds";
-    any "any": Conditions, "", "at least one holds";
-    not "not": Arc<Condition>, "", "it does not hold";
-    field "field": FieldPath, "an error", "a path into the input: `tool_input.cmd` or `/tool_input/cmd`";
+    all "all": Vec<Condition>, "", "every one holds";
+    any "any": Vec<Condition>, "", "at least one holds";
+    not "not": Condition, "", "it does not hold";
+    field "field": Field, "an error", "a path into the input: `tool_input.cmd` or `/tool_input/cmd`";
     equals "equals": Json, "", "the value is this one. Types count: `3` is not `\"3\"`. How a number is written does not: `3` is `3.0`, and so is what is `3` to every reader of floats. Integers are compared digit by digit";
-    within "in": Items, "", "the value equals one of the list";
-    regex "regex": Regex, "", "the [regular expression](https://docs.rs/regex/latest/regex/#syntax) is found in the value; anchor it with `^` and `$`; `.` matches a newline only after `(?s)`";
+    within "in": Vec<Json>, "", "the value equals one of the list";
+    regex "regex": Pattern, "", "the [regular expression](https://docs.rs/regex/latest/regex/#syntax) is found in the value; anchor it with `^` and `$`; `.` matches a newline only after `(?s)`";
     glob "glob": Glob, "", "the pattern matches the whole value: `*` and `?` stay within a directory, `**` goes across, `{a,b}` is either";
     exists "exists": bool, "", "the field is there (`true`), or is not (`false`)";
 }
@@ -122,7 +121,7 @@ section! {
     provides "provides": Vec<String>, "none", "the tools it may answer for; `*` is every tool";
     event_method "event_method": EventMethod, "`runtime_event`", "which notification observers get: `hook.runtime_event`, or `hook.event` as PicoClaw up to v0.2.8";
     enabled "enabled": bool, "`true`", "[PicoClaw](#picoclaw): whether it is used at all";
-    priority "priority": Priority, "0", "PicoClaw: its place in the chain, lower first";
+    priority "priority": i64, "0", "PicoClaw: its place in the chain, lower first";
     transport "transport": Transport, "`stdio`", "PicoClaw: how it is spoken to";
     intercept "intercept": Stages, "none", "PicoClaw: the stages it decides on; each becomes a hook of the event it corresponds to";
     observe "observe": Observed, "none", "PicoClaw: the events it is told of; `*` is all";
@@ -174,19 +173,19 @@ impl Words for Dialect {
 
 later! {
     /// `$schema:`.
-    SchemaAddress: "text", json!({ "type": "string" });
+    SchemaAddress: json!({ "type": "string" });
     /// `layers:`, which only an administrator's file may have.
-    AllowedLayers: format!("a list of {}", <Layer as Kind>::words()), json!({ "type": "array", "items": Layer::schema() });
+    AllowedLayers: json!({ "type": "array", "items": Layer::schema() });
     /// A hooks block.
-    HooksBlock: "a mapping", reference("hooks");
+    HooksBlock: reference("hooks");
     /// The `hooks:` of a matcher entry.
-    EntryHooks: "a hook, or a list of hooks", json!({});
+    EntryHooks: json!({ "type": ["object", "array"] });
     /// `processes:`.
-    ProcessEntries: "names and processes", json!({ "type": "object", "additionalProperties": reference("process") });
+    ProcessEntries: json!({ "type": "object", "additionalProperties": reference("process") });
     /// The `command:` of a hook.
-    HookCommand: "text, or a list of texts", json!({ "anyOf": [Filled::schema(), Argv::schema()] });
+    HookCommand: json!({ "anyOf": [Filled::schema(), Argv::schema()] });
     /// The `builtins:` of PicoClaw.
-    PicoclawBuiltins: "names and mappings", picoclaw_builtins();
+    PicoclawBuiltins: picoclaw_builtins();
 }
 
 fn picoclaw_builtins() -> Json {

@@ -45,7 +45,7 @@ macro_rules! words {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! later {
-    ($($(#[$meta:meta])* $name:ident: $words:expr, $schema:expr;)*) => {$(
+    ($($(#[$meta:meta])* $name:ident: $schema:expr;)*) => {$(
         $(#[$meta])*
         #[allow(dead_code, reason = "some are found by their key")]
         pub(crate) struct $name<'n>(pub(crate) &'n $crate::config::reading::Node<'n>);
@@ -57,10 +57,6 @@ macro_rules! later {
                 _: &str,
             ) -> Option<Self> {
                 Some(Self(node))
-            }
-
-            fn words() -> String {
-                String::from($words)
             }
 
             fn schema() -> serde_json::Value {
@@ -79,10 +75,6 @@ pub fn reference(name: &str) -> Json {
 impl<'n, T: Kind<'n>> Kind<'n> for At<'n, T> {
     fn read(reader: &mut Reader, node: &'n Node<'n>, what: &str) -> Option<Self> {
         T::read(reader, node, what).map(|value| Self { node, value })
-    }
-
-    fn words() -> String {
-        T::words()
     }
 
     fn schema() -> Json {
@@ -106,11 +98,6 @@ impl<T: Words> Kind<'_> for T {
         None
     }
 
-    fn words() -> String {
-        let words: Vec<_> = T::WORDS.iter().map(|(word, _)| format!("`{word}`")).collect();
-        words.join(", ")
-    }
-
     fn schema() -> Json {
         json!({ "enum": T::WORDS.iter().map(|(word, _)| *word).collect::<Vec<_>>() })
     }
@@ -118,7 +105,7 @@ impl<T: Words> Kind<'_> for T {
 
 /// A text; a number or a boolean stands for the text it was written as.
 impl Kind<'_> for String {
-    const IS: &'static str = "text";
+    const SCHEMA: &'static str = r##"{ "$ref": "#/definitions/text" }"##;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let text = match &node.value {
@@ -139,13 +126,11 @@ impl Kind<'_> for String {
         }
         Some(text)
     }
-
-    fn schema() -> Json {
-        reference("text")
-    }
 }
 
 impl Kind<'_> for Filled {
+    const SCHEMA: &'static str = r#"{ "type": "string", "pattern": "\\S" }"#;
+
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let text = String::read(reader, node, what)?;
         if text.trim().is_empty() {
@@ -154,19 +139,9 @@ impl Kind<'_> for Filled {
         }
         Some(Self(text))
     }
-
-    fn words() -> String {
-        String::words()
-    }
-
-    fn schema() -> Json {
-        json!({ "type": "string", "pattern": "\\S" })
-    }
 }
 
 impl Kind<'_> for Vec<String> {
-    const IS: &'static str = "a list of texts";
-
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let Value::List(items) = &node.value else {
             reader.expected(what, "a list", node);
@@ -183,7 +158,7 @@ impl Kind<'_> for Vec<String> {
 }
 
 impl Kind<'_> for bool {
-    const IS: &'static str = "`true`, `false`";
+    const SCHEMA: &'static str = r#"{ "type": "boolean" }"#;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         match &node.value {
@@ -199,10 +174,6 @@ impl Kind<'_> for bool {
         }
         None
     }
-
-    fn schema() -> Json {
-        json!({ "type": "boolean" })
-    }
 }
 
 impl<const MAX: u64> Kind<'_> for Count<MAX> {
@@ -215,10 +186,6 @@ impl<const MAX: u64> Kind<'_> for Count<MAX> {
         count.and_then(|count| usize::try_from(count).ok()).map(Self)
     }
 
-    fn words() -> String {
-        format!("a number from 1 to {MAX}")
-    }
-
     fn schema() -> Json {
         json!({ "type": "integer", "minimum": 1, "maximum": MAX })
     }
@@ -226,7 +193,7 @@ impl<const MAX: u64> Kind<'_> for Count<MAX> {
 
 /// The variables of `env:`.
 impl Kind<'_> for BTreeMap<String, String> {
-    const IS: &'static str = "names and texts";
+    const SCHEMA: &'static str = r##"{ "$ref": "#/definitions/environment" }"##;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let fields = reader.open_fields(node, what)?;
@@ -244,16 +211,10 @@ impl Kind<'_> for BTreeMap<String, String> {
         }
         Some(variables)
     }
-
-    fn schema() -> Json {
-        reference("environment")
-    }
 }
 
 /// Any value, for code that reads it later.
 impl Kind<'_> for Json {
-    const IS: &'static str = "any value";
-
     fn read(reader: &mut Reader, node: &Node, _: &str) -> Option<Self> {
         Some(match &node.value {
             Value::Null => Self::Null,
@@ -271,9 +232,5 @@ impl Kind<'_> for Json {
                 Self::Object(entries.collect())
             }
         })
-    }
-
-    fn schema() -> Json {
-        json!({})
     }
 }

@@ -9,7 +9,7 @@ use crate::matcher::{Matcher, MatcherError, is_invisible};
 const CURLY_QUOTES: [char; 8] = ['“', '”', '„', '‟', '‘', '’', '‚', '‛'];
 
 impl Kind<'_> for Matcher {
-    const IS: &'static str = "a regular expression";
+    const SCHEMA: &'static str = r#"{ "type": "string" }"#;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         if let Value::List(items) = &node.value {
@@ -44,10 +44,6 @@ impl Kind<'_> for Matcher {
             problem.label(error.cause).hint(hint)
         };
         Self::new(&pattern).map_err(|error| reader.report(node, problem(error))).ok()
-    }
-
-    fn schema() -> serde_json::Value {
-        serde_json::json!({ "type": "string" })
     }
 }
 

@@ -85,8 +85,6 @@ pub(super) struct Shorthand {
     pub(super) observed: BTreeSet<Event>,
 }
 
-/// A place in the chain.
-pub(crate) struct Priority(pub(crate) i64);
 /// How a process is spoken to.
 pub(crate) struct Transport;
 /// What a process decides on.
@@ -243,24 +241,20 @@ impl Reader {
     }
 }
 
-impl Kind<'_> for Priority {
-    const IS: &'static str = "a whole number";
+impl Kind<'_> for i64 {
+    const SCHEMA: &'static str = r#"{ "type": "integer" }"#;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let number = node.as_number().and_then(serde_json::Number::as_i64);
         if number.is_none() {
             reader.error(node, format!("{what} must be a whole number"));
         }
-        number.map(Self)
-    }
-
-    fn schema() -> Json {
-        json!({ "type": "integer" })
+        number
     }
 }
 
 impl Kind<'_> for Transport {
-    const IS: &'static str = "`stdio`";
+    const SCHEMA: &'static str = r#"{ "enum": ["", "stdio"] }"#;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let transport = String::read(reader, node, what)?;
@@ -270,10 +264,6 @@ impl Kind<'_> for Transport {
         }
         Some(Self)
     }
-
-    fn schema() -> Json {
-        json!({ "enum": ["", "stdio"] })
-    }
 }
 
 impl Words for (Event, bool) {
@@ -281,8 +271,6 @@ impl Words for (Event, bool) {
 }
 
 impl Kind<'_> for Stages {
-    const IS: &'static str = "a list of stages";
-
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let Value::List(items) = &node.value else {
             reader.expected(what, "a list", node);
@@ -300,7 +288,7 @@ impl Kind<'_> for Stages {
 }
 
 impl Kind<'_> for Observed {
-    const IS: &'static str = "a list of events";
+    const SCHEMA: &'static str = r#"{ "type": "array", "items": { "type": "string" } }"#;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let mut events = BTreeSet::new();
@@ -325,14 +313,10 @@ impl Kind<'_> for Observed {
         }
         Some(Self(events))
     }
-
-    fn schema() -> Json {
-        json!({ "type": "array", "items": { "type": "string" } })
-    }
 }
 
 impl Kind<'_> for Milliseconds {
-    const IS: &'static str = "a number";
+    const SCHEMA: &'static str = r#"{ "type": "integer" }"#;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let Some(number) = node.as_number() else {
@@ -346,9 +330,5 @@ impl Kind<'_> for Milliseconds {
             return None;
         };
         Some(Self(Duration::from_millis(milliseconds.min(86_400_000))))
-    }
-
-    fn schema() -> Json {
-        json!({ "type": "integer" })
     }
 }

@@ -74,7 +74,7 @@ impl Reader {
         };
         let shorthand = Shorthand {
             enabled: keys.enabled.unwrap_or(true),
-            priority: keys.priority.map_or(0, |priority| priority.0),
+            priority: keys.priority.unwrap_or_default(),
             stages: keys.intercept.unwrap_or_default().0,
             observed: keys.observe.unwrap_or_default().0,
         };
@@ -83,8 +83,6 @@ impl Reader {
 }
 
 impl Kind<'_> for Argv {
-    const IS: &'static str = "a list of texts";
-
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         if !matches!(node.value, Value::List(_)) {
             reader.error_with_hint(

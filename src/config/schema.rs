@@ -62,20 +62,62 @@ pub fn config_schema() -> Value {
 /// Returns the tables of the documentation: the keys of each mapping, by its name.
 #[must_use]
 pub fn key_tables() -> [(&'static str, String); 7] {
-    let of = |name, keys: &[Key]| {
-        let rows = keys.iter().map(Key::row);
-        let head = "| key | value | when left out | meaning |\n|---|---|---|---|\n";
-        (name, std::iter::once(head.to_owned()).chain(rows).collect())
+    let sections = [
+        ("the file", FileKeys::KEYS),
+        ("defaults", Defaults::KEYS),
+        ("a matcher entry", EntryKeys::KEYS),
+        ("a hook", HookKeys::KEYS),
+        ("a condition", ConditionKeys::KEYS),
+        ("a process", ProcessKeys::KEYS),
+        ("audit", AuditKeys::KEYS),
+    ];
+    sections.map(|(name, keys)| {
+        let head = "| key | value | when left out | meaning |\n|---|---|---|---|\n".to_owned();
+        let row = |Key { name, default, doc, schema }: &Key| {
+            format!("| `{name}` | {} | {default} | {doc} |\n", values(&schema()))
+        };
+        (name, std::iter::once(head).chain(keys.iter().map(row)).collect())
+    })
+}
+
+/// Returns in Markdown which values a schema allows.
+fn values(schema: &Value) -> String {
+    let join = |parts: &[Value], part: fn(&Value) -> String, separator| {
+        let parts = parts.iter().map(part).filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join(separator)
     };
-    [
-        of("the file", FileKeys::KEYS),
-        of("defaults", Defaults::KEYS),
-        of("a matcher entry", EntryKeys::KEYS),
-        of("a hook", HookKeys::KEYS),
-        of("a condition", ConditionKeys::KEYS),
-        of("a process", ProcessKeys::KEYS),
-        of("audit", AuditKeys::KEYS),
-    ]
+    let word = |word: &Value| word.as_str().filter(|it| !it.is_empty()).map(|it| format!("`{it}`"));
+    if let Some(words) = schema["enum"].as_array() {
+        return words.iter().filter_map(word).collect::<Vec<_>>().join(", ");
+    }
+    if let Some(options) = schema["anyOf"].as_array() {
+        return join(options, values, " or ");
+    }
+    if let Some(types) = schema["type"].as_array() {
+        return join(types, |name| values(&json!({ "type": name })), " or ");
+    }
+    let reference = schema["$ref"].as_str().and_then(|it| it.rsplit('/').next());
+    let kind = reference.or(schema["type"].as_str()).unwrap_or_default();
+    match (kind, &schema["maximum"], &schema["items"]) {
+        ("string" | "text", ..) => "text".to_owned(),
+        ("boolean", ..) => "`true`, `false`".to_owned(),
+        ("inherit_env", ..) => "`true`, `false`, or a list of names".to_owned(),
+        ("environment", ..) => "names and texts".to_owned(),
+        ("condition", ..) => "a [condition](#conditions)".to_owned(),
+        ("duration" | "size", ..) => format!("a [{kind}](configuration.md#durations-and-sizes)"),
+        ("integer", Value::Number(most), _) => format!("a number from 1 to {most}"),
+        ("integer", ..) => "a whole number".to_owned(),
+        ("array", _, Value::Array(_)) => "a list of texts".to_owned(),
+        ("array", _, items @ Value::Object(_)) => match &*values(items) {
+            "text" => "a list of texts".to_owned(),
+            items if items.starts_with("a ") => "a list of conditions".to_owned(),
+            items => format!("a list of {items}"),
+        },
+        ("array", ..) => "a list".to_owned(),
+        ("object" | "hooks", ..) => "a mapping".to_owned(),
+        _ if schema.get("const").is_some() => String::new(),
+        _ => "any value".to_owned(),
+    }
 }
 
 /// Adds a description and what else a schema says.

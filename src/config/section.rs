@@ -14,29 +14,23 @@ pub struct Key {
     pub default: &'static str,
     /// What it means, in Markdown.
     pub doc: &'static str,
-    /// Which values it takes, in Markdown.
-    pub words: fn() -> String,
     /// The schema of its value.
     pub schema: fn() -> Value,
 }
 
 /// A type of values: how one is read, described and checked by an editor.
 pub trait Kind<'n>: Sized {
-    /// Which values there are, in Markdown.
-    const IS: &'static str = "";
+    /// The JSON schema of the values, unless [`schema`](Self::schema) makes it.
+    const SCHEMA: &'static str = "{}";
 
     /// Reads the value of the key that messages call `what`; `None` when it is broken, which is reported.
     fn read(reader: &mut Reader, node: &'n Node<'n>, what: &str) -> Option<Self>;
 
-    /// Returns which values there are, in Markdown.
-    #[must_use]
-    fn words() -> String {
-        Self::IS.to_owned()
-    }
-
     /// Returns the JSON schema of the values.
     #[must_use]
-    fn schema() -> Value;
+    fn schema() -> Value {
+        serde_json::from_str(Self::SCHEMA).unwrap_or_default()
+    }
 }
 
 /// Returns the schema of a mapping that has these keys and no others.
@@ -59,13 +53,6 @@ pub(crate) fn described(text: &str, schema: Value) -> Value {
 }
 
 impl Key {
-    /// Returns its row in the documentation.
-    pub(crate) fn row(&self) -> String {
-        let Self { name, default, doc, words, .. } = self;
-        // A `|` would end the cell.
-        format!("| `{name}` | {} | {default} | {doc} |\n", words().replace('|', "\\|"))
-    }
-
     /// Returns the schema of the value, with what the key means.
     fn described(&self) -> Value {
         let mut text = String::new();
@@ -107,7 +94,6 @@ macro_rules! section {
                     name: $key,
                     default: $default,
                     doc: $doc,
-                    words: <$kind as $crate::config::reading::Kind>::words,
                     schema: <$kind as $crate::config::reading::Kind>::schema,
                 },)*
             ];
@@ -134,8 +120,6 @@ macro_rules! section {
         }
 
         impl<$life> $crate::config::reading::Kind<$life> for $name<$life> {
-            const IS: &'static str = "a mapping";
-
             /// Reads a mapping; every unknown or repeated key is reported.
             fn read(
                 reader: &mut $crate::config::reading::Reader,

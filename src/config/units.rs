@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::Value as Json;
-
 use super::diagnostic::Diagnostic;
-use super::kinds::reference;
 use super::node::{Node, Value};
 use super::reader::Reader;
 use super::section::Kind;
@@ -26,7 +23,7 @@ const DURATION_HINT: &str =
 const SIZE_HINT: &str = "write bytes (`65536`) or a number with a unit: `64KiB`, `1MiB`";
 
 impl Kind<'_> for Duration {
-    const IS: &'static str = "a [duration](configuration.md#durations-and-sizes)";
+    const SCHEMA: &'static str = r##"{ "$ref": "#/definitions/duration" }"##;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let shown = reader.written(node).to_owned();
@@ -73,14 +70,10 @@ impl Kind<'_> for Duration {
         reader.error_with_hint(node, problem, hint);
         None
     }
-
-    fn schema() -> Json {
-        reference("duration")
-    }
 }
 
 impl Kind<'_> for Size {
-    const IS: &'static str = "a [size](configuration.md#durations-and-sizes)";
+    const SCHEMA: &'static str = r##"{ "$ref": "#/definitions/size" }"##;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let bytes = match &node.value {
@@ -99,10 +92,6 @@ impl Kind<'_> for Size {
         };
         reader.error_with_hint(node, format!("{what} is {problem}"), hint);
         None
-    }
-
-    fn schema() -> Json {
-        reference("size")
     }
 }
 

@@ -1,7 +1,5 @@
 //! Reads `when:`.
 
-use std::sync::Arc;
-
 use serde_json::{Value as Json, json};
 
 use super::condition::{Condition, Field, Leaf, Test};
@@ -21,19 +19,11 @@ const OPERATORS: [&str; 5] = ["equals", "in", "regex", "glob", "exists"];
 const HINT: &str =
     "write `{ field: tool_input.cmd, regex: '^rm ' }`, or join several with `all`, `any`, `not`";
 
-/// A path into the input.
-pub(crate) struct FieldPath(Field);
-/// Conditions that are joined.
-pub(crate) struct Conditions(Vec<Condition>);
-/// The values of `in`.
-pub(crate) struct Items(Vec<Json>);
-/// The pattern of `regex`.
-pub(crate) struct Regex(Pattern);
 /// The pattern of `glob`.
 pub(crate) struct Glob(Test);
 
 impl Kind<'_> for Condition {
-    const IS: &'static str = "a [condition](#conditions)";
+    const SCHEMA: &'static str = r##"{ "$ref": "#/definitions/condition" }"##;
 
     fn read(reader: &mut Reader, node: &Node, _: &str) -> Option<Self> {
         if matches!(node.value, Value::List(_)) {
@@ -61,9 +51,9 @@ impl Kind<'_> for Condition {
         let is_join = join.is_some();
         let keys = ConditionKeys::of(reader, fields);
         let condition = if is_join {
-            let all = keys.all.map(|parts| Self::All(parts.0));
-            let any = || keys.any.map(|parts| Self::Any(parts.0));
-            let not = || keys.not.map(|part| Self::Not(Box::new(Arc::unwrap_or_clone(part))));
+            let all = keys.all.map(Self::All);
+            let any = || keys.any.map(Self::Any);
+            let not = || keys.not.map(|part| Self::Not(Box::new(part)));
             all.or_else(any).or_else(not)
         } else if reader.errors() == errors {
             reader.leaf(node, keys).map(Self::Leaf)
@@ -71,10 +61,6 @@ impl Kind<'_> for Condition {
             None
         };
         condition.filter(|_| reader.errors() == errors)
-    }
-
-    fn schema() -> Json {
-        reference("condition")
     }
 }
 
@@ -97,11 +83,11 @@ impl Reader {
             );
         }
         let test = keys.equals.map(Test::Equals);
-        let test = test.or_else(|| keys.within.map(|items| Test::In(items.0)));
-        let test = test.or_else(|| keys.regex.map(|regex| Test::Regex(regex.0)));
+        let test = test.or_else(|| keys.within.map(Test::In));
+        let test = test.or_else(|| keys.regex.map(Test::Regex));
         let test = test.or_else(|| keys.glob.map(|glob| glob.0));
         let test = test.or_else(|| keys.exists.map(Test::Exists));
-        Some(Leaf::new(keys.field?.0, test?))
+        Some(Leaf { field: keys.field?, test: test? })
     }
 
     fn pattern<T>(
@@ -119,23 +105,7 @@ impl Reader {
     }
 }
 
-impl<'n, T: Kind<'n>> Kind<'n> for Arc<T> {
-    fn read(reader: &mut Reader, node: &'n Node<'n>, what: &str) -> Option<Self> {
-        T::read(reader, node, what).map(Self::new)
-    }
-
-    fn words() -> String {
-        T::words()
-    }
-
-    fn schema() -> Json {
-        T::schema()
-    }
-}
-
-impl Kind<'_> for Conditions {
-    const IS: &'static str = "a list of conditions";
-
+impl Kind<'_> for Vec<Condition> {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let Value::List(items) = &node.value else {
             reader.error_with_hint(
@@ -148,7 +118,7 @@ impl Kind<'_> for Conditions {
         if items.is_empty() {
             reader.error(node, format!("{what} is empty"));
         }
-        Some(Self(items.iter().filter_map(|item| reader.value(item, what)).collect()))
+        Some(items.iter().filter_map(|item| reader.value(item, what)).collect())
     }
 
     fn schema() -> Json {
@@ -156,12 +126,10 @@ impl Kind<'_> for Conditions {
     }
 }
 
-impl Kind<'_> for FieldPath {
-    const IS: &'static str = "a path";
-
+impl Kind<'_> for Field {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let written = Filled::read(reader, node, what)?.0;
-        let field = match Field::parse(&written) {
+        let field = match Self::parse(&written) {
             Ok(field) => field,
             Err(cause) => {
                 reader.error_with_hint(
@@ -180,7 +148,7 @@ impl Kind<'_> for FieldPath {
             let hint = suggest::hint(top, Input::FIELDS).unwrap_or_else(below);
             reader.report(node, warning.hint(hint));
         }
-        Some(Self(field))
+        Some(field)
     }
 
     fn schema() -> Json {
@@ -188,8 +156,8 @@ impl Kind<'_> for FieldPath {
     }
 }
 
-impl Kind<'_> for Items {
-    const IS: &'static str = "a list";
+impl Kind<'_> for Vec<Json> {
+    const SCHEMA: &'static str = r#"{ "type": "array", "minItems": 1 }"#;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let Value::List(items) = &node.value else {
@@ -200,43 +168,33 @@ impl Kind<'_> for Items {
         if items.is_empty() {
             reader.error(node, format!("{what} is empty: the condition could never hold"));
         }
-        Some(Self(items.iter().filter_map(|item| reader.value(item, what)).collect()))
-    }
-
-    fn schema() -> Json {
-        json!({ "type": "array", "minItems": 1 })
+        Some(items.iter().filter_map(|item| reader.value(item, what)).collect())
     }
 }
 
-impl Kind<'_> for Regex {
-    const IS: &'static str = "a regular expression";
+impl Kind<'_> for Pattern {
+    const SCHEMA: &'static str = r##"{ "$ref": "#/definitions/text" }"##;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let text = String::read(reader, node, what)?;
         let hint = looks_around(&text).then_some("join conditions with `all` and `not`");
-        reader.pattern(node, "regular expression", Pattern::new(&text), hint).map(Self)
-    }
-
-    fn schema() -> Json {
-        reference("text")
+        reader.pattern(node, "regular expression", Self::new(&text), hint)
     }
 }
 
 impl Kind<'_> for Glob {
-    const IS: &'static str = "a glob";
+    const SCHEMA: &'static str = r##"{ "$ref": "#/definitions/text" }"##;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let text = String::read(reader, node, what)?;
         reader.pattern(node, "glob", Test::glob(&text), None).map(Self)
     }
-
-    fn schema() -> Json {
-        reference("text")
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::super::source::SourceFile;
     use super::super::yaml;
     use super::*;

@@ -62,17 +62,17 @@ section! {
 
 later! {
     /// `cases:`.
-    CaseList: "a list of cases", json!({
+    CaseList: json!({
         "type": "array",
         "minItems": 1,
         "items": reading::reference("case")
     });
     /// `event:` of a case.
-    EventName: "an event", json!({ "anyOf": [{ "enum": events(|_| true) }, Filled::schema()] });
+    EventName: json!({ "anyOf": [{ "enum": events(|_| true) }, Filled::schema()] });
     /// `input:` of a case.
-    CaseInput: "a mapping", reading::reference("input");
+    CaseInput: reading::reference("input");
     /// `payload:` of a case.
-    Payload: "a mapping", json!({ "type": "object" });
+    Payload: json!({ "type": "object" });
 }
 
 words! { Expected<Decision>:
@@ -450,6 +450,8 @@ impl Kind<'_> for TextExpectation {
 }
 
 impl Kind<'_> for ExpectedInput {
+    const SCHEMA: &'static str = r#"{ "type": ["object", "null"] }"#;
+
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         Some(Self(match reader.value(node, what)? {
             Json::Null => Expected::Nothing,
@@ -462,13 +464,11 @@ impl Kind<'_> for ExpectedInput {
             }
         }))
     }
-
-    fn schema() -> Json {
-        json!({ "type": ["object", "null"] })
-    }
 }
 
 impl Kind<'_> for ExitCode {
+    const SCHEMA: &'static str = r#"{ "enum": [0, 2, 3] }"#;
+
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let code = node.as_number().and_then(serde_json::Number::as_u64);
         let code = code.filter(|code| [0, 2, 3].contains(code));
@@ -477,10 +477,6 @@ impl Kind<'_> for ExitCode {
             reader.error_with_hint(node, format!("{what} must be 0, 2 or 3"), hint);
         }
         code.and_then(|code| u8::try_from(code).ok()).map(Self)
-    }
-
-    fn schema() -> Json {
-        json!({ "enum": [0, 2, 3] })
     }
 }
 
