@@ -12,51 +12,25 @@ use super::section::{Key, Kind, described};
 use crate::event::{Contract, Event};
 
 /// Returns the schema (draft 7) of a configuration file.
+///
+/// What no table of keys says is in `schema.json`.
 #[must_use]
 pub fn config_schema() -> Value {
-    let neighbours: Vec<Value> =
-        picoclaw::NEIGHBOURS.iter().map(|name| json!({ "required": [name] })).collect();
-    json!({
-        "$schema": "http://json-schema.org/draft-07/schema#",
-        "title": "hookexec: hooks.yaml",
-        "description": "Hooks of an agent, by event. Also read: a docker-agent hooks block, a whole docker-agent file, PicoClaw's configuration.",
-        "type": "object",
-        "if": { "anyOf": neighbours },
-        "then": whole_file(),
-        "else": with_events(FileKeys::schema()),
-        "definitions": {
-            "hooks": with_events(PicoclawKeys::schema()),
-            "matcher_entry": with("Hooks for some of the tools.", EntryKeys::schema(), json!({ "required": ["hooks"] })),
-            "hook": hook(),
-            "deciding_hook": {
-                "allOf": [reference("hook")],
-                "if": { "properties": { "mode": { "const": "shadow" } }, "required": ["mode"] },
-                "else": { "properties": { "background": { "const": false } } }
-            },
-            "observing_hook": {
-                "allOf": [reference("hook")],
-                "properties": { "on_error": { "enum": ["warn", "ignore"] } }
-            },
-            "condition": condition(),
-            "process": with(
-                "A long-lived process that speaks JSON-RPC, one object a line.",
-                ProcessKeys::schema(),
-                json!({ "required": ["command"], "not": { "required": ["dir", "working_dir"] } }),
-            ),
-            "duration": duration(),
-            "size": size(),
-            "environment": {
-                "type": "object",
-                "propertyNames": { "pattern": "^[^=]+$" },
-                "additionalProperties": reference("text")
-            },
-            "inherit_env": { "anyOf": [
-                described("All, or none.", bool::schema()),
-                described("Those named.", Vec::<String>::schema())
-            ] },
-            "text": { "type": ["string", "number", "boolean"] }
-        }
-    })
+    let mut schema: Value = serde_json::from_str(include_str!("schema.json")).unwrap_or_default();
+    let neighbours = picoclaw::NEIGHBOURS.iter().map(|name| json!({ "required": [name] }));
+    schema["if"]["anyOf"] = neighbours.collect();
+    schema["else"] = with_events(FileKeys::schema());
+    let definitions = &mut schema["definitions"];
+    definitions["hooks"] = with_events(PicoclawKeys::schema());
+    definitions["matcher_entry"] = described("Hooks for some of the tools.", EntryKeys::schema());
+    definitions["matcher_entry"]["required"] = json!(["hooks"]);
+    definitions["hook"] = hook();
+    definitions["condition"] = condition();
+    let process = "A long-lived process that speaks JSON-RPC, one object a line.";
+    definitions["process"] = described(process, ProcessKeys::schema());
+    definitions["process"]["required"] = json!(["command"]);
+    definitions["process"]["not"] = json!({ "required": ["dir", "working_dir"] });
+    schema
 }
 
 /// Returns the tables of the documentation: the keys of each mapping, by its name.
@@ -120,33 +94,6 @@ fn values(schema: &Value) -> String {
     }
 }
 
-/// Adds a description and what else a schema says.
-fn with(description: &str, schema: Value, more: Value) -> Value {
-    let mut schema = described(description, schema);
-    if let (Value::Object(schema), Value::Object(more)) = (&mut schema, more) {
-        schema.extend(more);
-    }
-    schema
-}
-
-/// A file that is mostly someone else's: of docker-agent, or of PicoClaw.
-fn whole_file() -> Value {
-    json!({ "properties": {
-        "hooks": described("PicoClaw's hooks.", reference("hooks")),
-        "agents": {
-            "description": "The agents of a docker-agent file; `--agent NAME` chooses the one whose hooks are meant.",
-            "type": "object",
-            "additionalProperties": { "properties": {
-                "hooks": described("The hooks of this agent, by event.", reference("hooks")),
-                "add_date": described("Adds the builtin hook of this name.", bool::schema()),
-                "add_environment_info": described("Adds the builtin hook of this name.", bool::schema()),
-                "redact_secrets": described("Adds the builtin hook of this name to the three events that carry secrets.", bool::schema()),
-                "add_prompt_files": described("Adds the builtin hook of this name for these files.", Vec::<String>::schema())
-            } }
-        }
-    } })
-}
-
 /// Adds the events to a mapping that holds them beside its keys.
 fn with_events(mut schema: Value) -> Value {
     if let Some(properties) = schema["properties"].as_object_mut() {
@@ -185,19 +132,17 @@ fn describe(contract: &Contract) -> String {
 }
 
 fn hook() -> Value {
-    let mut schema = HookKeys::schema();
+    let mut schema = described("One hook.", HookKeys::schema());
     schema["properties"]["type"]["examples"] = json!(SHIPPED_TYPES);
-    let shipped = json!({
-        "required": ["type"],
-        "if": { "properties": { "type": { "enum": SHIPPED_TYPES } } },
-        "then": {
-            "required": ["command"],
-            "properties": { "with": false },
-            "if": { "properties": { "type": { "const": "command" } } },
-            "else": { "properties": { "command": { "type": "string" } } }
-        }
+    schema["required"] = json!(["type"]);
+    schema["if"] = json!({ "properties": { "type": { "enum": SHIPPED_TYPES } } });
+    schema["then"] = json!({
+        "required": ["command"],
+        "properties": { "with": false },
+        "if": { "properties": { "type": { "const": "command" } } },
+        "else": { "properties": { "command": { "type": "string" } } }
     });
-    with("One hook.", schema, shipped)
+    schema
 }
 
 fn condition() -> Value {
@@ -220,26 +165,6 @@ fn condition() -> Value {
         "description": "A condition on the input: a field and one operator, or `all`, `any`, `not` of conditions.",
         "anyOf": forms.collect::<Vec<_>>()
     })
-}
-
-fn duration() -> Value {
-    json!({ "anyOf": [
-        described("Seconds.", json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 86400 })),
-        described(
-            "A number with a unit: `500ms`, `30s`, `2m`, `1h`.",
-            json!({ "type": "string", "pattern": "^\\s*([0-9]+(\\.[0-9]*)?|\\.[0-9]+)\\s*(ms|s|m|min|h)$" }),
-        )
-    ] })
-}
-
-fn size() -> Value {
-    json!({ "anyOf": [
-        described("Bytes.", json!({ "type": "integer", "minimum": 1, "maximum": 1_u64 << 30 })),
-        described(
-            "A number with a unit: `64KiB`, `1MiB`.",
-            json!({ "type": "string", "pattern": "^\\s*[0-9]+\\s*(B|kB|KB|MB|GB|KiB|MiB|GiB)$" }),
-        )
-    ] })
 }
 
 fn one_or_many(item: &Value) -> Value {
