@@ -1,5 +1,6 @@
 //! A whole file: which of its shapes it has, and the hooks of each event in it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::diagnostic::Diagnostic;
@@ -7,9 +8,8 @@ use super::hook::Place;
 use super::keys::{Defaults, EntryKeys, FileKeys, PicoclawKeys};
 use super::kinds::At;
 use super::layer::Layer;
-use super::model::{Config, OnError};
+use super::model::{Config, Hook, OnError};
 use super::node::{Node, Value};
-use super::picoclaw::Link;
 use super::reader::{Fields, MAX_SUGGESTIONS, Reader, spelling};
 use crate::dialect::Dialect;
 use crate::event::Event;
@@ -40,8 +40,8 @@ pub(super) struct Document<'a> {
     pub(super) has_agents: bool,
     /// The processes that are left out because something is wrong with them.
     pub(super) broken_processes: Vec<String>,
-    /// What processes say they intercept and observe.
-    pub(super) chain: Vec<Link>,
+    /// The hooks that processes ask for, by priority and name.
+    pub(super) chain: BTreeMap<(i64, String), Vec<Hook>>,
 }
 
 impl<'a> Document<'a> {
@@ -52,7 +52,7 @@ impl<'a> Document<'a> {
             agent,
             has_agents: false,
             broken_processes: Vec::new(),
-            chain: Vec::new(),
+            chain: BTreeMap::new(),
         }
     }
 
@@ -73,7 +73,8 @@ impl<'a> Document<'a> {
         } else {
             self.own(fields);
         }
-        self.close_chain();
+        let chain = std::mem::take(&mut self.chain);
+        self.config.hooks.extend(chain.into_values().flatten());
     }
 
     /// Reads a file of this program's own: a hooks block, and what goes beside it.

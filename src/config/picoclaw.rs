@@ -57,25 +57,17 @@ pub(crate) const KINDS: [(&str, &str, Event); 12] = [
     ("agent.error", "error", Event::OnError),
 ];
 
-/// The runtime events that nothing here corresponds to, under both of their names.
-const OTHER_KINDS: [&str; 14] = [
-    "agent.llm.delta",
-    "llm_delta",
-    "agent.llm.retry",
-    "llm_retry",
-    "agent.tool.exec_skipped",
-    "tool_exec_skipped",
-    "agent.interrupt.received",
-    "interrupt_received",
-    "agent.subturn.spawn",
-    "subturn_spawn",
-    "agent.subturn.result_delivered",
-    "subturn_result_delivered",
-    "agent.subturn.orphan",
-    "subturn_orphan",
-];
+/// The runtime events that nothing here corresponds to: `agent.` and these, or these with `_`.
+const OTHER_KINDS: &str = "llm.delta llm.retry tool.exec_skipped interrupt.received \
+                           subturn.spawn subturn.result_delivered subturn.orphan";
 /// The families of runtime events that nothing here corresponds to.
 const OTHER_FAMILIES: [&str; 4] = ["channel.", "bus.", "gateway.", "mcp."];
+
+fn is_other(kind: &str) -> bool {
+    let mut others = OTHER_KINDS.split(' ');
+    OTHER_FAMILIES.iter().any(|family| kind.starts_with(family))
+        || others.any(|it| kind.strip_prefix("agent.") == Some(it) || it.replace('.', "_") == kind)
+}
 
 /// What a process says about the hooks it wants to be.
 pub(super) struct Shorthand {
@@ -95,13 +87,6 @@ pub(crate) struct Stages(pub(crate) BTreeSet<Event>);
 pub(crate) struct Observed(pub(crate) BTreeSet<Event>);
 /// A timeout.
 pub(crate) struct Milliseconds(Duration);
-
-/// The hooks of one process, and its place among them all.
-pub(super) struct Link {
-    priority: i64,
-    name: String,
-    hooks: Vec<Hook>,
-}
 
 /// Returns whether `name` is a key of PicoClaw's `hooks` block.
 pub(super) fn is_key(name: &str) -> bool {
@@ -166,21 +151,10 @@ impl Document<'_> {
                 self.reader.report(key, Diagnostic::warning(message).hint(hint));
             }
             let hooks = shorthand.hooks(&process, defaults, timeouts);
-            self.chain.push(Link {
-                priority: shorthand.priority,
-                name: process.name.clone(),
-                hooks,
-            });
+            // The hooks of all processes follow the others of the file, lower priority first.
+            self.chain.entry((shorthand.priority, name.to_owned())).or_default().extend(hooks);
             self.config.processes.insert(name.to_owned(), process);
         }
-    }
-
-    /// Puts the hooks of all processes behind the others of the file, lower priority first.
-    pub(super) fn close_chain(&mut self) {
-        let mut chain = std::mem::take(&mut self.chain);
-        chain
-            .sort_by(|left, right| (left.priority, &left.name).cmp(&(right.priority, &right.name)));
-        self.config.hooks.extend(chain.into_iter().flat_map(|link| link.hooks));
     }
 }
 
@@ -299,9 +273,7 @@ impl Kind<'_> for Observed {
                 KINDS.iter().find(|(kind, legacy, _)| *kind == item || *legacy == item)
             {
                 events.insert(*event);
-            } else if OTHER_KINDS.contains(&&*item)
-                || OTHER_FAMILIES.iter().any(|family| item.starts_with(family))
-            {
+            } else if is_other(&item) {
                 let message = format!("nothing here corresponds to `{item}`: it is never told");
                 reader.report(node, Diagnostic::warning(message));
             } else {

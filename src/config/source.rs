@@ -1,5 +1,6 @@
 //! Where a thing was written: a file, and a place in it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -137,35 +138,8 @@ impl Location {
     }
 }
 
-/// Where the keys of one hook stand.
-#[derive(Clone, Default)]
-pub struct KeyLocations(Box<[(&'static str, Location)]>);
-
-impl KeyLocations {
-    /// Returns where `key` stands, when it is written.
-    #[must_use]
-    pub fn get(&self, key: &str) -> Option<&Location> {
-        self.0.iter().find(|(known, _)| *known == key).map(|(_, location)| location)
-    }
-
-    /// Returns whether `key` is written.
-    #[must_use]
-    pub fn contains_key(&self, key: &str) -> bool {
-        self.get(key).is_some()
-    }
-}
-
-impl fmt::Debug for KeyLocations {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_map().entries(self.0.iter().map(|(key, location)| (key, location))).finish()
-    }
-}
-
-impl FromIterator<(&'static str, Location)> for KeyLocations {
-    fn from_iter<I: IntoIterator<Item = (&'static str, Location)>>(keys: I) -> Self {
-        Self(keys.into_iter().collect())
-    }
-}
+/// Where the keys of one hook are.
+pub type KeyLocations = BTreeMap<&'static str, Location>;
 
 impl Default for Location {
     /// Returns the place of a hook that no file holds: one made by a program.

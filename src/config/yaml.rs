@@ -124,25 +124,23 @@ impl<'t> Tree<'t> {
         depth: usize,
     ) -> Result<Node<'t>, SyntaxError> {
         let place = place(span);
-        self.count(1, &place)?;
-        let (value, anchor) = match event {
+        self.count(1, 0, &place)?;
+        if let Some(tag) = event.tag() {
+            return Err(self.unknown_tag(tag, &place));
+        }
+        let anchor = event.anchor_id();
+        if event.scalar().is_none() && !event.is_alias() {
+            if depth >= MAX_DEPTH {
+                return Err(too_deep(&place));
+            }
+            self.anchors.extend(anchor.map(|anchor| (anchor, None)));
+        }
+        let value = match event {
             Event::Alias(anchor) => return self.alias(anchor, &place, depth),
-            Event::Scalar(content, style, anchor, tag) => {
-                self.refuse(tag.as_deref(), &place)?;
-                let value = match style {
-                    ScalarStyle::Plain => scalar::plain(content),
-                    _ => Value::Text(content),
-                };
-                (value, anchor)
-            }
-            Event::SequenceStart(style, anchor, tag) => {
-                self.open(anchor, tag.as_deref(), &place, depth)?;
-                (self.list(style, depth)?, anchor)
-            }
-            Event::MappingStart(style, anchor, tag) => {
-                self.open(anchor, tag.as_deref(), &place, depth)?;
-                (self.map(style, depth)?, anchor)
-            }
+            Event::Scalar(content, ScalarStyle::Plain, ..) => scalar::plain(content),
+            Event::Scalar(content, ..) => Value::Text(content),
+            Event::SequenceStart(style, ..) => self.list(style, depth)?,
+            Event::MappingStart(style, ..) => self.map(style, depth)?,
             event => return Err(SyntaxError::new(format!("unexpected {event:?}"), place)),
         };
         let end = match value {
@@ -150,28 +148,10 @@ impl<'t> Tree<'t> {
             _ => place.end,
         };
         let node = Node { value, span: place.start..end };
-        if anchor != 0 {
+        if let Some(anchor) = anchor {
             self.anchors.insert(anchor, Some(node.clone()));
         }
         Ok(node)
-    }
-
-    /// Begins a list or a mapping.
-    fn open(
-        &mut self,
-        anchor: usize,
-        tag: Option<&Tag>,
-        place: &Range<usize>,
-        depth: usize,
-    ) -> Result<(), SyntaxError> {
-        self.refuse(tag, place)?;
-        if depth >= MAX_DEPTH {
-            return Err(too_deep(place));
-        }
-        if anchor != 0 {
-            self.anchors.insert(anchor, None);
-        }
-        Ok(())
     }
 
     fn list(&mut self, style: StructureStyle, depth: usize) -> Result<Value<'t>, SyntaxError> {
@@ -236,37 +216,42 @@ impl<'t> Tree<'t> {
         if depth + size.levels > MAX_DEPTH {
             return Err(too_deep(place));
         }
-        self.repeated += size.text;
-        if self.nodes + size.nodes > MAX_NODES || self.repeated > MAX_REPEATED {
-            let message = format!(
-                "the aliases expand to more than {MAX_NODES} values or {MAX_REPEATED} bytes"
-            );
-            return Err(SyntaxError::new(message, place.clone()).hint("write the values out"));
-        }
-        self.nodes += size.nodes;
+        self.count(size.nodes, size.text, place)?;
         Ok(node)
     }
 
-    fn count(&mut self, nodes: usize, place: &Range<usize>) -> Result<(), SyntaxError> {
+    /// Counts values, and the text of those that an alias repeats.
+    fn count(
+        &mut self,
+        nodes: usize,
+        repeated: usize,
+        place: &Range<usize>,
+    ) -> Result<(), SyntaxError> {
         self.nodes += nodes;
-        if self.nodes > MAX_NODES {
+        self.repeated += repeated;
+        if self.nodes <= MAX_NODES && self.repeated <= MAX_REPEATED {
+            return Ok(());
+        }
+        if nodes == 1 && repeated == 0 {
             return Err(SyntaxError::new(format!("more than {MAX_NODES} values"), place.clone()));
         }
-        Ok(())
+        let message =
+            format!("the aliases expand to more than {MAX_NODES} values or {MAX_REPEATED} bytes");
+        Err(SyntaxError::new(message, place.clone()).hint("write the values out"))
     }
 
     /// Refuses a tag: readers of YAML disagree on what each of them means.
-    fn refuse(&self, tag: Option<&Tag>, place: &Range<usize>) -> Result<(), SyntaxError> {
-        let Some(tag) = tag else { return Ok(()) };
+    fn unknown_tag(&self, tag: &Tag, place: &Range<usize>) -> SyntaxError {
         let written = tag.original();
         let before = self.text.get(..place.start).and_then(|text| text.rfind(&written));
         let range = before.map_or(place.clone(), |start| start..start + written.len());
         let error = SyntaxError::new(format!("unknown tag `{written}`"), range);
-        Err(error.hint("put quotes around a text that begins with `!`"))
+        error.hint("put quotes around a text that begins with `!`")
     }
 }
 
 /// What a value adds to the tree when an alias repeats it.
+#[derive(Default)]
 struct Size {
     nodes: usize,
     text: usize,
@@ -275,19 +260,22 @@ struct Size {
 
 impl Size {
     fn of(node: &Node<'_>) -> Self {
-        let parts: Vec<&Node<'_>> = match &node.value {
-            Value::Text(text) => return Self { nodes: 1, text: text.len(), levels: 0 },
-            Value::List(items) => items.iter().collect(),
-            Value::Map(entries) => entries.iter().flat_map(|(key, value)| [key, value]).collect(),
-            _ => return Self { nodes: 1, text: 0, levels: 0 },
-        };
-        let mut size = Self { nodes: 1, text: 0, levels: 0 };
-        for part in parts.into_iter().map(Self::of) {
+        let mut size = Self { nodes: 1, ..Self::default() };
+        let mut add = |part: &Node<'_>| {
+            let part = Self::of(part);
             size.nodes += part.nodes;
             size.text += part.text;
-            size.levels = size.levels.max(part.levels);
+            size.levels = size.levels.max(part.levels + 1);
+        };
+        match &node.value {
+            Value::Text(text) => size.text = text.len(),
+            Value::List(items) => items.iter().for_each(add),
+            Value::Map(entries) => entries.iter().for_each(|(key, value)| {
+                add(key);
+                add(value);
+            }),
+            _ => {}
         }
-        size.levels += 1;
         size
     }
 }

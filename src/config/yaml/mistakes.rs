@@ -4,9 +4,9 @@
 
 use std::ops::Range;
 
-use granit_parser::{ErrorKind, ScanError};
+use granit_parser::{ErrorKind as E, ScanError};
 
-use super::{MAX_DEPTH, SyntaxError, open};
+use super::{SyntaxError, open};
 
 /// What looks like a space and is not one for YAML.
 const ODD_SPACES: [char; 6] =
@@ -16,14 +16,20 @@ const ODD_SPACES: [char; 6] =
 pub(super) fn explain(error: &ScanError, text: &str) -> SyntaxError {
     let at = error.marker().byte_offset().unwrap_or(0).min(text.len());
     let at = (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let mistake = Mistake { text, at };
-    mistake
-        .tab(error.kind())
-        .or_else(|| mistake.missing_space(error.kind()))
-        .or_else(|| mistake.quote(error.kind()))
-        .or_else(|| mistake.bracket(error.kind()))
-        .or_else(|| mistake.indentation(error.kind()))
-        .unwrap_or_else(|| mistake.other(error.kind()))
+    let (mistake, kind) = (Mistake { text, at }, error.kind());
+    let found = mistake.tab(kind).or_else(|| mistake.missing_space(kind));
+    let found = found.or_else(|| mistake.quote(kind)).or_else(|| mistake.bracket(kind));
+    let found = found.or_else(|| mistake.indentation(kind)).or_else(|| mistake.other(kind));
+    found.unwrap_or_else(|| SyntaxError::new(kind.to_string(), mistake.here()))
+}
+
+/// Returns a mistake, and what to do about it.
+fn found(
+    message: impl Into<String>,
+    place: Range<usize>,
+    hint: impl Into<String>,
+) -> Option<SyntaxError> {
+    Some(SyntaxError::new(message, place).hint(hint))
 }
 
 /// Returns a description of the first character that looks like a space and is not one.
@@ -40,30 +46,26 @@ struct Mistake<'t> {
 }
 
 impl<'t> Mistake<'t> {
-    fn tab(&self, kind: &ErrorKind) -> Option<SyntaxError> {
-        use ErrorKind as E;
-        if !matches!(
+    fn tab(&self, kind: &E) -> Option<SyntaxError> {
+        let is_tab = matches!(
             kind,
             E::TabNotAllowed
                 | E::TabInBlockIndentation
                 | E::TabAtBlockScalarStart
                 | E::TabInIndentation
                 | E::TabInPlainScalar
-        ) {
-            return None;
-        }
-        let (start, indentation) = self
-            .lines_from(self.line_start(self.at))
-            .map(|(start, line)| (start, &line[..line.len() - line.trim_start().len()]))
-            .find(|(_, indentation)| indentation.contains('\t'))?;
-        let tab = start + indentation.find('\t')?;
-        let error = SyntaxError::new("a tab in the indentation", tab..tab + 1);
-        Some(error.hint("indent with spaces only: YAML does not allow tabs there"))
+        );
+        let mut lines = self.lines_from(self.line_start(self.at)).filter(|_| is_tab);
+        let tab = lines.find_map(|(start, line)| {
+            let indentation = &line[..line.len() - line.trim_start().len()];
+            Some(start + indentation.find('\t')?)
+        })?;
+        let hint = "indent with spaces only: YAML does not allow tabs there";
+        found("a tab in the indentation", tab..tab + 1, hint)
     }
 
     /// Finds a `-` or a `:` without the space behind it, on the line or on the one before.
-    fn missing_space(&self, kind: &ErrorKind) -> Option<SyntaxError> {
-        use ErrorKind as E;
+    fn missing_space(&self, kind: &E) -> Option<SyntaxError> {
         if !matches!(
             kind,
             E::MappingValueNotAllowed
@@ -82,44 +84,42 @@ impl<'t> Mistake<'t> {
         })
     }
 
-    fn quote(&self, kind: &ErrorKind) -> Option<SyntaxError> {
-        use ErrorKind as E;
-        match kind {
+    fn quote(&self, kind: &E) -> Option<SyntaxError> {
+        let (message, place, hint) = match kind {
             E::UnclosedQuotedScalar
             | E::InvalidQuotedScalarIndent
             | E::DocumentIndicatorInQuotedScalar => {
                 let opened = match kind {
                     E::UnclosedQuotedScalar => self.at,
-                    _ => open::at(self.text, self.at).last().map_or(self.at, |open| open.at),
+                    _ => open::at(self.text, self.at).last().copied().unwrap_or(self.at),
                 };
-                let error = SyntaxError::new("this quote is never closed", opened..opened + 1);
-                Some(error.hint("close it, or put the whole text in the other kind of quotes"))
+                let hint = "close it, or put the whole text in the other kind of quotes";
+                ("this quote is never closed", opened..opened + 1, hint)
             }
-            E::InvalidTrailingSingleQuotedScalar | E::InvalidTrailingDoubleQuotedScalar => {
-                let error = SyntaxError::new("text after the closing quote", self.here());
-                let hint = match kind {
-                    E::InvalidTrailingSingleQuotedScalar => "in single quotes write `''` for a `'`",
-                    _ => "in double quotes write `\\\"` for a `\"`, or use single quotes",
-                };
-                Some(error.hint(hint))
+            E::InvalidTrailingSingleQuotedScalar => {
+                let hint = "in single quotes write `''` for a `'`";
+                ("text after the closing quote", self.here(), hint)
+            }
+            E::InvalidTrailingDoubleQuotedScalar => {
+                let hint = "in double quotes write `\\\"` for a `\"`, or use single quotes";
+                ("text after the closing quote", self.here(), hint)
             }
             E::UnknownQuotedScalarEscape => {
-                let error = SyntaxError::new("unknown escape", self.here());
                 let hint = "in double quotes `\\` begins an escape; \
                             use single quotes for a regular expression";
-                Some(error.hint(hint))
+                ("unknown escape", self.here(), hint)
             }
-            _ => None,
-        }
+            _ => return None,
+        };
+        found(message, place, hint)
     }
 
-    fn bracket(&self, kind: &ErrorKind) -> Option<SyntaxError> {
-        use ErrorKind as E;
+    fn bracket(&self, kind: &E) -> Option<SyntaxError> {
+        let closer = |opener| if opener == '[' { ']' } else { '}' };
         match kind {
             E::UnclosedFlowCollection { open } => {
-                let error = SyntaxError::new(format!("this `{open}` is never closed"), self.here());
-                let closer = if *open == '[' { ']' } else { '}' };
-                return Some(error.hint(format!("add the `{closer}`")));
+                let hint = format!("add the `{}`", closer(*open));
+                return found(format!("this `{open}` is never closed"), self.here(), hint);
             }
             E::MismatchedFlowCollectionEnd { open, close } => {
                 let message = format!("this `{open}` is closed by a `{close}`");
@@ -131,97 +131,91 @@ impl<'t> Mistake<'t> {
             | E::MissingAnchorOrAliasName => return None,
             _ => {}
         }
-        let opened = open::at(self.text, self.at).last().map(|open| open.at)?;
+        let opened = open::at(self.text, self.at).last().copied()?;
         let bracket = self.text[opened..].chars().next().filter(|it| matches!(it, '[' | '{'))?;
+        let closer = closer(bracket);
         let on_another_line = self.line_start(opened) != self.line_start(self.at);
         let first_of_its_line = self.line(opened).trim_start().starts_with(bracket);
         let deeper = self.indentation_of(self.at) > self.indentation_of(opened);
-        let closer = if bracket == '[' { ']' } else { '}' };
         if on_another_line && !first_of_its_line && !deeper {
-            let message =
-                format!("this `{bracket}` is still open on line {}", self.line_number(self.at));
-            let error = SyntaxError::new(message, opened..opened + 1);
-            return Some(error.hint(format!("add the `{closer}` before that line")));
+            let line = self.line_number(self.at);
+            let message = format!("this `{bracket}` is still open on line {line}");
+            let hint = format!("add the `{closer}` before that line");
+            return found(message, opened..opened + 1, hint);
         }
         let message = match kind {
             E::BlockEntryInFlowCollection => format!("a `-` between `{bracket}` and `{closer}`"),
             _ => format!("expected `,` or `{closer}` before this"),
         };
         let hint = format!("the `{bracket}` is on line {}", self.line_number(opened));
-        Some(SyntaxError::new(message, self.here()).hint(hint))
+        found(message, self.here(), hint)
     }
 
     /// Finds a line that does not belong to any of those above it.
-    fn indentation(&self, kind: &ErrorKind) -> Option<SyntaxError> {
-        use ErrorKind as E;
+    fn indentation(&self, kind: &E) -> Option<SyntaxError> {
         let start = self.line_start(self.at);
         let indentation = self.indentation_of(start);
         let place = start + indentation..start + self.line(start).trim_end().len();
         let fits = || self.text[..start].lines().any(|line| columns(line).contains(&indentation));
         let hint = "align it with the lines that it belongs to";
-        let (message, hint) = match kind {
+        match kind {
             E::ExpectedBlockMappingKey
             | E::ExpectedBlockSequenceEntry
             | E::InvalidIndentation
             | E::InvalidBlockScalarIndent
                 if !fits() =>
             {
-                ("the indentation of this line fits no line above it", hint)
+                found("the indentation of this line fits no line above it", place, hint)
             }
-            E::ExpectedBlockMappingKey => ("expected a key, such as `name: value`", hint),
-            E::ExpectedBlockSequenceEntry => ("expected a list item, such as `- value`", hint),
+            E::ExpectedBlockMappingKey => {
+                found("expected a key, such as `name: value`", place, hint)
+            }
+            E::ExpectedBlockSequenceEntry => {
+                found("expected a list item, such as `- value`", place, hint)
+            }
             E::MappingValueNotAllowed if self.text[start..self.at].contains(": ") => {
-                let error = SyntaxError::new("a `: ` in a text without quotes", self.here());
-                return Some(error.hint("put quotes around the text"));
+                let hint = "put quotes around the text";
+                found("a `: ` in a text without quotes", self.here(), hint)
             }
-            E::MappingValueNotAllowed => (
-                "this line continues the text of the line above it",
-                "align it with the keys that it belongs to; a key ends with a `:`",
-            ),
-            _ => return None,
-        };
-        Some(SyntaxError::new(message, place).hint(hint))
+            E::MappingValueNotAllowed => {
+                let hint = "align it with the keys that it belongs to; a key ends with a `:`";
+                found("this line continues the text of the line above it", place, hint)
+            }
+            _ => None,
+        }
     }
 
-    fn other(&self, kind: &ErrorKind) -> SyntaxError {
-        use ErrorKind as E;
+    fn other(&self, kind: &E) -> Option<SyntaxError> {
         let (message, hint) = match kind {
             E::UnknownAnchor => (
-                "unknown alias".to_owned(),
+                "unknown alias",
                 "a leading `*` refers to an `&anchor` in YAML; put quotes around a plain text",
             ),
             E::MissingAnchorOrAliasName => (
-                "`*` and `&` begin an alias and an anchor".to_owned(),
+                "`*` and `&` begin an alias and an anchor",
                 "put quotes around a plain text: `\"*\"`",
             ),
-            E::UnexpectedCharacter { character } if character.is_control() => (
-                format!("the control character U+{:04X}", u32::from(*character)),
-                "remove it; in double quotes it can be written as an escape",
-            ),
-            E::UnexpectedCharacter { character } => (
-                format!("a text can't begin with `{character}` here"),
-                "put quotes around the text",
-            ),
-            E::BlockSequenceEntryNotAllowed => (
-                "a list can't begin on the line of its key".to_owned(),
-                "move the `-` to the next line",
-            ),
-            E::SimpleKeyExpected => {
-                ("expected a `:` after this key".to_owned(), "write `key: value`")
+            E::UnexpectedCharacter { character } if character.is_control() => {
+                let message = format!("the control character U+{:04X}", u32::from(*character));
+                let hint = "remove it; in double quotes it can be written as an escape";
+                return found(message, self.here(), hint);
             }
+            E::UnexpectedCharacter { character } => {
+                let message = format!("a text can't begin with `{character}` here");
+                return found(message, self.here(), "put quotes around the text");
+            }
+            E::BlockSequenceEntryNotAllowed => {
+                ("a list can't begin on the line of its key", "move the `-` to the next line")
+            }
+            E::SimpleKeyExpected => ("expected a `:` after this key", "write `key: value`"),
             E::InvalidBlockScalarHeader => (
-                "text behind a `|` or `>`".to_owned(),
+                "text behind a `|` or `>`",
                 "begin the text on the next line, or put quotes around it",
             ),
-            E::RecursionLimitExceeded => {
-                return SyntaxError::new(
-                    format!("nested deeper than {MAX_DEPTH} levels"),
-                    self.here(),
-                );
-            }
-            kind => return SyntaxError::new(kind.to_string(), self.here()),
+            E::RecursionLimitExceeded => return Some(super::too_deep(&self.here())),
+            _ => return None,
         };
-        SyntaxError::new(message, self.here()).hint(hint)
+        found(message, self.here(), hint)
     }
 
     /// Returns the word where the parser stopped.
@@ -277,25 +271,22 @@ fn columns(line: &str) -> Vec<usize> {
 fn missing_space(start: usize, line: &str) -> Option<SyntaxError> {
     let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let item = line.trim_start_matches([' ', '-']);
-    let odd_before = item.starts_with(ODD_SPACES);
+    let before = &line[..line.len() - item.len()];
     if let Some((at, odd)) = odd_space(line)
-        && (odd_before || line[..at].ends_with(':'))
+        && (item.starts_with(ODD_SPACES) || line[..at].ends_with(':'))
     {
         let length = line[at..].chars().next().map_or(0, char::len_utf8);
-        let error = SyntaxError::new(odd, start + at..start + at + length);
-        return Some(error.hint("replace it with a normal space"));
+        return found(odd, start + at..start + at + length, "replace it with a normal space");
     }
     let word = item.find(|letter| !is_word(letter)).map_or(item, |end| &item[..end]);
-    let key = start + line.len() - item.len();
+    let key = start + before.len();
     let rest = item[word.len()..].strip_prefix(':').filter(|_| !word.is_empty())?;
-    if line[..line.len() - item.len()].ends_with('-') {
-        let error = SyntaxError::new("a `-` without a space behind it", key - 1..key + word.len());
-        return Some(error.hint(format!("write `- {word}:`")));
+    if before.ends_with('-') {
+        let place = key - 1..key + word.len();
+        return found("a `-` without a space behind it", place, format!("write `- {word}:`"));
     }
-    let value = rest.starts_with(|first: char| !first.is_whitespace() && first != '/');
-    value.then(|| {
-        let colon = key + word.len();
-        let error = SyntaxError::new("a `:` without a space behind it", colon..colon + 1);
-        error.hint(format!("write `{word}: ` and then the value"))
-    })
+    let colon = key + word.len();
+    let is_value = rest.starts_with(|first: char| !first.is_whitespace() && first != '/');
+    let hint = format!("write `{word}: ` and then the value");
+    found("a `:` without a space behind it", colon..colon + 1, hint).filter(|_| is_value)
 }

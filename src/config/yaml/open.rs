@@ -1,12 +1,7 @@
 //! Which quote and brackets are open at a place of a text that is not valid YAML.
 
-/// A quote or a bracket.
-pub(super) struct Open {
-    pub(super) at: usize,
-}
-
 /// Returns the brackets, and at last the quote, that are open before `end`, in the order of the text.
-pub(super) fn at(text: &str, end: usize) -> Vec<Open> {
+pub(super) fn at(text: &str, end: usize) -> Vec<usize> {
     let mut scan = Scan { bytes: &text.as_bytes()[..end], at: 0, open: Vec::new() };
     // Whether a value may begin: quotes and brackets inside of a plain text are part of it.
     let mut begins = true;
@@ -24,7 +19,7 @@ pub(super) fn at(text: &str, end: usize) -> Vec<Open> {
             }
             b'|' | b'>' if begins && scan.open.is_empty() => scan.skip_block(),
             b'[' | b'{' if begins || !scan.open.is_empty() => {
-                scan.open.push(Open { at: scan.at });
+                scan.open.push(scan.at);
                 begins = true;
             }
             b']' | b'}' if !scan.open.is_empty() => {
@@ -46,7 +41,7 @@ pub(super) fn at(text: &str, end: usize) -> Vec<Open> {
 struct Scan<'t> {
     bytes: &'t [u8],
     at: usize,
-    open: Vec<Open>,
+    open: Vec<usize>,
 }
 
 impl Scan<'_> {
@@ -68,7 +63,7 @@ impl Scan<'_> {
             self.at += 1;
             match self.bytes.get(self.at) {
                 None => {
-                    self.open.push(Open { at: start });
+                    self.open.push(start);
                     return false;
                 }
                 Some(b'\\') if quote == b'"' => self.at += 1,
@@ -123,8 +118,7 @@ mod tests {
             ("a: 'b\n[", &[3]),
             ("[a, 'b", &[0, 4]),
         ] {
-            let found: Vec<usize> = at(text, text.len()).iter().map(|open| open.at).collect();
-            assert_eq!(found, open, "{text:?}");
+            assert_eq!(at(text, text.len()), open, "{text:?}");
         }
     }
 }
