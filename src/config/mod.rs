@@ -35,12 +35,12 @@ pub mod reading {
     pub use super::section::{Key, Kind, object};
 }
 
-pub(crate) use model::Identity;
 pub(crate) use assembly::{Assembly, syntax_error, whole_file};
 pub use audit::{AuditInput, AuditSettings};
 pub use condition::{Condition, Leaf, Trace};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use layer::Layer;
+pub(crate) use model::Identity;
 pub use model::{
     Command, Config, EventMethod, FailedFile, Hook, InheritEnv, Limits, OnError, Phase, Process,
     SideEffects, Untrusted,

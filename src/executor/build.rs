@@ -12,7 +12,8 @@ use super::parallel::DEFAULT_MAX_PARALLEL;
 use super::select::{Bound, Plan};
 use crate::audit::Auditor;
 use crate::config::{
-    Command, Config, Diagnostic, Diagnostics, FailedFile, Hook, Identity, Layer, Location, Untrusted,
+    Command, Config, Diagnostic, Diagnostics, FailedFile, Hook, Identity, Layer, Location,
+    Untrusted,
 };
 use crate::event::Event;
 use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};

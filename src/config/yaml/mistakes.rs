@@ -24,6 +24,7 @@ pub(super) fn explain(error: &ScanError, text: &str) -> SyntaxError {
 }
 
 /// Returns a mistake, and what to do about it.
+#[expect(clippy::unnecessary_wraps, reason = "every caller may find nothing")]
 fn found(
     message: impl Into<String>,
     place: Range<usize>,
