@@ -3,6 +3,14 @@
 //!
 //! A new subcommand is a file with an `Args` and its `execute`, and a row of `commands!`.
 
+#![allow(
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    clippy::must_use_candidate,
+    clippy::return_self_not_must_use,
+    reason = "the modules are for the command and its tests"
+)]
+
 mod agents;
 mod builtins;
 mod check;

@@ -150,7 +150,7 @@ impl Summary {
                     *self.unknown_hooks.entry(hook).or_default() += 1;
                 }
             }
-            _ => self.same += 1,
+            Replayed::Same => self.same += 1,
         }
         self.replayed += 1;
         self.redacted += redacted;
@@ -173,7 +173,7 @@ fn text(summary: &Summary) -> String {
                 let style = if *before == "deny" { BAD } else { GOOD };
                 (style, format!("{before} -> {after}"))
             }
-            _ => (DOUBTFUL, "rewritten otherwise".to_owned()),
+            Change::Rewrite => (DOUBTFUL, "rewritten otherwise".to_owned()),
         };
         let _ = writeln!(text, "\n{style}{title}{style:#}: {}", examples.len());
         for example in examples.iter().take(EXAMPLES) {

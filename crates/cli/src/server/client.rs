@@ -34,7 +34,6 @@ pub struct Client {
 
 /// Why there is no verdict from a server. None of these is an answer to the event.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum ClientError {
     /// Nobody listens there.
     #[error("no server is listening at {}: {cause}", path.display())]

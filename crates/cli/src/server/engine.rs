@@ -15,7 +15,6 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A configuration ready to run.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct Loaded {
     /// The executor.
     pub executor: Executor,
@@ -28,13 +27,11 @@ pub struct Loaded {
 
 impl Loaded {
     /// Returns a configuration that never changes.
-    #[must_use]
     pub fn new(executor: Executor) -> Self {
         Self { executor, files: Vec::new(), watched: Vec::new() }
     }
 
     /// Sets the files it was read from and the places to look at for changes.
-    #[must_use]
     pub fn with_files(mut self, files: Vec<PathBuf>, watched: Vec<PathBuf>) -> Self {
         (self.files, self.watched) = (files, watched);
         self

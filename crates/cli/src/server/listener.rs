@@ -19,7 +19,6 @@ use hookexec::wire::{JsonObject, Verdict};
 
 /// What a server takes on at once. What is more is answered with an error, at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Limits {
     /// Connections.
     pub connections: usize,

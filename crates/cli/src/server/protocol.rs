@@ -9,7 +9,6 @@ use hookexec::wire::{Input, JsonObject, Verdict, parse_strict};
 
 /// Why a request was not answered with a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ErrorCode {
     /// -32700: the line is no JSON.
     Parse,
@@ -33,7 +32,6 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Returns the code as it is sent.
-    #[must_use]
     pub const fn number(self) -> i64 {
         match self {
             Self::Parse => -32700,

@@ -28,7 +28,6 @@ pub struct Socket {
 
 /// Why there is no socket.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum SocketError {
     /// Others could get at it.
     #[error("the directory {} is open to other users, so a socket in it would be, too", .0.display())]
@@ -96,7 +95,6 @@ impl Socket {
     }
 
     /// Returns where it is.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -32,7 +32,6 @@ pub struct Bench {
 
 /// How a case went.
 #[derive(Debug, Clone, Serialize)]
-#[non_exhaustive]
 pub struct CaseReport {
     /// The case's name.
     pub name: String,
@@ -68,7 +67,6 @@ impl Bench {
     }
 
     /// Returns what is wrong with a case: hooks that are named and not configured.
-    #[must_use]
     pub fn problems(&self, case: &Case) -> Diagnostics {
         let known: Vec<String> = self.config.hooks.iter().map(Hook::label).collect();
         let stubs = case.stubs.iter().map(|(name, location, _)| (name, location));
@@ -126,7 +124,6 @@ impl Bench {
     }
 
     /// Returns what the cases reached so far.
-    #[must_use]
     pub fn coverage(&self) -> CoverageReport {
         self.coverage.report()
     }

@@ -11,7 +11,6 @@ use hookexec_agents::NativeCall;
 
 /// The cases of one file.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub struct CaseFile {
     /// The file.
     pub path: PathBuf,
@@ -23,7 +22,6 @@ pub struct CaseFile {
 
 /// One event, and what the hooks should make of it.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub struct Case {
     /// Its name, which no other case of the file has.
     pub name: String,
@@ -43,7 +41,6 @@ pub struct Case {
 
 /// What stands in for a hook.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub enum Stub {
     /// It answers.
     Answer(Box<Output>),
@@ -53,7 +50,6 @@ pub enum Stub {
 
 /// What should come out; what is `None` is not looked at.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct Expectation {
     /// The decision; nothing is no opinion.
     pub decision: Option<Expected<Decision>>,
@@ -79,7 +75,6 @@ pub struct Expectation {
 
 /// What a value should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "there is nothing between a value and none")]
 pub enum Expected<T> {
     /// There is none.
     Nothing,
@@ -99,7 +94,6 @@ impl<T> Expected<T> {
 
 /// What a text should be.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub enum TextExpectation {
     /// There is none.
     Absent,

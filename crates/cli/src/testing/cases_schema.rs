@@ -7,7 +7,6 @@ use hookexec::config::reading::Kind as _;
 use hookexec::schema;
 
 /// Returns the schema (draft 7) of a file of cases.
-#[must_use]
 pub fn cases_schema() -> Value {
     let mut definitions = Map::new();
     let mut define = |name: &str, mut schema: Value| {

@@ -12,7 +12,6 @@ use hookexec::wire::{Decision, HookStatus, Verdict};
 
 /// One thing that is not as expected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct Difference {
     /// What: a key of `expect`.
     pub what: &'static str,

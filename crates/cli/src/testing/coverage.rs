@@ -41,7 +41,6 @@ struct Entry {
 
 /// What the cases reached, and what they did not.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct CoverageReport {
     /// How many things were reached.
     pub covered: usize,
@@ -56,7 +55,6 @@ pub struct CoverageReport {
 
 /// A thing that no case reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct Gap {
     /// What is missing.
     pub kind: GapKind,
@@ -74,7 +72,6 @@ pub struct Gap {
 /// What a case should do that none does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum GapKind {
     /// Run the hook.
     HookNeverRan,

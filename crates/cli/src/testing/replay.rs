@@ -34,7 +34,6 @@ const LOOKING: [&str; 13] = [
 
 /// How a replay goes.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct ReplayOptions {
     /// The hook types and builtins.
     pub registry: Registry,
@@ -58,12 +57,10 @@ pub struct Replay {
 /// What became of a record.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Replayed {
     /// The same comes out.
     Same,
     /// Something else comes out.
-    #[non_exhaustive]
     Changed {
         /// What.
         change: Change,
@@ -72,13 +69,11 @@ pub enum Replayed {
         message: Option<String>,
     },
     /// It can't be said without the answers of these hooks.
-    #[non_exhaustive]
     Unknown {
         /// Their names.
         hooks: Vec<String>,
     },
     /// The record can't be replayed: its input was not recorded, or cut.
-    #[non_exhaustive]
     NotReplayed {
         /// Why.
         why: &'static str,
@@ -88,7 +83,6 @@ pub enum Replayed {
 /// How a verdict changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Change {
     /// The decision: `deny`, `allow`, `ask` or `none`, before and after.
     Decision(&'static str, &'static str),
