@@ -116,19 +116,11 @@ impl Importer {
                 self.reader.error(&member.name, format!("unknown event `{name}`"), "");
                 continue;
             };
-            let target = match self.format.target(native) {
-                Ok(target) => target,
-                Err(reason) => {
-                    self.reader.error(&member.name, reason, "");
-                    continue;
-                }
-            };
+            let target = self.format.target(native);
+            let target = target.map_err(|reason| self.reader.error(&member.name, reason, ""));
+            let Ok(target) = target else { continue };
             for entry in self.reader.list(&member.value, &format!("`{name}`")) {
-                let group = if self.format.has_groups() {
-                    self.group(entry, &target)
-                } else {
-                    self.single(entry, &target)
-                };
+                let group = self.group(entry, &target);
                 self.add(target.event, group);
             }
         }
@@ -167,46 +159,33 @@ impl Importer {
         !problems.has_errors()
     }
 
-    fn empty_group(&self, node: &Node<'_>, target: &Target) -> Group {
-        Group {
+    /// Reads hooks that share a matcher, or a hook that has a matcher of its own.
+    fn group(&mut self, node: &Node<'_>, target: &Target) -> Option<Group> {
+        let members = self.reader.object(node, "an entry")?;
+        let find = |key: &str| members.iter().find(|member| member.name.as_str() == key);
+        let mut group = Group {
             line: self.reader.line(node),
             matcher: target.kinds.clone(),
             condition: target.condition.map(str::to_owned),
             hooks: Vec::new(),
+        };
+        if let Some(member) = find("matcher") {
+            self.matcher(&member.value, target, &mut group)?;
         }
-    }
-
-    /// Reads hooks that share a matcher.
-    fn group(&mut self, node: &Node<'_>, target: &Target) -> Option<Group> {
-        let members = self.reader.object(node, "an entry")?;
-        let mut group = self.empty_group(node, target);
-        let mut hooks = Vec::new();
-        for member in members {
-            match member.name.as_str() {
-                "matcher" => self.matcher(&member.value, target, &mut group)?,
-                "hooks" => hooks = self.reader.list(&member.value, "`hooks`"),
-                "sequential" | "description" => {}
-                _ => self.reader.left_out(member),
+        let mut hooks = vec![node];
+        // VS Code reads the groups of Claude Code, too.
+        if find("hooks").is_some() || self.format.has_groups() {
+            hooks = find("hooks")
+                .map(|list| self.reader.list(&list.value, "`hooks`"))
+                .unwrap_or_default();
+            let known = ["matcher", "hooks", "sequential", "description"];
+            for member in members.iter().filter(|member| !known.contains(&member.name.as_str())) {
+                self.reader.left_out(member);
             }
         }
         for hook in hooks {
             group.hooks.extend(self.hook(hook, target, group.matcher.as_deref()));
         }
-        Some(group)
-    }
-
-    /// Reads a hook that stands alone, with a matcher of its own.
-    fn single(&mut self, node: &Node<'_>, target: &Target) -> Option<Group> {
-        let members = self.reader.object(node, "a hook")?;
-        if members.iter().any(|member| member.name.as_str() == "hooks") {
-            // VS Code reads the groups of Claude Code, too.
-            return self.group(node, target);
-        }
-        let mut group = self.empty_group(node, target);
-        if let Some(member) = members.iter().find(|member| member.name.as_str() == "matcher") {
-            self.matcher(&member.value, target, &mut group)?;
-        }
-        group.hooks.extend(self.hook(node, target, group.matcher.as_deref()));
         Some(group)
     }
 
