@@ -65,6 +65,22 @@ fn no_room_imports_one_above_itself() {
     assert!(upwards.is_empty(), "these import a room above their own:\n{}", upwards.join("\n"));
 }
 
+#[test]
+fn the_page_on_the_architecture_names_every_room_and_files_that_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("docs/architecture.md")).unwrap();
+    let missing: Vec<_> =
+        LAYERS.iter().filter(|room| !page.contains(&format!("`{room}`"))).collect();
+    assert!(missing.is_empty(), "these rooms are not on the page: {missing:?}");
+    let path = regex::Regex::new("`((?:src|crates|tests|fuzz|docs)/[^`]+)`").unwrap();
+    let paths: Vec<&str> =
+        path.captures_iter(&page).map(|found| found.get(1).unwrap().as_str()).collect();
+    assert!(paths.len() > 30, "{paths:?}");
+    for named in paths.into_iter().filter(|path| !path.contains("NAME")) {
+        assert!(root.join(named).exists(), "docs/architecture.md names `{named}`, which is gone");
+    }
+}
+
 fn rust_files(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     let (directories, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
