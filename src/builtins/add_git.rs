@@ -70,7 +70,7 @@ fn diff(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String
 
 fn commits(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
     let count = arguments::at_most_one(args)?.unwrap_or("10");
-    let count = format!("--max-count={}", arguments::positive::<u32>("N", count)?);
+    let count = format!("--max-count={}", arguments::at_least(1_u32, "N", count)?);
     Ok(shown(surroundings, "Recent commits", 16 << 10, move |git| {
         if git.ask(&HAS_COMMIT).is_err() {
             return Ok(String::new());

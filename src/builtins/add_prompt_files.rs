@@ -37,14 +37,9 @@ const MOST_LISTED: usize = 50;
 const MOST_SEARCHED: usize = 5000;
 
 fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
-    let (options, names) = arguments::options(args)?;
-    let mut depth = 0;
-    for (option, value) in options {
-        match option {
-            "depth" => depth = arguments::positive::<u32>("--depth", value)?,
-            other => return Err(arguments::unknown(other, &["depth"])),
-        }
-    }
+    let (options, names) = arguments::options(args, &["depth"])?;
+    let depth = options.first().map(|(_, value)| arguments::at_least(1, "--depth", value));
+    let depth: u32 = depth.transpose()?.unwrap_or_default();
     if names.is_empty() {
         return Err("it needs at least one file name".to_owned());
     }

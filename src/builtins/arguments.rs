@@ -20,22 +20,24 @@ pub(super) fn at_most_one(args: &[String]) -> Result<Option<&str>, String> {
     }
 }
 
-/// Reads a number of at least 1.
-pub(super) fn positive<N>(name: &str, text: &str) -> Result<N, String>
+/// Reads a number of at least `least`.
+pub(super) fn at_least<N>(least: N, name: &str, text: &str) -> Result<N, String>
 where
-    N: FromStr + PartialOrd + From<u8> + Display,
+    N: Copy + FromStr + PartialOrd + Display,
 {
-    text.parse()
-        .ok()
-        .filter(|number| *number >= N::from(1))
-        .ok_or_else(|| format!("{name} must be a whole number of at least 1, found `{text}`"))
+    let number = text.parse().ok().filter(|number| *number >= least);
+    number
+        .ok_or_else(|| format!("{name} must be a whole number of at least {least}, found `{text}`"))
 }
 
 /// The name and the value of an option.
 type Named<'a> = (&'a str, &'a str);
 
-/// Splits `--name=value` options from the other arguments.
-pub(super) fn options(args: &[String]) -> Result<(Vec<Named<'_>>, Vec<&str>), String> {
+/// Splits `--name=value` options, each of which must be one of `known`, from the other arguments.
+pub(super) fn options<'a>(
+    args: &'a [String],
+    known: &[&str],
+) -> Result<(Vec<Named<'a>>, Vec<&'a str>), String> {
     let mut options: Vec<Named<'_>> = Vec::new();
     let mut others = Vec::new();
     for arg in args {
@@ -44,16 +46,14 @@ pub(super) fn options(args: &[String]) -> Result<(Vec<Named<'_>>, Vec<&str>), St
             continue;
         };
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        if !known.contains(&name) {
+            let names = known.iter().map(|name| format!("`--{name}`")).collect::<Vec<_>>();
+            return Err(format!("unknown option `--{name}`; it knows {}", names.join(", ")));
+        }
         if options.iter().any(|(known, _)| *known == name) {
             return Err(format!("option `--{name}` is given twice"));
         }
         options.push((name, value));
     }
     Ok((options, others))
-}
-
-/// The error about an option that a builtin does not know.
-pub(super) fn unknown(name: &str, known: &[&str]) -> String {
-    let names = known.iter().map(|name| format!("`--{name}`")).collect::<Vec<_>>().join(", ");
-    format!("unknown option `--{name}`; it knows {names}")
 }

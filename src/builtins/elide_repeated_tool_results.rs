@@ -1,6 +1,5 @@
 //! `elide_repeated_tool_results`: says "unchanged" where the model has the same response already.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
@@ -30,7 +29,7 @@ pub(super) const ELIDE_REPEATED_TOOL_RESULTS: Shipped = Shipped {
     ..Shipped::DEFAULT
 };
 
-/// The events after which the model has not everything that it was told.
+/// The events after which the model may have lost a response.
 const FORGETTING: [Event; 7] = [
     Event::SessionStart,
     Event::SessionEnd,
@@ -54,7 +53,7 @@ fn prepare(_: &Surroundings, args: &[String]) -> Result<Prepared, String> {
     Ok(Box::new(move |input| {
         let mut memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
         if input.hook_event_name.is_some_and(|event| FORGETTING.contains(&event)) {
-            memory.forget(&input.session_id);
+            memory.0.retain(|(session, _)| *session != input.session_id);
             return Ok(None);
         }
         let may_be_elided = match &*tools {
@@ -77,71 +76,52 @@ fn prepare(_: &Surroundings, args: &[String]) -> Result<Prepared, String> {
     }))
 }
 
-/// What each session was told.
-#[derive(Debug, Default)]
-struct Memory {
-    sessions: HashMap<String, Session>,
-    /// Counts the calls, to tell what was used last.
-    clock: u64,
-}
+/// The calls of each session.
+type Memory = Recent<String, Recent<[u8; 32], Call, MOST_CALLS>, MOST_SESSIONS>;
 
-#[derive(Debug, Default)]
-struct Session {
-    used: u64,
-    calls: HashMap<[u8; 32], Call>,
-}
-
+/// The entries that were used last, the newest at the end.
 #[derive(Debug)]
+struct Recent<K, V, const MOST: usize>(Vec<(K, V)>);
+
+#[derive(Debug, Default)]
 struct Call {
-    used: u64,
     id: Option<String>,
-    answer: [u8; 32],
+    answer: Option<[u8; 32]>,
     elided: bool,
+}
+
+impl<K, V, const MOST: usize> Default for Recent<K, V, MOST> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<K: PartialEq, V: Default, const MOST: usize> Recent<K, V, MOST> {
+    /// Returns the entry of `key`, which is the newest then. A new one takes the place of the oldest.
+    fn entry(&mut self, key: K) -> &mut V {
+        let known = self.0.iter().position(|(known, _)| *known == key);
+        let value = known.map(|at| self.0.remove(at).1).unwrap_or_default();
+        if self.0.len() == MOST {
+            self.0.remove(0);
+        }
+        let at = self.0.len();
+        self.0.push((key, value));
+        &mut self.0[at].1
+    }
 }
 
 impl Memory {
     /// Remembers an answer, and returns whether the model has it already.
     fn repeats(&mut self, input: &Input, answer: [u8; 32]) -> bool {
-        self.clock += 1;
-        let now = self.clock;
-        if !self.sessions.contains_key(&input.session_id) {
-            make_room(&mut self.sessions, MOST_SESSIONS, |session| session.used);
-        }
-        let session = self.sessions.entry(input.session_id.clone()).or_default();
-        session.used = now;
-        let arguments =
-            input.tool_input.as_ref().map(|input| Value::Object(input.clone()).to_string());
+        let arguments = input.tool_input.clone().map(|input| Value::Object(input).to_string());
         let agent = input.agent_name.as_deref().unwrap_or_default();
         let key = hash(&[agent, input.tool(), arguments.as_deref().unwrap_or_default()]);
-        if !session.calls.contains_key(&key) {
-            make_room(&mut session.calls, MOST_CALLS, |call| call.used);
-        }
-        let known = session.calls.get(&key);
+        let call = self.entry(input.session_id.clone()).entry(key);
         // The same call may pass twice, before and after another hook's rewrite.
-        let same_call = known.is_some_and(|call| call.id.is_some() && call.id == input.tool_use_id);
-        let elided = known.is_some_and(|call| call.answer == answer && !call.elided && !same_call);
-        let id = input.tool_use_id.clone();
-        session.calls.insert(key, Call { used: now, id, answer, elided });
+        let same_call = call.id.is_some() && call.id == input.tool_use_id;
+        let elided = call.answer == Some(answer) && !call.elided && !same_call;
+        *call = Call { id: input.tool_use_id.clone(), answer: Some(answer), elided };
         elided
-    }
-
-    fn forget(&mut self, session: &str) {
-        self.sessions.remove(session);
-    }
-}
-
-/// Removes what was used longest ago when there is no room for one more.
-fn make_room<K: Clone + Eq + std::hash::Hash, V>(
-    entries: &mut HashMap<K, V>,
-    most: usize,
-    used: impl Fn(&V) -> u64,
-) {
-    if entries.len() < most {
-        return;
-    }
-    let oldest = entries.iter().min_by_key(|(_, entry)| used(entry)).map(|(key, _)| key.clone());
-    if let Some(oldest) = oldest {
-        entries.remove(&oldest);
     }
 }
 

@@ -59,19 +59,14 @@ enum End {
 
 fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
     let mut limit = Limit { bytes: 50 * 1024, lines: 2000, keep: None };
-    let (options, others) = arguments::options(args)?;
+    let (options, others) = arguments::options(args, &["max-bytes", "max-lines", "keep"])?;
     for (option, value) in options {
-        match option {
-            "max-bytes" => limit.bytes = at_least(1024, "--max-bytes", value)?,
-            "max-lines" => limit.lines = at_least(10, "--max-lines", value)?,
-            "keep" => {
-                limit.keep = match value {
-                    "head" => Some(End::Head),
-                    "tail" => Some(End::Tail),
-                    _ => return Err(format!("--keep can be `head` or `tail`, found `{value}`")),
-                }
-            }
-            other => return Err(arguments::unknown(other, &["max-bytes", "max-lines", "keep"])),
+        match (option, value) {
+            ("max-bytes", _) => limit.bytes = arguments::at_least(1024, "--max-bytes", value)?,
+            ("max-lines", _) => limit.lines = arguments::at_least(10, "--max-lines", value)?,
+            (_, "head") => limit.keep = Some(End::Head),
+            (_, "tail") => limit.keep = Some(End::Tail),
+            _ => return Err(format!("--keep can be `head` or `tail`, found `{value}`")),
         }
     }
     if let [other, ..] = &*others {
@@ -107,13 +102,6 @@ fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, Str
     }))
 }
 
-fn at_least(least: usize, name: &str, value: &str) -> Result<usize, String> {
-    let number = value.parse().ok().filter(|number| *number >= least);
-    number.ok_or_else(|| {
-        format!("{name} must be a whole number of at least {least}, found `{value}`")
-    })
-}
-
 fn for_tool(limit: Limit, input: &Input) -> Limit {
     let end = if tool::only_reads(input) { End::Head } else { End::Tail };
     Limit { keep: Some(limit.keep.unwrap_or(end)), ..limit }
@@ -137,7 +125,7 @@ impl Cutter<'_> {
                 }
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
-            // A part of an image is no image.
+            // A part of an image is not an image.
             Value::Object(object) if is_media(object) => {}
             Value::Object(object) => object.values_mut().for_each(|value| self.value(value)),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}

@@ -22,7 +22,7 @@ pub(super) const MAX_ITERATIONS: Shipped = Shipped {
 
 fn prepare(_: &Surroundings, args: &[String]) -> Result<Prepared, String> {
     let limit = arguments::at_most_one(args)?.ok_or("it needs the number of model calls, `N`")?;
-    let limit: u64 = arguments::positive("N", limit)?;
+    let limit: u64 = arguments::at_least(1, "N", limit)?;
     Ok(Box::new(move |input| {
         let Some(iteration) = input.iteration else {
             return Err("the input has no `iteration`, so model calls can't be counted; \

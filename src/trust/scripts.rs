@@ -14,40 +14,15 @@ use crate::paths::{lexical, physical};
 use crate::shell::{Word, read_script};
 
 /// Programs that run the first path among their arguments; also with a version behind the name.
-const INTERPRETERS: [&str; 20] = [
-    "ash",
-    "bash",
-    "bun",
-    "dash",
-    "deno",
-    "fish",
-    "ksh",
-    "lua",
-    "node",
-    "nodejs",
-    "perl",
-    "php",
-    "powershell",
-    "pwsh",
-    "pypy",
-    "python",
-    "ruby",
-    "sh",
-    "tsx",
-    "zsh",
-];
+const INTERPRETERS: &str = "ash bash bun dash deno fish ksh lua node nodejs perl php powershell pwsh pypy python \
+    ruby sh tsx zsh";
 /// Programs and words of a shell that run the command behind them.
-const WRAPPERS: [&str; 16] = [
-    "!", "{", "builtin", "command", "do", "elif", "else", "env", "exec", "if", "nice", "nohup",
-    "then", "time", "timeout", "while",
-];
+const WRAPPERS: &str =
+    "! { builtin command do elif else env exec if nice nohup then time timeout while";
 /// What a shell does itself, and what starts no program.
-const SHELL_WORDS: [&str; 36] = [
-    ":", "[", "[[", "]]", "break", "case", "cd", "continue", "done", "echo", "esac", "exit",
-    "export", "false", "fi", "for", "function", "in", "local", "printf", "pwd", "read", "readonly",
-    "return", "set", "shift", "sleep", "test", "trap", "true", "type", "umask", "unset", "until",
-    "wait", "}",
-];
+const SHELL_WORDS: &str = ": [ [[ ]] break case cd continue done echo esac exit export false fi for function in \
+    local printf pwd read readonly return set shift sleep test trap true type umask \
+    unset until wait }";
 /// The variables that hookexec or an agent sets, and the directory that each stands for.
 const DIRECTORIES: [(&str, bool); 3] =
     [("CLAUDE_PROJECT_DIR", false), ("HOOKEXEC_PROJECT_DIR", false), ("HOOKEXEC_CONFIG_DIR", true)];
@@ -194,7 +169,7 @@ impl Search<'_> {
     fn command(&mut self, words: &[Word], depth: usize) {
         let mut rest = words;
         while let [word, after @ ..] = rest
-            && (is_assignment(word) || WRAPPERS.contains(&base_name(word)))
+            && (is_assignment(word) || is_one_of(WRAPPERS, base_name(word)))
         {
             rest = after;
             // Options of a wrapper, and their numbers: `timeout -k 5 60s`, `nice -n 10`.
@@ -215,12 +190,13 @@ impl Search<'_> {
             }
         } else if name == "eval" {
             self.uncovered("eval");
-        } else if INTERPRETERS
-            .contains(&name.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.'))
-        {
+        } else if is_one_of(
+            INTERPRETERS,
+            name.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.'),
+        ) {
             self.cover(program);
             self.interpreter(program, arguments, depth);
-        } else if !SHELL_WORDS.contains(&program.text.as_str()) {
+        } else if !is_one_of(SHELL_WORDS, &program.text) {
             self.program(program);
         }
         self.seen.extend(words.iter().cloned());
@@ -363,6 +339,10 @@ fn is_assignment(word: &Word) -> bool {
             && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
     };
     word.text.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+fn is_one_of(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
 }
 
 /// Returns the last part of a program's path.
