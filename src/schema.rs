@@ -43,7 +43,7 @@ pub(crate) fn document<T: JsonSchema>(settings: SchemaSettings, title: &str) -> 
 }
 
 /// Takes `null` from the type of every property that may as well be left out: an editor would offer
-/// it, and nobody should write it. A property that is always there keeps it.
+/// it, and it is not worth writing. A property that is always there keeps it.
 #[derive(Debug, Clone)]
 struct RemoveNull;
 

@@ -1,7 +1,8 @@
 //! Texts of hooks files in, a [`Config`] or its problems out.
 //!
-//! Each file is read on its own. One that is broken becomes one failure of its layer, and the others
-//! count as ever. Only a file that a person or the program named refuses the whole configuration.
+//! Each file is read on its own. One that is broken becomes one failure of its layer, and the
+//! others count as ever. Only a file that a person or the program named refuses the whole
+//! configuration.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -16,14 +17,14 @@ use super::reader::Reader;
 use super::source::{Location, SourceFile};
 use super::yaml;
 
-/// How many bytes the files of one layer may have together. Those of a project are read before it is
-/// known whether a person approved them, at every event.
+/// How many bytes the files of one layer may have together. Those of a project are read before it
+/// is known whether a person approved them, at every event.
 const MAX_BYTES: usize = 4 << 20;
 const MAX_PROJECT_BYTES: usize = 1 << 20;
 /// How many files a layer may have.
 const MAX_FILES: usize = 1_000;
-/// How many hooks of a project run at once, at most: half of what may run at all, so that the hooks of
-/// others never wait for them.
+/// How many hooks of a project run at once, at most: half of what may run at all, so that the hooks
+/// of others never wait for them.
 const MAX_PROJECT_PARALLEL: usize = 32;
 
 impl Config {
@@ -144,8 +145,8 @@ impl Assembly {
         }
     }
 
-    /// Reports what keeps a file of `layer` from being loaded. A file that was named ends the loading;
-    /// any other is a failure of its layer at every event.
+    /// Reports what keeps a file of `layer` from being loaded. A file that was named ends the
+    /// loading; any other is a failure of its layer at every event.
     pub(crate) fn fail(
         &mut self,
         layer: Layer,
@@ -224,7 +225,8 @@ impl Assembly {
                 self.config.max_parallel = most;
             }
         }
-        // The limits of the hooks bound them. All together run as many as the layer with most allows.
+        // The limits of the hooks bound them. All together run as many as the layer with most
+        // allows.
         let most = self.config.max_parallel;
         self.config.max_parallel = most.filter(|most| *most > Config::DEFAULT_MAX_PARALLEL);
     }
@@ -319,7 +321,7 @@ fn too_much(layer: Layer, path: &Path, problem: String) -> Diagnostic {
     problem.at(whole_file(layer, path))
 }
 
-/// Returns the problem of a text that is no YAML.
+/// Returns the problem of a text that is not valid YAML.
 pub(crate) fn syntax_error(file: &Arc<SourceFile>, error: yaml::SyntaxError) -> Diagnostic {
     let mut problem = Diagnostic::error(error.message);
     problem.hint = error.hint;

@@ -86,8 +86,8 @@ impl Kind<'_> for AuditSettings {
 }
 
 impl Reader {
-    /// Returns the place of the log: absolute, below the home directory, or beside the hooks file. The
-    /// agent's own directory changes, and would scatter it.
+    /// Returns the place of the log: absolute, below the home directory, or beside the hooks file.
+    /// The agent's own directory changes, and would scatter it.
     fn audit_path(&mut self, node: &Node, written: &str) -> Option<PathBuf> {
         let path = if let Some(rest) = written.strip_prefix("~/") {
             let Some(home) = crate::directories::home_directory() else {

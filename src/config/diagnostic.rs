@@ -28,11 +28,11 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// What is wrong.
     pub message: String,
-    /// Where; `None` when there is no text to point at, such as a missing file.
+    /// Where; `None` without a text to point at, such as for a missing file.
     pub location: Option<Location>,
     /// A word beside the caret.
     pub label: Option<String>,
-    /// The way out.
+    /// What to do.
     pub hint: Option<String>,
 }
 
@@ -69,7 +69,7 @@ impl Diagnostic {
         self
     }
 
-    /// Sets the way out.
+    /// Sets what to do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

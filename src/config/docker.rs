@@ -54,7 +54,7 @@ impl Document<'_> {
             Some(meant) => format!("did you mean `{meant}`? It has: {listed}"),
             None => format!("it has: {listed}"),
         };
-        self.reader.error_with_hint(agents_key, format!("there is no agent `{wanted}`"), hint);
+        self.reader.error_with_hint(agents_key, format!("unknown agent `{wanted}`"), hint);
     }
 
     fn agent(&mut self, node: &Node, name: &str) {
@@ -86,7 +86,7 @@ impl Document<'_> {
         }
     }
 
-    /// Refuses what nearly says `hooks`: of an agent's other keys nobody here knows which exist.
+    /// Refuses what nearly says `hooks`: which other keys an agent may have is not known here.
     fn misspelt_hooks(&mut self, fields: &Fields<'_>) {
         for (name, key, _) in fields.iter() {
             if name != "hooks" && suggest::closest(name, ["hooks"]).is_some() {

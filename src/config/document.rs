@@ -20,8 +20,8 @@ use crate::suggest;
 const STRICTER: &str = "a default can only make events stricter; \
                         set `on_error` on the hook that you want to relax";
 
-/// Returns whether a key at the top of a file is one of ours. Of a file that is another program's all
-/// else is passed over, but a guard that somebody wrote there must not vanish.
+/// Returns whether a key at the top of a file is one of ours. Of a file that is another program's
+/// all else is passed over, but a guard that is written there must not vanish.
 pub(super) fn is_own_key(name: &str) -> bool {
     let is_key = FileKeys::KEYS.iter().any(|key| key.name == name && name != "$schema");
     is_key || Event::from_name(name).is_some()
@@ -64,7 +64,8 @@ impl<'a> Document<'a> {
         }
         let Some(fields) = self.reader.open_fields(root, "the file") else { return };
         if self.reader.layer() == Layer::Managed {
-            // An administrator's file is never taken for another program's, of which most is passed over.
+            // An administrator's file is never taken for another program's, of which most is passed
+            // over.
             self.own(fields);
         } else if super::picoclaw::is_whole_config(&fields) {
             self.whole_picoclaw(&fields);
@@ -190,8 +191,8 @@ impl<'a> Document<'a> {
         self.picoclaw(keys, defaults);
     }
 
-    /// Refuses what nobody wrote: it looks like a policy of nothing and is mostly a file that is just
-    /// being written, or the rest of one.
+    /// Refuses an empty value: it looks like a policy without hooks, and is mostly a file that is
+    /// still being written.
     fn nothing(&mut self, node: &Node, what: &str, explicit: &str) {
         let hint = format!("to configure no hooks, say so: {explicit}");
         self.reader.error_with_hint(node, what, hint);
@@ -283,7 +284,7 @@ impl<'a> Document<'a> {
             self.reader.error_with_hint(hooks, "`hooks` is empty", hint);
         }
         // Below a broken matcher the hooks are read for their own mistakes, and then left out: they
-        // are for tools that nobody knows.
+        // are for unknown tools.
         let sound = self.reader.errors() == errors;
         for item in items {
             let Some(hook) = self.reader.hook(item, place) else { continue };

@@ -28,10 +28,14 @@ section! {
     /// The keys at the top of a file. The events of a hooks block may stand beside them.
     pub(crate) FileKeys<'n>, "the file":
     schema "$schema": SchemaAddress<'n>, "", "where the schema is, for an editor; not read";
-    defaults "defaults": Defaults<'n>, "none", "what the hooks of this file share unless they say otherwise";
-    layers "layers": AllowedLayers<'n>, "all", "in the administrator's file: which layers count below it ([trust](trust.md))";
-    audit "audit": AuditSettings, "none", "a log of what was decided at each event ([audit](audit.md))";
-    processes "processes": ProcessEntries<'n>, "none", "the long-lived processes that hooks of type `process` call, by name";
+    defaults "defaults": Defaults<'n>, "none",
+        "what the hooks of this file share unless they say otherwise";
+    layers "layers": AllowedLayers<'n>, "all",
+        "in the administrator's file: which layers count below it ([trust](trust.md))";
+    audit "audit": AuditSettings, "none",
+        "a log of what was decided at each event ([audit](audit.md))";
+    processes "processes": ProcessEntries<'n>, "none",
+        "the long-lived processes that hooks of type `process` call, by name";
     hooks "hooks": HooksBlock<'n>, "none", "the hooks, by event";
 }
 
@@ -39,46 +43,76 @@ section! {
     /// The keys of `defaults:`.
     pub(crate) Defaults<'n>, "`defaults`":
     timeout "timeout": Duration, "60 s", "how long a hook may take";
-    on_error "on_error": At<'n, OnError>, "the event decides", "what it means when a hook fails; never weaker than the event, and a warning where nothing can be blocked";
+    on_error "on_error": At<'n, OnError>, "the event decides",
+        "what it means when a hook fails; never weaker than the event, and a warning where \
+         nothing can be blocked";
     shell "shell": Filled, "`/bin/sh`", "the program that runs a text";
     inherit_env "inherit_env": InheritEnv, "`true`", "which environment variables hooks inherit";
-    max_output "max_output": Size, "1 MiB", "the most a hook may write to each of stdout and stderr";
+    max_output "max_output": Size, "1 MiB",
+        "the most a hook may write to each of stdout and stderr";
     max_parallel "max_parallel": Count<1024>, "64", "how many hooks of one event run at once";
-    deadline "deadline": Duration, "none", "the longest that one event may take, all its hooks together";
+    deadline "deadline": Duration, "none",
+        "the longest that one event may take, all its hooks together";
 }
 
 section! {
     /// The keys of a matcher entry.
     pub(crate) EntryKeys<'n>, "a matcher entry":
-    matcher "matcher": Matcher, "every tool", "a regular expression over the whole name of the tool, case-sensitive; empty and `*` are every tool";
+    matcher "matcher": Matcher, "every tool",
+        "a regular expression over the whole name of the tool, case-sensitive; empty and `*` are \
+         every tool";
     hooks "hooks": EntryHooks<'n>, "an error", "the hooks, in order; at least one";
     when "when": Condition, "always", "the condition that the input must meet, for all of them";
-    preempt_yolo "preempt_yolo": At<'n, bool>, "", "docker-agent: whether the guard runs before every approval; accepted on `pre_tool_use`, which always does";
+    preempt_yolo "preempt_yolo": At<'n, bool>, "",
+        "docker-agent: whether the guard runs before every approval; accepted on `pre_tool_use`, \
+         which always does";
 }
 
 section! {
     /// The keys of a hook.
     pub(crate) HookKeys<'n>, "a hook":
-    kind "type": Filled, "an error", "what runs it: `command`, `builtin`, `process`, or a type that a program registered";
-    command "command": HookCommand<'n>, "an error", "what runs: text for a shell, a list of program and arguments, or the name of a builtin or a process";
+    kind "type": Filled, "an error",
+        "what runs it: `command`, `builtin`, `process`, or a type that a program registered";
+    command "command": HookCommand<'n>, "an error",
+        "what runs: text for a shell, a list of program and arguments, or the name of a builtin \
+         or a process";
     args "args": Vec<String>, "none", "arguments of a builtin";
     name "name": Filled, "what it runs", "its name in reports";
     timeout "timeout": Duration, "`defaults`, else 60 s", "how long it may take";
-    on_error "on_error": OnError, "`defaults`, else the event decides", "what it means when it fails ([on_error](#on_error))";
+    on_error "on_error": OnError, "`defaults`, else the event decides",
+        "what it means when it fails ([on_error](#on_error))";
     when "when": Condition, "it always runs", "the condition that the input must meet";
-    env "env": BTreeMap<String, String>, "none", "environment variables it gets beside the inherited ones; `${env.NAME}` is replaced";
-    inherit_env "inherit_env": InheritEnv, "`defaults`, else `true`", "which environment variables it inherits: all, none, or those named";
-    working_dir "working_dir": Filled, "the project", "the directory it runs in; `~` and `$VAR` are expanded";
+    env "env": BTreeMap<String, String>, "none",
+        "environment variables it gets beside the inherited ones; `${env.NAME}` is replaced";
+    inherit_env "inherit_env": InheritEnv, "`defaults`, else `true`",
+        "which environment variables it inherits: all, none, or those named";
+    working_dir "working_dir": Filled, "the project",
+        "the directory it runs in; `~` and `$VAR` are expanded";
     shell "shell": Filled, "`defaults`, else `/bin/sh`", "the program that runs a text";
-    max_output "max_output": Size, "`defaults`, else 1 MiB", "the most it may write to each of stdout and stderr";
-    strict_output "strict_output": bool, "`false`", "whether anything but one JSON object of known keys is a failure";
-    mutates "mutates": bool, "`false`; `true` for builtins that rewrite, and for every hook of an event that exists to rewrite ([events.md](events.md))", "whether it is a rewriter. Rewriters run before the others, [the lowest layer first](#defaults), and each sees the result of the one before";
-    background "background": bool, "`false`", "whether it is started and not waited for; only where nothing can be blocked, or with `mode: shadow`";
+    max_output "max_output": Size, "`defaults`, else 1 MiB",
+        "the most it may write to each of stdout and stderr";
+    strict_output "strict_output": bool, "`false`",
+        "whether anything but one JSON object of known keys is a failure";
+    mutates "mutates": bool,
+        "`false`; `true` for builtins that rewrite, and for every hook of an event that exists to \
+         rewrite ([events.md](events.md))",
+        "whether it is a rewriter. Rewriters run before the others, [the lowest layer \
+         first](#defaults), and each sees the result of the one before";
+    background "background": bool, "`false`",
+        "whether it is started and not waited for; only where nothing can be blocked, or with \
+         `mode: shadow`";
     enabled "enabled": bool, "`true`", "whether it runs at all";
-    mode "mode": Mode, "`enforce`", "whether its answer counts. `warn`: it does not count, and the user is told of it. `shadow`: it is only in the report";
-    dialect "dialect": Dialect, "ours", "the agent that the script was written for: it reads that agent's payload and answers in its words ([agents.md](agents.md#hooks-written-for-claude-code))";
-    side_effects "side_effects": SideEffects, "`external`", "what running it leaves behind; a replay runs only what leaves nothing";
-    scripts "scripts": Vec<String>, "none", "files of the project that an [approval](trust.md) of this hook covers, beside the scripts that it executes";
+    mode "mode": Mode, "`enforce`",
+        "whether its answer counts. `warn`: it does not count, and the user sees it. \
+         `shadow`: it is only in the report";
+    dialect "dialect": Dialect, "ours",
+        "the agent that the script was written for: it reads that agent's payload and answers in \
+         its words ([agents.md](agents.md#hooks-written-for-claude-code))";
+    side_effects "side_effects": SideEffects, "`external`",
+        "what running it leaves behind; a replay runs only what leaves nothing";
+    scripts "scripts": Vec<String>, "none",
+        "files of the project that an [approval](trust.md) of this hook covers, beside the \
+         scripts that it executes";
     with "with": Json, "none", "parameters of a type that a program registered";
 }
 
@@ -88,20 +122,31 @@ section! {
     all "all": Vec<Condition>, "", "every one holds";
     any "any": Vec<Condition>, "", "at least one holds";
     not "not": Condition, "", "it does not hold";
-    field "field": Field, "an error", "a path into the input: `tool_input.cmd` or `/tool_input/cmd`";
-    equals "equals": Json, "", "the value is this one. Types count: `3` is not `\"3\"`. How a number is written does not: `3` is `3.0`, and so is what is `3` to every reader of floats. Integers are compared digit by digit";
+    field "field": Field, "an error",
+        "a path into the input: `tool_input.cmd` or `/tool_input/cmd`";
+    equals "equals": Json, "",
+        "the value is this one. Types count: `3` is not `\"3\"`. How a number is written does \
+         not: `3` is `3.0`, and so is what is `3` to every reader of floats. Integers are \
+         compared digit by digit";
     within "in": Vec<Json>, "", "the value equals one of the list";
-    regex "regex": Pattern, "", "the [regular expression](https://docs.rs/regex/latest/regex/#syntax) is found in the value; anchor it with `^` and `$`; `.` matches a newline only after `(?s)`";
-    glob "glob": Glob, "", "the pattern matches the whole value: `*` and `?` stay within a directory, `**` goes across, `{a,b}` is either";
+    regex "regex": Pattern, "",
+        "the [regular expression](https://docs.rs/regex/latest/regex/#syntax) is found in the \
+         value; anchor it with `^` and `$`; `.` matches a newline only after `(?s)`";
+    glob "glob": Glob, "",
+        "the pattern matches the whole value: `*` and `?` stay within a directory, `**` goes \
+         across, `{a,b}` is either";
     exists "exists": bool, "", "the field is there (`true`), or is not (`false`)";
 }
 
 section! {
     /// The keys of `audit:`.
     pub(crate) AuditKeys<'n>, "`audit`":
-    path "path": At<'n, Filled>, "an error", "the file; absolute, below the home directory as `~/...`, or beside the hooks file";
-    input "input": AuditInput, "`none`", "whether the inputs of events are recorded, without secrets; a replay needs them";
-    events "events": AuditEvents, "`hooked`", "whether events are recorded that no hook is configured for";
+    path "path": At<'n, Filled>, "an error",
+        "the file; absolute, below the home directory as `~/...`, or beside the hooks file";
+    input "input": AuditInput, "`none`",
+        "whether the inputs of events are recorded, without secrets; a replay needs them";
+    events "events": AuditEvents, "`hooked`",
+        "whether events are recorded that no hook is configured for";
     max_size "max_size": Size, "10 MiB", "the size from which a new file is begun";
     keep "keep": Count<100>, "3", "how many full files are kept";
 }
@@ -109,30 +154,39 @@ section! {
 section! {
     /// The keys of an entry of `processes:`.
     pub(crate) ProcessKeys<'n>, "a process":
-    command "command": Argv, "an error", "the program and its arguments; there is no shell";
-    working_dir "working_dir": Filled, "the project", "the directory it runs in; `~` and `$VAR` are expanded";
+    command "command": Argv, "an error", "the program and its arguments, without a shell";
+    working_dir "working_dir": Filled, "the project",
+        "the directory it runs in; `~` and `$VAR` are expanded";
     dir "dir": Filled, "", "PicoClaw's name of `working_dir`";
-    env "env": BTreeMap<String, String>, "none", "environment variables it gets beside the inherited ones; `${env.NAME}` is replaced";
-    inherit_env "inherit_env": InheritEnv, "`defaults`, else `true`", "which environment variables it inherits: all, none, or those named";
+    env "env": BTreeMap<String, String>, "none",
+        "environment variables it gets beside the inherited ones; `${env.NAME}` is replaced";
+    inherit_env "inherit_env": InheritEnv, "`defaults`, else `true`",
+        "which environment variables it inherits: all, none, or those named";
     start "start": Start, "`lazy`", "when it starts: at its first call, or with the program";
     start_timeout "start_timeout": Duration, "5 s", "how long its handshake may take";
-    timeout "timeout": Duration, "the hook's", "how long a call may take when the hook says nothing";
+    timeout "timeout": Duration, "the hook's",
+        "how long a call may take when the hook says nothing";
     max_line "max_line": Size, "8 MiB", "the longest line it may write";
     provides "provides": Vec<String>, "none", "the tools it may answer for; `*` is every tool";
-    event_method "event_method": EventMethod, "`runtime_event`", "which notification observers get: `hook.runtime_event`, or `hook.event` as PicoClaw up to v0.2.8";
+    event_method "event_method": EventMethod, "`runtime_event`",
+        "which notification observers get: `hook.runtime_event`, or `hook.event` as PicoClaw up \
+         to v0.2.8";
     enabled "enabled": bool, "`true`", "[PicoClaw](#picoclaw): whether it is used at all";
     priority "priority": i64, "0", "PicoClaw: its place in the chain, lower first";
     transport "transport": Transport, "`stdio`", "PicoClaw: how it is spoken to";
-    intercept "intercept": Stages, "none", "PicoClaw: the stages it decides on; each becomes a hook of the event it corresponds to";
-    observe "observe": Observed, "none", "PicoClaw: the events it is told of; `*` is all";
+    intercept "intercept": Stages, "none",
+        "PicoClaw: the stages it decides on; each becomes a hook of the event it corresponds to";
+    observe "observe": Observed, "none", "PicoClaw: the events that it observes; `*` is all";
 }
 
 section! {
     /// The keys of PicoClaw's `hooks` block, beside events.
     pub(crate) PicoclawKeys<'n>, "`hooks`":
     enabled "enabled": bool, "`true`", "PicoClaw: whether its hooks are loaded at all";
-    defaults "defaults": PicoclawDefaults<'n>, "", "PicoClaw: how long its hooks may take, in milliseconds";
-    builtins "builtins": PicoclawBuiltins<'n>, "none", "PicoClaw: its compiled-in hooks, which do not exist here and must be disabled";
+    defaults "defaults": PicoclawDefaults<'n>, "",
+        "PicoClaw: how long its hooks may take, in milliseconds";
+    builtins "builtins": PicoclawBuiltins<'n>, "none",
+        "PicoClaw: its compiled-in hooks, which do not exist here and must be disabled";
     processes "processes": ProcessEntries<'n>, "none", "PicoClaw: its process hooks, by name";
 }
 

@@ -42,8 +42,8 @@ impl Layer {
         }
     }
 
-    /// Returns when its rewriters run: those of a layer with a smaller number run before it, so that
-    /// the higher layer has the last word.
+    /// Returns when its rewriters run: those of a layer with a smaller number run before it, so
+    /// that the higher layer has the last word.
     pub(crate) const fn rewriting_turn(self) -> usize {
         match self {
             Self::Project => 0,

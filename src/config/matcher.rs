@@ -71,7 +71,8 @@ fn permission_rule(pattern: &str) -> Option<Diagnostic> {
     let start = rule.trim_end_matches('*').trim_end_matches(':');
     let field = if tool == "Bash" { "command" } else { "file_path" };
     let hint = format!(
-        "write `matcher: {tool}`, and on the same entry `when: {{ field: tool_input.{field}, regex: '^{}' }}`",
+        "write `matcher: {tool}`, and on the same entry \
+         `when: {{ field: tool_input.{field}, regex: '^{}' }}`",
         regex::escape(start)
     );
     let problem = Diagnostic::error("`matcher` is a permission rule of Claude Code");

@@ -26,9 +26,9 @@ pub struct Config {
     pub hooks: Vec<Hook>,
     /// The processes by name.
     pub processes: BTreeMap<String, Process>,
-    /// How many hooks of one event run at once, whoever configured them.
+    /// How many hooks of one event run at once, of all layers together.
     pub max_parallel: Option<usize>,
-    /// The longest that one event may take, whoever configured its hooks.
+    /// The longest that one event may take, with the hooks of all layers.
     pub deadline: Option<Duration>,
     /// The logs of decisions: one for each file that says `audit:`.
     pub audit: Vec<super::audit::AuditSettings>,
@@ -38,8 +38,9 @@ pub struct Config {
     pub failed: Vec<FailedFile>,
     /// The layers that an administrator's file allows below itself.
     pub(crate) layers: Option<Vec<super::layer::Layer>>,
-    /// The files that are not read, although somebody may count on them: those of layers that the
-    /// administrator leaves out, and names that are nearly right. They are among the warnings, too.
+    /// The files that are not read, although their author may count on them: those of layers that
+    /// the administrator leaves out, and names that are nearly right. They are among the warnings,
+    /// too.
     pub left_out: Diagnostics,
     /// What is allowed and probably not meant, such as a guard whose crash lets the tool run.
     pub warnings: Diagnostics,
@@ -75,8 +76,9 @@ pub struct Hook {
     pub max_output: usize,
     /// What its failure means; the event's contract decides when `None`.
     pub on_error: Option<OnError>,
-    /// What an exit code other than 0 and 2 means where `on_error` is `None`; a warning when `None`.
-    /// `defaults: { on_error: ask }` sets it on events that fail closed: a failure stays a denial.
+    /// What an exit code other than 0 and 2 means where `on_error` is `None`; a warning when
+    /// `None`. `defaults: { on_error: ask }` sets it on events that fail closed: a failure stays a
+    /// denial.
     pub on_exit_code: Option<OnError>,
     /// Whether anything but one JSON object of known keys is a failure.
     pub strict_output: bool,
@@ -113,12 +115,12 @@ pub struct Hook {
 pub struct Untrusted {
     /// What is wrong, in words that a model may read.
     pub cause: Arc<str>,
-    /// What the user can do, which is no business of a model.
+    /// What the user can do; a model must not see it.
     pub remedy: Arc<str>,
 }
 
-/// A hooks file that doesn't count as it stands, or a place that should have one: it can't be loaded,
-/// or no person approved it.
+/// A hooks file that doesn't count as it stands, or a place that should have one: it can't be
+/// loaded, or no person approved it.
 ///
 /// An executor runs it as one hook that always fails, so that the absence of a guard is never taken
 /// for its permission. The hooks of all other files run as ever.
@@ -133,7 +135,7 @@ pub struct FailedFile {
     pub on_error: Option<OnError>,
     /// What is wrong, in words that a model may read.
     pub cause: Arc<str>,
-    /// What the user can do, which is no business of a model.
+    /// What the user can do; a model must not see it.
     pub remedy: Arc<str>,
 }
 
@@ -258,7 +260,7 @@ pub struct Process {
     pub location: Location,
 }
 
-/// How an observing process is told about events.
+/// How an observing process is notified of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -368,8 +370,8 @@ impl Hook {
         }
     }
 
-    /// Returns whether the file says its timeout; otherwise it has the time that its caller leaves, one minute
-    /// at most.
+    /// Returns whether the file says its timeout; otherwise it has the time that its caller leaves,
+    /// one minute at most.
     #[must_use]
     pub fn states_timeout(&self) -> bool {
         self.key_locations.contains_key("timeout") || self.timeout != Self::DEFAULT_TIMEOUT

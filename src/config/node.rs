@@ -24,7 +24,7 @@ pub enum Value<'t> {
     Bool(bool),
     /// Digits as written: nothing goes through a float.
     Number(Number),
-    /// Of the file itself, where it stands there as it is meant.
+    /// A text; a part of the file's text when it needs no unescaping.
     Text(Cow<'t, str>),
     /// A list.
     List(Vec<Node<'t>>),

@@ -82,7 +82,7 @@ pub(crate) struct Transport;
 /// What a process decides on.
 #[derive(Default)]
 pub(crate) struct Stages(pub(crate) BTreeSet<Event>);
-/// What a process is told of.
+/// What a process observes.
 #[derive(Default)]
 pub(crate) struct Observed(pub(crate) BTreeSet<Event>);
 /// A timeout.
@@ -102,7 +102,8 @@ pub(super) fn is_whole_config(fields: &Fields<'_>) -> bool {
 }
 
 impl Document<'_> {
-    /// Reads the `hooks` of PicoClaw's whole configuration; everything else in it is not ours to judge.
+    /// Reads the `hooks` of PicoClaw's whole configuration; everything else in it is not ours to
+    /// judge.
     pub(super) fn whole_picoclaw(&mut self, fields: &Fields<'_>) {
         for (name, key, value) in fields.iter() {
             if name == "hooks" {
@@ -257,7 +258,8 @@ impl Kind<'_> for Stages {
     }
 
     fn schema() -> Json {
-        json!({ "type": "array", "items": { "anyOf": [<(Event, bool)>::schema(), { "const": "" }] } })
+        let items = json!({ "anyOf": [<(Event, bool)>::schema(), { "const": "" }] });
+        json!({ "type": "array", "items": items })
     }
 }
 
@@ -274,7 +276,8 @@ impl Kind<'_> for Observed {
             {
                 events.insert(*event);
             } else if is_other(&item) {
-                let message = format!("nothing here corresponds to `{item}`: it is never told");
+                let message =
+                    format!("nothing here corresponds to `{item}`: the process never gets it");
                 reader.report(node, Diagnostic::warning(message));
             } else {
                 let names = KINDS.iter().flat_map(|(kind, legacy, _)| [*kind, *legacy]);

@@ -87,7 +87,7 @@ impl Kind<'_> for Argv {
         if !matches!(node.value, Value::List(_)) {
             reader.error_with_hint(
                 node,
-                format!("the {what} of a process must be a list: there is no shell"),
+                format!("the {what} of a process must be a list: it runs without a shell"),
                 "write `[python3, weather.py]`, or `[sh, -c, \"...\"]` for a shell",
             );
             return None;

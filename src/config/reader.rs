@@ -142,7 +142,8 @@ impl Reader {
         problems
     }
 
-    /// Returns how many errors were found so far: who reads several values asks before and after.
+    /// Returns how many errors were found so far. Compare it before and after reading several
+    /// values.
     #[must_use]
     pub fn errors(&self) -> usize {
         self.errors
@@ -265,7 +266,7 @@ impl Reader {
         Some(fields)
     }
 
-    /// Reports a key that nobody reads, and returns what it was probably meant to be.
+    /// Reports an unknown key, and returns what it was probably meant to be.
     fn unknown_key(
         &mut self,
         key: &Node,

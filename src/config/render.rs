@@ -1,4 +1,4 @@
-//! Problems as a person reads them: the line of the file, a caret, the way out.
+//! Problems as a person reads them: the line of the file, a caret, and what to do.
 
 use std::ops::Range;
 

@@ -161,10 +161,9 @@ fn condition() -> Value {
         "all" | "any" | "not" => form(&[name]),
         operator => form(&["field", operator]),
     });
-    json!({
-        "description": "A condition on the input: a field and one operator, or `all`, `any`, `not` of conditions.",
-        "anyOf": forms.collect::<Vec<_>>()
-    })
+    let text = "A condition on the input: a field and one operator, or `all`, `any`, `not` of \
+                conditions.";
+    described(text, json!({ "anyOf": forms.collect::<Vec<_>>() }))
 }
 
 fn one_or_many(item: &Value) -> Value {

@@ -23,7 +23,8 @@ pub trait Kind<'n>: Sized {
     /// The JSON schema of the values, unless [`schema`](Self::schema) makes it.
     const SCHEMA: &'static str = "{}";
 
-    /// Reads the value of the key that messages call `what`; `None` when it is broken, which is reported.
+    /// Reads the value of the key that messages call `what`; `None` when it is broken, which is
+    /// reported.
     fn read(reader: &mut Reader, node: &'n Node<'n>, what: &str) -> Option<Self>;
 
     /// Returns the JSON schema of the values.
@@ -70,7 +71,8 @@ impl Key {
     }
 }
 
-/// Declares the keys of one mapping, each a row: field, name, type, what holds without it, what it means.
+/// Declares the keys of one mapping, each a row: field, name, type, what holds without it, what it
+/// means.
 ///
 /// The struct has a field for each key, `None` when the key is missing or its value is broken.
 #[doc(hidden)]

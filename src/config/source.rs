@@ -19,7 +19,7 @@ pub struct SourceFile {
     /// Who brought it in.
     pub layer: Layer,
     directory: PathBuf,
-    /// Where each line begins, in bytes; counted when somebody asks, which for most files is never.
+    /// Where each line begins, in bytes; counted on first use, which for most files is never.
     line_starts: OnceLock<Vec<usize>>,
 }
 

@@ -48,7 +48,7 @@ impl Kind<'_> for Duration {
         let duration = Self::try_from_secs_f64(seconds.abs()).unwrap_or(Self::MAX);
         let (problem, hint) = if seconds <= 0.0 {
             let sign = if seconds < 0.0 { "negative" } else { "zero" };
-            let hint = "leave the key out for the default; there is no way to wait for ever";
+            let hint = "leave the key out for the default; a hook can't wait for ever";
             (format!("{what} is {sign}"), hint.to_owned())
         } else if duration < Self::from_millis(1) {
             (format!("{what} is shorter than a millisecond: `{shown}`"), DURATION_HINT.to_owned())

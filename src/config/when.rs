@@ -135,7 +135,8 @@ impl Kind<'_> for Field {
                 reader.error_with_hint(
                     node,
                     format!("`field: {written}`: {cause}"),
-                    "write keys joined by dots (`tool_input.cmd`) or a JSON pointer (`/tool_input/cmd`)",
+                    "write keys joined by dots (`tool_input.cmd`) or a JSON pointer \
+                     (`/tool_input/cmd`)",
                 );
                 return None;
             }

@@ -194,7 +194,8 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// Ends a list or a mapping: one in brackets ends with its bracket, another one with its last value.
+    /// Ends a list or a mapping: one in brackets ends with its bracket, another one with its last
+    /// value.
     fn close(&mut self, style: StructureStyle, span: &Span) {
         if style == StructureStyle::Flow {
             self.end = self.end.max(place(span).end);

@@ -85,7 +85,7 @@ fn the_hooks_of_an_agent_come_with_those_of_its_flags() {
 #[test]
 fn an_unknown_agent_is_an_error_that_lists_them() {
     insta::assert_snapshot!(load_agent("rot").unwrap_err(), @"
-        error: there is no agent `rot`
+        error: unknown agent `rot`
          --> tests/configs/valid/docker-agent-file.yaml:4:1
           |
         4 | agents:
@@ -94,7 +94,7 @@ fn an_unknown_agent_is_an_error_that_lists_them() {
           = help: did you mean `root`? It has: root, helper
         ");
     insta::assert_snapshot!(load_agent("banana").unwrap_err(), @"
-        error: there is no agent `banana`
+        error: unknown agent `banana`
          --> tests/configs/valid/docker-agent-file.yaml:4:1
           |
         4 | agents:

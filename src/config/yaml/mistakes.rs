@@ -1,6 +1,7 @@
 //! What the parser found wrong, in words for the author of the file.
 //!
-//! The parser stops where it can't go on, which is often behind the mistake: this finds the mistake.
+//! The parser stops where it can't go on, which is often behind the mistake: this finds the
+//! mistake.
 
 use std::ops::Range;
 

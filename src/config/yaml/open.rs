@@ -1,6 +1,7 @@
 //! Which quote and brackets are open at a place of a text that is not valid YAML.
 
-/// Returns the brackets, and at last the quote, that are open before `end`, in the order of the text.
+/// Returns the brackets, and at last the quote, that are open before `end`, in the order of the
+/// text.
 pub(super) fn at(text: &str, end: usize) -> Vec<usize> {
     let mut scan = Scan { bytes: &text.as_bytes()[..end], at: 0, open: Vec::new() };
     // Whether a value may begin: quotes and brackets inside of a plain text are part of it.

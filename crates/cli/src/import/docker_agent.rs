@@ -58,7 +58,7 @@ fn add(events: &mut Vec<(Event, Vec<Group>)>, hook: &Hook) {
 
 /// Returns a hook with the keys that its file gives it.
 fn written(hook: &Hook) -> yaml::Hook {
-    let said = |key: &str| hook.key_locations.get(key).is_some();
+    let said = |key: &str| hook.key_locations.contains_key(key);
     let command = hook.command.clone().unwrap_or_else(|| Command::Text(String::new()));
     let mut written = yaml::Hook::new(hook.location.line(), &hook.kind, command);
     if let Some(name) = &hook.name {

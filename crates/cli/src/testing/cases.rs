@@ -23,7 +23,9 @@ const CASE_HINT: &str =
 section! {
     /// The keys at the top of a file.
     pub(super) FileKeys<'n>, "a file of cases":
-    config "config": OneOrMany, "", "the hooks file, or several that add up, from the directory of this file; left out, `x.test.yaml` is for `x.yaml`, `x.test.yml` is for `x.yml`";
+    config "config": OneOrMany, "",
+        "the hooks file, or several that add up, from the directory of this file; left out, \
+         `x.test.yaml` is for `x.yaml`, `x.test.yml` is for `x.yml`";
     cases "cases": CaseList<'n>, "an error", "the cases";
 }
 
@@ -31,23 +33,33 @@ section! {
     /// The keys of a case.
     pub(super) CaseKeys<'n>, "a case":
     name "name": Filled, "an error", "its name, which no other case of the file has";
-    event "event": EventName<'n>, "an error", "the event; with `from` also in the agent's words, and only if its payload does not name it";
+    event "event": EventName<'n>, "an error",
+        "the event; with `from` also in the agent's words, and only if its payload does not name \
+         it";
     input "input": CaseInput<'n>, "", "the event's input";
-    from "from": At<'n, AgentName>, "", "the agent whose payload it is: the case is judged as `hookexec run --from AGENT` does";
+    from "from": At<'n, AgentName>, "",
+        "the agent whose payload it is: the case is judged as `hookexec run --from AGENT` does";
     payload "payload": Payload<'n>, "", "what the agent writes to standard input";
-    stubs "stubs": Stubs, "none", "hooks that do not run, by name, each with the answer it gives; `{}` is no opinion";
-    expect "expect": Expectation, "an error", "what should come out; what is left out is not looked at";
+    stubs "stubs": Stubs, "none",
+        "hooks that do not run, by name, each with the answer it gives; `{}` is no opinion";
+    expect "expect": Expectation, "an error",
+        "what should come out; what is left out is not looked at";
 }
 
 section! {
     /// The keys of what is expected.
     pub(super) ExpectKeys<'n>, "`expect`":
-    decision "decision": ExpectedDecision, "", "the decision; `none` when no hook should have an opinion";
+    decision "decision": ExpectedDecision, "",
+        "the decision; `none` when no hook should have an opinion";
     allowed "allowed": bool, "", "whether it may go on";
-    message "message": TextExpectation, "", "the reasons: the exact text, `{ regex: ... }`, or `null` for none";
-    updated_input "updated_input": ExpectedInput, "", "the whole arguments of the tool after all rewrites; `null` when they must not change";
-    additional_context "additional_context": TextExpectation, "", "the context for the model: the exact text, `{ regex: ... }`, or `null` for none";
-    system_message "system_message": TextExpectation, "", "the warnings for the user: the exact text, `{ regex: ... }`, or `null` for none";
+    message "message": TextExpectation, "",
+        "the reasons: the exact text, `{ regex: ... }`, or `null` for none";
+    updated_input "updated_input": ExpectedInput, "",
+        "the whole arguments of the tool after all rewrites; `null` when they must not change";
+    additional_context "additional_context": TextExpectation, "",
+        "the context for the model: the exact text, `{ regex: ... }`, or `null` for none";
+    system_message "system_message": TextExpectation, "",
+        "the warnings for the user: the exact text, `{ regex: ... }`, or `null` for none";
     ran "ran": HookNames, "", "the hooks that run, all of them, in any order";
     not_run "not_run": HookNames, "", "hooks that must not run";
     failed_open "failed_open": HookNames, "", "the hooks that failed while the event went on";
