@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use hookexec::config::Hook;
 use hookexec::handler::{BoxFuture, BuildError};
+use hookexec::handlers::builtin::Builtin;
 use hookexec::{
     Call, Config, Event, Executor, Handler, HandlerEnv, HandlerError, HandlerResult, Input, Output,
     Registry,
@@ -67,13 +68,16 @@ fn registry() -> Registry {
     registry.register_builtin("house_rules", house_rules);
     // A closure with state, fast enough to be called in place.
     let asked = Mutex::new(0_u64);
-    registry.register_inline_builtin("ask_once_in_a_while", move |_, args| {
-        let every: u64 = args.first().map_or(Ok(10), |text| text.parse())?;
-        let mut count = asked.lock().unwrap_or_else(PoisonError::into_inner);
-        *count += 1;
-        let due = every > 0 && count.is_multiple_of(every);
-        Ok::<_, std::num::ParseIntError>(due.then(|| Output::ask("still all right?")))
-    });
+    registry.register_builtin(
+        "ask_once_in_a_while",
+        Builtin::inline(move |_, args| {
+            let every: u64 = args.first().map_or(Ok(10), |text| text.parse())?;
+            let mut count = asked.lock().unwrap_or_else(PoisonError::into_inner);
+            *count += 1;
+            let due = every > 0 && count.is_multiple_of(every);
+            Ok::<_, std::num::ParseIntError>(due.then(|| Output::ask("still all right?")))
+        }),
+    );
     registry.register("rate_limit", rate_limit);
     registry
 }

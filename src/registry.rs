@@ -8,10 +8,9 @@ use std::sync::Arc;
 
 use crate::config::Hook;
 use crate::handler::{BuildError, Handler};
-use crate::handlers::builtin::{self, Builtin, BuiltinError, IntoBuiltin};
+use crate::handlers::builtin::{self, Builtin, IntoBuiltin};
 use crate::handlers::process::Processes;
 use crate::handlers::{command, process};
-use crate::wire::{Input, Output};
 
 /// What a factory may need that the hook's own definition does not say.
 #[derive(Debug, Clone)]
@@ -136,7 +135,9 @@ impl Registry {
     /// runs on Tokio's blocking threads. An async one is
     /// `Fn(Arc<Input>, Arc<[String]>) -> impl Future<Output = Result<Option<Output>, E>>`. Both may
     /// hold state. A panic or an error is a failure of the hook. At the hook's timeout an async
-    /// function is dropped; a plain one can't be stopped: it ends on its own and its answer is lost.
+    /// function is dropped; a plain one can't be stopped: it ends on its own and its answer is lost. A
+    /// function that is fast and never blocks is registered as [`Builtin::inline`]: it is called in
+    /// place.
     ///
     /// # Panics
     /// When `name` is empty.
@@ -145,28 +146,9 @@ impl Registry {
         name: impl Into<String>,
         function: impl IntoBuiltin<M>,
     ) -> &mut Self {
-        self.insert_builtin(name.into(), function.into_builtin())
-    }
-
-    /// Makes a plain function callable that is fast and never blocks: it is called in place.
-    ///
-    /// # Panics
-    /// When `name` is empty.
-    pub fn register_inline_builtin<E: Into<BuiltinError>>(
-        &mut self,
-        name: impl Into<String>,
-        function: impl Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
-    ) -> &mut Self {
-        self.insert_builtin(name.into(), Builtin::inline(function))
-    }
-
-    /// Registers a builtin with all that is known about it.
-    ///
-    /// # Panics
-    /// When `name` is empty.
-    pub fn insert_builtin(&mut self, name: String, builtin: Builtin) -> &mut Self {
+        let name = name.into();
         assert!(!name.is_empty(), "a builtin needs a name");
-        self.builtins.insert(name, builtin);
+        self.builtins.insert(name, function.into_builtin());
         self
     }
 

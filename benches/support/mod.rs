@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use hookexec::handlers::builtin::Builtin;
 use hookexec::{Input, Registry};
 use serde_json::json;
 
@@ -35,7 +36,8 @@ pub(crate) fn builtins_file(count: usize) -> String {
 /// Returns a registry whose builtin `noop` has no opinion.
 pub(crate) fn registry() -> Registry {
     let mut registry = Registry::new();
-    registry.register_inline_builtin("noop", |_, _| Ok::<_, std::convert::Infallible>(None));
+    registry
+        .register_builtin("noop", Builtin::inline(|_, _| Ok::<_, std::convert::Infallible>(None)));
     registry
 }
 

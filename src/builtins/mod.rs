@@ -122,7 +122,7 @@ pub fn register(registry: &mut Registry) {
 /// Registers every shipped builtin with the given surroundings.
 pub fn register_in(registry: &mut Registry, surroundings: &Surroundings) {
     for builtin in shipped() {
-        registry.insert_builtin(builtin.name.to_owned(), builtin.registered(surroundings.clone()));
+        registry.register_builtin(builtin.name, builtin.registered(surroundings.clone()));
     }
 }
 

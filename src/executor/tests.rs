@@ -11,6 +11,7 @@ use super::{Executor, Observer, Selection};
 use crate::config::{Command, Config, Hook, Layer, Limits, Location, OnError, Phase, SourceFile};
 use crate::dialect::Dialect;
 use crate::event::Event;
+use crate::handlers::builtin::Builtin;
 use crate::matcher::Matcher;
 use crate::registry::Registry;
 use crate::wire::{Decision, HookStatus, Input, JsonObject, Mode, Output, ToolResult, Verdict};
@@ -21,49 +22,72 @@ mod rewriting;
 /// Builtins that answer with the JSON they are given, and more.
 fn registry() -> Registry {
     let mut registry = Registry::new();
-    registry.register_inline_builtin("say", |_: &Input, args: &[String]| {
-        Output::parse(&args[0]).map(Some)
-    });
-    registry.register_inline_builtin("fail", |_: &Input, args: &[String]| {
-        Err::<Option<Output>, String>(args.first().cloned().unwrap_or_else(|| "broke".into()))
-    });
-    registry.register_inline_builtin("panic", |_: &Input, _: &[String]| -> Result<_, String> {
-        panic!("on purpose")
-    });
+    registry.register_builtin(
+        "say",
+        Builtin::inline(|_: &Input, args: &[String]| Output::parse(&args[0]).map(Some)),
+    );
+    registry.register_builtin(
+        "fail",
+        Builtin::inline(|_: &Input, args: &[String]| {
+            Err::<Option<Output>, String>(args.first().cloned().unwrap_or_else(|| "broke".into()))
+        }),
+    );
+    registry.register_builtin(
+        "panic",
+        Builtin::inline(|_: &Input, _: &[String]| -> Result<_, String> { panic!("on purpose") }),
+    );
     // Denies every command that holds the word.
-    registry.register_inline_builtin("deny_word", |input: &Input, args: &[String]| {
-        let command = input.lookup(&["tool_input", "cmd"]).map(|found| found.to_string());
-        let found = command.unwrap_or_default().contains(args[0].as_str());
-        Ok::<_, String>(found.then(|| Output::deny(format!("no {}", args[0]))))
-    });
+    registry.register_builtin(
+        "deny_word",
+        Builtin::inline(|input: &Input, args: &[String]| {
+            let command = input.lookup(&["tool_input", "cmd"]).map(|found| found.to_string());
+            let found = command.unwrap_or_default().contains(args[0].as_str());
+            Ok::<_, String>(found.then(|| Output::deny(format!("no {}", args[0]))))
+        }),
+    );
     // Sets `cmd`; gives the same answer to the same input.
-    registry.register_inline_builtin("set_cmd", |_: &Input, args: &[String]| {
-        Ok::<_, String>(Some(Output::patch_input(object(json!({ "cmd": args[0] })))))
-    });
+    registry.register_builtin(
+        "set_cmd",
+        Builtin::inline(|_: &Input, args: &[String]| {
+            Ok::<_, String>(Some(Output::patch_input(object(json!({ "cmd": args[0] })))))
+        }),
+    );
     // Never settles.
-    registry.register_inline_builtin("append", |input: &Input, _: &[String]| {
-        let before = input.lookup(&["tool_input", "cmd"]).unwrap_or_default().into_owned();
-        let longer = format!("{}x", before.as_str().unwrap_or_default());
-        Ok::<_, String>(Some(Output::patch_input(object(json!({ "cmd": longer })))))
-    });
-    registry.register_inline_builtin("deny_tool", |input: &Input, args: &[String]| {
-        Ok::<_, String>((input.tool() == args[0]).then(|| Output::deny("not this tool")))
-    });
-    registry.register_inline_builtin("respond", |_: &Input, _: &[String]| {
-        Ok::<_, String>(Some(Output::respond(ToolResult::text("done"))))
-    });
+    registry.register_builtin(
+        "append",
+        Builtin::inline(|input: &Input, _: &[String]| {
+            let before = input.lookup(&["tool_input", "cmd"]).unwrap_or_default().into_owned();
+            let longer = format!("{}x", before.as_str().unwrap_or_default());
+            Ok::<_, String>(Some(Output::patch_input(object(json!({ "cmd": longer })))))
+        }),
+    );
+    registry.register_builtin(
+        "deny_tool",
+        Builtin::inline(|input: &Input, args: &[String]| {
+            Ok::<_, String>((input.tool() == args[0]).then(|| Output::deny("not this tool")))
+        }),
+    );
+    registry.register_builtin(
+        "respond",
+        Builtin::inline(|_: &Input, _: &[String]| {
+            Ok::<_, String>(Some(Output::respond(ToolResult::text("done"))))
+        }),
+    );
     // Changes `rm`, asks about it and tells of it; once.
-    registry.register_inline_builtin("trash", |input: &Input, _: &[String]| {
-        let command = input.lookup(&["tool_input", "cmd"]).unwrap_or_default().into_owned();
-        let Some(rest) = command.as_str().and_then(|text| text.strip_prefix("rm")) else {
-            return Ok::<_, String>(None);
-        };
-        let mut output = Output::patch_input(object(json!({ "cmd": format!("trash{rest}") })));
-        output.decision = Some(Decision::Ask);
-        output.reason = Some("changed".into());
-        output.additional_context = Some("moved to the trash".into());
-        Ok(Some(output.with_system_message("look")))
-    });
+    registry.register_builtin(
+        "trash",
+        Builtin::inline(|input: &Input, _: &[String]| {
+            let command = input.lookup(&["tool_input", "cmd"]).unwrap_or_default().into_owned();
+            let Some(rest) = command.as_str().and_then(|text| text.strip_prefix("rm")) else {
+                return Ok::<_, String>(None);
+            };
+            let mut output = Output::patch_input(object(json!({ "cmd": format!("trash{rest}") })));
+            output.decision = Some(Decision::Ask);
+            output.reason = Some("changed".into());
+            output.additional_context = Some("moved to the trash".into());
+            Ok(Some(output.with_system_message("look")))
+        }),
+    );
     registry
 }
 
@@ -255,10 +279,13 @@ async fn matchers_choose_by_name_or_kind_and_identical_hooks_run_once() {
     let count = Arc::new(AtomicUsize::new(0));
     let mut registry = Registry::new();
     let counter = Arc::clone(&count);
-    registry.register_inline_builtin("count", move |_: &Input, _: &[String]| {
-        counter.fetch_add(1, Ordering::Relaxed);
-        Ok::<_, String>(None)
-    });
+    registry.register_builtin(
+        "count",
+        Builtin::inline(move |_: &Input, _: &[String]| {
+            counter.fetch_add(1, Ordering::Relaxed);
+            Ok::<_, String>(None)
+        }),
+    );
     let matched = |pattern: &str| {
         let mut hook = hook(PreToolUse, "count", &[]);
         hook.matcher = Matcher::new(pattern).unwrap();
@@ -450,10 +477,13 @@ async fn the_callers_input_is_completed_but_never_changed() {
     let seen = Arc::new(Mutex::new(None));
     let mut registry = Registry::new();
     let slot = Arc::clone(&seen);
-    registry.register_inline_builtin("see", move |input: &Input, _: &[String]| {
-        *slot.lock().unwrap() = Some(input.clone());
-        Ok::<_, String>(None)
-    });
+    registry.register_builtin(
+        "see",
+        Builtin::inline(move |input: &Input, _: &[String]| {
+            *slot.lock().unwrap() = Some(input.clone());
+            Ok::<_, String>(None)
+        }),
+    );
     let config = Config { hooks: vec![hook(PreToolUse, "see", &[])], ..Config::default() };
     let executor =
         Executor::builder(config).registry(registry).working_dir("/project").build().unwrap();

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use hookexec::handlers::builtin::BuiltinError;
+use hookexec::handlers::builtin::{Builtin, BuiltinError};
 use hookexec::{Input, Output, Registry};
 
 /// What a builtin says when it panics.
@@ -29,7 +29,7 @@ impl Gate {
         let gate = Arc::clone(&self.0);
         let mut registry = Registry::new();
         registry
-            .register_inline_builtin("crash-inline", |_: &Input, _: &[String]| crash())
+            .register_builtin("crash-inline", Builtin::inline(|_: &Input, _: &[String]| crash()))
             .register_builtin("crash-plain", |_: &Input, _: &[String]| crash())
             .register_builtin("crash-async", |_: Arc<Input>, _: Arc<[String]>| async { crash() })
             .register_builtin("hang-async", |_: Arc<Input>, _: Arc<[String]>| {

@@ -1,5 +1,6 @@
 //! What hooks change on the way, and who sees the change.
 
+use hookexec::handlers::builtin::Builtin;
 use hookexec::lifecycle::{DeniedBy, Session, ToolEnd, ToolError, ToolFacts};
 use hookexec::wire::{JsonObject, ToolResult};
 use hookexec::{Config, Decision, Event, Executor, Input, Output, Registry};
@@ -113,12 +114,18 @@ hooks:
     - hooks: [{ type: builtin, command: rename }]
 ";
     let mut registry = Registry::new();
-    registry.register_inline_builtin("deny", |_: &Input, _: &[String]| {
-        Ok::<_, std::io::Error>(Some(Output::deny("no shells")))
-    });
-    registry.register_inline_builtin("rename", |input: &Input, _: &[String]| {
-        Ok::<_, std::io::Error>((input.tool() == "note").then(|| rename("run_terminal_cmd")))
-    });
+    registry.register_builtin(
+        "deny",
+        Builtin::inline(|_: &Input, _: &[String]| {
+            Ok::<_, std::io::Error>(Some(Output::deny("no shells")))
+        }),
+    );
+    registry.register_builtin(
+        "rename",
+        Builtin::inline(|input: &Input, _: &[String]| {
+            Ok::<_, std::io::Error>((input.tool() == "note").then(|| rename("run_terminal_cmd")))
+        }),
+    );
     let config = Config::from_yaml(yaml, "hooks.yaml").unwrap();
     let executor = Executor::builder(config).registry(registry).build().unwrap();
     let session = Session::builder("s-1")

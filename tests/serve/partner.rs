@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookexec::config::Diagnostics;
+use hookexec::handlers::builtin::Builtin;
 use hookexec::load::{self, LoadOptions};
 use hookexec::{Config, Executor, Output, Registry};
 use hookexec_cli::server::{Limits, Loaded, Server};
@@ -62,8 +63,10 @@ impl Gate {
                 Ok::<Option<Output>, String>(Some(Output::deny("waited")))
             }
         });
-        registry
-            .register_inline_builtin("say", |_, args: &[String]| Output::parse(&args[0]).map(Some));
+        registry.register_builtin(
+            "say",
+            Builtin::inline(|_, args: &[String]| Output::parse(&args[0]).map(Some)),
+        );
         registry
     }
 }

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use hookexec::handlers::builtin::BuiltinError;
+use hookexec::handlers::builtin::{Builtin, BuiltinError};
 use hookexec::{Event, Input, Output, Registry};
 use serde_json::json;
 
@@ -137,7 +137,7 @@ done
 /// Registers the builtins.
 pub(crate) fn register_builtins(registry: &mut Registry) {
     registry
-        .register_inline_builtin("inline", |input: &Input, _: &[String]| answer(input))
+        .register_builtin("inline", Builtin::inline(|input: &Input, _: &[String]| answer(input)))
         .register_builtin("plain", |input: &Input, _: &[String]| answer(input))
         .register_builtin("async", |input: Arc<Input>, _: Arc<[String]>| async move {
             tokio::task::yield_now().await;

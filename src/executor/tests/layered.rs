@@ -10,16 +10,22 @@ fn in_layer(layer: Layer, hook: Hook) -> Hook {
 /// Adds builtins that see the end of a command and the text of a response.
 fn with_rewriters() -> Registry {
     let mut registry = registry();
-    registry.register_inline_builtin("suffix", |input: &Input, args: &[String]| {
-        let before = input.lookup(&["tool_input", "cmd"]).unwrap_or_default().into_owned();
-        let longer = format!("{} {}", before.as_str().unwrap_or_default(), args[0]);
-        Ok::<_, String>(Some(Output::patch_input(object(json!({ "cmd": longer })))))
-    });
-    registry.register_inline_builtin("redact", |input: &Input, _: &[String]| {
-        let response = input.tool_response.as_ref().and_then(Value::as_str).unwrap_or_default();
-        let clean = response.replace("secret", "***");
-        Ok::<_, String>((clean != response).then(|| Output::tool_response(clean)))
-    });
+    registry.register_builtin(
+        "suffix",
+        Builtin::inline(|input: &Input, args: &[String]| {
+            let before = input.lookup(&["tool_input", "cmd"]).unwrap_or_default().into_owned();
+            let longer = format!("{} {}", before.as_str().unwrap_or_default(), args[0]);
+            Ok::<_, String>(Some(Output::patch_input(object(json!({ "cmd": longer })))))
+        }),
+    );
+    registry.register_builtin(
+        "redact",
+        Builtin::inline(|input: &Input, _: &[String]| {
+            let response = input.tool_response.as_ref().and_then(Value::as_str).unwrap_or_default();
+            let clean = response.replace("secret", "***");
+            Ok::<_, String>((clean != response).then(|| Output::tool_response(clean)))
+        }),
+    );
     registry
 }
 

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::config::Condition;
-use crate::handlers::builtin::Builtin;
 
 fn mutator(name: &str, args: &[&str]) -> Hook {
     Hook { phase: Phase::Mutate, ..hook(PreToolUse, name, args) }
@@ -218,11 +217,15 @@ async fn a_hook_that_is_asked_again_is_told_so() {
     let seen: Arc<Mutex<Vec<(String, String, bool)>>> = Arc::default();
     let mut registry = registry();
     let notes = Arc::clone(&seen);
-    registry.register_inline_builtin("note", move |input: &Input, args: &[String]| {
-        let command = input.lookup(&["tool_input", "cmd"]).unwrap().as_str().unwrap().to_owned();
-        notes.lock().unwrap().push((args[0].clone(), command, input.repeated));
-        Ok::<_, String>(None)
-    });
+    registry.register_builtin(
+        "note",
+        Builtin::inline(move |input: &Input, args: &[String]| {
+            let command =
+                input.lookup(&["tool_input", "cmd"]).unwrap().as_str().unwrap().to_owned();
+            notes.lock().unwrap().push((args[0].clone(), command, input.repeated));
+            Ok::<_, String>(None)
+        }),
+    );
     let first = mutator("note", &["first"]);
     let mut counter = mutator("note", &["counter"]);
     counter.when = condition("{ field: repeated, exists: false }");
