@@ -28,13 +28,12 @@ impl Document<'_> {
         let Some((_, agents_key, node)) = fields.iter().find(|(name, ..)| *name == "agents") else {
             return;
         };
-        for (name, key, _) in fields.iter() {
-            if super::document::is_own_key(name) {
-                let message = format!("`{name}` beside `agents` belongs to no agent");
-                let hint = "move it below `agents.<name>.hooks`, or into a file of its own";
-                self.reader.error_with_hint(key, message, hint);
-            }
-        }
+        self.refuse_own_keys(
+            fields,
+            "agents",
+            "beside `agents` belongs to no agent",
+            "move it below `agents.<name>.hooks`, or into a file of its own",
+        );
         let Some(agents) = self.reader.open_fields(node, "`agents`") else { return };
         let names: Vec<&str> = agents.iter().map(|(name, ..)| name).collect();
         let listed = if names.is_empty() { "none".to_owned() } else { names.join(", ") };

@@ -20,13 +20,6 @@ use crate::suggest;
 const STRICTER: &str = "a default can only make events stricter; \
                         set `on_error` on the hook that you want to relax";
 
-/// Returns whether a key at the top of a file is one of ours. Of a file that is another program's
-/// all else is passed over, but a guard that is written there must not vanish.
-pub(super) fn is_own_key(name: &str) -> bool {
-    let is_key = FileKeys::KEYS.iter().any(|key| key.name == name && name != "$schema");
-    is_key || Event::from_name(name).is_some()
-}
-
 const ENTRY_HINT: &str = "write `- matcher: \"shell\"` with the hook below `hooks:`";
 
 /// One file on its way in.
@@ -76,6 +69,24 @@ impl<'a> Document<'a> {
         }
         let chain = std::mem::take(&mut self.chain);
         self.config.hooks.extend(chain.into_values().flatten());
+    }
+
+    /// Refuses keys of ours at the top of another program's file, but the key `allowed`. All else
+    /// there is passed over, but a guard that is written there must not vanish.
+    pub(super) fn refuse_own_keys(
+        &mut self,
+        fields: &Fields<'_>,
+        allowed: &str,
+        place: &str,
+        hint: &str,
+    ) {
+        for (name, key, _) in
+            fields.iter().filter(|(name, ..)| ![allowed, "$schema"].contains(name))
+        {
+            if FileKeys::NAMES.contains(&name) || Event::from_name(name).is_some() {
+                self.reader.error_with_hint(key, format!("`{name}` {place}"), hint);
+            }
+        }
     }
 
     /// Reads a file of this program's own: a hooks block, and what goes beside it.
@@ -153,7 +164,7 @@ impl<'a> Document<'a> {
     }
 
     fn unknown_key(&mut self, key: &Node, name: &str) {
-        let keys: Vec<&str> = FileKeys::KEYS.iter().map(|key| key.name).collect();
+        let keys = FileKeys::NAMES;
         let known = keys.iter().copied().chain(Event::all().map(Event::name));
         let hint = self.event_hint(name, known).unwrap_or_else(|| {
             format!("known here: {}, or the name of an event", keys[1..].join(", "))

@@ -90,7 +90,7 @@ pub(crate) struct Milliseconds(Duration);
 
 /// Returns whether `name` is a key of PicoClaw's `hooks` block.
 pub(super) fn is_key(name: &str) -> bool {
-    PicoclawKeys::KEYS.iter().any(|key| key.name == name)
+    PicoclawKeys::NAMES.contains(&name)
 }
 
 /// Returns whether a file is PicoClaw's whole configuration, of which only `hooks` is ours.
@@ -105,15 +105,15 @@ impl Document<'_> {
     /// Reads the `hooks` of PicoClaw's whole configuration; everything else in it is not ours to
     /// judge.
     pub(super) fn whole_picoclaw(&mut self, fields: &Fields<'_>) {
-        for (name, key, value) in fields.iter() {
-            if name == "hooks" {
-                self.hooks_block(value, &Defaults::default());
-            } else if super::document::is_own_key(name) {
-                let message = format!("`{name}` in what looks like PicoClaw's configuration");
-                let hint = "move it into a hooks file of its own, without PicoClaw's keys";
-                self.reader.error_with_hint(key, message, hint);
-            }
+        if let Some(hooks) = fields.get("hooks") {
+            self.hooks_block(hooks, &Defaults::default());
         }
+        self.refuse_own_keys(
+            fields,
+            "hooks",
+            "in what looks like PicoClaw's configuration",
+            "move it into a hooks file of its own, without PicoClaw's keys",
+        );
     }
 
     /// Reads what PicoClaw has in its `hooks` block.

@@ -37,15 +37,11 @@ impl Kind<'_> for Condition {
         let errors = reader.errors();
         let fields = reader.fields(node, "a condition", ConditionKeys::NAMES)?;
         let join = fields.iter().find(|(name, ..)| ["all", "any", "not"].contains(name));
-        if reader.errors() > errors {
-            return None;
-        }
         if let Some((name, key, _)) = join.filter(|_| fields.iter().count() > 1) {
-            reader.error_with_hint(
-                key,
-                format!("`{name}` stands alone: nothing else goes beside it"),
-                "put every part into one `all: [...]`",
-            );
+            if reader.errors() == errors {
+                let message = format!("`{name}` stands alone: nothing else goes beside it");
+                reader.error_with_hint(key, message, "put every part into one `all: [...]`");
+            }
             return None;
         }
         let is_join = join.is_some();
@@ -335,6 +331,14 @@ mod tests {
         for (text, message) in cases {
             let problems = read(text).unwrap_err();
             assert_eq!(problems, format!("when.yaml:1: {message}"), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_mistake_of_a_condition_is_reported_at_once() {
+        let problems = read("{ field: a..b, regex: 'a(', colour: red }").unwrap_err();
+        for part in ["unknown key `colour`", "a part of the path is empty", "unclosed group"] {
+            assert!(problems.contains(part), "{problems}");
         }
     }
 
