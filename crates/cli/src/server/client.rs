@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, Verdict};
 
-/// How long a server that is alive may take to let somebody in, and then to say anything.
+/// How long a running server may take to accept a connection, and then to send a first byte.
 const FIRST_SIGN: Duration = Duration::from_secs(5);
 /// How long it may take after the timeout of a hook to say what came of it.
 const GRACE: Duration = Duration::from_secs(5);
@@ -32,10 +32,10 @@ pub struct Client {
     path: PathBuf,
 }
 
-/// Why there is no verdict from a server. None of these is an answer to the event.
+/// Why a server gave no verdict. None of these is an answer to the event.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// Nobody listens there.
+    /// No server listens there.
     #[error("no server is listening at {}: {cause}", path.display())]
     Connect {
         /// The socket.
@@ -78,7 +78,7 @@ impl Client {
     /// Connects to the server at `path`, which must be the user's own.
     ///
     /// # Errors
-    /// When nobody listens there, or another user does.
+    /// When no server listens there, or another user's does.
     pub fn connect(path: impl Into<PathBuf>) -> Result<Self, ClientError> {
         let path = path.into();
         let stream = match open(&path) {
@@ -104,7 +104,7 @@ impl Client {
     /// within seconds, however long the hooks themselves may take.
     ///
     /// # Errors
-    /// When there is no verdict, for whichever reason.
+    /// When the server gives no verdict.
     pub fn dispatch(
         &mut self,
         event: Event,
@@ -246,8 +246,8 @@ impl Client {
     }
 }
 
-/// Connects within [`FIRST_SIGN`]: a server that was stopped lets nobody in any more, once the
-/// queue before its door is full.
+/// Connects within [`FIRST_SIGN`]: a suspended server accepts no connection once the queue
+/// of its socket is full.
 fn open(path: &Path) -> io::Result<UnixStream> {
     let socket: OwnedFd = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
     fcntl_setfd(&socket, FdFlags::CLOEXEC)?;

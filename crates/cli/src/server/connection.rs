@@ -34,11 +34,11 @@ pub(super) async fn over(shared: &Arc<Shared>, stream: UnixStream) {
     run(shared, reader, writer, gone).await;
 }
 
-/// Tells a client that there is no room for it.
+/// Tells a client that too many others are connected.
 pub(super) fn refuse(stream: &UnixStream, connections: usize) {
     let message = format!("overloaded: {connections} clients are connected");
     let refusal = Refusal::new(ErrorCode::Overloaded, message);
-    // A new connection has room for a line; who does not read it is told by the end.
+    // A new connection has room for a line. A client that does not read it sees the end.
     let _ = stream.try_write(&answer::<()>(&Value::Null, &Err(refusal)));
 }
 

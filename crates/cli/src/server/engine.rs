@@ -54,7 +54,7 @@ struct State {
     problem: Option<Arc<Diagnostics>>,
 }
 
-/// One configuration, for as long as anybody uses it.
+/// One configuration, as long as a dispatch uses it.
 struct Generation {
     executor: Executor,
     files: Vec<PathBuf>,
@@ -105,7 +105,7 @@ impl Engine {
         state.in_use()
     }
 
-    /// Waits for whoever uses the configuration, then ends it.
+    /// Waits for the dispatches that use the configuration, then ends it.
     pub(super) async fn shutdown(&self, patience: Duration) {
         let state = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let generation = Arc::clone(&state().generation);

@@ -155,7 +155,7 @@ impl Server {
 impl Shared {
     /// Returns once no more requests are taken.
     pub(super) async fn stopped(&self) {
-        // It fails when nobody can stop the server any more, and `self` can.
+        // An error would mean that the sender is gone, and `self` holds it.
         let _ = self.stopping.subscribe().wait_for(|stopping| *stopping).await;
     }
 
@@ -198,7 +198,7 @@ impl Shared {
             Err(_) => refusal,
         })?;
         let refuse = |code, message: String| {
-            // Of another project's hooks nothing is known here.
+            // This server does not know the hooks of another project.
             let input = (code != ErrorCode::OtherProject).then_some(&params.input);
             let current = self.engine.current();
             Err(Refusal::new(code, message).of(current.executor(), params.event, input))

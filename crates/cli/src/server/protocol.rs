@@ -10,11 +10,11 @@ use hookexec::wire::{Input, JsonObject, Verdict, parse_strict};
 /// Why a request was not answered with a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorCode {
-    /// -32700: the line is no JSON.
+    /// -32700: the line is not JSON.
     Parse,
-    /// -32600: the line is no request, or too long.
+    /// -32600: the line is not a request, or too long.
     InvalidRequest,
-    /// -32601: there is no such method.
+    /// -32601: the method is not known.
     MethodNotFound,
     /// -32602: the parameters can't be read.
     InvalidParams,

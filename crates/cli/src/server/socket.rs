@@ -26,7 +26,7 @@ pub struct Socket {
     _lock: File,
 }
 
-/// Why there is no socket.
+/// Why a socket can't be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
     /// Others could get at it.
@@ -67,7 +67,7 @@ impl Socket {
         let failed = |cause: io::Error| SocketError::Io { path: path.clone(), cause };
         check_directory(&path)?;
 
-        // Whoever holds the lock owns the path: what lies there is in nobody's use.
+        // The holder of the lock owns the path: no other server uses the file there.
         let mut lock_path = path.clone().into_os_string();
         lock_path.push(".lock");
         let lock = File::options()
@@ -118,7 +118,7 @@ impl Socket {
                 None
             }
             Err(error) => {
-                tracing::warn!("a connection of nobody knows whom was refused: {error}");
+                tracing::warn!("a connection was refused, since its user is not known: {error}");
                 None
             }
         }
@@ -156,7 +156,7 @@ fn check_directory(path: &Path) -> Result<(), SocketError> {
 
 /// Returns a future that ends when the other end has been closed, both ways.
 pub(super) fn hangup(stream: &UnixStream) -> io::Result<impl Future<Output = ()> + Send + use<>> {
-    // A stream of its own: waiting here must not take events from who reads and writes.
+    // A stream of its own: waiting here must not take events from the reader and the writer.
     let other = std::os::unix::net::UnixStream::from(stream.as_fd().try_clone_to_owned()?);
     let other = UnixStream::from_std(other)?;
     Ok(async move {

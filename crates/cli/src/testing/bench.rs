@@ -58,7 +58,7 @@ impl Bench {
         registry: Registry,
         working_dir: impl Into<PathBuf>,
     ) -> Result<Self, Diagnostics> {
-        // A test is no decision that was made.
+        // The log is for real decisions.
         config.audit.clear();
         let working_dir = working_dir.into();
         let executor = build(&config, &registry, &working_dir)?;

@@ -51,7 +51,7 @@ pub enum Stub {
 /// What should come out; what is `None` is not looked at.
 #[derive(Debug, Clone, Default)]
 pub struct Expectation {
-    /// The decision; nothing is no opinion.
+    /// The decision; `Nothing` stands for no opinion.
     pub decision: Option<Expected<Decision>>,
     /// Whether it may go on.
     pub allowed: Option<bool>,

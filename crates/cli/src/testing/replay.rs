@@ -141,7 +141,7 @@ impl Replay {
     }
 }
 
-/// Returns whether what is rewritten differs; of a denied event nobody uses it.
+/// Returns whether the rewrites differ; those of a denied event do not count.
 fn rewrites_differ(record: &Record, verdict: &Verdict) -> bool {
     if verdict.decision == Some(Decision::Deny) {
         return false;
