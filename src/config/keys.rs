@@ -27,11 +27,11 @@ use crate::{later, section, words};
 section! {
     /// The keys at the top of a file. The events of a hooks block may stand beside them.
     pub(crate) FileKeys<'n>, "the file":
-    schema "$schema": SchemaAddress<'n>, "", "where the schema is, for an editor; not read";
+    schema "$schema": SchemaAddress<'n>, "", "the address of the schema, for an editor; not read";
     defaults "defaults": Defaults<'n>, "none",
         "what the hooks of this file share unless they say otherwise";
     layers "layers": AllowedLayers<'n>, "all",
-        "in the administrator's file: which layers count below it ([trust](trust.md))";
+        "in the administrator's file: the other layers that may be used ([trust](trust.md))";
     audit "audit": AuditSettings, "none",
         "a log of what was decided at each event ([audit](audit.md))";
     processes "processes": ProcessEntries<'n>, "none",
@@ -64,8 +64,8 @@ section! {
     hooks "hooks": EntryHooks<'n>, "an error", "the hooks, in order; at least one";
     when "when": Condition, "always", "the condition that the input must meet, for all of them";
     preempt_yolo "preempt_yolo": At<'n, bool>, "",
-        "docker-agent: whether the guard runs before every approval; accepted on `pre_tool_use`, \
-         which always does";
+        "docker-agent's key; it has no effect, because `pre_tool_use` always runs before an \
+         approval";
 }
 
 section! {
@@ -97,7 +97,7 @@ section! {
         "`false`; `true` for builtins that rewrite, and for every hook of an event that exists to \
          rewrite ([events.md](events.md))",
         "whether it is a rewriter. Rewriters run before the others, [the lowest layer \
-         first](#defaults), and each sees the result of the one before";
+         first](#rewriting), and each sees the result of the one before";
     background "background": bool, "`false`",
         "whether it is started and not waited for; only where nothing can be blocked, or with \
          `mode: shadow`";
@@ -126,8 +126,8 @@ section! {
         "a path into the input: `tool_input.cmd` or `/tool_input/cmd`";
     equals "equals": Json, "",
         "the value is this one. Types count: `3` is not `\"3\"`. How a number is written does \
-         not: `3` is `3.0`, and so is what is `3` to every reader of floats. Integers are \
-         compared digit by digit";
+         not: `3`, `3.0` and `3e0` are equal. Integers of any length are compared exactly, other \
+         numbers as floats";
     within "in": Vec<Json>, "", "the value equals one of the list";
     regex "regex": Pattern, "",
         "the [regular expression](https://docs.rs/regex/latest/regex/#syntax) is found in the \
@@ -135,7 +135,9 @@ section! {
     glob "glob": Glob, "",
         "the pattern matches the whole value: `*` and `?` stay within a directory, `**` goes \
          across, `{a,b}` is either";
-    exists "exists": bool, "", "the field is there (`true`), or is not (`false`)";
+    exists "exists": bool, "",
+        "the field is present (`true`) or missing (`false`); a field that is `null` counts as \
+         present";
 }
 
 section! {
