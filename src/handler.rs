@@ -118,35 +118,61 @@ pub struct Shared {
 }
 
 /// What a handler brings back.
-///
-/// A handler speaks in one of two ways: with a finished [`Output`], or as a program does, with
-/// stdout, stderr and an exit code that the executor reads.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct HandlerResult {
-    /// The finished answer; when set, `stdout` and `exit_code` are not read.
-    pub output: Option<Output>,
-    /// Captured standard output.
-    pub stdout: Vec<u8>,
-    /// Captured standard error.
-    pub stderr: Vec<u8>,
-    /// Exit code.
-    pub exit_code: i32,
+    /// What the hook answered.
+    pub answer: HandlerAnswer,
     /// Remarks for the report, such as a background process that kept a pipe open.
     pub warnings: Vec<String>,
+}
+
+/// The answer of a hook, in one of two forms.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "a hook is a function or a program")]
+pub enum HandlerAnswer {
+    /// A finished answer.
+    Output(Box<Output>),
+    /// What a program said, which the executor reads.
+    Exited(Exited),
+}
+
+/// How a program exited, and what it wrote.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a program says nothing else")]
+pub struct Exited {
+    /// Its exit code.
+    pub code: i32,
+    /// What it wrote to standard output.
+    pub stdout: Vec<u8>,
+    /// What it wrote to standard error.
+    pub stderr: Vec<u8>,
 }
 
 impl HandlerResult {
     /// Returns the result of a program that exited.
     #[must_use]
-    pub fn exited(exit_code: i32, stdout: Vec<u8>, stderr: Vec<u8>) -> Self {
-        Self { stdout, stderr, exit_code, ..Self::default() }
+    pub fn exited(code: i32, stdout: Vec<u8>, stderr: Vec<u8>) -> Self {
+        Exited { code, stdout, stderr }.into()
+    }
+}
+
+impl From<Exited> for HandlerResult {
+    fn from(exited: Exited) -> Self {
+        Self { answer: HandlerAnswer::Exited(exited), warnings: Vec::new() }
+    }
+}
+
+impl From<Output> for HandlerResult {
+    fn from(output: Output) -> Self {
+        Self { answer: HandlerAnswer::Output(Box::new(output)), warnings: Vec::new() }
     }
 }
 
 impl From<Option<Output>> for HandlerResult {
+    /// No output is no opinion.
     fn from(output: Option<Output>) -> Self {
-        Self { output: Some(output.unwrap_or_default()), ..Self::default() }
+        output.unwrap_or_default().into()
     }
 }
 

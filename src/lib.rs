@@ -269,7 +269,7 @@ pub use config::Config;
 pub use directories::home_directory;
 pub use event::{Contract, Event};
 pub use executor::{Executor, ExecutorBuilder};
-pub use handler::{Call, Handler, HandlerError, HandlerResult};
+pub use handler::{Call, Exited, Handler, HandlerAnswer, HandlerError, HandlerResult};
 pub use registry::{HandlerEnv, HandlerFactory, Registry};
 pub use wire::{Decision, Input, Output, Verdict};
 
@@ -277,6 +277,7 @@ pub use wire::{Decision, Input, Output, Verdict};
 /// without notice.
 #[doc(hidden)]
 pub mod internal {
+    pub use crate::audit::{BEGINNING, numbered, rewritten};
     pub use crate::executor::Wish;
     pub use crate::load::read_file;
     pub use crate::{files, rpc, shell, suggest};

@@ -12,7 +12,7 @@ use crate::wire::{Decision, HookReport, Input, JsonObject, Mode, Verdict};
 const VERSION: u8 = 1;
 /// How each record begins, which the rest of a record that was cut is told by. Inside a text the
 /// quotes would be escaped.
-pub(super) const BEGINNING: &str = "{\"v\":1,\"time\":\"";
+pub const BEGINNING: &str = "{\"v\":1,\"time\":\"";
 /// The longest record, in bytes.
 const LONGEST: usize = 64 * 1024;
 
@@ -84,7 +84,9 @@ impl Record {
     }
 
     /// Returns the record of a verdict; without the input.
-    pub(super) fn new(
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(
         time: String,
         event: Event,
         input: &Input,
@@ -140,7 +142,8 @@ impl Record {
     }
 
     /// Returns the line to write, without secrets.
-    pub(super) fn line(mut self, redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
+    #[doc(hidden)]
+    pub fn line(mut self, redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
         // Before anything is cut: of a secret that is cut, nobody would recognise the rest.
         self.each_text(|text| *text = redactor.redact(text).into_owned());
         let mut line = serde_json::to_vec(&self)?;

@@ -21,7 +21,6 @@ mod render;
 mod schema;
 mod section;
 mod source;
-mod summary;
 mod units;
 mod when;
 mod yaml;
@@ -48,5 +47,4 @@ pub use model::{
 pub(crate) use node::{Node, Value};
 pub use schema::{config_schema, key_tables};
 pub use source::{KeyLocations, Location, SourceFile};
-pub use summary::HookSummary;
 pub(crate) use yaml::parse as parse_yaml;

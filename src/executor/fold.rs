@@ -103,7 +103,7 @@ mod laws {
             &'a self,
             _: &'a Call<'a>,
         ) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
-            Box::pin(async { Ok(HandlerResult::default()) })
+            Box::pin(async { Ok(HandlerResult::from(None)) })
         }
     }
 

@@ -9,7 +9,7 @@ use super::select::Bound;
 use crate::answer::{BLOCK, NOT_RUN, Stdout, signal};
 use crate::dialect::Dialect;
 use crate::event::{ContextMode, Contract};
-use crate::handler::{HandlerError, HandlerResult};
+use crate::handler::{Exited, HandlerAnswer, HandlerError, HandlerResult};
 use crate::wire::{Decision, HookStatus, Input, Output};
 
 /// Reads one hook's result.
@@ -37,10 +37,12 @@ impl Interpreter<'_> {
             }
             Ok(mut result) => {
                 let warnings = std::mem::take(&mut result.warnings);
-                let stderr = lossy(&result.stderr);
-                let mut outcome = match result.output.take() {
-                    Some(output) => self.answered(output),
-                    None => self.exited(&result, stderr.trim()),
+                let (mut outcome, stderr) = match result.answer {
+                    HandlerAnswer::Output(output) => (self.answered(*output), String::new()),
+                    HandlerAnswer::Exited(exited) => {
+                        let stderr = lossy(&exited.stderr);
+                        (self.exited(&exited, stderr.trim()), stderr)
+                    }
                 };
                 outcome.warnings.splice(0..0, warnings);
                 outcome.stderr = stderr;
@@ -50,9 +52,9 @@ impl Interpreter<'_> {
     }
 
     /// Reads what a program said by its exit code and its output.
-    fn exited(&self, result: &HandlerResult, stderr: &str) -> Outcome {
-        let code = result.exit_code;
-        let stdout = Stdout::read(&result.stdout, self.contract);
+    fn exited(&self, exited: &Exited, stderr: &str) -> Outcome {
+        let code = exited.code;
+        let stdout = Stdout::read(&exited.stdout, self.contract);
         let mut outcome = match (code, stdout) {
             (BLOCK, stdout) => self.blocked(stdout, stderr),
             // A denial or an ask counts, whatever went wrong afterwards.

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use hookexec::config::{Command, Hook};
 use hookexec::handler::{BuildError, Shared};
-use hookexec::{Call, Event, Handler, HandlerEnv, HandlerError, HandlerResult, Input, Registry};
+use hookexec::{
+    Call, Event, Exited, Handler, HandlerAnswer, HandlerEnv, HandlerError, Input, Registry,
+};
 
 /// Longer than any hook of these tests takes, on whatever machine.
 pub(crate) const HANG: Duration = Duration::from_mins(1);
@@ -53,18 +55,23 @@ impl Project {
     }
 
     /// Runs a hook on `input`, within the hook's timeout.
-    pub(crate) async fn run(
-        &self,
-        hook: &Hook,
-        input: &Input,
-    ) -> Result<HandlerResult, HandlerError> {
+    pub(crate) async fn run(&self, hook: &Hook, input: &Input) -> Result<Ended, HandlerError> {
         call(&*self.build(hook).unwrap(), hook, input).await
     }
 
     /// Runs a shell string without much input.
-    pub(crate) async fn sh(&self, text: &str) -> Result<HandlerResult, HandlerError> {
+    pub(crate) async fn sh(&self, text: &str) -> Result<Ended, HandlerError> {
         self.run(&shell(text), &Input::default()).await
     }
+}
+
+/// What a command said.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) exit_code: i32,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Runs a handler once.
@@ -72,10 +79,14 @@ pub(crate) async fn call(
     handler: &dyn Handler,
     hook: &Hook,
     input: &Input,
-) -> Result<HandlerResult, HandlerError> {
+) -> Result<Ended, HandlerError> {
     let shared = Shared::default();
     let call = Call::new(hook.event, input, &shared, Instant::now() + hook.timeout);
-    handler.run(&call).await
+    let result = handler.run(&call).await?;
+    let HandlerAnswer::Exited(Exited { code, stdout, stderr }) = result.answer else {
+        panic!("a command answers as a program: {result:?}");
+    };
+    Ok(Ended { exit_code: code, stdout, stderr, warnings: result.warnings })
 }
 
 /// A hook that a shell runs.

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use hookexec::audit::Decided;
-use hookexec::audit::{Filter, HookStatistics, Log, LogLine, Record, Statistics, Tail};
+use crate::records::{Decided, Filter, HookStatistics, Log, LogLine, Statistics, Tail};
+use hookexec::audit::Record;
 use hookexec::load::Loaded;
 use hookexec::{Decision, Event};
 use jiff::{SignedDuration, Timestamp};
@@ -128,7 +128,7 @@ impl Args {
                     printed = self.print(&std::mem::take(&mut rows));
                 }
             }
-            _ => numbers.unreadable += 1,
+            LogLine::Unreadable => numbers.unreadable += 1,
         })
         .map_err(|error| unreadable(&path, &error))?;
         printed?;
@@ -174,7 +174,7 @@ impl Args {
                             self.print(&self.row(&record))?;
                         }
                         LogLine::Record(_) => {}
-                        _ => warn("a line of the log can't be read"),
+                        LogLine::Unreadable => warn("a line of the log can't be read"),
                     }
                 }
                 tokio::time::sleep(INTERVAL).await;
@@ -204,13 +204,13 @@ impl Args {
     }
 
     fn filter(&self) -> Filter {
-        let mut filter = Filter::default();
-        filter.event = self.event;
-        filter.hook.clone_from(&self.hook);
-        filter.since = self.since;
         let is_wanted = |(word, _): &(&str, _)| self.decision.as_deref() == Some(*word);
-        filter.decision = DECISIONS.into_iter().find(is_wanted).map(|(_, decision)| decision);
-        filter
+        Filter {
+            event: self.event,
+            hook: self.hook.clone(),
+            since: self.since,
+            decision: DECISIONS.into_iter().find(is_wanted).map(|(_, decision)| decision),
+        }
     }
 
     /// Returns which records are wanted, in words of the command line.

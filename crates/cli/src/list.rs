@@ -1,7 +1,8 @@
 //! `hookexec list`: what is configured, and where it comes from.
 
+use crate::summary::HookSummary;
 use hookexec::Event;
-use hookexec::config::{Hook, HookSummary, Layer};
+use hookexec::config::{Hook, Layer};
 
 use super::config::ConfigArgs;
 use super::error::CommandError;

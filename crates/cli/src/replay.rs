@@ -6,8 +6,9 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use crate::records::{Log, LogLine};
 use crate::testing::{Change, Replay, ReplayOptions, Replayed};
-use hookexec::audit::{Log, LogLine, Record};
+use hookexec::audit::Record;
 use hookexec::load::LoadOptions;
 use hookexec::{Config, Registry};
 use serde::Serialize;

@@ -20,7 +20,9 @@ use super::program::Program;
 use crate::answer::is_strict;
 use crate::config::{Command, Hook, Phase};
 use crate::dialect::Dialect;
-use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
+use crate::handler::{
+    BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
+};
 use crate::matcher::Matcher;
 use crate::wire::JsonObject;
 
@@ -107,15 +109,16 @@ struct CommandHandler {
 impl Handler for CommandHandler {
     fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
         Box::pin(async move {
-            match &self.dialect {
-                None => self.tell(call, &call.json()).await,
+            let told = match &self.dialect {
+                None => self.tell(call, &call.json()).await?,
                 Some((dialect, matcher)) => {
                     let payloads = dialect
                         .payloads(matcher, call.input)
                         .map_err(|message| HandlerError::new(Failure::Protocol, message))?;
-                    self.tell_each(call, payloads).await
+                    self.tell_each(call, payloads).await?
                 }
-            }
+            };
+            Ok(told.into())
         })
     }
 
@@ -125,9 +128,24 @@ impl Handler for CommandHandler {
     }
 }
 
+/// What a command said, and what is to remark about it.
+#[derive(Default)]
+struct Told {
+    exited: Exited,
+    warning: Option<String>,
+}
+
+impl From<Told> for HandlerResult {
+    fn from(told: Told) -> Self {
+        let mut result = Self::from(told.exited);
+        result.warnings.extend(told.warning);
+        result
+    }
+}
+
 impl CommandHandler {
     /// Runs the command once.
-    async fn tell(&self, call: &Call<'_>, stdin: &[u8]) -> Result<HandlerResult, HandlerError> {
+    async fn tell(&self, call: &Call<'_>, stdin: &[u8]) -> Result<Told, HandlerError> {
         let start = Instant::now();
         let group = self.start(call).await?;
         let exchange = Exchange::new(group, self.max_output);
@@ -150,19 +168,19 @@ impl CommandHandler {
         &self,
         call: &Call<'_>,
         payloads: impl Iterator<Item = JsonObject>,
-    ) -> Result<HandlerResult, HandlerError> {
+    ) -> Result<Told, HandlerError> {
         // An allow for one of several is none for all of them, and an error hides behind no silence.
-        let rank = |result: &HandlerResult| match result.exit_code {
-            0 if !result.stdout.trim_ascii().is_empty() => 0,
+        let rank = |told: &Told| match told.exited.code {
+            0 if !told.exited.stdout.trim_ascii().is_empty() => 0,
             0 => 1,
             _ => 2,
         };
-        let mut answer: Option<HandlerResult> = None;
+        let mut answer: Option<Told> = None;
         for payload in payloads {
             // Strings, numbers and JSON values: nothing in it can fail to serialise.
             let stdin = serde_json::to_vec(&payload).unwrap_or_default();
             let next = self.tell(call, &stdin).await?;
-            if is_strict(next.exit_code, &next.stdout, call.event.contract()) {
+            if is_strict(next.exited.code, &next.exited.stdout, call.event.contract()) {
                 return Ok(next);
             }
             if answer.as_ref().is_none_or(|before| rank(&next) > rank(before)) {
@@ -186,14 +204,13 @@ impl CommandHandler {
             .map_err(|error| failure(start_error(&error, program, &self.directory)))
     }
 
-    fn report(&self, ending: Ending, limit: Duration) -> Result<HandlerResult, HandlerError> {
+    fn report(&self, ending: Ending, limit: Duration) -> Result<Told, HandlerError> {
         let Ending { end, stdout, stderr, leaked } = ending;
         let (failure, message) = match end {
             End::Exited(status) => match status.code() {
                 Some(code) => {
-                    let mut result = HandlerResult::exited(code, stdout, stderr);
-                    result.warnings = leak_warning(&leaked).into_iter().collect();
-                    return Ok(result);
+                    let exited = Exited { code, stdout, stderr };
+                    return Ok(Told { exited, warning: leak_warning(&leaked) });
                 }
                 // Its text names the signal.
                 None => (
@@ -202,7 +219,10 @@ impl CommandHandler {
                 ),
             },
             // What it asked for stands on stdout.
-            End::Left => return Ok(HandlerResult::exited(0, stdout, stderr)),
+            End::Left => {
+                let exited = Exited { code: 0, stdout, stderr };
+                return Ok(Told { exited, warning: None });
+            }
             End::TimedOut => (
                 Failure::TimedOut,
                 format!(

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hookexec::audit::HookStatistics;
+use crate::records::HookStatistics;
 use hookexec::wire::Mode;
 
 use super::super::decisions::Numbers;

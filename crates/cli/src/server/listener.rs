@@ -13,7 +13,8 @@ use super::connection;
 use super::engine::{Engine, InUse, Loaded};
 use super::protocol::{DispatchParams, ErrorCode, Refusal, event};
 use super::socket::Socket;
-use hookexec::config::{Diagnostics, HookSummary};
+use crate::summary::HookSummary;
+use hookexec::config::Diagnostics;
 use hookexec::executor::Observer;
 use hookexec::wire::{JsonObject, Verdict};
 

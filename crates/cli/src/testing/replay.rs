@@ -8,10 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize as _, Serialize};
 
 use super::stub::substituting;
-use hookexec::audit::{Record, rewritten, word};
+use crate::records::word;
+use hookexec::audit::Record;
 use hookexec::config::{Command, Config, Diagnostics, Hook, SideEffects};
 use hookexec::executor::Executor;
 use hookexec::handler::{BoxFuture, Call, Failure, Handler, HandlerError, HandlerResult};
+use hookexec::internal::rewritten;
 use hookexec::registry::Registry;
 use hookexec::wire::{Decision, HookReport, HookStatus, Input, InputChange, Output, Verdict};
 
@@ -265,7 +267,7 @@ impl Recorded {
             Some(Answer::Failed(cause)) => Err(HandlerError::new(Failure::Other, cause)),
             Some(Answer::Ambiguous) | None => {
                 state.unknown.insert(name.to_owned());
-                Ok(HandlerResult::default())
+                Ok(HandlerResult::from(None))
             }
         }
     }

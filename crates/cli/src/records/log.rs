@@ -7,53 +7,45 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::record::{BEGINNING, Record};
-use super::writer::numbered;
-use crate::event::Event;
-use crate::wire::{Decision, HookReport};
+use hookexec::audit::Record;
+use hookexec::event::Event;
+use hookexec::internal::{BEGINNING, numbered};
+use hookexec::wire::{Decision, HookReport};
 
 /// The most full files that are looked for.
 const MAX_KEPT: usize = 100;
 
 /// A decision log with the full files that were kept, oldest first.
 #[derive(Debug)]
-pub struct Log {
+pub(crate) struct Log {
     files: Vec<PathBuf>,
 }
 
 /// A line of a log.
 #[derive(Debug)]
-#[non_exhaustive]
-pub enum LogLine {
+pub(crate) enum LogLine {
     /// A record.
     Record(Box<Record>),
     /// Something that is none: a record that was cut, or a line of somebody else's.
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-    },
+    Unreadable,
 }
 
 /// Which records are wanted; what is not set matches all.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct Filter {
+pub(crate) struct Filter {
     /// Those of an event.
-    pub event: Option<Event>,
+    pub(crate) event: Option<Event>,
     /// Those of a decision; nothing is no opinion.
-    pub decision: Option<Decided>,
+    pub(crate) decision: Option<Decided>,
     /// Those in which a hook of this name, or of this place, ran: `hooks.yaml:5`, from any directory.
-    pub hook: Option<String>,
+    pub(crate) hook: Option<String>,
     /// Those from a time on.
-    pub since: Option<Timestamp>,
+    pub(crate) since: Option<Timestamp>,
 }
 
 impl Filter {
     /// Returns whether a record is wanted.
-    #[must_use]
-    pub fn wants(&self, record: &Record) -> bool {
+    pub(crate) fn wants(&self, record: &Record) -> bool {
         self.event.is_none_or(|event| record.event == event)
             && self.decision.is_none_or(|wanted| wanted.value() == record.decision)
             && self.hook.as_ref().is_none_or(|wanted| {
@@ -74,7 +66,7 @@ impl Log {
     ///
     /// # Errors
     /// When there is none.
-    pub fn find(path: impl AsRef<Path>) -> io::Result<Self> {
+    pub(crate) fn find(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         let mut files: Vec<PathBuf> = (1..=MAX_KEPT)
             .map(|number| numbered(path, &number.to_string()))
@@ -91,8 +83,7 @@ impl Log {
     }
 
     /// Returns the size of all files, in bytes.
-    #[must_use]
-    pub fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.files.iter().filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum()
     }
 
@@ -100,20 +91,19 @@ impl Log {
     ///
     /// # Errors
     /// When a file can't be read.
-    pub fn read(&self, mut each: impl FnMut(LogLine, u64)) -> io::Result<()> {
+    pub(crate) fn read(&self, mut each: impl FnMut(LogLine, u64)) -> io::Result<()> {
         let mut read = 0;
         for path in &self.files {
             let mut reader = BufReader::new(File::open(path)?);
-            let (mut bytes, mut line) = (Vec::new(), 0);
+            let mut bytes = Vec::new();
             loop {
                 bytes.clear();
                 let length = reader.read_until(b'\n', &mut bytes)?;
                 if length == 0 {
                     break;
                 }
-                line += 1;
                 read += length as u64;
-                for found in parse(&bytes, path, line) {
+                for found in parse(&bytes) {
                     each(found, read);
                 }
             }
@@ -124,7 +114,7 @@ impl Log {
 
 /// Follows a log as it grows, through its rotations.
 #[derive(Debug)]
-pub struct Tail {
+pub(crate) struct Tail {
     path: PathBuf,
     file: Option<BufReader<File>>,
     /// The beginning of a line whose end is not there yet.
@@ -136,7 +126,7 @@ impl Tail {
     ///
     /// # Errors
     /// When it can't be read.
-    pub fn from_end(path: impl Into<PathBuf>) -> io::Result<Self> {
+    pub(crate) fn from_end(path: impl Into<PathBuf>) -> io::Result<Self> {
         let mut tail = Self { path: path.into(), file: None, partial: Vec::new() };
         if tail.path.exists() {
             let mut file = File::open(&tail.path)?;
@@ -150,7 +140,7 @@ impl Tail {
     ///
     /// # Errors
     /// When it can't be read.
-    pub fn poll(&mut self) -> io::Result<Vec<LogLine>> {
+    pub(crate) fn poll(&mut self) -> io::Result<Vec<LogLine>> {
         let mut found = Vec::new();
         self.rest(&mut found)?;
         let current = self.path.metadata().ok().map(|data| (data.dev(), data.ino()));
@@ -173,7 +163,7 @@ impl Tail {
             if self.partial.last() != Some(&b'\n') {
                 break;
             }
-            found.extend(parse(&self.partial, &self.path, 0));
+            found.extend(parse(&self.partial));
             self.partial.clear();
         }
         Ok(())
@@ -181,7 +171,7 @@ impl Tail {
 }
 
 /// Reads a line: a record, or one that was cut and perhaps another that was appended to it.
-pub(super) fn parse(bytes: &[u8], path: &Path, line: usize) -> Vec<LogLine> {
+fn parse(bytes: &[u8]) -> Vec<LogLine> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim();
     if text.is_empty() {
@@ -190,7 +180,7 @@ pub(super) fn parse(bytes: &[u8], path: &Path, line: usize) -> Vec<LogLine> {
     if let Ok(record) = serde_json::from_str(text) {
         return vec![LogLine::Record(Box::new(record))];
     }
-    let mut found = vec![LogLine::Unreadable { path: path.to_owned(), line }];
+    let mut found = vec![LogLine::Unreadable];
     if let Some(place) = text.rfind(BEGINNING).filter(|place| *place > 0)
         && let Ok(record) = serde_json::from_str(&text[place..])
     {
@@ -201,8 +191,7 @@ pub(super) fn parse(bytes: &[u8], path: &Path, line: usize) -> Vec<LogLine> {
 
 /// The decision of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "there is nothing between a decision and none")]
-pub enum Decided {
+pub(crate) enum Decided {
     /// No hook had an opinion.
     Nothing,
     /// It was this.
@@ -211,8 +200,7 @@ pub enum Decided {
 
 impl Decided {
     /// Returns the decision, unless there was none.
-    #[must_use]
-    pub fn value(self) -> Option<Decision> {
+    pub(crate) fn value(self) -> Option<Decision> {
         match self {
             Self::Nothing => None,
             Self::Is(decision) => Some(decision),
@@ -223,8 +211,8 @@ impl Decided {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builtins::secrets::Redactor;
-    use crate::wire::{Input, Verdict};
+    use hookexec::builtins::secrets::Redactor;
+    use hookexec::wire::{Input, Verdict};
 
     fn line(session: &str) -> String {
         let input = Input::default().with_session(session);
@@ -239,7 +227,7 @@ mod tests {
             .iter()
             .map(|line| match line {
                 LogLine::Record(record) => record.session.as_str(),
-                LogLine::Unreadable { .. } => "?",
+                LogLine::Unreadable => "?",
             })
             .collect()
     }
@@ -248,11 +236,11 @@ mod tests {
     fn a_record_that_was_cut_costs_itself_alone() {
         let (first, second) = (line("a"), line("b"));
         let cut = &first[..first.len() / 2];
-        let glued = parse(format!("{cut}{second}").as_bytes(), Path::new("x"), 1);
+        let glued = parse(format!("{cut}{second}").as_bytes());
         assert_eq!(sessions(&glued), ["?", "b"]);
-        assert_eq!(sessions(&parse(cut.as_bytes(), Path::new("x"), 1)), ["?"]);
-        assert_eq!(sessions(&parse(second.as_bytes(), Path::new("x"), 1)), ["b"]);
-        assert!(parse(b"\n", Path::new("x"), 1).is_empty());
+        assert_eq!(sessions(&parse(cut.as_bytes())), ["?"]);
+        assert_eq!(sessions(&parse(second.as_bytes())), ["b"]);
+        assert!(parse(b"\n").is_empty());
     }
 
     #[test]

@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::record::Record;
-use crate::event::Event;
-use crate::wire::{Decision, HookReport, HookStatus, Mode};
+use hookexec::audit::Record;
+use hookexec::event::Event;
+use hookexec::wire::{Decision, HookReport, HookStatus, Mode};
 
 /// Counts over the records of a log.
 #[derive(Debug, Default, Serialize)]
-pub struct Statistics {
+pub(crate) struct Statistics {
     /// How many records there are.
-    pub records: usize,
+    pub(crate) records: usize,
     /// Events by their decision, `none` for no opinion.
-    pub decisions: BTreeMap<&'static str, usize>,
+    pub(crate) decisions: BTreeMap<&'static str, usize>,
     /// Events by name.
-    pub events: BTreeMap<Event, usize>,
+    pub(crate) events: BTreeMap<Event, usize>,
     /// Events that went on although a hook ended in an error or failed.
-    pub failed_open: usize,
+    pub(crate) failed_open: usize,
     #[serde(skip)]
     hooks: BTreeMap<(String, String), Counts>,
 }
@@ -35,33 +35,32 @@ struct Counts {
 
 /// Counts of one hook.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct HookStatistics {
+pub(crate) struct HookStatistics {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Where it is configured.
-    pub source: String,
+    pub(crate) source: String,
     /// Its mode when it ran last.
-    pub mode: Mode,
+    pub(crate) mode: Mode,
     /// How often it ran.
-    pub ran: usize,
+    pub(crate) ran: usize,
     /// Its answers by decision, `none` for no opinion.
-    pub decisions: BTreeMap<&'static str, usize>,
+    pub(crate) decisions: BTreeMap<&'static str, usize>,
     /// How often it ended in an error or failed.
-    pub failed: usize,
+    pub(crate) failed: usize,
     /// How often the event went on although it did.
-    pub failed_open: usize,
+    pub(crate) failed_open: usize,
     /// How often its answer, which did not count, would have made the verdict stricter.
-    pub would_change: usize,
+    pub(crate) would_change: usize,
     /// The time that half of its runs stayed below, in milliseconds.
-    pub p50_ms: f64,
+    pub(crate) p50_ms: f64,
     /// The time that 99 of 100 runs stayed below, in milliseconds.
-    pub p99_ms: f64,
+    pub(crate) p99_ms: f64,
 }
 
 impl Statistics {
     /// Counts a record.
-    pub fn add(&mut self, record: &Record) {
+    pub(crate) fn add(&mut self, record: &Record) {
         self.records += 1;
         *self.decisions.entry(word(record.decision)).or_default() += 1;
         *self.events.entry(record.event).or_default() += 1;
@@ -87,8 +86,7 @@ impl Statistics {
     }
 
     /// Returns the counts of each hook that ran, by name.
-    #[must_use]
-    pub fn hooks(&self) -> Vec<HookStatistics> {
+    pub(crate) fn hooks(&self) -> Vec<HookStatistics> {
         let one = |((name, source), counts): (&(String, String), &Counts)| {
             let mut durations = counts.durations.clone();
             durations.sort_by(f64::total_cmp);
@@ -110,8 +108,7 @@ impl Statistics {
 }
 
 /// Returns the word of a decision.
-#[must_use]
-pub fn word(decision: Option<Decision>) -> &'static str {
+pub(crate) fn word(decision: Option<Decision>) -> &'static str {
     match decision {
         None => "none",
         Some(Decision::Allow) => "allow",

@@ -4,50 +4,47 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-use super::layer::Layer;
-use super::model::{Command, Hook, Phase};
-use crate::event::Event;
+use hookexec::config::{Command, Hook, Layer, Phase};
+use hookexec::event::Event;
 
 /// What a list of hooks says of one of them.
 #[derive(Debug, Serialize)]
-#[non_exhaustive]
-pub struct HookSummary<'h> {
+pub(crate) struct HookSummary<'h> {
     /// Its event.
-    pub event: Event,
+    pub(crate) event: Event,
     /// Which tools it is for; missing on events without a tool.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub matcher: Option<String>,
+    pub(crate) matcher: Option<String>,
     /// Its name, or what it runs.
-    pub name: String,
+    pub(crate) name: String,
     /// Its type.
     #[serde(rename = "type")]
-    pub kind: &'h str,
+    pub(crate) kind: &'h str,
     /// What it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub command: Option<&'h Command>,
+    pub(crate) command: Option<&'h Command>,
     /// How long it may take.
     #[serde(rename = "timeout_ms", serialize_with = "milliseconds")]
-    pub timeout: Duration,
+    pub(crate) timeout: Duration,
     /// Whether it runs at all.
-    pub enabled: bool,
+    pub(crate) enabled: bool,
     /// Whether it has a condition.
-    pub conditional: bool,
+    pub(crate) conditional: bool,
     /// Whether it runs before the others.
-    pub mutates: bool,
+    pub(crate) mutates: bool,
     /// Whether the event does not wait for it.
-    pub background: bool,
+    pub(crate) background: bool,
     /// The file it stands in.
-    pub file: String,
+    pub(crate) file: String,
     /// The line, from 1.
-    pub line: usize,
+    pub(crate) line: usize,
     /// Who brought the file in.
-    pub layer: Layer,
+    pub(crate) layer: Layer,
 }
 
 impl<'h> HookSummary<'h> {
     /// Sums up a hook.
-    #[must_use]
-    pub fn of(hook: &'h Hook) -> Self {
+    pub(crate) fn of(hook: &'h Hook) -> Self {
         Self {
             event: hook.event,
             matcher: hook.event.contract().tool_matched.then(|| hook.matcher.to_string()),

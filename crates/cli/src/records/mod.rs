@@ -1,0 +1,7 @@
+//! Reads the decision log: its records, and counts of them.
+
+mod log;
+mod statistics;
+
+pub(crate) use log::{Decided, Filter, Log, LogLine, Tail};
+pub(crate) use statistics::{HookStatistics, Statistics, word};
