@@ -1,28 +1,34 @@
 //! Which scripts of a project a hook executes.
 //!
-//! A hook executes the program of an argv, the program words of a command text, and the first path
-//! after an interpreter. A relative path counts from where the hook runs and from the directory of
-//! its hooks file. `scripts:` adds what the author lists. Everything else that a hook names is
-//! reported as not covered.
+//! Covered are the program of each command and, behind an interpreter or a wrapper, the first of its
+//! words that names a file of the project. A relative word counts from where the hook runs and from
+//! the directory of its hooks file. `scripts:` adds what the author lists. Everything else that a
+//! hook names is reported as not covered.
+//!
+//! The rule knows no options: an option or its value that names a file of the project is covered
+//! instead, and the hook fails because no approval names that file.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::config::{Command, Hook, Process};
 use crate::handlers::command::expand;
 use crate::paths::{lexical, physical};
-use crate::shell::{Word, read_script};
+use crate::shell::{Word, read_script, unquoted};
 
-/// Programs that run the first path among their arguments; also with a version behind the name.
-const INTERPRETERS: &str = "ash bash bun dash deno fish ksh lua node nodejs perl php powershell pwsh pypy python \
-    ruby sh tsx zsh";
-/// Programs and words of a shell that run the command behind them.
-const WRAPPERS: &str =
-    "! { builtin command do elif else env exec if nice nohup then time timeout while";
+/// Programs that run a file among their arguments; also with a version behind the name.
+const INTERPRETERS: &str = "bun deno java julia lua node nodejs osascript perl php pypy python rscript ruby ts-node \
+    tsx";
+/// Shells and wrappers: they run a file or a command among their arguments, or a command text.
+const LAUNCHERS: &str = ". ash bash builtin bunx busybox chroot chrt command coproc dash doas env eval exec fish \
+    flock ionice ksh nice nohup npx parallel poetry powershell pwsh script setsid sh source stdbuf \
+    strace su sudo taskset time timeout trap unbuffer uv uvx watch xargs zsh";
+/// Words of a shell that stand before a command.
+const KEYWORDS: &str = "! { do elif else if then until while";
 /// What a shell does itself, and what starts no program.
 const SHELL_WORDS: &str = ": [ [[ ]] break case cd continue done echo esac exit export false fi for function in \
-    local printf pwd read readonly return set shift sleep test trap true type umask \
-    unset until wait }";
+    local popd printf pushd pwd read readonly return set shift sleep test true type umask unset \
+    wait }";
 /// The variables that hookexec or an agent sets, and the directory that each stands for.
 const DIRECTORIES: [(&str, bool); 3] =
     [("CLAUDE_PROJECT_DIR", false), ("HOOKEXEC_PROJECT_DIR", false), ("HOOKEXEC_CONFIG_DIR", true)];
@@ -94,9 +100,16 @@ impl Places {
         };
         let run_in = written.and_then(|path| expand::path(path, &self.variables));
         let run_in = run_in.map_or_else(|| self.project.clone(), |path| self.project.join(path));
+        let command = match (process, &hook.command) {
+            (Some(process), _) => process.command.join(" "),
+            (None, Some(Command::Text(text))) => text.clone(),
+            (None, Some(Command::Argv(argv))) => [argv.as_slice(), &hook.args].concat().join(" "),
+            (None, None) => String::new(),
+        };
         let mut search = Search {
             places: self,
             run_in,
+            moves: changes_directory(&command),
             own,
             seen: BTreeSet::new(),
             executed: Executed::default(),
@@ -138,7 +151,14 @@ impl Places {
                 str::to_owned,
             ))
         };
-        inside(&lexical(path)).or_else(|| inside(&physical(path)))
+        // A `..` leads up from where the link before it led.
+        let parts: Vec<Component<'_>> = path.components().collect();
+        let up =
+            parts.iter().rposition(|part| *part == Component::ParentDir).map_or(0, |at| at + 1);
+        let (resolved, kept) = parts.split_at(up);
+        let start = physical(&resolved.iter().collect::<PathBuf>());
+        let place = lexical(&start.join(kept.iter().collect::<PathBuf>()));
+        inside(&place).or_else(|| inside(&physical(path)))
     }
 }
 
@@ -146,6 +166,8 @@ struct Search<'p> {
     places: &'p Places,
     /// Where the hook runs.
     run_in: PathBuf,
+    /// Whether its command may change the directory, so that relative words lead elsewhere.
+    moves: bool,
     /// The variables that the hook sets.
     own: &'p BTreeMap<String, String>,
     /// Words that are not executed, as far as is known.
@@ -167,78 +189,68 @@ impl Search<'_> {
 
     /// Reads one simple command.
     fn command(&mut self, words: &[Word], depth: usize) {
-        let mut rest = words;
-        while let [word, after @ ..] = rest
-            && (is_assignment(word) || is_one_of(WRAPPERS, base_name(word)))
-        {
-            rest = after;
-            // Options of a wrapper, and their numbers: `timeout -k 5 60s`, `nice -n 10`.
-            while !is_assignment(word)
-                && let [option, after @ ..] = rest
-                && (option
-                    .text
-                    .starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']))
-            {
-                rest = after;
-            }
-        }
-        let [program, arguments @ ..] = rest else { return };
-        let name = base_name(program);
-        if name == "." || name == "source" {
-            if let [script, ..] = arguments {
-                self.program(script);
-            }
-        } else if name == "eval" {
-            self.uncovered("eval");
-        } else if is_one_of(
-            INTERPRETERS,
-            name.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.'),
-        ) {
-            self.cover(program);
-            self.interpreter(program, arguments, depth);
-        } else if !is_one_of(SHELL_WORDS, &program.text) {
+        self.seen.extend(words.iter().cloned());
+        let is_before = |word: &&Word| is_assignment(word) || has_word(KEYWORDS, &word.text);
+        let before = words.iter().take_while(is_before).count();
+        let [program, arguments @ ..] = &words[before..] else { return };
+        if is_one_of(INTERPRETERS, program) || is_one_of(LAUNCHERS, program) {
+            self.launch(program, arguments, depth);
+        } else if !has_word(SHELL_WORDS, &program.text) {
             self.program(program);
         }
-        self.seen.extend(words.iter().cloned());
     }
 
-    /// Reads the arguments of an interpreter up to the first path.
-    fn interpreter(&mut self, program: &Word, arguments: &[Word], depth: usize) {
+    /// Covers the first of `arguments` that names a file of the project, behind an interpreter or a
+    /// wrapper, and reads the command texts before it.
+    fn launch(&mut self, program: &Word, arguments: &[Word], depth: usize) {
+        self.cover(program);
         let is_shell = base_name(program).ends_with("sh");
-        let mut is_listed = false;
-        for (index, word) in arguments.iter().enumerate() {
-            let takes_text = |letter: char| {
-                word.text.starts_with('-')
-                    && !word.text.starts_with("--")
-                    && word.text.ends_with(letter)
-            };
-            if is_shell && takes_text('c') {
-                match arguments.get(index + 1) {
-                    Some(text) if text.literal => self.text(&text.text, depth + 1),
-                    text => {
-                        self.uncovered(&text.map_or_else(String::new, |text| text.text.clone()));
-                    }
+        let runs_commands = is_one_of(LAUNCHERS, program);
+        let mut is_reported = arguments.is_empty() && runs_commands && !is_shell;
+        for (index, word) in arguments.iter().enumerate().filter(|(_, word)| !is_assignment(word)) {
+            if self.cover(word) {
+                self.passed_over(program, &arguments[..index]);
+                return;
+            }
+            if runs_commands && (is_one_of(INTERPRETERS, word) || is_one_of(LAUNCHERS, word)) {
+                self.passed_over(program, &arguments[..index]);
+                self.launch(word, &arguments[index + 1..], depth);
+                return;
+            }
+            if runs_commands && word.literal && !is_name(&word.text) {
+                self.text(&word.text, depth + 1);
+                // The words behind the text of `sh -c` are its arguments.
+                if is_shell {
+                    return;
                 }
-                return;
-            }
-            if !word.text.starts_with('-') && self.cover(word) {
-                return;
-            }
-            if takes_text('m') || takes_text('c') || takes_text('e') {
-                self.uncovered(&format!("{} {}", program.text, word.text));
-                return;
-            }
-            if !word.literal || word.text.contains('/') && !word.text.starts_with('-') {
+                is_reported = true;
+            } else if !word.literal || word.text.contains('/') && !word.text.starts_with('-') {
                 self.uncovered(&word.text);
-                is_listed = true;
+                is_reported = true;
             }
         }
-        if !is_listed {
+        if !is_reported {
             // It runs something all the same: its standard input, a module, or a name of its own.
-            let words = std::iter::once(program).chain(arguments);
-            let words: Vec<&str> = words.map(|word| word.text.as_str()).collect();
-            self.uncovered(&words.join(" "));
+            self.uncovered_words(program, arguments);
         }
+    }
+
+    /// Reports the words between a program and the file that it runs when one of them may be a module,
+    /// a program or code.
+    fn passed_over(&mut self, program: &Word, words: &[Word]) {
+        let may_run = |word: &Word| {
+            let starts = |letter: char| letter == '-' || letter.is_ascii_digit();
+            word.literal && !word.text.starts_with(starts) && !is_assignment(word)
+        };
+        if words.iter().any(may_run) {
+            self.uncovered_words(program, words);
+        }
+    }
+
+    fn uncovered_words(&mut self, program: &Word, words: &[Word]) {
+        let words = std::iter::once(program).chain(words);
+        let words: Vec<&str> = words.map(|word| word.text.as_str()).collect();
+        self.uncovered(&words.join(" "));
     }
 
     /// Covers the script that a program word is; one that is found by name, or that only a shell can
@@ -253,11 +265,12 @@ impl Search<'_> {
 
     /// Covers the file of the project that `word` leads to, and returns whether there is one.
     fn cover(&mut self, word: &Word) -> bool {
-        let run = self.path(word).map(|path| self.run_in.join(path));
+        let path = self.path(word).filter(|path| path.is_absolute() || !self.moves);
+        let run = path.map(|path| self.run_in.join(path));
         let found = self.locate(word);
         let runs = found.iter().filter(|(_, path)| Some(path) == run.as_ref());
         let claimed: Vec<String> = runs.map(|(name, _)| name.clone()).collect();
-        // A file beside the hooks file is not the one that runs elsewhere.
+        // A file beside the hooks file is not the one that runs elsewhere, and behind `cd` no file is.
         if claimed.is_empty() && !found.is_empty() {
             self.uncovered(&word.text);
         }
@@ -332,6 +345,36 @@ impl Search<'_> {
     }
 }
 
+/// Returns whether a command has a word that changes the directory: `cd`, `pushd`, `env -C hooks`.
+fn changes_directory(command: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || "-_./".contains(letter);
+    let plain = unquoted(command);
+    let mut words = plain.split(|letter| !is_part(letter));
+    words.any(|word| {
+        let is_option = word.starts_with('-') && !word.starts_with("--") && word.contains('C');
+        is_option
+            || ["cd", "chdir", "popd", "pushd"].contains(&word)
+            || ["--chdir", "--cwd", "--directory"].iter().any(|option| word.starts_with(option))
+    })
+}
+
+/// Returns whether the file name of a program is in `names`, a version behind it left out.
+fn is_one_of(names: &str, program: &Word) -> bool {
+    let name = base_name(program);
+    let version = |letter: char| letter.is_ascii_digit() || letter == '.';
+    let plain = name.trim_end_matches(version).to_ascii_lowercase();
+    has_word(names, name) || has_word(names, &plain)
+}
+
+fn has_word(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
+}
+
+/// Returns whether a word is a name, a number, a path or an option, and no command text.
+fn is_name(text: &str) -> bool {
+    text.chars().all(|letter| letter.is_alphanumeric() || "/._-+@%:,=".contains(letter))
+}
+
 /// Returns whether a word sets a variable for the command behind it.
 fn is_assignment(word: &Word) -> bool {
     let is_name = |name: &str| {
@@ -339,10 +382,6 @@ fn is_assignment(word: &Word) -> bool {
             && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
     };
     word.text.split_once('=').is_some_and(|(name, _)| is_name(name))
-}
-
-fn is_one_of(words: &str, word: &str) -> bool {
-    words.split(' ').any(|known| known == word)
 }
 
 /// Returns the last part of a program's path.
@@ -407,6 +446,22 @@ mod tests {
             ("command: ./a.sh, scripts: [b.py, hooks/c.sh]", vec!["a.sh", "b.py", "hooks/c.sh"]),
             ("command: exit 0, shell: ./a.sh", vec!["a.sh"]),
             ("command: node -r ./a.sh index.js", vec!["a.sh"]),
+            ("command: sh -e ./a.sh", vec!["a.sh"]),
+            ("command: bash -ue a.sh", vec!["a.sh"]),
+            ("command: bash -m -o pipefail ./a.sh", vec!["a.sh"]),
+            ("command: python3 -Wignore b.py", vec!["b.py"]),
+            ("command: [timeout, -s, KILL, 5, ./a.sh]", vec!["a.sh"]),
+            ("command: timeout --signal KILL 5 sh -c './a.sh -x'", vec!["a.sh"]),
+            ("command: env -u FOO ./a.sh", vec!["a.sh"]),
+            ("command: until ./a.sh; do ! ./hooks/c.sh; done", vec!["a.sh", "hooks/c.sh"]),
+            ("command: setsid ./a.sh | stdbuf -oL ./hooks/c.sh", vec!["a.sh", "hooks/c.sh"]),
+            ("command: printf x | xargs -n 1 ./a.sh", vec!["a.sh"]),
+            ("command: uv run --script b.py", vec!["b.py"]),
+            ("command: trap './a.sh; true' EXIT", vec!["a.sh"]),
+            ("command: trap ./a.sh EXIT", vec!["a.sh"]),
+            ("command: eval './a.sh x'", vec!["a.sh"]),
+            ("command: env -S './a.sh -x'", vec!["a.sh"]),
+            ("command: hooks/../a.sh", vec!["a.sh"]),
             ("command: make", vec![]),
             ("command: cat TODO.md", vec![]),
             ("command: 'node .'", vec![]),
@@ -432,14 +487,24 @@ mod tests {
                 "command: ': \"${x:-$(./a.sh)}\"'",
                 vec!["a part of the command text, which only a shell can read"],
             ),
-            ("command: python3 -m guard", vec!["python3 -m"]),
+            ("command: python3 -m guard", vec!["python3 -m guard"]),
+            ("command: python3 -m guard b.py", vec!["python3 -m guard"]),
+            ("command: timeout 5 make guard", vec!["timeout 5 make guard"]),
+            ("command: trap guard EXIT", vec!["trap guard EXIT"]),
             ("command: cd hooks && ./c.sh", vec!["./c.sh"]),
+            ("command: cd hooks && ./a.sh", vec!["./a.sh"]),
+            ("command: 'f() { ./a.sh; }; pushd hooks; f'", vec!["./a.sh", "f"]),
+            ("command: (cd hooks; . ./a.sh)", vec!["./a.sh"]),
+            ("command: env --chdir=hooks ./a.sh", vec!["./a.sh"]),
+            ("command: [env, -iC, hooks, ./a.sh]", vec!["./a.sh", "env -iC hooks"]),
+            ("command: sh -c 'cd hooks; ./a.sh'", vec!["./a.sh"]),
+            ("command: 'cd \"$CLAUDE_PROJECT_DIR\" && \"$CLAUDE_PROJECT_DIR\"/a.sh'", vec![]),
             ("command: ~+/a.sh", vec!["~+/a.sh"]),
             ("command: X=./a; $X.sh", vec!["$X.sh"]),
             ("command: a=a; sh $a.sh", vec!["$a.sh"]),
             ("command: sh $'a\\x2esh'", vec!["$'a\\x2esh'"]),
             ("command: sh *", vec!["*"]),
-            ("command: eval $a$b", vec!["eval"]),
+            ("command: eval $a$b", vec!["$a$b"]),
             ("command: 'sh -c \"$X\"'", vec!["$X"]),
             ("command: 'sh \"$(printf ./g)\"'", vec!["$(...)"]),
             (
@@ -453,6 +518,19 @@ mod tests {
         ] {
             assert_eq!(executed(project.path(), keys).1, uncovered, "{keys}");
         }
+    }
+
+    #[test]
+    fn a_path_with_two_dots_is_the_file_that_a_link_before_them_leads_to() {
+        let project = project();
+        let keys = "command: 'sub/../a.sh; ./a.sh'";
+        fs::create_dir(project.path().join("sub")).unwrap();
+        assert_eq!(executed(project.path(), keys).0, ["a.sh"]);
+        fs::remove_dir(project.path().join("sub")).unwrap();
+        fs::create_dir(project.path().join("hooks/sub")).unwrap();
+        fs::write(project.path().join("hooks/a.sh"), "").unwrap();
+        std::os::unix::fs::symlink("hooks/sub", project.path().join("sub")).unwrap();
+        assert_eq!(executed(project.path(), keys).0, ["a.sh", "hooks/a.sh"]);
     }
 
     #[test]
