@@ -1,6 +1,8 @@
 //! What was approved, kept under the user's state directory where nobody else can write.
 
-use std::collections::{BTreeSet, HashSet};
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
@@ -79,8 +81,12 @@ pub struct Approval {
     pub digest: String,
     /// The hooks file, by the name under which it was found: a link is not followed.
     pub path: PathBuf,
-    /// When, in microseconds since 1970: the newest approval of a path is the one that counts there.
+    /// When, in microseconds since 1970, and later than any approval of the path before.
     pub approved_at: u64,
+    /// Whether no person approved the file at this path: hookexec remembers here that an approval
+    /// from another clone was used.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub remembered: bool,
     /// The files by name, each with the SHA-256 of its bytes; the hooks file comes first.
     pub files: Vec<(String, String)>,
 }
@@ -106,81 +112,69 @@ impl TrustStore {
 
     /// Returns whether the hooks file of `bundle` may run.
     ///
-    /// At a path where something was approved, only its newest approval counts: other bytes have
-    /// changed the file, whoever approved them and wherever. At a new path, as in another clone, an
-    /// approval of the same bytes at any path counts.
+    /// At a path where something was approved, only its newest approval counts. At a new path, as in
+    /// another clone, an approval of the same bytes counts that a person gave at another path and that
+    /// is the newest one there.
     #[must_use]
     pub fn status(&self, bundle: &Bundle) -> Trust {
         if let Err(problem) = self.check(bundle) {
             return Trust::Unsafe(problem);
         }
-        match self.newest(&bundle.path) {
-            Some(here) if here.digest == bundle.digest => Trust::Approved,
+        match self.applying(bundle) {
+            Some(approval) if approval.digest == bundle.digest => Trust::Approved,
             Some(_) => Trust::Changed,
-            None if self.named(|_, digest| digest == bundle.digest).is_empty() => Trust::Unknown,
-            None => Trust::Approved,
+            None => Trust::Unknown,
         }
+    }
+
+    /// Returns the approval that applies to the path of `bundle`: the newest one there, whatever it
+    /// approves, or else the newest one of the same bytes in another place.
+    fn applying(&self, bundle: &Bundle) -> Option<Approval> {
+        let is_current = |other: &Approval| {
+            !other.remembered && self.newest(&other.path).as_ref() == Some(other)
+        };
+        let elsewhere = || {
+            let same = self.named(|_, _, digest| digest == bundle.digest);
+            same.into_iter().rfind(is_current)
+        };
+        self.newest(&bundle.path).or_else(elsewhere)
     }
 
     /// Records that the approved `bundle` is in use at its path, so that a later change or deletion
     /// there is noticed. Does nothing when it can't: it must not fail or delay an event.
     pub fn remember(&self, bundle: &Bundle) {
         let path = recorded(&bundle.path);
-        let of_path = |path| Approval {
-            digest: bundle.digest.clone(),
-            path,
-            approved_at: 0,
-            files: Vec::new(),
-        };
-        let record = self.record(&of_path(path.clone()));
-        if record.exists() || self.status(bundle) != Trust::Approved {
+        let record = self.record(&path, &bundle.digest);
+        if record.exists() || self.check(bundle).is_err() {
             return;
         }
-        let Some(content) = self.named(|_, digest| digest == bundle.digest).pop() else { return };
-        let source = self.record(&content);
-        let Ok(bytes) = serde_json::to_vec_pretty(&Approval { path, ..content }) else { return };
+        let Some(approval) = self.applying(bundle).filter(|it| it.digest == bundle.digest) else {
+            return;
+        };
+        let source = self.record(&approval.path, &approval.digest);
+        let copy = Approval { path, remembered: true, ..approval };
+        let Ok(bytes) = serde_json::to_vec_pretty(&copy) else { return };
         // If a person took the approval back meanwhile, it must not come back.
         if files::create_private(&record, &bytes).is_ok() && !source.exists() {
             drop(fs::remove_file(&record));
         }
     }
 
-    /// Returns the approvals of the bytes of `bundle` that count at its path: the one at this path, or
-    /// the newest one, comes first, then those that are not older.
-    fn counting(&self, bundle: &Bundle) -> Vec<Approval> {
-        let path = recorded(&bundle.path);
-        let mut same = self.named(|_, digest| digest == bundle.digest);
-        let own = same.iter().position(|it| it.path == path).or(same.len().checked_sub(1));
-        let Some(own) = own.map(|index| same.remove(index)) else { return Vec::new() };
-        same.retain(|other| other.approved_at >= own.approved_at);
-        same.insert(0, own);
-        same
-    }
-
     /// Returns, for each hook of an approved `bundle`, the scripts that differ from the approval.
     #[must_use]
     pub fn script_changes(&self, bundle: &Bundle) -> Vec<Vec<(String, ScriptChange)>> {
-        let counting = self.counting(bundle);
-        let approved: HashSet<(&str, &str)> = counting
-            .iter()
-            .flat_map(|approval| &approval.files)
-            .map(|(name, digest)| (name.as_str(), digest.as_str()))
-            .collect();
-        let known: HashSet<&str> = approved.iter().map(|(name, _)| *name).collect();
+        let approval = self.applying(bundle);
         // The hooks file itself comes first.
-        let scripts = counting.first().into_iter().flat_map(|own| own.files.iter().skip(1));
-        let scripts: HashSet<&str> = scripts.map(|(name, _)| name.as_str()).collect();
-        let change = |file: &BundleFile| {
-            let name = file.name.as_str();
-            let change = match known.contains(name) {
-                _ if approved.contains(&(name, file.digest.as_str())) => return None,
-                true => ScriptChange::Changed,
-                false => ScriptChange::Unapproved,
-            };
-            Some((file.name.clone(), change))
+        let files = approval.iter().flat_map(|approval| approval.files.iter().skip(1));
+        let approved: HashMap<&str, &str> =
+            files.map(|(name, digest)| (name.as_str(), digest.as_str())).collect();
+        let change = |file: &BundleFile| match approved.get(file.name.as_str()) {
+            Some(digest) if *digest == file.digest => None,
+            Some(_) => Some((file.name.clone(), ScriptChange::Changed)),
+            None => Some((file.name.clone(), ScriptChange::Unapproved)),
         };
         let changes = |hook: &CoveredHook| {
-            let gone = hook.absent.keys().filter(|name| scripts.contains(name.as_str()));
+            let gone = hook.absent.keys().filter(|name| approved.contains_key(name.as_str()));
             let gone = gone.map(|name| (name.clone(), ScriptChange::Gone));
             hook.scripts.iter().filter_map(change).chain(gone).collect()
         };
@@ -206,11 +200,7 @@ impl TrustStore {
     /// there is none. Large files are only named.
     #[must_use]
     pub fn diff(&self, bundle: &Bundle) -> String {
-        let before = match self.status(bundle) {
-            Trust::Approved => self.counting(bundle).into_iter().next(),
-            _ => self.newest(&bundle.path),
-        };
-        let Some(before) = before else { return String::new() };
+        let Some(before) = self.applying(bundle) else { return String::new() };
         let now = bundle.files();
         let absent = bundle.hooks.iter().flat_map(|hook| hook.absent.keys());
         let absent: HashSet<&str> = absent.map(String::as_str).collect();
@@ -273,11 +263,16 @@ impl TrustStore {
             return Err(io::Error::other(problem.clone()));
         }
         let path = recorded(&bundle.path);
+        let before = self.newest(&path);
+        // The clock may have been ahead.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = now.as_micros().try_into().unwrap_or(u64::MAX);
+        let after = before.as_ref().map_or(0, |before| before.approved_at.saturating_add(1));
         let mut approval = Approval {
             digest: bundle.digest.clone(),
-            path: path.clone(),
-            approved_at: now.as_micros().try_into().unwrap_or(u64::MAX),
+            path,
+            approved_at: after.max(now),
+            remembered: false,
             files: Vec::new(),
         };
         for file in bundle.files() {
@@ -289,15 +284,22 @@ impl TrustStore {
             }
             approval.files.push((file.name, file.digest));
         }
-        let before = self.named(|_, digest| digest == bundle.digest);
-        let before = before.into_iter().filter(|before| before.path == path);
+        let before = before.filter(|before| before.digest == bundle.digest);
         let is_gone = |name: &str| bundle.hooks.iter().any(|hook| hook.absent.contains_key(name));
-        for (name, digest) in before.flat_map(|before| before.files) {
+        for (name, digest) in before.into_iter().flat_map(|before| before.files) {
             if !is_gone(&name) && !approval.files.iter().any(|(known, _)| *known == name) {
                 approval.files.push((name, digest));
             }
         }
-        files::replace_private(&self.record(&approval), &serde_json::to_vec_pretty(&approval)?)?;
+        let record = self.record(&approval.path, &approval.digest);
+        files::replace_private(&record, &serde_json::to_vec_pretty(&approval)?)?;
+        // A replaced approval counts nowhere. One that can't be read would outrank the new one.
+        let (directory, name) = places(&approval.path);
+        for older in self.records(|place, file, _| place == directory && file == name) {
+            if older != record {
+                fs::remove_file(older)?;
+            }
+        }
         Ok(approval)
     }
 
@@ -314,7 +316,15 @@ impl TrustStore {
             .filter(|approval| approval.path == path)
             .map(|approval| (approval.digest, approval.approved_at))
             .collect();
-        self.remove_all(|approval| here.contains(&(approval.digest.clone(), approval.approved_at)))
+        let removed = self.remove_all(|approval| {
+            here.contains(&(approval.digest.clone(), approval.approved_at))
+        })?;
+        // What is left could not be read.
+        let (directory, name) = places(&path);
+        for record in self.records(|place, file, _| place == directory && file == name) {
+            fs::remove_file(record)?;
+        }
+        Ok(removed)
     }
 
     /// Takes back the approval of the hooks file of `bundle` as it is now, wherever it was given, and
@@ -335,7 +345,7 @@ impl TrustStore {
                 return Ok(removed);
             }
             for approval in approvals {
-                match fs::remove_file(self.record(&approval)) {
+                match fs::remove_file(self.record(&approval.path, &approval.digest)) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                     _ => removed += 1,
                 }
@@ -346,14 +356,14 @@ impl TrustStore {
     /// Returns every approval, oldest first. A record that can't be read approves nothing.
     #[must_use]
     pub fn approvals(&self) -> Vec<Approval> {
-        self.named(|_, _| true)
+        self.named(|_, _, _| true)
     }
 
     /// Returns the hooks files that were approved in one of `directories` and are gone.
     #[must_use]
     pub fn gone(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
         let directories: HashSet<String> = directories.iter().map(|path| place(path)).collect();
-        let approvals = self.named(|place, _| directories.contains(place));
+        let approvals = self.named(|place, _, _| directories.contains(place));
         let paths: BTreeSet<PathBuf> =
             approvals.into_iter().map(|approval| approval.path).collect();
         let is_gone = |path: &PathBuf| {
@@ -368,45 +378,71 @@ impl TrustStore {
         self.newest(path).is_some()
     }
 
+    /// Returns the newest approval at `path`. One that can't be read counts as the newest, and
+    /// approves nothing.
     fn newest(&self, path: &Path) -> Option<Approval> {
         let path = recorded(path);
-        let here = place(path.parent().unwrap_or(Path::new("/")));
-        let approvals = self.named(|place, _| place == here);
-        approvals.into_iter().rfind(|approval| approval.path == path)
+        let (directory, name) = places(&path);
+        let records = self.records(|place, file, _| place == directory && file == name);
+        let unreadable = || Approval {
+            digest: String::new(),
+            path: path.clone(),
+            approved_at: u64::MAX,
+            remembered: false,
+            files: Vec::new(),
+        };
+        let approvals = records.map(|record| self.read_record(&record).unwrap_or_else(unreadable));
+        approvals.filter(|approval| approval.path == path).max_by(in_order)
     }
 
-    /// Returns the approvals whose records are named by a directory and a digest that are `wanted`,
-    /// oldest first.
-    fn named(&self, wanted: impl Fn(&str, &str) -> bool) -> Vec<Approval> {
-        let entries = fs::read_dir(&self.directory).into_iter().flatten().flatten();
-        let read = |name: String| {
-            let (place, digest) = name.strip_suffix(".json")?.split_once('-')?;
-            let (_, digest) = digest.split_once('-')?;
-            let path = self.directory.join(&name);
-            // Whoever else can write it could approve anything.
-            if !wanted(place, digest) || check_own(&path).is_err() {
-                return None;
-            }
-            let bytes = files::read_regular(&path, MAX_RECORD).ok()?;
-            let approval: Approval = serde_json::from_slice(&bytes).ok()?;
-            (self.record(&approval) == path).then_some(approval)
-        };
-        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        let mut approvals: Vec<Approval> = names.filter_map(read).collect();
-        approvals.sort_by(|left, right| {
-            (left.approved_at, &left.digest).cmp(&(right.approved_at, &right.digest))
-        });
+    /// Returns the approvals whose records have a `wanted` name, oldest first. A record that can't be
+    /// read is left out.
+    fn named(&self, wanted: impl Fn(&str, &str, &str) -> bool) -> Vec<Approval> {
+        let records = self.records(wanted);
+        let mut approvals: Vec<Approval> =
+            records.filter_map(|record| self.read_record(&record)).collect();
+        approvals.sort_by(in_order);
         approvals
     }
 
-    /// Returns where an approval is kept. Its name says the directory and the bytes of the hooks file,
-    /// so that a look-up reads no other records.
-    fn record(&self, approval: &Approval) -> PathBuf {
-        let Approval { path, digest, .. } = approval;
-        let directory = place(path.parent().unwrap_or(Path::new("/")));
-        let name = place(Path::new(path.file_name().unwrap_or_default()));
+    /// Returns the records whose name is `wanted`: what stands for the directory and for the name of a
+    /// hooks file, and the digest of its bytes.
+    fn records(&self, wanted: impl Fn(&str, &str, &str) -> bool) -> impl Iterator<Item = PathBuf> {
+        let entries = fs::read_dir(&self.directory).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).filter(move |path| {
+            let stem = path.extension().filter(|it| *it == "json").and_then(|_| path.file_stem());
+            let mut parts = stem.and_then(OsStr::to_str).unwrap_or_default().splitn(3, '-');
+            match (parts.next(), parts.next(), parts.next()) {
+                (Some(directory), Some(name), Some(digest)) => wanted(directory, name, digest),
+                _ => false,
+            }
+        })
+    }
+
+    fn read_record(&self, record: &Path) -> Option<Approval> {
+        // Whoever else can write it could approve anything.
+        check_own(record).ok()?;
+        let bytes = files::read_regular(record, MAX_RECORD).ok()?;
+        let approval: Approval = serde_json::from_slice(&bytes).ok()?;
+        (self.record(&approval.path, &approval.digest) == record).then_some(approval)
+    }
+
+    /// Returns where the approval of these bytes at `path` is kept. The name says the directory, the
+    /// file and the bytes, so that a look-up reads no other records.
+    fn record(&self, path: &Path, digest: &str) -> PathBuf {
+        let (directory, name) = places(path);
         self.directory.join(format!("{directory}-{name}-{digest}.json"))
     }
+}
+
+fn in_order(left: &Approval, right: &Approval) -> Ordering {
+    (left.approved_at, &left.digest).cmp(&(right.approved_at, &right.digest))
+}
+
+/// Returns what stands for the directory and for the name of a hooks file in the name of a record.
+fn places(path: &Path) -> (String, String) {
+    let directory = place(path.parent().unwrap_or(Path::new("/")));
+    (directory, place(Path::new(path.file_name().unwrap_or_default())))
 }
 
 /// Returns what stands for a path in the name of a record.
@@ -530,6 +566,68 @@ mod tests {
         assert_eq!(store.status(&bundle(&elsewhere)), Trust::Approved);
     }
 
+    /// A second project with the same hooks file.
+    fn clone(script: &str) -> (tempfile::TempDir, PathBuf) {
+        let (directory, path) = project();
+        fs::write(path.with_file_name("check.sh"), script).unwrap();
+        (directory, path)
+    }
+
+    #[test]
+    fn a_script_that_was_approved_in_another_clone_is_not_approved_here() {
+        let (first, path) = project();
+        let (_second, elsewhere) = clone("exit 1\n");
+        let store = TrustStore::at(first.path().join("state"));
+        store.add(&bundle(&path)).unwrap();
+        store.add(&bundle(&elsewhere)).unwrap();
+        fs::write(path.with_file_name("check.sh"), "exit 1\n").unwrap();
+        let expected = "`check.sh` changed after its approval";
+        assert_eq!(store.refusals(&bundle(&path)), [Some(expected.to_owned())]);
+    }
+
+    #[test]
+    fn a_version_that_was_replaced_is_approved_nowhere_else() {
+        let (first, path) = project();
+        let (_second, elsewhere) = clone("exit 0\n");
+        let (_third, later) = clone("exit 0\n");
+        let store = TrustStore::at(first.path().join("state"));
+        store.add(&bundle(&path)).unwrap();
+        assert_eq!(store.status(&bundle(&elsewhere)), Trust::Approved);
+        store.remember(&bundle(&elsewhere));
+        fs::write(&path, format!("{HOOKS}# stricter\n")).unwrap();
+        store.add(&bundle(&path)).unwrap();
+        assert_eq!(store.status(&bundle(&elsewhere)), Trust::Approved, "it was used there before");
+        assert_eq!(store.status(&bundle(&later)), Trust::Unknown);
+        assert_eq!(store.approvals().len(), 2);
+    }
+
+    #[test]
+    fn an_approval_counts_when_the_clock_was_ahead_at_the_one_before() {
+        let (directory, path) = project();
+        let store = TrustStore::at(directory.path().join("state"));
+        let before = store.add(&bundle(&path)).unwrap();
+        let ahead = Approval { approved_at: before.approved_at + 3_600_000_000, ..before };
+        let record = store.record(&ahead.path, &ahead.digest);
+        fs::write(record, serde_json::to_vec(&ahead).unwrap()).unwrap();
+        fs::write(&path, format!("{HOOKS}# second\n")).unwrap();
+        store.add(&bundle(&path)).unwrap();
+        assert_eq!(store.status(&bundle(&path)), Trust::Approved);
+        fs::write(&path, HOOKS).unwrap();
+        assert_eq!(store.status(&bundle(&path)), Trust::Changed);
+    }
+
+    #[test]
+    fn a_record_that_can_not_be_read_brings_no_older_approval_back() {
+        let (directory, path) = project();
+        let store = TrustStore::at(directory.path().join("state"));
+        let first = store.add(&bundle(&path)).unwrap();
+        let spoilt = store.record(&first.path, &files::digest(b"another version"));
+        files::replace_private(&spoilt, b"{").unwrap();
+        assert_eq!(store.status(&bundle(&path)), Trust::Changed);
+        store.add(&bundle(&path)).unwrap();
+        assert_eq!(store.status(&bundle(&path)), Trust::Approved);
+    }
+
     #[test]
     fn a_store_that_others_can_write_approves_nothing() {
         let (directory, path) = project();
@@ -611,7 +709,8 @@ mod tests {
         fs::write(&path, format!("{HOOKS}# changed\n")).unwrap();
         let changed = bundle(&path);
         let other = Approval { digest: changed.digest.clone(), ..approval.clone() };
-        fs::copy(store.record(&approval), store.record(&other)).unwrap();
+        let record = |approval: &Approval| store.record(&approval.path, &approval.digest);
+        fs::copy(record(&approval), record(&other)).unwrap();
         assert_eq!(store.status(&changed), Trust::Changed);
     }
 }
