@@ -87,7 +87,7 @@ const fn hangs(variants: &'static [(Run, Cause)]) -> Hooks {
 const TIMEOUT: Cause = "`timeout`";
 
 const TYPED: &str = "a function returns a typed value, not text";
-const NO_PROGRAM: &str = "a function is no program";
+const NO_PROGRAM: &str = "a function is not a program";
 
 use Case::{Meaningless, Run as Runs};
 use Run::{Builtin, Calls, Program, Script, Shell};
@@ -291,7 +291,7 @@ pub(crate) static FAULTS: [Fault; 18] = [
         ],
     },
     Fault {
-        name: "32 children that hold on",
+        name: "32 children that ignore SIGTERM",
         cases: [
             Runs(Hooks {
                 at_once: 64,

@@ -27,10 +27,10 @@ pub(super) const PROTECT_PATHS: Shipped = Shipped {
         Argument {
             usage: "GLOB...",
             optional: false,
-            about: "What may not be touched, with all that lies in it. A glob that begins with `/`, `~/` \
-                    or `$HOME/` stands for that place; any other counts in every directory. `*` and \
-                    `?` do not match a `/`, `**` matches any number of directories; `[a-z]` and \
-                    `{a,b}` work. Case does not count.",
+            about: "What may not be touched, with everything in it. A glob that begins with `/`, `~/` \
+                    or `$HOME/` is that path; any other matches in every directory. `*` and `?` do \
+                    not match a `/`, `**` matches any number of directories; `[a-z]` and `{a,b}` \
+                    work. Upper and lower case are the same.",
         },
         Argument {
             usage: "write:GLOB",
@@ -41,7 +41,7 @@ pub(super) const PROTECT_PATHS: Shipped = Shipped {
         Argument {
             usage: "allow:GLOB",
             optional: true,
-            about: "An exception to the others; here case counts.",
+            about: "An exception to the others. Unlike them it is case-sensitive.",
         },
     ],
     details: include_str!("details.md"),
