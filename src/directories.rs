@@ -31,10 +31,10 @@ pub(crate) fn base_directory(variable: &str, below_home: &str) -> Option<PathBuf
     set.or_else(|| Some(home_directory()?.join(below_home)).filter(|path| path.is_absolute()))
 }
 
-/// Returns the project that a directory of the user is inside of, when somebody works in
+/// Returns the project around a directory of the user, given the working directory
 /// `working_dir`: that directory, or a repository around it.
 ///
-/// A home directory that is a repository itself is no such project. Which one is the home directory
+/// A home directory that is a repository itself does not count. Which one is the home directory
 /// the system's account database says, because a project could set `HOME`.
 pub(crate) fn project_around(directory: &Path, working_dir: &Path) -> Option<PathBuf> {
     let (directory, working_dir) = (resolve(directory), resolve(working_dir));

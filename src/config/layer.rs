@@ -13,7 +13,7 @@ pub enum Layer {
     User,
     /// The project that is worked on.
     Project,
-    /// Whoever named the file on the command line.
+    /// The command line names the file.
     CommandLine,
     /// The program itself.
     #[default]

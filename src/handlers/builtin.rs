@@ -96,7 +96,7 @@ impl Builtin {
         self
     }
 
-    /// Returns the line on what it does; empty when nobody wrote one.
+    /// Returns the line on what it does; empty when it has none.
     #[must_use]
     pub fn about(&self) -> &'static str {
         self.about

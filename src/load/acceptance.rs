@@ -167,7 +167,7 @@ impl Acceptance {
         self.only_show || file.trust == Trust::Approved
     }
 
-    /// Makes the hooks of `part` fail that nobody approved: all of a file that is not approved, and of
+    /// Makes the hooks of `part` fail that are not approved: all of a file that is not approved, and of
     /// an approved one those whose scripts changed.
     pub(super) fn refuse(
         &mut self,

@@ -16,10 +16,9 @@ const MAX_SIZE: u64 = 1 << 20;
 /// How a file came to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// Somebody named it: it may also be a pipe, as in `--config <(generate)`.
+    /// It was named: it may also be a pipe, as in `--config <(generate)`.
     Named,
-    /// It was found: a pipe put in its place would keep the reader waiting for ever, and whoever
-    /// waits for the reader with it.
+    /// It was found: a pipe put in its place would keep the reader, and all that wait for it, waiting for ever.
     Found,
 }
 

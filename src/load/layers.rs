@@ -60,8 +60,7 @@ pub struct LoadOptions {
 impl LoadOptions {
     /// Returns whether the administrator has hooks here.
     ///
-    /// Whoever is not sure to heed them, such as a server at a path that somebody named, must not
-    /// answer then.
+    /// A server at a path that the user named may not have them, and must not answer then.
     #[must_use]
     pub fn has_managed_files(&self) -> bool {
         let directory = managed_directory(self);
@@ -114,7 +113,7 @@ impl Loading {
     ) -> Option<PathBuf> {
         let Some(directory) = user_directory(options) else {
             let problem =
-                Diagnostic::error("there is no home directory to find the user's hooks in");
+                Diagnostic::error("no home directory is known, so the user's hooks can't be found");
             let hint = "set HOME or XDG_CONFIG_HOME to an absolute path";
             self.assembly.fail(Layer::User, Path::new("~/.config/hookexec"), [problem.hint(hint)]);
             return None;
@@ -249,7 +248,7 @@ fn project_search(options: &LoadOptions) -> Vec<PathBuf> {
     let (mut directories, bounded) = upwards(options);
     if !bounded {
         // No repository and not at home: nothing says where the project ends, and above it may lie
-        // what anybody put there, as in /tmp.
+        // files of other users, as in /tmp.
         directories.truncate(1);
     }
     directories
@@ -281,7 +280,7 @@ fn upwards(options: &LoadOptions) -> (Vec<PathBuf>, bool) {
     (path, false)
 }
 
-/// Returns the path when something is there, be it a dangling link: a configuration that can't be
+/// Returns the path when something is there, also a dangling link: a configuration that can't be
 /// read is an error, never one that does not exist.
 fn present(path: PathBuf) -> Option<PathBuf> {
     match path.symlink_metadata() {

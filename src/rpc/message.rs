@@ -194,7 +194,7 @@ impl<'t> Envelope<'t> {
                     (None, _) => Incoming::Noise { problem: "its `id` is of no call".to_owned() },
                 }
             }
-            _ => Incoming::Noise { problem: "it is no JSON-RPC message".to_owned() },
+            _ => Incoming::Noise { problem: "it is not a JSON-RPC message".to_owned() },
         }
     }
 

@@ -77,7 +77,7 @@ fn a_matcher_that_claude_code_ignores_drops_no_hook() {
 fn a_file_without_hooks_is_no_empty_policy() {
     let sandbox = Sandbox::new();
     for (text, problem) in [
-        ("{}", "there are no `hooks` in it"),
+        ("{}", "it has no `hooks`"),
         ("[]", "not a JSON object"),
         ("{\"hooks\": ", "not valid JSON"),
     ] {

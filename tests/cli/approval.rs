@@ -427,7 +427,7 @@ fn without_a_home_the_users_hooks_are_where_the_variable_says() {
     // With neither, the user's layer fails.
     let run = sandbox.hookexec(["run", "pre_tool_use"]).env("HOME", "relative");
     let run = run.env("XDG_CONFIG_HOME", "relative").stdin(CALL).run().exits(2);
-    assert!(run.stdout.contains("there is no home directory to find the user's hooks in"));
+    assert!(run.stdout.contains("no home directory is known, so the user's hooks can't be found"));
 }
 
 /// A project whose guard is a script in the working directory, which denies.

@@ -353,7 +353,7 @@ fn a_home_that_is_wherever_one_stands_is_none() {
     let run = run.run().exits(0);
     assert!(!sandbox.project().join("ran").exists(), "{run:?}");
     assert!(
-        run.stdout.contains("there is no home directory to find the user's hooks in"),
+        run.stdout.contains("no home directory is known, so the user's hooks can't be found"),
         "{run:?}"
     );
 }

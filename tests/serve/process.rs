@@ -162,7 +162,7 @@ fn a_socket_is_made_only_where_others_cant_get_at_it() {
     let file = public.join("notes.txt");
     fs::write(&file, "mine").unwrap();
     let refused = serve(&file).exits(64);
-    assert!(refused.stderr.contains("is no socket"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("is not a socket"), "{}", refused.stderr);
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
 }
 

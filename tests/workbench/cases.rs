@@ -160,7 +160,7 @@ fn broken_files_are_errors_with_their_place_and_nothing_runs() {
     assert!(done.stderr.contains("unknown event `pre_tool_usee`"), "{}", done.stderr);
     std::fs::remove_file(sandbox.project().join("hooks.test.yaml")).unwrap();
     let done = test(&sandbox, &[]).exits(64);
-    assert!(done.stderr.contains("there are no test cases here"), "{}", done.stderr);
+    assert!(done.stderr.contains("no test cases were found here"), "{}", done.stderr);
 }
 
 #[test]

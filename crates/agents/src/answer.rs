@@ -23,7 +23,7 @@ pub struct Answer {
     pub stderr: String,
     /// The exit code.
     pub exit_code: u8,
-    /// What the agent could not be told as it was meant.
+    /// What the agent's answer can't express as it was meant.
     pub notes: Vec<String>,
     /// What to say on standard error, with exit code 2, should standard output be lost; `None` when
     /// nothing goes on without it that should not.
@@ -63,7 +63,7 @@ pub fn answer(call: &NativeCall, verdict: &Verdict) -> Answer {
     write(call.agent, call.native, Some(&call.input), verdict)
 }
 
-/// Returns the answer when there is no verdict: the payload could not be used, time ran out, or
+/// Returns the answer in the place of a missing verdict: the payload could not be used, time ran out, or
 /// hookexec itself failed.
 ///
 /// `native` is the agent's event, as far as it is known. On an event that decides this is a denial,

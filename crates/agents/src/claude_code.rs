@@ -79,7 +79,7 @@ static EVENTS: [NativeEvent; 31] = [
         .deny(Deny::Tells)
         .context()
         .says(),
-    // Context here is no mere context: it sends the model back to work, up to eight times over.
+    // Context does more here: it sends the model back to work, up to eight times over.
     NativeEvent::new("Stop", Event::Stop).deny(Deny::GoesOn).says().stops(),
     NativeEvent::new("SubagentStop", Event::SubagentStop).deny(Deny::GoesOn).says().stops(),
     NativeEvent::new("PreCompact", Event::PreCompact).deny(Deny::Blocks).says(),

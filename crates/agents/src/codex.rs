@@ -74,7 +74,7 @@ static EVENTS: [NativeEvent; 12] = [
 
 fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
     if native.event == Some(Event::PreCompact) && plan.denies() {
-        // A compaction is refused by ending the turn; `decision` is no key of this event.
+        // A compaction is refused by ending the turn; this event has no key `decision`.
         let stopped = Plan { stop: Some(&plan.reason), ..Plan::default() };
         return claude_dialect::write(native, &stopped, None);
     }

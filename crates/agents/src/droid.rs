@@ -54,7 +54,7 @@ static EVENTS: [NativeEvent; 10] = [
 ];
 
 fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    // Of its two denials the one that needs no parsing.
+    // Droid has two forms of a denial; this one needs no parsing.
     if plan.denies() {
         return Answer::refusal(&plan.reason);
     }

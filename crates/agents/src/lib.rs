@@ -3,7 +3,7 @@
 //! What the agents do with each answer was measured on the real clients; the rows of
 //! [`NativeEvent`] hold it. [`read`] turns what an agent writes into an event of ours, [`dispatch`]
 //! runs the hooks of that moment, [`answer`] turns the verdict into exactly that agent's dialect,
-//! and [`failure`] says what to answer when there is no verdict.
+//! and [`failure`] says what to answer in the place of a missing verdict.
 
 mod answer;
 mod claude_code;

@@ -22,7 +22,7 @@ pub struct NativeEvent {
     pub deny: Deny,
     /// What becomes of an ask.
     pub ask: Ask,
-    /// Whether an allow is told to the agent, which then asks no further.
+    /// Whether the agent hears of an allow, and then asks no further.
     pub allow: bool,
     /// Whether changed arguments of the tool are taken.
     pub rewrite: Rewrite,
@@ -50,8 +50,8 @@ pub enum Deny {
     Blocks,
     /// The tool has run; the model reads its response and the reason.
     Tells,
-    /// The same, but the agent's own denial would hide the response or reach nobody: the reason is
-    /// told as context.
+    /// The same, but the agent's own denial would hide the response or get lost: the reason is sent
+    /// as context.
     TellsAsContext,
     /// The agent goes on working instead of stopping; the reason is what the model reads next.
     GoesOn,

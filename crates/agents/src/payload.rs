@@ -44,7 +44,7 @@ pub(super) fn arguments(value: &Value) -> Result<JsonObject, String> {
             let mut bytes = text.as_bytes().to_vec();
             repair_lone_surrogates(&mut bytes);
             let read = parse_strict(&String::from_utf8_lossy(&bytes));
-            read.map_err(|error| format!("its arguments are no sound JSON: {error}")).and_then(
+            read.map_err(|error| format!("its arguments are not valid JSON: {error}")).and_then(
                 |value| match value {
                     Value::Object(object) => Ok(object),
                     _ => Err("its arguments are JSON, but not an object".to_owned()),
@@ -55,7 +55,7 @@ pub(super) fn arguments(value: &Value) -> Result<JsonObject, String> {
     }
 }
 
-/// Returns a value that is no object as the one argument `input`.
+/// Returns any value but an object as the one argument `input`.
 pub(super) fn one_argument(value: &Value) -> JsonObject {
     std::iter::once(("input".to_owned(), value.clone())).collect()
 }

@@ -256,8 +256,7 @@ impl Place<'_> {
         match self.native.response {
             Response::Takes => plan.response = Some(response),
             Response::AsReason => {
-                // What the model is told stands with the new response: beside a denial it may be
-                // lost.
+                // The context goes with the new response: beside a denial it may be lost.
                 let told = plan.context.take();
                 plan.decision = Some(Decision::Deny);
                 plan.reason = spoken(response).into_owned();

@@ -41,7 +41,7 @@ struct Applied<'p> {
 
 pub(super) fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
     let before = input.and_then(|input| input.tool_response.as_ref());
-    // Without an input there was no verdict: nobody knows what a redaction would have taken out.
+    // Without an input there was no verdict, and a redaction might have been missed.
     let lost = input.is_none()
         && native.event == Some(Event::PostToolUse)
         && native.response == Response::Takes;

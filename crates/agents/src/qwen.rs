@@ -41,7 +41,7 @@ static EVENTS: [NativeEvent; 18] = [
     NativeEvent::new("PermissionRequest", Event::PermissionRequest)
         .deny(Deny::Blocks)
         .ask(Ask::Silence),
-    // The reason of a block after the tool reaches nobody; context does.
+    // Qwen Code drops the reason of a block after the tool, and passes context on.
     NativeEvent::new("PostToolUse", Event::PostToolUse).deny(Deny::TellsAsContext).context().says(),
     NativeEvent::new("PostToolUseFailure", Event::PostToolUse)
         .failed_tool()

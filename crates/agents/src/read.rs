@@ -44,7 +44,7 @@ pub struct AgentInputError {
 /// names none, and keeps a broken payload on a guarded event a denial. `env` looks up variables.
 ///
 /// # Errors
-/// When the payload is no JSON object, its event is unknown or another than `hint`, or it is about
+/// When the payload is not a JSON object, its event is unknown or another than `hint`, or it is about
 /// a tool without naming one.
 pub fn read(
     agent: Agent,

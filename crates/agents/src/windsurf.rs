@@ -106,7 +106,7 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
 /// Gives the command line the word that every other agent has for it.
 ///
 /// # Errors
-/// When another command stands there under that word: nobody knows which one is run.
+/// When another command has that word, too: which one runs is not known.
 fn rename_command(arguments: &mut JsonObject) -> Result<(), String> {
     let line = arguments.get("command_line");
     if arguments.get("command").is_some_and(|command| line.is_some_and(|line| line != command)) {

@@ -91,7 +91,7 @@ pub(super) fn cases(found: &Found) -> String {
     if let Some((_, command)) = found.languages.first() {
         let _ = write!(
             text,
-            "\n  - name: the model is told how tests run\n    event: session_start\n    expect: {{ additional_context: {{ regex: '{command}' }} }}\n"
+            "\n  - name: the model learns how tests run\n    event: session_start\n    expect: {{ additional_context: {{ regex: '{command}' }} }}\n"
         );
     }
     text

@@ -153,7 +153,7 @@ impl Args {
         }
         if paths.is_empty() {
             let hint = "write `hooks.test.yaml` beside `hooks.yaml`; docs/testing.md shows one";
-            return Err(CommandError::usage("there are no test cases here").hint(hint));
+            return Err(CommandError::usage("no test cases were found here").hint(hint));
         }
         Ok(paths)
     }

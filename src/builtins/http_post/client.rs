@@ -166,7 +166,7 @@ impl Resolver for Checked {
     }
 }
 
-/// Returns whether an address is anybody's, and not one of this machine, its networks or special.
+/// Returns whether an address is public, and not one of this machine, its networks or special.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),

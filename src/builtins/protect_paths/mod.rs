@@ -77,7 +77,7 @@ impl Check<'_> {
     /// Returns why the call must not be made.
     fn call(&self, input: &Input) -> Result<Option<String>, BuiltinError> {
         let environment = |name: &str| match name {
-            // Of the agent's shell, which is elsewhere.
+            // The variables of the agent's shell, which is elsewhere.
             "PWD" => Some(input.cwd.clone()).filter(|cwd| !cwd.is_empty()),
             "OLDPWD" => None,
             name => Some(self.surroundings.var(name)?.to_str()?.to_owned()),

@@ -134,7 +134,7 @@ impl Collector {
         if !is_command {
             self.paths.extend(text.lines().map(|line| line.trim().to_owned()));
         }
-        // What a tool does with an argument that the table does not have can't be told.
+        // What a tool does with an argument outside of the table is not known.
         if is_command || matches!(role, None | Some(Role::Patch | Role::Edits)) {
             words::add_words(text, &mut self.words);
         }

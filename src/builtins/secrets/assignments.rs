@@ -1,4 +1,4 @@
-//! Secrets that can be told by the name they are given: `password: ...`, `"api_key": "..."`.
+//! Secrets that are known by the name before them: `password: ...`, `"api_key": "..."`.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

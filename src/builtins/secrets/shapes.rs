@@ -1,4 +1,4 @@
-//! Tokens that can be told by their look.
+//! Tokens that are known by their shape.
 
 use std::borrow::Cow;
 use std::sync::{LazyLock, OnceLock};

@@ -64,7 +64,7 @@ impl<R: AsyncRead + Unpin> Capture<R> {
         while self.read().await {}
     }
 
-    /// Returns the stream's name when somebody may still write to it.
+    /// Returns the stream's name when a process may still write to it.
     pub(crate) fn still_open(&self) -> Option<&'static str> {
         self.reader.is_some().then_some(self.stream)
     }

@@ -1,4 +1,4 @@
-//! One run of a child: what it is told, what it says, and how it ends.
+//! One run of a child: its input, its output, and how it ends.
 
 use std::io;
 use std::process::ExitStatus;
@@ -17,7 +17,7 @@ use crate::answer::{MAX_ASYNC_LINE, asks_for_background};
 const GRACE: Duration = Duration::from_millis(500);
 
 /// How long a pipe may stay open after the child has ended. What the child wrote is there by then,
-/// so whoever holds the pipe is a background job that may hold it for ever.
+/// so a process that holds the pipe is a background job, which may hold it for ever.
 const LEAK_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// How long the system may take to end a killed child.
@@ -44,7 +44,7 @@ pub(super) struct Ending {
     pub(super) stdout: Vec<u8>,
     /// What was read of standard error.
     pub(super) stderr: Vec<u8>,
-    /// The streams that somebody held open after the child had ended.
+    /// The streams that a process held open after the child had ended.
     pub(super) leaked: Vec<&'static str>,
 }
 

@@ -41,7 +41,7 @@ fn expand(text: &str, variables: &Variables, shell_style: bool) -> OsString {
             expanded.extend_from_slice(value.unwrap_or_default());
             after
         } else {
-            // What is no reference stays as it is.
+            // All other text stays as it is.
             expanded.push(b'$');
             &from[1..]
         };

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use crate::files;
 
-/// Returns the cause of a failed start and the way out.
+/// Returns the cause of a failed start, and what to do.
 ///
 /// The system has one word for many causes: "no such file" is also said of a missing working
 /// directory and of a script's missing interpreter. So the file system is asked again.
@@ -47,7 +47,7 @@ pub(crate) fn start_error(error: &io::Error, program: &Path, directory: &Path) -
             None => format!("`{shown}` may not be executed: run `chmod +x {shown}`"),
         },
         Some(Errno::NOEXEC) => format!(
-            "`{shown}` is no program for this system; a script needs a first line such as `#!/bin/sh`"
+            "`{shown}` is not a program for this system; a script needs a first line such as `#!/bin/sh`"
         ),
         Some(Errno::TXTBSY) => format!("`{shown}` is being written to"),
         Some(Errno::TOOBIG) => {

@@ -1,7 +1,7 @@
 //! A child that leads its own process group, and the one place that signals it.
 //!
 //! Invariant: the group is signalled only while its leader has not been reaped. Until then its
-//! number can't be given to anybody else; afterwards it can, so a group outlives its guard only as
+//! number can't be given to another group; afterwards it can, so a group outlives its guard only as
 //! the background jobs of a hook that ended on its own.
 
 use std::io;
@@ -92,8 +92,8 @@ impl Group {
         status
     }
 
-    /// Waits like [`wait`](Self::wait), and when the leader has ended on its own ends (SIGKILL) whoever
-    /// is left of its group: a child that served for long leaves nothing behind.
+    /// Waits like [`wait`](Self::wait), and when the leader has ended on its own kills what is
+    /// left of its group (SIGKILL): a child that served for long leaves nothing behind.
     ///
     /// The one exception to the rule that a reaped leader's group is not signalled. The number is
     /// still taken while any member lives; if none does, it was set free a moment ago, and the system
@@ -143,13 +143,13 @@ impl Group {
     fn has_exited(&self) -> bool {
         let Some(id) = self.id else { return true };
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        // An error means that there is no such child any more.
+        // An error means that the child is gone.
         !matches!(waitid(WaitId::Pid(id), options), Ok(None))
     }
 
     fn signal(&self, signal: Signal) {
         if let Some(id) = self.id {
-            // It fails when nobody is left, or when the hook changed its user: no way further.
+            // It fails when no process is left, or when the hook changed its user: no way further.
             let _ = kill_process_group(id, signal);
         }
     }

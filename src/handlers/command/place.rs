@@ -15,7 +15,7 @@ pub(crate) fn working_dir(
 ) -> Result<PathBuf, BuildError> {
     let Some(written) = written else { return Ok(project.to_owned()) };
     let expanded = expand::path(written, variables).ok_or_else(|| {
-        BuildError::new("`~` can't be expanded: there is no home directory")
+        BuildError::new("`~` can't be expanded: no home directory is known")
             .at("working_dir")
             .hint("set HOME, or write the path out")
     })?;

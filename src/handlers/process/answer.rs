@@ -194,7 +194,7 @@ fn object(text: &str) -> Result<Option<JsonObject>, Misread> {
     }
 }
 
-/// Refuses an answer with keys that nobody knows, unless it denies.
+/// Refuses an answer with unknown keys, unless it denies.
 fn settled(output: Output) -> Result<Output, Misread> {
     let denies = output.decision > Some(Decision::Allow) || output.stop.is_some();
     match output.unknown_keys.first() {

@@ -17,7 +17,7 @@ pub(super) const MAX_WAITING: usize = 16 << 20;
 /// What a short call counts for, so that at most 1,024 calls wait.
 const MIN_CHARGE: usize = MAX_WAITING / 1024;
 
-/// The process group of a child, shared by its task and by whoever may have to kill it at once.
+/// The process group of a child, shared by its task and by all that may have to kill it at once.
 ///
 /// `None` once the child was reaped or killed.
 pub(super) type SharedGroup = Arc<Mutex<Option<Group>>>;
@@ -135,7 +135,7 @@ impl Connection {
         result
     }
 
-    /// Sends the task a request other than a call. Once the child has ended there is nobody to ask.
+    /// Sends the task a request other than a call. Once the child has ended, the request is dropped.
     pub(super) fn request(&self, request: Request) {
         let _ = self.requests.send(request);
     }

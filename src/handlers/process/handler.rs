@@ -92,7 +92,7 @@ fn unknown(name: &str, processes: &Processes) -> BuildError {
 #[derive(Debug)]
 struct ProcessHandler {
     supervisor: Arc<Supervisor>,
-    /// Holds the children: they live as long as anybody can call them.
+    /// Holds the children: they live as long as a hook can call them.
     processes: Arc<Processes>,
     role: Role,
 }

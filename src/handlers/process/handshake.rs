@@ -46,7 +46,7 @@ impl Roles {
 pub(super) struct Greeting {
     /// What it calls itself.
     pub(super) name: Option<String>,
-    /// Whether it wants to hear of calls that nobody waits for any more.
+    /// Whether it wants to hear of calls that were given up.
     pub(super) cancels: bool,
 }
 

@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use crate::wire::same_json;
 
-/// Of how many sessions the tools are remembered.
+/// How many sessions are remembered with their tools.
 const SESSIONS: usize = 1024;
 
 /// The tools that processes added to model requests, session by session.
 ///
-/// A tool belongs to the process that added it while nobody else defines it: a name that stood in
+/// A tool belongs to the process that added it while no other defines it: a name that stood in
 /// the request before, with another definition, is the host's or another process's.
 #[derive(Debug, Default)]
 pub(super) struct Injections(Mutex<Sessions>);
@@ -26,7 +26,7 @@ struct Sessions {
 
 #[derive(Debug)]
 struct Injection {
-    /// `None` when two processes added the tool side by side: then it is nobody's.
+    /// `None` when two processes added the tool side by side: then it belongs to neither.
     owner: Option<String>,
     definition: Value,
 }

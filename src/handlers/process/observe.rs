@@ -1,4 +1,4 @@
-//! What an observing process is told about an event: a notification in PicoClaw's words.
+//! The notification about an event that an observing process gets, in PicoClaw's words.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

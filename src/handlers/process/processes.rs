@@ -16,8 +16,8 @@ use crate::config::{Location, Process};
 
 /// The processes of one executor, started when they are first needed.
 ///
-/// * **Shutdown**: [`shutdown`](Self::shutdown) lets every child finish: it is told what it was to
-///   be told, its input ends, then it gets SIGTERM, then SIGKILL, each with its whole group.
+/// * **Shutdown**: [`shutdown`](Self::shutdown) lets every child finish: it gets the notifications
+///   that wait, its input ends, then it gets SIGTERM, then SIGKILL, each with its whole group.
 /// * **Drop**: every child and its group is killed at once. A host that is killed itself leaves
 ///   children that see the end of their input.
 /// * **Runtime**: a child belongs to the Tokio runtime on which it was needed first, and ends with

@@ -55,7 +55,7 @@ enum Phase {
         task: Option<AbortHandle>,
     },
     Running(Running),
-    /// It does not want to be a hook here; it ends while nobody calls it any more.
+    /// It does not want to be a hook here; it ends once no hook calls it any more.
     Refused {
         error: ProcessError,
         leaving: Option<Running>,
@@ -219,10 +219,10 @@ impl Supervisor {
         }
     }
 
-    /// Stops the process in good order: what was to be told is told, then its input ends, then it
-    /// gets SIGTERM, then SIGKILL.
+    /// Stops the process in good order: it gets the notifications that wait, then its input ends,
+    /// then it gets SIGTERM, then SIGKILL.
     pub(super) async fn shutdown(&self) {
-        // A child that has yet to be told something is told it, also when it is only just starting.
+        // Notifications that wait are sent first, also when the child is only just starting.
         while !self.notifications.is_empty() {
             let changed = self.changed.notified();
             if !matches!(lock(&self.state).phase, Phase::Starting { .. }) {

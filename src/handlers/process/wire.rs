@@ -1,4 +1,4 @@
-//! The one table between our events and PicoClaw's methods, and what each method is told.
+//! The one table between our events and PicoClaw's methods, and the parameters of each method.
 
 use std::borrow::Cow;
 
@@ -193,7 +193,7 @@ struct Params<'a> {
     repeated: bool,
 }
 
-/// Keys of the params that a process may send back along with what it changed; nobody reads them.
+/// Keys of the params that a process may send back along with what it changed; they are ignored.
 pub(super) const ECHOED: [&str; 8] = [
     "meta",
     "context",

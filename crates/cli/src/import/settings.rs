@@ -57,7 +57,7 @@ pub(super) fn read(format: Format, source: SourceFile, path: &Path) -> Result<Im
         return Err(EditError("it is not a JSON object".to_owned()));
     };
     let Some(hooks) = root.properties.iter().find(|member| member.name.as_str() == "hooks") else {
-        return Err(EditError("there are no `hooks` in it".to_owned()));
+        return Err(EditError("it has no `hooks`".to_owned()));
     };
     let title = format.agent.title();
     if root.get_boolean(SWITCHED_OFF).is_some_and(|off| off.value) {

@@ -26,7 +26,7 @@ pub(crate) struct Log {
 pub(crate) enum LogLine {
     /// A record.
     Record(Box<Record>),
-    /// Something that is none: a record that was cut, or a line of somebody else's.
+    /// Not a record: one that was cut, or a line of another program.
     Unreadable,
 }
 
@@ -35,7 +35,7 @@ pub(crate) enum LogLine {
 pub(crate) struct Filter {
     /// Those of an event.
     pub(crate) event: Option<Event>,
-    /// Those of a decision; nothing is no opinion.
+    /// Those of a decision.
     pub(crate) decision: Option<Decided>,
     /// Those in which a hook of this name, or of this place, ran: `hooks.yaml:5`, from any directory.
     pub(crate) hook: Option<String>,

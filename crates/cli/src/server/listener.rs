@@ -185,7 +185,7 @@ impl Shared {
             }
             _ => {
                 let known = "known are dispatch, has, list and reload";
-                let message = format!("there is no method `{method}`; {known}");
+                let message = format!("unknown method `{method}`; {known}");
                 Err(Refusal::new(ErrorCode::MethodNotFound, message))
             }
         }

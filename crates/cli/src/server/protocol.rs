@@ -90,7 +90,10 @@ impl Request {
     /// With the id as far as it could be read.
     pub(super) fn read(line: &[u8]) -> Result<Self, (Value, Refusal)> {
         let no_json = |problem: String| {
-            (Value::Null, Refusal::new(ErrorCode::Parse, format!("the line is no JSON: {problem}")))
+            (
+                Value::Null,
+                Refusal::new(ErrorCode::Parse, format!("the line is not JSON: {problem}")),
+            )
         };
         let text = std::str::from_utf8(line).map_err(|error| no_json(error.to_string()))?;
         let document = parse_strict(text).map_err(|error| no_json(error.to_string()))?;

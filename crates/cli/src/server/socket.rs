@@ -36,7 +36,7 @@ pub enum SocketError {
     #[error("the directory {} belongs to another user", .0.display())]
     NotOwned(PathBuf),
     /// Something else is there.
-    #[error("{} is there and is no socket", .0.display())]
+    #[error("{} exists and is not a socket", .0.display())]
     NoSocket(PathBuf),
     /// A server is running there.
     #[error("a server is listening at {}", .0.display())]
