@@ -50,7 +50,7 @@ def approve_tool(params):
     text = command(params)
     approved = bool(SAFE.search(text))
     log("approved" if approved else "refused", command=text)
-    return {"approved": approved, "reason": "reads only" if approved else "nobody reviewed it"}
+    return {"approved": approved, "reason": "reads only" if approved else "not reviewed"}
 
 
 METHODS = {
