@@ -4,8 +4,8 @@ mod stdout;
 
 pub(crate) use stdout::{MAX_ASYNC_LINE, Stdout, asks_for_background};
 
-use crate::event::Contract;
-use crate::wire::Decision;
+use crate::event::{Contract, FailureMode};
+use crate::wire::Input;
 
 /// Exit code of a hook that blocks.
 pub(crate) const BLOCK: i32 = 2;
@@ -13,14 +13,12 @@ pub(crate) const BLOCK: i32 = 2;
 pub(crate) const NOT_RUN: [i32; 2] = [126, 127];
 
 /// Returns whether a program that ended so has denied, asked or failed.
-pub(crate) fn is_strict(code: i32, stdout: &[u8], contract: &Contract) -> bool {
+pub(crate) fn is_strict(code: i32, stdout: &[u8], contract: &Contract, input: &Input) -> bool {
     code == BLOCK
         || NOT_RUN.contains(&code)
         || signal(code).is_some()
-        || match Stdout::read(stdout, contract) {
-            Stdout::Answer(output) => {
-                output.decision > Some(Decision::Allow) || output.lacks_an_answer().is_some()
-            }
+        || match Stdout::read(stdout, contract.failure != FailureMode::Open) {
+            Stdout::Answer(output) => output.holds_up() || output.lacks_an_answer(input).is_some(),
             Stdout::Malformed(_) | Stdout::Background => true,
             Stdout::Empty | Stdout::Text(_) => false,
         }

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use crate::event::{Contract, FailureMode};
 use crate::wire::{LINE_ENDS, Output, parse_strict, repair_lone_surrogates};
 
 /// What a program wrote to stdout.
@@ -19,8 +18,9 @@ pub(crate) enum Stdout {
 }
 
 impl Stdout {
-    /// Reads output that starts with `{` as exactly one answer, and all other output as text.
-    pub(crate) fn read(bytes: &[u8], contract: &Contract) -> Self {
+    /// Reads output that starts with `{` as exactly one answer, and all other output as text. With
+    /// `fails_closed`, text that was probably meant as an answer is a failed one.
+    pub(crate) fn read(bytes: &[u8], fails_closed: bool) -> Self {
         let bytes = trimmed(bytes);
         if bytes.is_empty() {
             return Self::Empty;
@@ -38,9 +38,13 @@ impl Stdout {
         }
         let text = String::from_utf8_lossy(bytes);
         // A log line before the JSON must not turn a denial into silence.
-        if contract.failure != FailureMode::Open && text.split(LINE_ENDS).any(begins_an_object) {
+        if fails_closed && text.split(LINE_ENDS).any(begins_an_object) {
             let problem = "its output is text with a line that starts with `{`; print the JSON answer \
                            alone, and everything else to stderr";
+            return Self::Malformed(problem.to_owned());
+        }
+        if fails_closed && text.starts_with(['[', '"']) && parse_strict(&text).is_ok() {
+            let problem = "its output is JSON but not an object; print the answer as one object";
             return Self::Malformed(problem.to_owned());
         }
         Self::Text(text.trim().to_owned())
@@ -77,15 +81,27 @@ fn trimmed(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii()
 }
 
+/// Returns whether the first thing to see in a line is a `{`. `jq -C` colours it.
 fn begins_an_object(line: &str) -> bool {
-    line.trim_start_matches(|letter: char| letter.is_whitespace() || letter == '\u{feff}')
-        .starts_with('{')
+    let is_hidden = |letter: char| {
+        letter.is_whitespace()
+            || letter.is_control()
+            || matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
+    };
+    let Some((before, _)) = line.split_once('{') else { return false };
+    let mut parts = before.split('\u{1b}');
+    let start = parts.next().unwrap_or_default();
+    start.chars().all(is_hidden)
+        && parts.all(|part| {
+            let digits = |letter: char| letter.is_ascii_digit() || letter == ';';
+            let colour = part.strip_prefix('[').map(|rest| rest.trim_start_matches(digits));
+            colour.and_then(|rest| rest.strip_prefix('m')).unwrap_or(part).chars().all(is_hidden)
+        })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Event;
 
     #[test]
     fn a_first_line_that_asks_for_the_background_is_exact() {
@@ -103,9 +119,26 @@ mod tests {
     }
 
     #[test]
+    fn what_was_meant_as_an_answer_is_not_text_where_failures_deny() {
+        for text in [
+            r#"[{"decision":"deny"}]"#,
+            r#""{\"decision\":\"deny\"}""#,
+            "\u{200b}{\"decision\":\"deny\"}",
+            "\u{1b}[1;39m{\n  \u{1b}[0m\"decision\": \"deny\"}",
+            "log\n\u{7}\u{8}\u{7f}{\"decision\":\"deny\"}",
+        ] {
+            assert!(matches!(Stdout::read(text.as_bytes(), true), Stdout::Malformed(_)), "{text}");
+            assert!(matches!(Stdout::read(text.as_bytes(), false), Stdout::Text(_)), "{text}");
+        }
+        for text in ["[ok] checked", "\"quoted\" words", "a {b}", "17"] {
+            assert!(matches!(Stdout::read(text.as_bytes(), true), Stdout::Text(_)), "{text}");
+        }
+    }
+
+    #[test]
     fn half_a_character_of_javascript_loses_no_answer() {
         let text = br#"{"reason":"\ud83d","decision":"deny"}"#;
-        let Stdout::Answer(output) = Stdout::read(text, Event::Stop.contract()) else { panic!() };
+        let Stdout::Answer(output) = Stdout::read(text, false) else { panic!() };
         assert_eq!(output.reason.as_deref(), Some("\u{fffd}"));
     }
 }

@@ -7,8 +7,9 @@
 use super::outcome::Outcome;
 use super::select::Bound;
 use crate::answer::{BLOCK, NOT_RUN, Stdout, signal};
+use crate::config::OnError;
 use crate::dialect::Dialect;
-use crate::event::{ContextMode, Contract};
+use crate::event::{ContextMode, Contract, FailureMode};
 use crate::handler::{Exited, HandlerAnswer, HandlerError, HandlerResult};
 use crate::wire::{Decision, HookStatus, Input, Output};
 
@@ -23,9 +24,9 @@ impl Interpreter<'_> {
     pub(super) fn read(&self, result: Result<HandlerResult, HandlerError>) -> Outcome {
         match result {
             Err(error) => {
-                let mut outcome = match Stdout::read(&error.stdout, self.contract) {
+                let mut outcome = match Stdout::read(&error.stdout, self.fails_closed()) {
                     // It denied, and failed only afterwards.
-                    Stdout::Answer(output) if output.decision > Some(Decision::Allow) => {
+                    Stdout::Answer(output) if output.holds_up() => {
                         let mut outcome = self.answered(verdict_only(*output));
                         outcome.warnings.push(error.message);
                         outcome
@@ -54,11 +55,11 @@ impl Interpreter<'_> {
     /// Reads what a program said by its exit code and its output.
     fn exited(&self, exited: &Exited, stderr: &str) -> Outcome {
         let code = exited.code;
-        let stdout = Stdout::read(&exited.stdout, self.contract);
+        let stdout = Stdout::read(&exited.stdout, self.fails_closed());
         let mut outcome = match (code, stdout) {
             (BLOCK, stdout) => self.blocked(stdout, stderr),
             // A denial or an ask counts, whatever went wrong afterwards.
-            (1.., Stdout::Answer(output)) if output.decision > Some(Decision::Allow) => {
+            (1.., Stdout::Answer(output)) if output.holds_up() => {
                 self.answered(verdict_only(*output))
             }
             (code, _) if NOT_RUN.contains(&code) => self.failed(&match cause_line(stderr) {
@@ -70,7 +71,7 @@ impl Interpreter<'_> {
                 signal(code).unwrap_or_default()
             )),
             (_, Stdout::Malformed(problem)) => self.failed(&problem),
-            (1.., Stdout::Answer(output)) if let Some(problem) = output.lacks_an_answer() => {
+            (1.., Stdout::Answer(output)) if let Some(problem) = output.lacks_an_answer(self.input) => {
                 self.failed(&problem)
             }
             (0, Stdout::Answer(output)) => self.answered(*output),
@@ -92,6 +93,13 @@ impl Interpreter<'_> {
         };
         outcome.exit_code = outcome.exit_code.or(Some(code));
         outcome
+    }
+
+    /// Returns whether a failure of the hook denies or asks.
+    fn fails_closed(&self) -> bool {
+        let on_error = self.bound.hook.on_error;
+        self.contract.failure != FailureMode::Open
+            || matches!(on_error, Some(OnError::Block | OnError::Ask))
     }
 
     /// Returns whether a denial has an effect: it blocks the event, or keeps the model at work.
@@ -223,7 +231,18 @@ mod tests {
     }
 
     fn read(event: Event, code: i32, stdout: &str, stderr: &str) -> Outcome {
-        let hook = Hook::new(event, "command", Command::Text("guard".into()));
+        read_as(None, event, code, stdout, stderr)
+    }
+
+    fn read_as(
+        on_error: Option<OnError>,
+        event: Event,
+        code: i32,
+        stdout: &str,
+        stderr: &str,
+    ) -> Outcome {
+        let mut hook = Hook::new(event, "command", Command::Text("guard".into()));
+        hook.on_error = on_error;
         let bound = Bound { hook: Arc::new(hook), handler: Arc::new(Never), index: 0, identity: 0 };
         let input = Input::for_tool("shell", JsonObject::new());
         Interpreter { contract: event.contract(), bound: &bound, input: &input }
@@ -291,6 +310,10 @@ mod tests {
     fn the_table_of_answers() {
         let misplaced =
             r#"{"hookSpecificOutput":{"hookEventName":"x","permisionDecision":"deny"}}"#;
+        let changed_input = r#"{"session_id":"","hook_event_name":"x","cwd":"/","tool_name":"shell",
+            "tool_input":{},"permission":"deny"}"#;
+        let interrupt =
+            r#"{"hookSpecificOutput":{"decision":{"behavior":"allow","interrupt":true}}}"#;
         let spaced = "log\n  {\"decision\":\"deny\",\"reason\":\"J\"}\nbye";
         let followed = "{\"decision\":\"deny\",\"reason\":\"J\"}\nbye";
         let marked = "\u{feff}{\"decision\":\"deny\",\"reason\":\"J\"}";
@@ -325,6 +348,10 @@ mod tests {
             (Guard, 0, r#"{"continue":true,"a":"deny"}"#, "", Failed, Some(Deny), "key `a`"),
             (Guard, 0, misplaced, "", Failed, Some(Deny), "mean `permission_decision`"),
             (Guard, 0, r#"{"session_id":"","hook_event_name":"x"}"#, "", Ok, None, ""),
+            (Guard, 0, changed_input, "", Failed, Some(Deny), "`permission`"),
+            (Guard, 0, r#"[{"decision":"deny"}]"#, "", Failed, Some(Deny), "not an object"),
+            (Guard, 0, interrupt, "", Blocked, Some(Deny), ""),
+            (Guard, 1, interrupt, "", Blocked, Some(Deny), ""),
             (Guard, 0, r#"{"async":true}"#, "", Failed, Some(Deny), "in the background"),
             (Prompt, 0, "{\"async\":true}\nlog", "", Failed, None, ""),
             (Started, 0, "{\"async\":true}\n{\"x\"", "", Background, None, ""),
@@ -366,6 +393,16 @@ mod tests {
         assert_eq!(outcome.output.decision, Some(Decision::Deny));
         assert!(outcome.output.reason.unwrap().len() < 1000, "the key is cut");
         assert!(started.elapsed().as_secs() < 60, "a long key: {:?}", started.elapsed());
+    }
+
+    #[test]
+    fn a_noisy_denial_is_a_failure_where_the_hook_says_that_failures_deny() {
+        let read = |on_error| read_as(on_error, Prompt, 0, NOISY, "");
+        assert_eq!(read(Some(OnError::Block)).output.decision, Some(Deny));
+        assert_eq!(read(Some(OnError::Ask)).output.decision, Some(Deny));
+        for on_error in [None, Some(OnError::Warn)] {
+            assert_eq!(read(on_error).status, Ok, "{on_error:?}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::wire::{Decision, HookStatus, InputChange, Output, StopScope};
 impl Interpreter<'_> {
     /// Returns the outcome of an answer: what the event supports, with a notice of what it does not.
     pub(super) fn answered(&self, mut output: Output) -> Outcome {
-        if let Some(problem) = output.lacks_an_answer() {
+        if let Some(problem) = output.lacks_an_answer(self.input) {
             return self.failed(&problem);
         }
         let mut dropped: Vec<String> = Vec::new();

@@ -343,6 +343,30 @@ impl Input {
     pub const OF_CONTROL_EVENTS: [&'static str; 6] =
         ["task_input", "previous_output", "output", "conversation", "invocation_id", "step_id"];
 
+    /// Further keys of the payload that a hook of Claude Code's dialect reads.
+    const OF_PAYLOADS: [&'static str; 8] = [
+        "compact_summary",
+        "duration_ms",
+        "error",
+        "is_interrupt",
+        "last_assistant_message",
+        "message",
+        "model",
+        "trigger",
+    ];
+
+    /// Returns whether a hook that is given this input may read `key` in it.
+    pub(crate) fn may_have_key(&self, key: &str) -> bool {
+        let mut tables = Self::FIELDS
+            .iter()
+            .chain(&Self::CARRIED)
+            .chain(&Self::OF_CONTROL_EVENTS)
+            .chain(&Self::OF_PAYLOADS);
+        tables.any(|known| *known == key)
+            || self.extra.contains_key(key)
+            || self.native.as_ref().is_some_and(|native| native.get(key).is_some())
+    }
+
     /// Returns the top-level field `name` as JSON, or `None` when it is not set.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<Cow<'_, Value>> {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::output_reader::{OutputError, Reader};
 use super::strict::parse_strict;
-use super::{JsonObject, ToolResult};
+use super::{Input, JsonObject, ToolResult};
 use crate::suggest;
 
 /// What a hook decided; a later variant outranks an earlier one.
@@ -237,18 +237,28 @@ impl Output {
             || !self.claude_code.is_empty()
     }
 
-    /// Returns what is wrong with an answer that has unknown keys and says nothing beside them. The
-    /// input itself, as `tee` prints it back, is no opinion.
-    pub(crate) fn lacks_an_answer(&self) -> Option<String> {
-        let is_input = || {
-            self.hook_event_name.is_some()
-                && self.unknown_keys.iter().any(|it| it.key == "session_id")
-        };
-        if self.unknown_keys.is_empty() || self.says_something() || is_input() {
+    /// Returns whether the answer denies, asks or stops. It counts at any exit code.
+    pub(crate) fn holds_up(&self) -> bool {
+        self.decision > Some(Decision::Allow) || self.stop.is_some()
+    }
+
+    /// Returns what is wrong with an answer that has unknown keys and says nothing beside them. An
+    /// answer with no other keys than the hook's `input`, as `tee` prints it back, has no opinion.
+    pub(crate) fn lacks_an_answer(&self, input: &Input) -> Option<String> {
+        let is_printed_back = self.hook_event_name.is_some()
+            && self.unknown_keys.iter().any(|it| it.key == "session_id");
+        let is_unknown = |it: &&UnknownKey| !(is_printed_back && input.may_have_key(&it.key));
+        let unknown: Vec<String> = self
+            .unknown_keys
+            .iter()
+            .filter(is_unknown)
+            .take(3)
+            .map(UnknownKey::to_string)
+            .collect();
+        if unknown.is_empty() || self.says_something() {
             return None;
         }
-        let keys: Vec<String> =
-            self.unknown_keys.iter().take(3).map(UnknownKey::to_string).collect();
+        let keys = unknown;
         Some(format!("its JSON answers nothing: {}", keys.join(", ")))
     }
 

@@ -180,7 +180,8 @@ impl CommandHandler {
             // Strings, numbers and JSON values: nothing in it can fail to serialise.
             let stdin = serde_json::to_vec(&payload).unwrap_or_default();
             let next = self.tell(call, &stdin).await?;
-            if is_strict(next.exited.code, &next.exited.stdout, call.event.contract()) {
+            let Exited { code, stdout, .. } = &next.exited;
+            if is_strict(*code, stdout, call.event.contract(), call.input) {
                 return Ok(next);
             }
             if answer.as_ref().is_none_or(|before| rank(&next) > rank(before)) {

@@ -162,8 +162,13 @@ impl Conversation {
         // The first call is the handshake.
         self.served |= call.is_some() && id > 1;
         if call.is_none_or(|call| !call.answer(reply)) {
-            self.counters.replies_dropped.count();
-            tracing::debug!(process = %self.name, id, "dropped a reply to a call that is not open");
+            let what = "dropped a reply: its call was answered before, or has timed out";
+            // Only the first is a warning, as for lines that are not messages.
+            if self.counters.replies_dropped.count() == 1 {
+                tracing::warn!(process = %self.name, id, "{what}");
+            } else {
+                tracing::debug!(process = %self.name, id, "{what}");
+            }
         }
     }
 
