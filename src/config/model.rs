@@ -292,8 +292,8 @@ impl FailedFile {
         match self.cause.strip_suffix(" A person must approve it.") {
             Some(problem) => {
                 let message = Self::message_at(&self.location, problem);
-                let remedy = self.remedy.strip_prefix("review").map(|rest| format!("Review{rest}"));
-                format!("{message} {}.", remedy.as_deref().unwrap_or(&self.remedy))
+                let (first, rest) = self.remedy.split_at(self.remedy.len().min(1));
+                format!("{message} {}{rest}.", first.to_ascii_uppercase())
             }
             None => format!("{}; {}", self.message(), self.remedy),
         }

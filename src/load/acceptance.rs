@@ -8,7 +8,7 @@ use super::layers::LoadOptions;
 use crate::config::{Config, Diagnostic, Layer, Location, SourceFile, Untrusted};
 use crate::trust::bundle::{MAX_SCRIPTS, uncalled};
 use crate::trust::scripts::project_of;
-use crate::trust::{Bundle, Trust, TrustStore, check_permissions};
+use crate::trust::{Bundle, ScriptChange, Trust, TrustStore, check_permissions};
 
 /// What decides about files, for one loading.
 #[derive(Debug, Default)]
@@ -68,10 +68,22 @@ impl ProjectFile {
             }
             _ => String::new(),
         };
-        format!(
-            "review it, then run `hookexec trust add {working_dir}{}` in a terminal",
+        let name = self.bundle.path.file_name().unwrap_or_default().to_string_lossy();
+        let add = format!(
+            "run `hookexec trust add {working_dir}{}` in a terminal",
             quoted(&self.bundle.path)
-        )
+        );
+        let undo = format!("undo the change, or review it and {add}");
+        match self.trust {
+            Trust::Changed => format!("another version of `{name}` is approved here: {undo}"),
+            Trust::Approved if !self.refused.iter().all(|problem| is_gone(problem)) => {
+                format!("a script of `{name}` changed: {undo}")
+            }
+            Trust::Approved => {
+                format!("a script is gone: restore it, or take its hook out of `{name}` and {add}")
+            }
+            _ => format!("review the project's `{name}`, then {add}"),
+        }
     }
 
     /// Returns what to say of a file that is not approved.
@@ -85,6 +97,11 @@ impl ProjectFile {
         let warning = Diagnostic::warning(message).hint(self.remedy());
         Some(warning.at(Location::of_file(&self.bundle.path)))
     }
+}
+
+/// Returns whether a hook must not run because a script of it is gone.
+fn is_gone(problem: &str) -> bool {
+    problem.ends_with(ScriptChange::Gone.text())
 }
 
 /// Returns a path as a shell reads it, in quotes when it needs them.
@@ -182,14 +199,19 @@ impl Acceptance {
             (Trust::Approved, Some(store)) => store.refusals(&file.bundle),
             _ => vec![file.problem(); file.bundle.hooks.len()],
         };
+        let approved = file.trust == Trust::Approved;
+        if approved {
+            file.refused = refusals.iter().flatten().cloned().collect();
+            file.refused.dedup();
+        }
         let remedy: Arc<str> = file.remedy().into();
         let refused = |cause: String| Untrusted::new(cause, Arc::clone(&remedy));
-        let approved = file.trust == Trust::Approved;
         let alone: Vec<String> = uncalled(part).map(str::to_owned).collect();
         let (of_hooks, of_processes) = refusals.split_at(part.hooks.len());
         for (hook, problem) in part.hooks.iter_mut().zip(of_hooks) {
             let Some(problem) = problem else { continue };
-            hook.untrusted = Some(refused(format!("{problem}; a person must approve it")));
+            let must = if is_gone(problem) { "restore it" } else { "approve it" };
+            hook.untrusted = Some(refused(format!("{problem}; a person must {must}")));
             if let Some(process) = hook.process().and_then(|name| part.processes.get_mut(name)) {
                 process.untrusted = true;
             }
@@ -198,10 +220,6 @@ impl Acceptance {
             if let Some(process) = part.processes.get_mut(name) {
                 process.untrusted |= problem.is_some();
             }
-        }
-        if approved {
-            file.refused = refusals.iter().flatten().cloned().collect();
-            file.refused.dedup();
         }
         // Other hooks of a process whose script changed fail with it.
         for hook in &mut part.hooks {

@@ -124,7 +124,16 @@ impl Loading {
             .and_then(|working_dir| project_around(&directory, working_dir));
         if let Some(project) = project {
             let message = format!("the user's hooks are inside the project {}", project.display());
-            let hint = "set HOME and XDG_CONFIG_HOME to directories outside of it";
+            let outside = "set XDG_CONFIG_HOME to a directory outside of it";
+            let hint = if project.join(".git").exists() {
+                format!(
+                    "its `.git` makes {} a project: {outside}, or move the `.git` elsewhere, as to a \
+                     bare repository that is used with `git --work-tree`",
+                    project.display()
+                )
+            } else {
+                format!("{outside}, or set HOME to one")
+            };
             let problem = Diagnostic::error(message).hint(hint).at(Location::of_file(&directory));
             self.assembly.fail(Layer::User, &directory, [problem]);
             return None;

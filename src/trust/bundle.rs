@@ -33,6 +33,10 @@ pub struct CoveredHook {
     pub name: String,
     /// The event that it is for.
     pub event: String,
+    /// The tools that it is for, at an event that is about a tool.
+    pub matcher: Option<String>,
+    /// What it runs; for a hook that calls a process, the process's command.
+    pub command: Option<Command>,
     /// The scripts that it executes.
     pub scripts: Vec<BundleFile>,
     /// Why a script of it can't be approved: it is missing, or it can't be read.
@@ -94,6 +98,8 @@ impl Bundle {
             let mut covered = CoveredHook {
                 name: hook.label(),
                 event: hook.event.to_string(),
+                matcher: hook.event.contract().tool_matched.then(|| hook.matcher.to_string()),
+                command: command_of(hook, config),
                 ..CoveredHook::default()
             };
             covered.take(executed, &mut digests, left);
@@ -117,6 +123,18 @@ impl Bundle {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let own = BundleFile { name, path: self.path.clone(), digest: self.digest.clone() };
         std::iter::once(own).chain(scripts).collect()
+    }
+}
+
+/// Returns what a hook runs, with its arguments.
+fn command_of(hook: &Hook, config: &Config) -> Option<Command> {
+    let process = hook.process().and_then(|name| config.processes.get(name));
+    match (process, &hook.command) {
+        (Some(process), _) => Some(Command::Argv(process.command.clone())),
+        (None, Some(Command::Argv(words))) => {
+            Some(Command::Argv([words.as_slice(), &hook.args].concat()))
+        }
+        (None, command) => command.clone(),
     }
 }
 

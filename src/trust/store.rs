@@ -64,10 +64,10 @@ pub enum ScriptChange {
 }
 
 impl ScriptChange {
-    const fn text(self) -> &'static str {
+    pub(crate) const fn text(self) -> &'static str {
         match self {
             Self::Changed => "changed after its approval",
-            Self::Unapproved => "was never approved",
+            Self::Unapproved => "is not approved",
             Self::Gone => "was approved and is gone",
         }
     }
@@ -211,7 +211,11 @@ impl TrustStore {
                 continue;
             }
             let old = old.map(|hash| self.directory.join("files").join(hash));
-            let headers = (format!("{name} (approved)"), format!("{name} (now)"));
+            let header = |is_there: bool, when: &str| match is_there {
+                true => format!("{name} ({when})"),
+                false => "/dev/null".to_owned(),
+            };
+            let headers = (header(old.is_some(), "approved"), header(new.is_some(), "now"));
             match (text_of(old.as_deref()), text_of(new.map(|file| file.path.as_path()))) {
                 (Some(old), Some(new)) if diff.len() < MAX_DIFF => {
                     let text = TextDiff::configure().timeout(DIFF_TIME).diff_lines(&old, &new);

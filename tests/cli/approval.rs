@@ -458,7 +458,7 @@ fn a_script_that_is_gone_fails_the_hooks_that_execute_it() {
         let path = sandbox.project().join(file);
         let refused = || {
             let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-            let said = format!("`{file}` was approved and is gone; a person must approve it");
+            let said = format!("`{file}` was approved and is gone; a person must restore it");
             assert!(run.stdout.contains(&said), "{command}: {run:?}");
         };
         fs::remove_file(&path).unwrap();
@@ -479,7 +479,7 @@ fn a_script_that_is_gone_fails_the_hooks_that_execute_it() {
         let _ = sandbox.hookexec(["trust"]).run().exits(0);
         sandbox.write(file, "process.exit(0)\n");
         let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-        assert!(run.stdout.contains(&format!("`{file}` was never approved")), "{run:?}");
+        assert!(run.stdout.contains(&format!("`{file}` is not approved")), "{run:?}");
     }
 }
 
@@ -517,6 +517,24 @@ fn a_link_that_leads_elsewhere_is_a_change() {
         assert!(run.stdout.contains(said), "{target:?}: {run:?}");
     }
     assert!(!sandbox.project().join("ran").exists());
+}
+
+#[test]
+fn the_question_shows_what_runs_and_hides_nothing() {
+    let sandbox = Sandbox::new();
+    let hooks = "pre_tool_use: [{ matcher: shell, hooks: [{ type: command, name: \"n\\e[8m\", command: \"sh './g\\e[2K.sh'\" }] }]";
+    sandbox.write("hooks.yaml", hooks);
+    sandbox.write("g\u{1b}[2K.sh", "exit 2\n");
+    sandbox.trust();
+    sandbox.write("g\u{1b}[2K.sh", "exit 0 # \u{1b}[2K\u{1b}[1A\u{9b}8m\n");
+    let asked = at_a_terminal(&sandbox, &["trust", "add"], "no");
+    assert!(asked.0 == 1 && asked.1.contains("+exit 0 #"), "{asked:?}");
+    assert!(asked.1.contains("    matches: shell"), "{asked:?}");
+    assert!(asked.1.contains("    runs: sh './g\u{fffd}[2K.sh'"), "{asked:?}");
+    assert!(asked.1.contains("What these scripts read or load is not covered"), "{asked:?}");
+    assert!(!asked.1.contains(['\u{1b}', '\u{9b}']), "{asked:?}");
+    let asked = at_a_terminal(&sandbox, &["trust", "remove"], "no");
+    assert!(asked.1.contains("in every clone with the same bytes?"), "{asked:?}");
 }
 
 #[test]

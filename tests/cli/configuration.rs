@@ -51,7 +51,7 @@ fn a_program_that_is_not_there_is_warned_of() {
         ("command: ./gone.sh", "project/gone.sh does not exist", "start at [SANDBOX]/project"),
         ("command: 'A=1 \"./gone.sh\" -x | jq'", "project/gone.sh does not exist", "start at"),
         ("command: '\"./my hooks/gone.sh\"'", "my hooks/gone.sh does not exist", "start at"),
-        ("command: [/gone/guard]", "/gone/guard does not exist", "guards nothing\n"),
+        ("command: [/gone/guard]", "/gone/guard does not exist", "what it matches goes on\n"),
         ("command: ['~/gone.sh']", "~/gone.sh does not exist", "start at [SANDBOX]/project"),
         (
             "command: [no-such-guard]",
@@ -75,6 +75,16 @@ fn a_program_that_is_not_there_is_warned_of() {
         assert!(done.stdout.ends_with("0 errors, 1 warning\n"), "{hook}: {done:?}");
         assert!(done.stderr.contains(what) && done.stderr.contains(hint), "{hook}: {done:?}");
         assert!(done.stderr.contains(" --> hooks.yaml:2:29\n"), "{hook}: {done:?}");
+    }
+    for (script, effect) in [
+        ("./gone.sh", "what it matches is denied"),
+        ("python3 ./gone.py", "what it matches is denied"),
+        ("node ./gone.js", "this hook guards nothing"),
+    ] {
+        let hook = format!("{{ type: command, command: {script} }}");
+        sandbox.write("hooks.yaml", &format!("pre_tool_use: [{{ hooks: [{hook}] }}]\n"));
+        let done = sandbox.hookexec(["check", "--isolated", "--config", "hooks.yaml"]).run();
+        assert!(done.stderr.contains(effect), "{script}: {done:?}");
     }
     for hook in [
         "command: ./there.sh && ./gone.sh",
@@ -316,7 +326,7 @@ fn a_list_says_where_each_hook_comes_from() {
         type: builtin; name: anything; timeout: 60s; layer: command line; source:
         more.yaml:1
     -- stderr
-    warning: [SANDBOX]/project/hooks.yaml is not approved. Review it, then run `hookexec trust add [SANDBOX]/project/hooks.yaml` in a terminal.
+    warning: [SANDBOX]/project/hooks.yaml is not approved. Review the project's `hooks.yaml`, then run `hookexec trust add [SANDBOX]/project/hooks.yaml` in a terminal.
     ");
     let done = sandbox
         .hookexec(["list", "stop", "--format", "json", "--config", "more.yaml"])

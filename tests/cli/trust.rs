@@ -331,6 +331,37 @@ fn nothing_of_a_strange_project_moves_the_cursor() {
 }
 
 #[test]
+fn adding_a_file_that_is_gone_says_so() {
+    let sandbox = project();
+    sandbox.trust();
+    std::fs::remove_file(sandbox.project().join("hooks.yaml")).unwrap();
+    let added = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(1);
+    assert!(added.stderr.contains("hooks.yaml: this approved file is gone"), "{added:?}");
+    assert!(added.stderr.contains("hookexec trust remove hooks.yaml"), "{added:?}");
+}
+
+#[test]
+fn a_change_can_be_undone_instead_of_approved() {
+    let sandbox = project();
+    sandbox.trust();
+    let told = |what: &str| {
+        let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run();
+        let verdict: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let said = verdict["system_message"].as_str().unwrap().to_owned();
+        assert!(said.contains(what), "{said}");
+        assert!(said.contains("hookexec trust add"), "{said}");
+    };
+    sandbox.write("hooks.yaml", &format!("{HOOKS}# changed\n"));
+    told("nother version of `hooks.yaml` is approved here: undo the change, or review it and run");
+    sandbox.write("hooks.yaml", &HOOKS.replace("ignore", "block"));
+    sandbox.trust();
+    sandbox.write("guard.sh", "exit 0\n");
+    told("a script of `hooks.yaml` changed: undo the change, or review it and run");
+    std::fs::remove_file(sandbox.project().join("guard.sh")).unwrap();
+    told("a script is gone: restore it, or take its hook out of `hooks.yaml`");
+}
+
+#[test]
 fn a_home_behind_a_link_ends_the_search_as_one_that_is_none() {
     let sandbox = Sandbox::new();
     std::fs::create_dir_all(sandbox.home().join("work/below")).unwrap();

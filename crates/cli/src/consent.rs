@@ -6,6 +6,7 @@ use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
 use hookexec_agents::Agent;
 
 use super::error::CommandError;
+use super::plain;
 
 /// Variables that coding agents set for the commands that a model runs, beside the variables of
 /// the project's directory.
@@ -52,7 +53,7 @@ impl ConsentArgs {
         // The terminal itself, and not what stands in for it on stdin.
         let answer = || {
             let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
-            write!(terminal, "{question} Type `yes`: ")?;
+            write!(terminal, "{} Type `yes`: ", plain::plain(question))?;
             terminal.flush()?;
             let mut line = String::new();
             BufReader::new(terminal).read_line(&mut line)?;

@@ -4,7 +4,8 @@ use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use hookexec::config::{Command, Hook, InheritEnv};
+use hookexec::config::{Command, Hook, InheritEnv, OnError};
+use hookexec::event::FailureMode;
 use hookexec::files;
 use hookexec::shell::{Word, read_script};
 
@@ -62,7 +63,9 @@ pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Missing> {
         if path.exists() {
             found.extend(carriage_return(&path));
         } else {
-            found.push(absent(&format!("the script {}", script.display()), script, &directory));
+            let what = format!("the script {}", script.display());
+            let shell_like = ["node", "deno", "ruby"].iter().all(|other| *other != name);
+            found.push(absent(&what, script, &directory, shell_like.then_some(hook)));
         }
     }
     found
@@ -93,7 +96,7 @@ fn unusable(program: &Path, directory: &Path, hook: &Hook) -> Option<Missing> {
         let path = directory.join(program.strip_prefix(".").unwrap_or(program));
         let shown = path.display();
         return match path.metadata() {
-            Err(_) => Some(absent(&shown.to_string(), program, directory)),
+            Err(_) => Some(absent(&shown.to_string(), program, directory, Some(hook))),
             Ok(file) if file.is_dir() => Some(Missing {
                 what: format!("{shown} is a directory"),
                 hint: "name the program in it".to_owned(),
@@ -123,14 +126,24 @@ fn on_search_path(program: &Path) -> bool {
             .any(|directory| directory.is_absolute() && directory.join(program).is_file())
 }
 
-fn absent(what: &str, written: &Path, directory: &Path) -> Missing {
+/// Returns the problem of a file that is not there. `failing` is the hook when it then ends with an
+/// exit code that is a failure: 127 of a shell, 2 of Python and Perl.
+fn absent(what: &str, written: &Path, directory: &Path, failing: Option<&Hook>) -> Missing {
     let from = if written.is_absolute() {
         String::new()
     } else {
         format!(". Relative paths start at {}", directory.display())
     };
-    // A shell may go on without it, and Python's exit code for it denies.
-    let hint = format!("until the file exists, this hook guards nothing{from}");
+    let denies = |hook: &Hook| match hook.on_error {
+        Some(on_error) => matches!(on_error, OnError::Block | OnError::Ask),
+        None => hook.event.contract().failure != FailureMode::Open,
+    };
+    let effect = match failing.map(denies) {
+        Some(true) => "this hook fails, and what it matches is denied",
+        Some(false) => "this hook fails, and what it matches goes on",
+        None => "this hook guards nothing",
+    };
+    let hint = format!("until the file exists, {effect}{from}");
     Missing { what: format!("{what} does not exist"), hint }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use hookexec::config::{Diagnostic, Diagnostics, Severity};
+use hookexec::config::{Command, Diagnostic, Diagnostics, Severity};
 use hookexec::load::{LoadOptions, Loaded, ProjectFile};
 use hookexec::trust::{Approval, CoveredHook, ScriptChange, Trust, TrustStore};
 use hookexec::{Executor, Registry};
@@ -15,6 +15,7 @@ use super::error::{CommandError, warn};
 use super::exit::Exit;
 use super::output::{self, PlainFormat};
 use super::plain;
+use super::settings::call::quoted;
 
 /// Shows, approves or forgets the hooks files that a project brings along
 ///
@@ -92,6 +93,10 @@ struct Row {
 struct HookRow {
     name: String,
     event: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matcher: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<Command>,
     covered: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     changed: Vec<String>,
@@ -138,7 +143,8 @@ fn show(target: &Target) -> Result<Exit, CommandError> {
         }
         if rows.iter().any(|row| row.status != APPROVED && row.status != GONE) {
             output::talk(
-                "review what is not approved, then run `hookexec trust add` in a terminal\n",
+                "undo the changes that are not yours; review what is not approved, then run `hookexec \
+                 trust add` in a terminal\n",
             );
         }
     }
@@ -150,6 +156,14 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     let store = store()?;
     let project = target.project()?;
     project.refuse_broken()?;
+    for path in &project.gone {
+        let path = Row::gone(path.clone()).shown_path();
+        output::talk(&format!(
+            "{path}: this approved file is gone, so there is nothing to approve; restore it, or run \
+             `hookexec trust remove {path}` in a terminal\n"
+        ));
+    }
+    let done = if project.gone.is_empty() { Exit::Success } else { Exit::Negative };
     for mut file in project.files {
         let row = Row::of(file.clone(), &store);
         if row.status == APPROVED {
@@ -158,10 +172,19 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             continue;
         }
         let mut text = row.text();
-        if row.hooks.iter().any(|hook| !hook.not_covered.is_empty()) {
+        let has = |names: fn(&HookRow) -> &Vec<String>| {
+            row.hooks.iter().any(|hook| !names(hook).is_empty())
+        };
+        if has(|hook| &hook.covered) || has(|hook| &hook.changed) {
+            text +=
+                "What these scripts read or load is not covered; list such files in `scripts:`.\n";
+        }
+        if has(|hook| &hook.not_covered) {
             text += "What is not covered may change without a new approval.\n";
         }
-        if !consent.ask(&format!("{text}Approve this file?"))? {
+        let without =
+            if has(|hook| &hook.gone) { " without the scripts that are gone" } else { "" };
+        if !consent.ask(&format!("{text}Approve this file{without}?"))? {
             output::talk("nothing was approved\n");
             return Ok(Exit::Negative);
         }
@@ -171,7 +194,7 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
         let row = Row::of(file, &store);
         target.format.show(&row, || row.text())?;
     }
-    Ok(Exit::Success)
+    Ok(done)
 }
 
 fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
@@ -195,7 +218,9 @@ fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             output::print(&format!("{shown}: was not approved\n"))?;
             continue;
         }
-        if !consent.ask(&format!("Take the approval of {shown} back?"))? {
+        if !consent.ask(&format!(
+            "Take the approval of {shown} back, here and in every clone with the same bytes?"
+        ))? {
             output::talk("nothing was changed\n");
             return Ok(Exit::Negative);
         }
@@ -366,6 +391,8 @@ impl HookRow {
         Self {
             name: hook.name,
             event: hook.event,
+            matcher: hook.matcher,
+            command: hook.command,
             covered: names.filter(is_sound).collect(),
             changed: with(ScriptChange::Changed),
             gone: with(ScriptChange::Gone),
@@ -381,6 +408,19 @@ impl HookRow {
             words.join(", ")
         };
         let mut text = format!("  {} `{}`\n", self.event, plain::line(&self.name));
+        if let Some(matcher) = &self.matcher {
+            let _ = writeln!(text, "    matches: {}", plain::line(matcher));
+        }
+        let runs = match &self.command {
+            Some(Command::Text(text)) => text.trim_end().replace('\n', "\n          "),
+            Some(Command::Argv(words)) => {
+                words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+            }
+            _ => String::new(),
+        };
+        if !runs.is_empty() && runs != self.name {
+            let _ = writeln!(text, "    runs: {}", plain::plain(&runs));
+        }
         for (title, names) in [
             ("covered", &self.covered),
             ("changed", &self.changed),
