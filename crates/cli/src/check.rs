@@ -24,17 +24,14 @@ use super::{from, install};
 
 /// Checks the hooks files: every problem of every file at once
 ///
-/// Exits with 0 when nothing is wrong or there are warnings only, and with 78 when there are
-/// errors: then nothing would run.
+/// Exits with 0 when nothing is wrong or there are warnings only, and with 78 when there are errors:
+/// the files with errors then fail at every event.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec check hooks.yaml")]
 pub(crate) struct Args {
     /// Only these hooks files, and the managed ones; does not look whether they are approved
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-
-    #[command(flatten)]
-    config: ConfigArgs,
 
     /// Warn about hooks that this host never calls, and that may take longer than a coding agent
     /// waits: a coding agent, docker-agent, picoclaw
@@ -53,6 +50,8 @@ pub(crate) struct Args {
     /// How to write the problems
     #[arg(long, value_enum, default_value_t)]
     format: PlainFormat,
+    #[command(flatten)]
+    config: ConfigArgs,
 }
 
 impl Args {

@@ -27,7 +27,7 @@ use super::runtime::Runtime;
 /// How often a log that is followed is looked at.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Shows what was decided: the records of an audit log, or what they say in numbers
+/// Shows what was decided: the records of the decision log, or their counts
 ///
 /// A hooks file switches the log on with `audit: { path: FILE }`. Full files that were kept are
 /// read, too.
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     follow: bool,
 
     /// Only records of this event
-    #[arg(long, value_parser = EventParser)]
+    #[arg(long, value_parser = EventParser, hide_possible_values = true)]
     event: Option<Event>,
 
     /// Only records of this decision; `none` if no hook had an opinion

@@ -16,16 +16,15 @@ use super::run::{AgentParser, EventParser};
 use super::runtime::{PATIENCE, Runtime};
 use super::{explain_text, input, log};
 
-/// Shows of every hook of an event whether it ran, why not, and how the verdict came about
+/// Runs the hooks of an event and shows for each whether it ran, why not, and what it decided
 ///
-/// The event's input is read on stdin, as `run` does; with `--from AGENT` the agent's payload. The
-/// hooks run, unless `--no-run` or `--why-not` says otherwise. The exit code is 0 whatever the
-/// verdict is: this command explains an answer, it does not give one.
+/// The event's input is read on stdin, as `run` does; with `--from AGENT` the agent's payload.
+/// `--no-run` and `--why-not` run nothing. The exit code is 0 whatever the verdict is.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
     /// The event; `hookexec events` lists them
-    #[arg(value_parser = EventParser)]
+    #[arg(value_parser = EventParser, hide_possible_values = true)]
     event: Option<Event>,
 
     /// Reads the payload of this agent and judges as `run --from` does; `hookexec agents` lists
@@ -36,9 +35,6 @@ pub(crate) struct Args {
     /// The agent's name for the event. Needed when the payload has none
     #[arg(long = "event", value_name = "NAME", requires = "from")]
     native: Option<String>,
-
-    #[command(flatten)]
-    config: ConfigArgs,
 
     /// Predicts which hooks would run, and runs none
     #[arg(long)]
@@ -55,6 +51,8 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     log: log::LogArgs,
+    #[command(flatten)]
+    config: ConfigArgs,
 }
 
 const EXAMPLE: &str = r#"Example: echo '{"tool_name": "shell", "tool_input": {"cmd": "ls"}}' | hookexec explain pre_tool_use --config hooks.yaml"#;

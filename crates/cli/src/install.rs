@@ -58,7 +58,7 @@ pub(crate) struct TargetArgs {
 /// Whether a change is shown, and whether it is made.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChangeArgs {
-    /// Prints the change as a diff
+    /// Also prints the change as a diff; the change is made
     #[arg(long)]
     diff: bool,
 

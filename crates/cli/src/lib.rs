@@ -61,14 +61,16 @@ pub mod testing;
 mod trust;
 mod uninstall;
 
+use std::fmt::Write as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use error::CommandError;
 use exit::Exit;
 use from::Caller;
+use table::{SCREEN, wrap};
 
 /// Deterministic control over AI agents: runs the hooks of a hooks.yaml at each event and folds
 /// their answers into one verdict.
@@ -83,18 +85,21 @@ const AFTER_HELP: &str = "\
 Exit codes of `run`: 0 allowed, 2 denied, 3 ask, 64 usage, 65 unusable input, 70 internal, 78 config.
 Take anything but 0 for \"not allowed\".";
 
-/// Defines the subcommands: a variant for each module, whose `Args` it executes.
+/// Defines the subcommands, in groups by task: a variant for each module, whose `Args` it executes.
 macro_rules! commands {
-    ($($name:ident: $module:ident),+ $(,)?) => {
+    ($($task:literal: $($name:ident = $module:ident),+;)+) => {
         #[derive(Debug, Subcommand)]
         enum Command {
-            $($name($module::Args)),+
+            $($($name($module::Args)),+),+
         }
 
         impl Command {
+            /// The names of the subcommands by task.
+            const TASKS: &[(&str, &[&str])] = &[$(($task, &[$(stringify!($name)),+])),+];
+
             fn execute(self) -> Result<Exit, CommandError> {
                 match self {
-                    $(Self::$name(args) => args.execute()),+
+                    $($(Self::$name(args) => args.execute()),+),+
                 }
             }
         }
@@ -102,10 +107,12 @@ macro_rules! commands {
 }
 
 commands! {
-    Run: run, Init: init, Test: test, Log: decisions, Replay: replay, Serve: serve,
-    Explain: explain, Check: check, List: list, Events: events, Agents: agents,
-    Builtins: builtins, Trust: trust, Install: install, Uninstall: uninstall, Status: status,
-    Import: import, Doctor: doctor, Docs: docs, Schema: schema, Completions: completions,
+    "Set up": Init = init, Import = import, Install = install, Uninstall = uninstall, Trust = trust;
+    "Write and test hooks": Check = check, List = list, Explain = explain, Test = test, Replay = replay;
+    "Watch": Doctor = doctor, Status = status, Log = decisions;
+    "Called by agents and programs": Run = run, Serve = serve;
+    "Reference": Docs = docs, Events = events, Agents = agents, Builtins = builtins, Schema = schema,
+        Completions = completions;
 }
 
 /// `run` and nothing else: agents wait for it, and describing all the other commands takes longer
@@ -121,12 +128,40 @@ impl Cli {
     /// explain.
     fn read() -> Result<Self, clap::Error> {
         let is_run = std::env::args_os().nth(1).is_some_and(|command| command == "run");
-        match is_run.then(Shortcut::try_parse) {
-            Some(Ok(Shortcut::Run(args))) => Ok(Self { command: Command::Run(args) }),
-            _ => Self::try_parse(),
+        if is_run && let Ok(Shortcut::Run(args)) = Shortcut::try_parse() {
+            return Ok(Self { command: Command::Run(args) });
         }
+        let mut command = Self::command_by_task();
+        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+
+    /// Returns the command line with a help text that groups the subcommands by task.
+    fn command_by_task() -> clap::Command {
+        let command = Self::command();
+        let mut tasks = String::new();
+        for (task, names) in Command::TASKS {
+            let _ = writeln!(tasks, "{task}:");
+            for name in *names {
+                let name = name.to_lowercase();
+                let about = command.find_subcommand(&name).and_then(clap::Command::get_about);
+                let about = about.map(ToString::to_string).unwrap_or_default();
+                let mut lines = wrap(&about, SCREEN - INDENT).into_iter();
+                let _ = writeln!(tasks, "  {name:12}{}", lines.next().unwrap_or_default());
+                for line in lines {
+                    let _ = writeln!(tasks, "{:INDENT$}{line}", "");
+                }
+            }
+            tasks.push('\n');
+        }
+        command.help_template(format!(
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{tasks}Options:\n{{options}}{{after-help}}"
+        ))
     }
 }
+
+/// Where the descriptions of the subcommands begin.
+const INDENT: usize = 14;
 
 /// Runs the command and returns what the process exits with.
 #[must_use]
@@ -160,9 +195,20 @@ mod tests {
 
     #[test]
     fn the_definition_of_the_arguments_is_sound() {
-        use clap::CommandFactory;
         Cli::command().debug_assert();
         Shortcut::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_names_every_subcommand_with_what_it_does() {
+        let mut command = Cli::command_by_task();
+        let help = command.render_help().to_string();
+        for subcommand in Cli::command().get_subcommands() {
+            let about = subcommand.get_about().unwrap().to_string();
+            let begin: String = about.split(' ').take(3).collect::<Vec<_>>().join(" ");
+            let line = format!("  {:12}{begin}", subcommand.get_name());
+            assert!(help.contains(&line), "{line}\n{help}");
+        }
     }
 
     #[test]

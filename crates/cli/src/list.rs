@@ -10,20 +10,19 @@ use super::exit::Exit;
 use super::output::PlainFormat;
 use super::table::Table;
 
-/// Lists the configured hooks: for which event, what they match, what they run, where they stand
+/// Lists the configured hooks: event, matcher, what each runs, file and line
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec list pre_tool_use --format json")]
 pub(crate) struct Args {
     /// Only the hooks of this event
-    #[arg(value_parser = super::run::EventParser)]
+    #[arg(value_parser = super::run::EventParser, hide_possible_values = true)]
     event: Option<Event>,
-
-    #[command(flatten)]
-    config: ConfigArgs,
 
     /// How to write the list
     #[arg(long, value_enum, default_value_t)]
     format: PlainFormat,
+    #[command(flatten)]
+    config: ConfigArgs,
 }
 
 impl Args {

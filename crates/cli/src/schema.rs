@@ -7,7 +7,7 @@ use super::error::CommandError;
 use super::exit::Exit;
 use super::output;
 
-/// Prints the JSON schema (draft 7) of what crosses a boundary
+/// Prints the JSON schema (draft 7) of hooks.yaml, of test cases, of a hook's input and answer
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec schema config > hooks.schema.json")]
 pub(crate) struct Args {

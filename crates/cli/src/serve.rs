@@ -20,8 +20,8 @@ type Loader = Box<dyn Fn() -> Result<Loaded, Diagnostics> + Send + Sync>;
 
 /// Answers JSON-RPC 2.0, one object a line, on stdin and stdout or at a Unix socket
 ///
-/// Hooks of type `process` stay running in between, and the hooks files are read once and again
-/// when they change. `docs/serve.md` describes the methods; `hookexec run --connect` is a client.
+/// Hooks of type `process` stay running between events. The hooks files are read at the start, and
+/// again when they change. `docs/serve.md` describes the methods; `hookexec run --connect` is a client.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec serve --socket ~/.hookexec/socket")]
 pub(crate) struct Args {

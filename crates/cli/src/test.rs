@@ -15,8 +15,9 @@ use super::{config, output, test_report};
 /// Runs the test cases of hooks files, and says what no case reached
 ///
 /// A file of cases, `hooks.test.yaml`, stands beside the `hooks.yaml` that it is for. The hooks
-/// run, except those that a case gives a stub. Exits with 0 when all cases passed, with 1 when one
-/// failed or too little was reached, with 78 when a file is broken.
+/// run, also those of a file that is not approved, except those that a case gives a stub. Exits with
+/// 0 when all cases passed, with 1 when one failed or the coverage is below `--min-coverage`, with 78
+/// when a file is broken.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec test --min-coverage 90 hooks.test.yaml")]
 pub(crate) struct Args {

@@ -33,7 +33,7 @@ pub(crate) struct Args {
 enum Action {
     /// Shows for each hooks file of the project whether it is approved, what changed since, and
     /// what an approval covers; exit code 1 when one is not approved
-    #[command(after_help = "Example: hookexec trust show --format json")]
+    #[command(alias = "status", after_help = "Example: hookexec trust show --format json")]
     Show(Target),
     /// Approves each hooks file of the project, and the scripts that its hooks execute, as they are
     /// now; asks at the terminal

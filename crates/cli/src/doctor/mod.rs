@@ -36,12 +36,11 @@ pub(crate) struct Args {
     #[arg(value_name = "AGENT", value_parser = AgentParser)]
     agents: Vec<Agent>,
 
-    #[command(flatten)]
-    config: ConfigArgs,
-
     /// How to show the findings
     #[arg(long, value_enum, default_value_t = PlainFormat::Text)]
     format: PlainFormat,
+    #[command(flatten)]
+    config: ConfigArgs,
 }
 
 /// How bad a finding is.
