@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::read::NativeCall;
 use hookexec::event::Event;
-use hookexec::internal::shell::{Script, Word, read_script, unquoted};
+use hookexec::internal::shell::{SUBSTITUTED, Script, Word, read_script, unquoted};
 use hookexec::wire::{Decision, JsonObject, Verdict};
 
 /// Programs that run nothing of their arguments; with a second word, only that subcommand.
@@ -99,7 +99,25 @@ fn text_changes_hooks(text: &str) -> bool {
     };
     !script.understood && has_command(text)
         || script.commands.iter().any(|words| has_command(&joined(words)))
+        || built_elsewhere(&script)
         || script.redirected.iter().any(|word| has_command(&word.text))
+}
+
+/// Returns whether a command whose program or arguments come from other words of the text may be such
+/// a command: `$(which hookexec) trust add`, `echo add | xargs hookexec trust`.
+fn built_elsewhere(script: &Script) -> bool {
+    let joined =
+        |words: &[&Word]| words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+    let all = joined(&script.words().collect::<Vec<_>>());
+    let names_us = |text: &str| words_of(text).any(is_own_program);
+    names_us(&all)
+        && script.commands.iter().any(|words| {
+            let own = joined(&words.iter().collect::<Vec<_>>());
+            let is_xargs = words.iter().any(|word| word.text.rsplit('/').next() == Some("xargs"));
+            let is_built = words.first().is_some_and(|word| word.text.contains(SUBSTITUTED));
+            is_xargs && names_us(&own) && has_command(&format!("{own} {all}"))
+                || (is_xargs || is_built) && has_command(&format!("hookexec {own}"))
+        })
 }
 
 fn takes_only_texts(script: &Script) -> bool {
@@ -133,9 +151,12 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
     text.split(move |letter| !is_name(letter)).filter(|word| !word.is_empty())
 }
 
-/// Some file systems tell no case.
+/// Some file systems ignore case. A copy may have a version behind its name.
 fn is_own_program(word: &str) -> bool {
-    word.eq_ignore_ascii_case("hookexec")
+    let name = word.to_ascii_lowercase();
+    let name = name.strip_suffix(".exe").unwrap_or(&name);
+    let name = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    name.trim_end_matches(['-', '_', 'v']) == "hookexec"
 }
 
 #[cfg(test)]
@@ -186,6 +207,14 @@ mod tests {
             "printf -v 'a[$(hookexec trust add)]' 1",
             "echo <# a #>; hookexec trust add",
             "HookExec trust add",
+            "$(which hookexec) trust add",
+            "\"$(command -v hookexec)\" trust add",
+            "`which hookexec` uninstall codex",
+            "echo add | xargs hookexec trust",
+            "xargs hookexec <<< 'trust add'",
+            "ls /usr/bin/hookexec | xargs -I{} {} trust add",
+            "~/bin/hookexec-0.1 trust add",
+            "hookexec.exe trust add",
         ] {
             assert!(changes_hooks(&json!(command)), "{command}");
         }
@@ -204,6 +233,9 @@ mod tests {
             "cargo install hookexec",
             "npm install",
             "hookexec check && npm install",
+            "hookexec check && x=$(npm install)",
+            "grep -rl hookexec . | xargs git add && npm install",
+            "hookexec.yaml install",
             "cd hookexec; cargo install --path .",
             "cd x && git add -A && git commit -m 'describe `hookexec install`' && git status",
             "grep -rn 'hookexec trust add' docs | head -n 3 > found.txt",
