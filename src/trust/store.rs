@@ -211,9 +211,8 @@ impl TrustStore {
                 continue;
             }
             let old = old.map(|hash| self.directory.join("files").join(hash));
-            let header = |is_there: bool, when: &str| match is_there {
-                true => format!("{name} ({when})"),
-                false => "/dev/null".to_owned(),
+            let header = |is_there: bool, when: &str| {
+                if is_there { format!("{name} ({when})") } else { "/dev/null".to_owned() }
             };
             let headers = (header(old.is_some(), "approved"), header(new.is_some(), "now"));
             match (text_of(old.as_deref()), text_of(new.map(|file| file.path.as_path()))) {
