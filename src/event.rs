@@ -1,8 +1,8 @@
 //! The events of an agent's life, and the one table that says what each of them can do.
 //!
 //! Validation, dispatch, folding, the JSON schemas and the documentation read this table; none of
-//! them repeats a fact from it. The events and most of their contracts are docker-agent's; what is
-//! an addition of ours is said beside the row.
+//! them repeats a fact from it. The events and most of their contracts are docker-agent's. Comments
+//! beside the rows name our additions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -47,7 +47,7 @@ pub enum Event {
     UserSteeringMessagesSubmit,
     /// The user queued a follow-up.
     UserFollowupSubmit,
-    /// A turn ended, by whichever way.
+    /// A turn ended, for any reason.
     TurnEnd,
     /// The conversation is about to be compacted.
     PreCompact,
@@ -84,7 +84,7 @@ pub enum Event {
 pub enum FailureMode {
     /// The event goes on, with a warning.
     Open,
-    /// The event asks; where nobody can be asked that is a denial.
+    /// The event asks. It is denied if the host can't ask.
     Ask,
     /// The event is denied.
     Closed,
@@ -148,7 +148,7 @@ pub struct Contract {
     pub tool_matched: bool,
     /// Whether a hook may block it.
     pub may_block: bool,
-    /// What a hook's failure means when nothing is said in `on_error`.
+    /// What a hook's failure means without `on_error`.
     pub failure: FailureMode,
     /// What it does with a permission decision.
     pub permission: Permission,
@@ -160,7 +160,7 @@ pub struct Contract {
     pub context: ContextMode,
     /// Whether a hook may supply the summary of a compaction.
     pub summary: bool,
-    /// Whether a hook may attach metadata for whoever asks for approval.
+    /// Whether a hook may attach metadata to the approval request.
     pub metadata: bool,
     /// Whether a hook may answer in the tool's place.
     pub may_respond: bool,
@@ -235,20 +235,21 @@ impl Contract {
 
     /// Returns whether a hook may end the turn or the session here.
     ///
-    /// That is every event that may be blocked, and ours: `after_llm_call`, where PicoClaw's hooks
+    /// True for every event that may be blocked, and for `after_llm_call`, where PicoClaw's hooks
     /// abort.
     #[must_use]
     pub const fn may_stop(&self) -> bool {
         self.may_block || matches!(self.rewrite, Rewrite::Response)
     }
 
-    /// Returns whether a denial keeps what a hook rewrites from being used. It does not take back what a
-    /// model or a tool said: redactors must see that whatever an earlier hook decided.
+    /// Returns whether a denial prevents the use of what a hook rewrites. A denial does not take
+    /// back the response of a model or a tool, so redactors must see it whatever an earlier hook
+    /// decided.
     pub(crate) const fn denial_prevents(&self) -> bool {
         !matches!(self.rewrite, Rewrite::Response | Rewrite::ToolResponse)
     }
 
-    /// Returns whether a hook's failure denies the event when nothing is said in `on_error`.
+    /// Returns whether a hook's failure denies the event without `on_error`.
     #[must_use]
     pub const fn fails_closed(&self) -> bool {
         matches!(self.failure, FailureMode::Closed)
@@ -284,7 +285,8 @@ static CONTRACTS: [Contract; 30] = {
             .context(Text),
         event(Event::SessionStart, "a session begins or resumes").context(Text),
         event(Event::TurnStart, "a turn begins, before the model is called").context(Text),
-        // Ours: model, tools and options may be rewritten along with the messages, as PicoClaw's before_llm does.
+        // Ours: model, tools and options may be rewritten along with the messages, as PicoClaw's
+        // before_llm does.
         event(Event::BeforeLlmCall, "immediately before a model call").blocks().transforms(Request),
         // Ours: the response may be rewritten, as PicoClaw's after_llm does.
         event(Event::AfterLlmCall, "immediately after a successful model call")
@@ -352,7 +354,7 @@ impl Event {
         CONTRACTS.iter().map(|contract| contract.event)
     }
 
-    /// Returns the event of that name, without looking for a similar one when there is none.
+    /// Returns the event of that name, without a search for similar names.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::all().find(|event| event.name() == name)
     }
@@ -412,7 +414,7 @@ impl fmt::Display for Event {
     }
 }
 
-/// A name that no event has.
+/// An unknown event name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown event `{name}`{}", suggest::did_you_mean(suggestion.as_deref()))]
 #[non_exhaustive]

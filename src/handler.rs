@@ -22,11 +22,11 @@ pub trait Handler: Send + Sync + 'static {
     /// Runs the hook once.
     ///
     /// # Errors
-    /// When the hook could not give an answer. What that means for the event is decided by the
-    /// event's contract and the hook's `on_error`, not here.
+    /// When the hook could not give an answer. The event's contract and the hook's `on_error`
+    /// decide what that means for the event.
     fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>>;
 
-    /// Returns how long after its deadline the hook may take to stop in an orderly way.
+    /// Returns how long after its deadline the hook may take to stop.
     fn grace(&self) -> Duration {
         Duration::ZERO
     }
@@ -37,13 +37,12 @@ pub trait Handler: Send + Sync + 'static {
         false
     }
 
-    /// Returns whether the hook is there to rewrite, so that it runs as with `mutates: true`.
+    /// Returns whether the hook exists to rewrite: it then runs as with `mutates: true`.
     fn rewrites(&self) -> bool {
         false
     }
 
-    /// Returns what counts in the place of an answer when the hook failed and the event would go
-    /// on.
+    /// Returns a fallback answer for when the hook failed and the event would otherwise go on.
     fn on_failure(&self, event: Event) -> Option<Output> {
         let _ = event;
         None
@@ -64,17 +63,17 @@ pub struct Call<'a> {
     pub event: Event,
     /// The input as the hook sees it, earlier rewrites applied.
     pub input: &'a Input,
-    /// When the answer must be there.
+    /// The deadline of the answer.
     pub deadline: Instant,
     /// The input that the event came with.
     pub(crate) original: &'a Input,
-    /// What a hook that nobody waits for any more is added to.
+    /// Receives a hook that goes on in the background.
     pub(crate) background: Option<&'a Mutex<JoinSet<()>>>,
     shared: &'a Shared,
 }
 
 impl<'a> Call<'a> {
-    /// Returns an invocation; `shared` belongs to all hooks that see the same input.
+    /// Returns an invocation; all hooks that see the same input share `shared`.
     #[must_use]
     pub fn new(event: Event, input: &'a Input, shared: &'a Shared, deadline: Instant) -> Self {
         Self { event, input, deadline, original: input, background: None, shared }
@@ -86,7 +85,7 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Sets where a hook goes on that asked not to be waited for.
+    /// Sets where a hook goes on that asked to run in the background.
     pub(crate) fn leaving_to(mut self, background: Option<&'a Mutex<JoinSet<()>>>) -> Self {
         self.background = background;
         self
@@ -95,7 +94,7 @@ impl<'a> Call<'a> {
     /// Returns the input as one JSON object: what a command hook reads on stdin.
     #[must_use]
     pub fn json(&self) -> Arc<[u8]> {
-        // Strings, numbers, booleans and JSON values: nothing in an input can fail to serialise.
+        // An input holds strings, numbers, booleans and JSON values, which always serialise.
         Arc::clone(
             self.shared
                 .json
@@ -110,18 +109,18 @@ impl<'a> Call<'a> {
     }
 }
 
-/// What is made of one input at most once, and only when a hook needs it.
+/// Values derived from one input: each is computed at most once, when a hook needs it.
 #[derive(Debug, Default)]
 pub struct Shared {
     json: OnceLock<Arc<[u8]>>,
     input: OnceLock<Arc<Input>>,
 }
 
-/// What a handler brings back.
+/// The result of one run of a hook.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct HandlerResult {
-    /// What the hook answered.
+    /// The hook's answer.
     pub answer: HandlerAnswer,
     /// Remarks for the report, such as a background process that kept a pipe open.
     pub warnings: Vec<String>,
@@ -133,7 +132,7 @@ pub struct HandlerResult {
 pub enum HandlerAnswer {
     /// A finished answer.
     Output(Box<Output>),
-    /// What a program said, which the executor reads.
+    /// The exit code and the output of a program, which the executor reads.
     Exited(Exited),
 }
 
@@ -170,7 +169,7 @@ impl From<Output> for HandlerResult {
 }
 
 impl From<Option<Output>> for HandlerResult {
-    /// No output is no opinion.
+    /// `None` means that the hook has no opinion.
     fn from(output: Option<Output>) -> Self {
         output.unwrap_or_default().into()
     }
@@ -190,7 +189,7 @@ pub enum Failure {
     OutputLimit,
     /// It panicked.
     Panic,
-    /// What it said can't be understood.
+    /// Its answer is malformed.
     Protocol,
     /// Any other reason.
     Other,
@@ -203,7 +202,7 @@ pub enum Failure {
 pub struct HandlerError {
     /// The kind of failure.
     pub failure: Failure,
-    /// The cause and, where there is one, the way out.
+    /// The cause and, if known, what to do.
     pub message: String,
     /// What it wrote to standard error until then.
     pub stderr: Vec<u8>,
@@ -251,9 +250,9 @@ impl HandlerError {
 pub struct BuildError {
     /// What is wrong.
     pub message: String,
-    /// The key that is to blame; the whole hook when `None`.
+    /// The key that is wrong; `None` means the whole hook.
     pub key: Option<&'static str>,
-    /// The way out.
+    /// What to do.
     pub hint: Option<String>,
 }
 
@@ -271,7 +270,7 @@ impl BuildError {
         self
     }
 
-    /// Adds a way out.
+    /// Adds an instruction: what to do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

@@ -1,14 +1,15 @@
 //! Deterministic control over AI agents.
 //!
-//! `hookexec` reads a declarative `hooks.yaml`; at each event in an agent's life it runs the hooks
+//! `hookexec` reads a declarative `hooks.yaml`. At each event in an agent's life it runs the hooks
 //! that match and folds their answers into one [`Verdict`]: allow, deny or ask, with rewrites,
 //! context for the model and messages for the user.
 //!
 //! # One event
 //!
-//! An [`Executor`] is built from a [`Config`] and a [`Registry`]. The configuration says which hooks
-//! run when; the registry says what their types mean, and holds the Rust functions that hooks of
-//! type `builtin` call by name.
+//! An [`Executor`] is built from a [`Config`] and a [`Registry`]. The configuration says which
+//! hooks run when. The registry maps hook types to handlers, and holds the Rust functions that
+//! hooks of type `builtin` call by name. [`matcher::Matcher`] is a hook's pattern over tool names,
+//! and [`load`] finds the hooks files of all layers, with approvals.
 //!
 //! ```
 //! use hookexec::{Config, Decision, Event, Executor, Input, Output, Registry};
@@ -56,14 +57,14 @@
 //! # }
 //! ```
 //!
-//! A host that looks at [`Verdict::allowed`] alone is safe: it is false for a denial and for an ask.
-//! [`Executor::dispatch`] has no error to return; a hook that fails is part of the verdict.
+//! A host that looks only at [`Verdict::allowed`] is safe: it is false for a denial and for an ask.
+//! [`Executor::dispatch`] returns no error; a hook that fails is part of the verdict.
 //!
 //! # A whole agent
 //!
-//! Firing the right events in the right order, honouring every answer and doing so on every way out
-//! is what hosts get wrong. The drivers in [`lifecycle`] do it: a host hands over closures that run
-//! the tool, ask the user and call the model, and gets a typed outcome.
+//! Hosts often fire the wrong events, in the wrong order, or ignore an answer on some path. The
+//! drivers in [`lifecycle`] get that right: a host passes closures that run the tool, ask the user
+//! and call the model, and gets a typed outcome.
 //!
 //! ```
 //! use hookexec::lifecycle::{
@@ -200,11 +201,12 @@
 //!
 //! # What it needs, and what it leaves alone
 //!
-//! * A Tokio runtime with time and I/O enabled, of either flavour. The library builds none, prints
-//!   nothing and never exits; what it has to say beside a verdict goes to `tracing`.
-//! * Dropping a future stops the hooks it runs and their child processes.
-//! * `default-features = false` leaves out the command line and its dependencies; `schema` adds the
-//!   JSON schemas of what crosses a boundary.
+//! * It needs a Tokio runtime with time and I/O enabled, of either flavour. The library builds
+//!   none, prints nothing and never exits. Messages beside a verdict go to `tracing`. Dropping a
+//!   future stops the hooks it runs and their child processes. The feature `schema` adds the JSON
+//!   schemas of what crosses a boundary, and `http` the builtin `http_post`. The adapters of coding
+//!   agents are the package `hookexec-agents`, the command is `hookexec-cli`. A host that wants
+//!   numbers beyond 64 bits unchanged turns on the feature `arbitrary_precision` of `serde_json`.
 #![forbid(unsafe_code)]
 
 mod answer;
@@ -273,8 +275,8 @@ pub use handler::{Call, Exited, Handler, HandlerAnswer, HandlerError, HandlerRes
 pub use registry::{HandlerEnv, HandlerFactory, Registry};
 pub use wire::{Decision, Input, Output, Verdict};
 
-/// What the other packages of this workspace share with this one. No part of the interface: it changes
-/// without notice.
+/// What the packages of this workspace share. It is not part of the interface and changes without
+/// notice.
 #[doc(hidden)]
 pub mod internal {
     pub use crate::audit::{BEGINNING, numbered, rewritten};

@@ -17,7 +17,7 @@ use crate::pattern::Pattern;
 pub struct Matcher {
     pattern: Arc<str>,
     kind: Kind,
-    /// The same with `_` for `-` and `.`, made when it is first needed.
+    /// The same with `_` instead of `-` and `.`, compiled when it is first needed.
     underscored: Arc<OnceLock<Option<Kind>>>,
 }
 
@@ -28,28 +28,28 @@ enum Kind {
     Pattern(Pattern),
 }
 
-/// A matcher that is no regular expression.
+/// A matcher that is not a valid regular expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("matcher `{pattern}` is not a valid regular expression: {cause}")]
 #[non_exhaustive]
 pub struct MatcherError {
     /// The pattern.
     pub pattern: String,
-    /// What the regular expression engine says, on one line.
+    /// The message of the regular expression engine, on one line.
     pub cause: String,
 }
 
 impl Matcher {
-    /// Returns the matcher of everything.
+    /// Returns the matcher that matches every name.
     #[must_use]
     pub fn everything() -> Self {
         Self { pattern: "".into(), kind: Kind::Everything, underscored: Arc::default() }
     }
 
-    /// Returns the matcher of `pattern`, checked and not yet compiled.
+    /// Returns the matcher for `pattern`, checked but not yet compiled.
     ///
     /// # Errors
-    /// When `pattern` is not a regular expression, or one that is too large.
+    /// When `pattern` is not a valid regular expression, or is too large.
     pub fn new(pattern: &str) -> Result<Self, MatcherError> {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
         let kind = if pattern.is_empty() || pattern == "*" {
@@ -105,12 +105,12 @@ impl Kind {
     }
 }
 
-/// Returns a regular expression with `_` for every `-` and `.` that stands for itself; a set with one of
-/// them takes `_` as well.
+/// Returns a regular expression with `_` for every literal `-` and `.`. A set that contains one of
+/// them also matches `_`.
 fn underscored(pattern: &str) -> String {
     let mut whole = String::with_capacity(pattern.len());
     let mut letters = pattern.chars().peekable();
-    // Between `(?` and `:` stand flags or a name.
+    // Flags or a name are between `(?` and `:`.
     let mut flags = false;
     while let Some(letter) = letters.next() {
         match letter {
@@ -136,7 +136,7 @@ fn underscored_set(letters: &mut impl Iterator<Item = char>, whole: &mut String)
         let escaped = inside.ends_with('\\') && !inside.ends_with("\\\\");
         match letter {
             '[' if !escaped => depth += 1,
-            // A `]` right at the start stands for itself.
+            // A `]` right at the start is a literal.
             ']' if !escaped && !inside.is_empty() && inside != "^" => depth -= 1,
             _ => {}
         }
@@ -153,7 +153,7 @@ fn underscored_set(letters: &mut impl Iterator<Item = char>, whole: &mut String)
     whole.extend(["[", extra, inside.as_str(), "]"]);
 }
 
-/// Returns whether nothing is seen of a letter: a name with one looks like another without it.
+/// Returns whether a character is invisible: a name with it looks like another name without it.
 pub(crate) fn is_invisible(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,

@@ -12,7 +12,7 @@ use crate::handlers::builtin::{self, Builtin, IntoBuiltin};
 use crate::handlers::process::Processes;
 use crate::handlers::{command, process};
 
-/// What a factory may need that the hook's own definition does not say.
+/// What a factory may need in addition to the hook's definition.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HandlerEnv {
@@ -27,7 +27,7 @@ pub struct HandlerEnv {
 }
 
 impl HandlerEnv {
-    /// Returns an environment without processes and with the hook types that come with the crate.
+    /// Returns an environment without processes, with the shipped hook types.
     pub fn new(
         working_dir: impl Into<PathBuf>,
         env: impl IntoIterator<Item = (OsString, OsString)>,
@@ -83,7 +83,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// Returns a registry of the types `command`, `builtin` and `process`, without builtins.
+    /// Returns a registry with the types `command`, `builtin` and `process`, without builtins.
     #[must_use]
     pub fn new() -> Self {
         let mut registry = Self::empty();
@@ -99,7 +99,7 @@ impl Registry {
         registry
     }
 
-    /// Returns a registry of nothing at all.
+    /// Returns a registry without hook types and builtins.
     #[must_use]
     pub const fn empty() -> Self {
         Self { factories: BTreeMap::new(), builtins: BTreeMap::new() }

@@ -1,4 +1,4 @@
-//! What a program said by its exit code and its standard output.
+//! What the exit code and the standard output of a hook mean.
 
 mod stdout;
 
@@ -12,7 +12,7 @@ pub(crate) const BLOCK: i32 = 2;
 /// Exit codes of a shell that can't run or find the program.
 pub(crate) const NOT_RUN: [i32; 2] = [126, 127];
 
-/// Returns whether a program that ended so has denied, asked or failed.
+/// Returns whether an exit code and stdout deny, ask or are a failure.
 pub(crate) fn is_strict(code: i32, stdout: &[u8], contract: &Contract, input: &Input) -> bool {
     code == BLOCK
         || NOT_RUN.contains(&code)
@@ -24,8 +24,8 @@ pub(crate) fn is_strict(code: i32, stdout: &[u8], contract: &Contract, input: &I
         }
 }
 
-/// Returns the signal that ended a program, as a shell tells it in its own exit code: 128 and the
-/// signal's number, 1 to 64 with the real-time signals.
+/// Returns the signal that a shell reports by its own exit code: 128 and the signal's number, 1 to
+/// 64 with the real-time signals.
 pub(crate) fn signal(code: i32) -> Option<i32> {
     (129..=192).contains(&code).then(|| code - 128)
 }

@@ -11,7 +11,7 @@ pub(crate) enum Stdout {
     Answer(Box<Output>),
     /// `{"async": true}` as its first line.
     Background,
-    /// Neither one clean answer nor plain text, and why.
+    /// Neither one clean answer nor plain text; holds the reason.
     Malformed(String),
     /// Plain text, trimmed.
     Text(String),
@@ -54,7 +54,7 @@ impl Stdout {
 /// The longest line that asks for the background.
 pub(crate) const MAX_ASYNC_LINE: usize = 256;
 
-/// Returns whether the first line of an output is complete and asks that nobody waits for the rest:
+/// Returns whether the first line of an output is complete and asks to go on in the background:
 /// `{"async": true}`.
 pub(crate) fn asks_for_background(output: &[u8]) -> bool {
     let line = trimmed(output).split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -67,7 +67,7 @@ pub(crate) fn asks_for_background(output: &[u8]) -> bool {
 }
 
 fn answer(bytes: &[u8]) -> Result<Output, String> {
-    // JavaScript writes half a character where it cut a text.
+    // JavaScript writes a lone surrogate where it cut a text.
     let mut bytes = bytes.to_vec();
     repair_lone_surrogates(&mut bytes);
     let text =

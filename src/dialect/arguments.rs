@@ -11,24 +11,24 @@ use crate::tools::patch::{self, Edit, Kind};
 use crate::tools::{Role, Roles, role_by_name};
 use crate::wire::{InputChange, JsonObject};
 
-/// Claude Code's names of the texts of a change to a file.
+/// Claude Code's names for the texts of a change to a file.
 const TEXTS: [&str; 3] = ["content", "old_string", "new_string"];
-/// In how many places one call may search: the other arguments are copied for each.
+/// How many places one call may search. The other arguments are copied for each.
 const MAX_PLACES: usize = 32;
 
 /// One call in the words of Claude Code.
 #[derive(Debug, Default)]
 pub(super) struct Call {
-    /// The tools it may be, where the call itself says it better than the tool's kinds.
+    /// The tools it may be, if the call itself tells more than the tool's kinds.
     pub(super) tools: Option<&'static [&'static str]>,
     pub(super) arguments: JsonObject,
     /// The arguments as they came.
     original: JsonObject,
-    /// Claude Code's name of an argument, and each name that it came under.
+    /// Claude Code's name of an argument, and each name under which it came.
     names: Vec<(&'static str, String)>,
-    /// Arguments that were put together from others: a change in them can't be carried over.
+    /// Arguments that were built from others. A change in them can't be translated back.
     made: Vec<&'static str>,
-    /// Whether it is only a part of the call.
+    /// Whether it covers only a part of the call.
     partial: bool,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn translate(
         call.join_command()?;
     } else if is("write") || is("edit") || is("read") {
         let calls = call.split("file_path", &roles, directory)?;
-        // A change may be in a list that is not in the table.
+        // A change may be in a list that the table does not have.
         let changes = is("write") || is("edit");
         if changes && calls.iter().any(|call| !call.has_text() && call.has_parts()) {
             return Err(missing("new_string"));
@@ -66,7 +66,7 @@ pub(super) fn translate(
     } else if is("fetch") {
         call.find_address()?;
     } else if is("list") || is("glob") || is("grep") {
-        // Beside a pattern it says which files to look at, to Claude Code as well.
+        // Beside a pattern it selects the files to search, as in Claude Code.
         if !call.has("pattern") {
             call.rename("glob", "pattern");
         }
@@ -76,7 +76,7 @@ pub(super) fn translate(
 }
 
 impl Call {
-    /// Gives each argument that has a role Claude Code's name of it.
+    /// Renames each argument that has a role to Claude Code's name.
     fn new(roles: &Roles, arguments: &JsonObject) -> Result<Self, String> {
         let mut call = Self { original: arguments.clone(), ..Self::default() };
         for (key, value) in arguments {
@@ -127,7 +127,7 @@ impl Call {
         }
     }
 
-    /// Puts the arguments of a command behind it.
+    /// Appends the arguments of a command to it.
     fn join_command(&mut self) -> Result<(), String> {
         if let Some(joined) = self.arguments.get("command").and_then(joined) {
             self.make("command", joined);
@@ -143,7 +143,8 @@ impl Call {
         Ok(())
     }
 
-    /// Takes the prompt for the address where there is no other; beside one it may name no more.
+    /// Takes the address from the prompt if the call has no other. Beside an address, the prompt
+    /// must not name another one.
     fn find_address(&mut self) -> Result<(), String> {
         if let Some(joined) = self.arguments.get("url").and_then(joined) {
             self.make("url", joined);
@@ -191,7 +192,7 @@ impl Call {
             self.make_absolute(key, directory)?;
             return Ok(vec![self]);
         }
-        // A text beside several files belongs to none of them.
+        // A text beside several files can't be assigned to one of them.
         if let Some(text) = TEXTS.iter().find(|text| self.has(text)) {
             return Err(several(text));
         }
@@ -231,7 +232,7 @@ impl Call {
         Ok(())
     }
 
-    /// Puts several edits of one file together, so that a guard finds every word of them.
+    /// Joins several edits of one file, so that a guard finds every word of them.
     fn join_edits(&mut self, roles: &Roles) -> Result<(), String> {
         let Some(list) = self.arguments.get("edits") else { return Ok(()) };
         let nothing = || missing("new_string");
@@ -265,7 +266,7 @@ impl Call {
         let (tools, texts): (&'static [&'static str], Vec<(&str, String)>) = match edit.kind {
             Kind::Add => (&["Write"], vec![("content", edit.new)]),
             Kind::Update => (&["Edit"], vec![("old_string", edit.old), ("new_string", edit.new)]),
-            // Claude Code has no tool for it: a guard of writing or of editing is asked.
+            // Claude Code has no tool for it, so guards of writing and of editing run.
             Kind::Delete => (&["Write", "Edit"], vec![("content", String::new())]),
         };
         let texts = std::iter::once(("file_path", edit.path)).chain(texts);

@@ -1,9 +1,9 @@
-//! Hooks that were written for one agent, under whichever agent they run.
+//! Runs hooks that were written for one agent under any other agent.
 //!
-//! Such a hook reads an event in the words of its own agent, and its answer is read in those words.
-//! The adapters translate an agent's payload to an [`Input`]; this module translates back. A call
-//! that the dialect has no words for is a failure of the hook, never a payload without the part that
-//! a guard would have looked at.
+//! Such a hook reads an event in the words of its own agent, and answers in those words. The
+//! adapters translate an agent's payload to an [`Input`]; this module translates back. A call that
+//! the dialect can't express is a failure of the hook. It never becomes a payload without the part
+//! that a guard looks at.
 
 mod arguments;
 mod payload;
@@ -16,7 +16,7 @@ use crate::matcher::Matcher;
 use crate::wire::{Input, InputChange, JsonObject, Output};
 use view::View;
 
-/// The name that a failed tool call has among the events of Claude Code.
+/// Claude Code's event for a failed tool call.
 const FAILED_TOOL: &str = "PostToolUseFailure";
 
 const CLAUDE_CODE: [(&str, Event); 14] = [
@@ -36,7 +36,7 @@ const CLAUDE_CODE: [(&str, Event); 14] = [
     ("SessionEnd", Event::SessionEnd),
 ];
 
-/// In whose words a command hook is spoken to, and answers.
+/// The agent whose words a command hook reads and answers in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -49,7 +49,7 @@ impl Dialect {
     /// Returns the dialects, each with its name in `hooks.yaml`.
     pub(crate) const NAMES: [(&'static str, Self); 1] = [("claude-code", Self::ClaudeCode)];
 
-    /// Returns the name of the agent whose dialect it is, such as `claude-code`.
+    /// Returns the agent's name, such as `claude-code`.
     #[must_use]
     pub fn agent(self) -> &'static str {
         match self {
@@ -65,7 +65,7 @@ impl Dialect {
         }
     }
 
-    /// Returns the variable in which the agent tells its hooks where the project is.
+    /// Returns the variable that gives the agent's hooks the project's directory.
     #[must_use]
     pub fn project_variable(self) -> &'static str {
         match self {
@@ -106,12 +106,12 @@ impl Dialect {
         view::names(self, input).iter().any(|name| matcher.matches(name))
     }
 
-    /// Returns what the hook is to be told, once for each call of the agent that the one call at
-    /// hand stands for: a patch of three files is three edits to an agent without patches. Each is
-    /// written when its turn comes, for it holds all that is known of the event.
+    /// Returns the payloads for the hook, one for each call of the agent that this call stands for:
+    /// a patch of three files is three edits for an agent without patches. Each payload is written
+    /// when it is needed, because it contains the whole event.
     ///
     /// # Errors
-    /// When the event or the call can't be said in the dialect.
+    /// When the dialect can't express the event or the call.
     pub fn payloads<'i>(
         self,
         matcher: &Matcher,
@@ -124,11 +124,10 @@ impl Dialect {
         Ok(views.into_iter().map(move |(name, view)| payload::write(self, input, &name, &view)))
     }
 
-    /// Puts the changes that a hook made to the dialect's payload into the words of the call at
-    /// hand.
+    /// Translates a hook's changes to the dialect's payload back to the words of this call.
     ///
     /// # Errors
-    /// When that can't be done; then the changes are taken out of `output`.
+    /// When that is impossible. The changes are then removed from `output`.
     pub(crate) fn take_back(
         self,
         matcher: &Matcher,
@@ -156,14 +155,14 @@ impl Dialect {
         Ok(())
     }
 
-    /// Returns the views of the call that `matcher` is about, each with the name to show.
+    /// Returns the views of the call that `matcher` matches, each with the name to show.
     fn views(self, matcher: &Matcher, input: &Input) -> Result<Vec<(String, View)>, String> {
         let views = view::views(self, input)?;
         let named = |view: &View| view.names.iter().find(|name| matcher.matches(name)).cloned();
         if views.iter().any(|view| named(view).is_some()) {
             return Ok(views.into_iter().filter_map(|view| Some((named(&view)?, view))).collect());
         }
-        // It was chosen by a name of another agent, or by a kind.
+        // The matcher matched a name of another agent, or a kind.
         Ok(views.into_iter().map(|view| (view.names[0].clone(), view)).collect())
     }
 }

@@ -1,4 +1,4 @@
-//! Claude Code's payload, written from an input of ours.
+//! Writes Claude Code's payload from an [`Input`].
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::{Dialect, FAILED_TOOL};
 use crate::event::Event;
 use crate::wire::{Input, JsonObject, Output};
 
-/// Keys at which a tool's response says what the model reads.
+/// Keys of a tool's response that hold the text for the model.
 const SPOKEN: [&str; 7] = [
     "llmContent",
     "textResultForLlm",
@@ -27,7 +27,7 @@ pub(super) fn event_name(dialect: Dialect, input: &Input) -> Option<&'static str
     same.map(|(name, _)| *name)
 }
 
-/// Writes what the agent would have said of the event, calling the tool `name`.
+/// Returns the agent's payload for the event, with `name` as the tool's name.
 pub(super) fn write(dialect: Dialect, input: &Input, name: &str, view: &View) -> JsonObject {
     if let Some(Value::Object(native)) = &input.native
         && view::is_own(dialect, input)
@@ -42,7 +42,7 @@ pub(super) fn write(dialect: Dialect, input: &Input, name: &str, view: &View) ->
     if let Some(milliseconds) = input.tool_duration_ms {
         say("duration_ms", json!(milliseconds));
     }
-    // Keys that are always there: a script that indexes a missing one dies, and decides nothing.
+    // These keys are always there: a script that indexes a missing one dies and decides nothing.
     let mut defaults = vec![("transcript_path", json!("")), ("permission_mode", json!("default"))];
     let Some(event) = input.hook_event_name else { return with_defaults(payload, defaults) };
     if event.contract().tool_matched || event == Event::OnToolApprovalDecision {
@@ -96,7 +96,7 @@ fn with_defaults(mut payload: JsonObject, defaults: Vec<(&str, Value)>) -> JsonO
     payload
 }
 
-/// Returns the agent's own payload with what hooks have rewritten since.
+/// Returns the agent's own payload with the rewrites of earlier hooks.
 fn current(mut payload: JsonObject, input: &Input) -> JsonObject {
     let now = |arguments: &JsonObject| Value::Object(arguments.clone());
     for (key, value) in [
@@ -137,7 +137,7 @@ fn spoken(response: &Value) -> String {
     }
 }
 
-/// Returns a changed response as plain text where the tool's own was put into another shape.
+/// Returns a changed response as plain text if the tool's own response was plain text.
 pub(super) fn take_back_response(dialect: Dialect, input: &Input, output: &mut Output) {
     let Some(Value::Object(changed)) = &output.updated_tool_response else { return };
     let had_stdout = input.tool_response.as_ref().is_some_and(|old| old.get("stdout").is_some());

@@ -1,13 +1,13 @@
-//! A tool call as another agent would see it: under its names of tools and arguments.
+//! A tool call with another agent's names of tools and arguments.
 
 use super::Dialect;
 use super::arguments::{self, Call};
 use crate::tools::{self, TOOL_KINDS};
 use crate::wire::Input;
 
-/// One call of the agent that the call at hand stands for.
+/// One call of the other agent that this call stands for.
 pub(super) struct View {
-    /// What the agent may call the tool; at least one name, the one to show first.
+    /// The agent's names of the tool; at least one, and the first is shown.
     pub(super) names: Vec<String>,
     /// `None` when the call is as the agent itself would write it.
     pub(super) call: Option<Call>,
@@ -20,7 +20,7 @@ pub(super) fn names(dialect: Dialect, input: &Input) -> Vec<String> {
         known(dialect, &kinds).into_iter().map(|name| (*name).to_owned()).collect();
     names.extend(kinds.iter().filter(|kind| kind.starts_with("mcp__")).cloned());
     if names.is_empty() && kinds.iter().any(|kind| kind == "mcp") {
-        // The server is not told; a guard for all servers must match nevertheless.
+        // The server is unknown, but a guard for all servers must match.
         let tool = input.tool().rsplit(':').next().unwrap_or_default();
         names.push(format!("mcp__unknown__{tool}"));
     }
@@ -30,10 +30,10 @@ pub(super) fn names(dialect: Dialect, input: &Input) -> Vec<String> {
     names
 }
 
-/// Returns the calls of the agent that the call at hand stands for.
+/// Returns the calls of the agent that this call stands for.
 ///
 /// # Errors
-/// When the call can't be said in the agent's words.
+/// When the agent's words can't express the call.
 pub(super) fn views(dialect: Dialect, input: &Input) -> Result<Vec<View>, String> {
     let names = names(dialect, input);
     let cannot = |why: String| {
@@ -44,7 +44,8 @@ pub(super) fn views(dialect: Dialect, input: &Input) -> Result<Vec<View>, String
     }
     let kinds = kinds(input);
     if known(dialect, &kinds).is_empty() {
-        // An event may be about no tool, and a tool of an MCP server has its own arguments there, too.
+        // An event may have no tool, and a tool of an MCP server has its own arguments under any
+        // agent.
         let tool = input.tool();
         if tool.is_empty() || !input.tool_kinds.is_empty() || tools::is_listed(tool) {
             return Ok(vec![View { names, call: None }]);
@@ -89,7 +90,7 @@ fn known(dialect: Dialect, kinds: &[String]) -> Vec<&'static str> {
 
 /// Returns the kinds of the tool, and its name, which may be one.
 ///
-/// Where no adapter told them, they are those that any agent has for a tool of that name.
+/// If no adapter set them, they are those of any agent's tool of that name.
 fn kinds(input: &Input) -> Vec<String> {
     let tool = input.tool();
     let mut kinds = input.tool_kinds.clone();

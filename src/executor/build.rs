@@ -1,4 +1,4 @@
-//! From a configuration to an executor: every handler is built and checked before anything runs.
+//! Builds an executor from a configuration: every handler is checked before anything runs.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -32,12 +32,12 @@ pub struct ExecutorBuilder {
     registry: Registry,
     working_dir: Option<PathBuf>,
     env: Option<BTreeMap<OsString, OsString>>,
-    /// Whether the executor is to run, not only to be looked at.
+    /// Whether the executor will run hooks; false if it is only inspected.
     runs: bool,
 }
 
 impl Executor {
-    /// Returns a builder of an executor for `config`.
+    /// Returns a builder for `config`.
     pub fn builder(config: Config) -> ExecutorBuilder {
         ExecutorBuilder {
             config,
@@ -50,19 +50,19 @@ impl Executor {
 }
 
 impl ExecutorBuilder {
-    /// Sets the hook types and builtins; [`Registry::new`] when not called.
+    /// Sets the hook types and builtins (default: [`Registry::new`]).
     pub fn registry(mut self, registry: Registry) -> Self {
         self.registry = registry;
         self
     }
 
-    /// Sets the project's directory, in which commands run; the process's own when not called.
+    /// Sets the project's directory, in which commands run (default: that of the process).
     pub fn working_dir(mut self, directory: impl Into<PathBuf>) -> Self {
         self.working_dir = Some(directory.into());
         self
     }
 
-    /// Sets the environment that hooks inherit; the process's own when not called.
+    /// Sets the environment that hooks inherit (default: that of the process).
     pub fn env(mut self, env: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         self.env = Some(env.into_iter().collect());
         self
@@ -84,9 +84,8 @@ impl ExecutorBuilder {
         if diagnostics.has_errors() { Err(diagnostics) } else { Ok(executor) }
     }
 
-    /// Builds what can be built, and returns the problems of the rest. Unless the executor is to run,
-    /// approvals and failed files are ignored: who only looks at an executor may see what an approval
-    /// would bring.
+    /// Builds what can be built, and returns the problems of the rest. If the executor is only
+    /// inspected, approvals and failed files are ignored, to show what an approval would bring.
     pub(crate) fn build_partially(self) -> (Executor, Diagnostics) {
         let working_dir = self.working_dir.or_else(|| std::env::current_dir().ok());
         let working_dir = working_dir.unwrap_or_else(|| PathBuf::from("/"));
@@ -147,7 +146,7 @@ impl ExecutorBuilder {
     }
 }
 
-/// Builds the handler of each hook; `None` for one that can't be built, which is a problem.
+/// Builds the handler of each hook. A hook that can't be built becomes `None` and a problem.
 fn build_handlers(
     environment: &HandlerEnv,
     hooks: &[Arc<Hook>],
@@ -164,7 +163,7 @@ fn build_handlers(
     (hooks.iter().map(build).collect(), problems)
 }
 
-/// Returns the files that were found, and not named, and that have problems.
+/// Returns the files that have problems and were found, not named.
 fn broken_files(problems: &Diagnostics, runs: bool) -> Vec<FailedFile> {
     let mut broken: Vec<FailedFile> = Vec::new();
     for problem in problems.iter().filter(|_| runs) {
@@ -182,7 +181,7 @@ fn is_in(one: &Location, other: &Location) -> bool {
     Arc::ptr_eq(one.file(), other.file())
 }
 
-/// Binds each failed file as one hook that always fails, at each of its events.
+/// Adds one hook that always fails for each failed file, at each of its events.
 fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<Bound>]) {
     for file in failed {
         let handler: Arc<dyn Handler> = Arc::new(Refusal {
@@ -225,14 +224,14 @@ fn unknown(registry: &Registry, kind: &str) -> BuildError {
     BuildError::new(format!("unknown hook type `{kind}`")).at("type").hint(hint)
 }
 
-/// Returns the problem of a hook whose type nobody registered.
+/// Returns the problem of a hook with an unknown type.
 pub(super) fn unknown_type(registry: &Registry, hook: &Hook) -> Option<Diagnostic> {
     let is_known = registry.factory(&hook.kind).is_some();
     (!is_known).then(|| diagnostic(hook, unknown(registry, &hook.kind)))
 }
 
-/// Stands in for a hook that must not run, or for the hooks of a file that can't be loaded. It always
-/// fails, so that the absence of a guard is never taken for its permission.
+/// Replaces a hook that must not run, or the hooks of a file that can't be loaded. It always fails,
+/// so that a missing guard never counts as permission.
 struct Refusal {
     cause: Arc<str>,
     remedy: Option<Arc<str>>,
@@ -255,7 +254,7 @@ fn diagnostic(hook: &Hook, error: BuildError) -> Diagnostic {
     diagnostic
 }
 
-/// Numbers hooks so that those that do the same in the same place have the same number.
+/// Numbers the hooks. Hooks that do the same in the same place get the same number.
 #[derive(Default)]
 struct Identities<'h>(HashMap<Identity<'h>, usize>);
 

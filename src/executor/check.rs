@@ -1,4 +1,4 @@
-//! All that is wrong with a configuration, in one go.
+//! Finds everything that is wrong with a configuration in one run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use crate::config::{Assembly, Diagnostic, Diagnostics, FailedFile, Hook};
 use crate::load::{LoadOptions, Loading, ProjectFile};
 use crate::registry::Registry;
 
-/// What a look at a configuration found.
+/// The findings about a configuration.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Check {
     /// The files that were read, in order.
     pub files: Vec<PathBuf>,
-    /// How many sound hooks there are, disabled ones included.
+    /// The number of valid hooks, disabled ones included.
     pub hooks: usize,
     /// All errors and warnings, in the order of the files.
     pub problems: Diagnostics,
-    /// The problems among them that are files that are not read, although somebody may count on them.
+    /// The problems among them that concern files with nearly the right name, which are not read.
     pub left_out: Diagnostics,
     /// The files that fail: those that can't be loaded, that no person approved, or that were approved
     /// and are gone.
@@ -36,7 +36,7 @@ impl Check {
         self.configured.iter().map(AsRef::as_ref)
     }
 
-    /// Adds problems that somebody else found, each to its place among the others.
+    /// Adds the caller's own problems, each in its place among the others.
     pub fn add(&mut self, problems: impl IntoIterator<Item = Diagnostic>) {
         self.problems.extend(problems);
         self.problems.sort(&self.files);
@@ -48,7 +48,7 @@ impl Executor {
     ///
     /// [`Config::load`](crate::Config::load) ends with the files' own errors and
     /// [`ExecutorBuilder::build`](crate::ExecutorBuilder::build) with those of the handlers; this
-    /// goes on after both, so that nobody mends a file twice. Nothing is started.
+    /// goes on after both, so that one run shows all problems of a file. Nothing is started.
     #[must_use]
     pub fn check(options: &LoadOptions, registry: Registry) -> Check {
         let options = &LoadOptions { only_show: true, ..options.clone() };
@@ -59,7 +59,7 @@ impl Executor {
         if !problems.has_errors() {
             problems.extend(project_files.iter().filter_map(ProjectFile::warning));
         }
-        // Of hooks that are broken anyhow no more is asked than who would run them.
+        // For broken hooks, only check that their type is registered.
         let unknown = broken_hooks.iter().filter(|hook| !hook.kind.is_empty());
         problems.extend(unknown.filter_map(|hook| unknown_type(&registry, hook)));
         let mut builder = Self::builder(config).registry(registry);

@@ -1,4 +1,4 @@
-//! Runs the hooks of a configuration: the doors that a host uses.
+//! The executor: the entry points that a host calls.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -20,11 +20,11 @@ use crate::wire::{HookReport, Input, Verdict};
 /// Runs the hooks of a configuration.
 ///
 /// * Order: rewriters run one after another, layer by layer from the lowest to the highest and in
-///   file order within a layer, and each sees the result of the one before. A hook is a rewriter if it says `mutates: true`, if it is a builtin that rewrites, and on
-///   every event that exists to rewrite. All others run at once, on the final input; those with
-///   `background: true` are started and not waited for. A rewriter that did not see the final input
-///   is asked once more, for its decision only. The verdict is folded in config order, so it does not
-///   depend on which hook finishes first.
+///   file order within a layer, and each sees the result of the one before. A hook is a rewriter if
+///   it has `mutates: true`, if it is a builtin that rewrites, or if its event exists to rewrite.
+///   All others run at once, on the final input; those with `background: true` are started and not
+///   waited for. A rewriter that did not see the final input runs once more, for its decision only.
+///   The verdict is folded in config order, so it does not depend on which hook finishes first.
 /// * Cancellation: dropping the future of [`dispatch`](Self::dispatch) stops the hooks it runs, and
 ///   their child processes, at once.
 /// * Drop: dropping the executor stops background hooks and processes; [`shutdown`](Self::shutdown)
@@ -41,21 +41,22 @@ pub struct Executor {
     pub(super) deadline: Option<Duration>,
     pub(super) auditor: Option<Auditor>,
     pub(super) background: Mutex<JoinSet<()>>,
-    /// What hooks in the background are to be told by another process, when none is started here.
+    /// The background hooks left to another process, if none is started here.
     pub(super) handed_over: Option<Mutex<Vec<(Event, Input)>>>,
 }
 
-/// What a caller wants beyond a verdict.
+/// Options of one dispatch.
 #[derive(Clone, Copy, Default)]
 #[expect(clippy::exhaustive_structs, reason = "only packages of this workspace use it")]
 pub struct Wish<'w> {
-    /// When the verdict must be there.
+    /// The deadline of the verdict.
     pub deadline: Option<Instant>,
-    /// Whether an event of the same moment follows that has hooks which are not the project's.
+    /// Whether another event of the same moment follows that has hooks of the user or the
+    /// administrator.
     pub others_follow: bool,
     /// Until when the hooks of the project may run in all events of the same moment.
     pub project_until: Option<&'w OnceLock<Instant>>,
-    /// What is told of each hook.
+    /// Receives progress callbacks for each hook.
     pub observer: Option<&'w dyn Observer>,
 }
 
@@ -70,16 +71,16 @@ impl std::fmt::Debug for Executor {
 }
 
 impl Executor {
-    /// Returns whether any enabled hook is configured for `event`, or a log of decisions for all, so
-    /// that a caller can spare itself the making of an input.
+    /// Returns whether any enabled hook is configured for `event`, or a log of decisions for all
+    /// events. If not, a caller need not make an input.
     #[must_use]
     pub fn has(&self, event: Event) -> bool {
         !self.plans[event.index()].hooks.is_empty()
             || self.auditor.as_ref().is_some_and(Auditor::records_all)
     }
 
-    /// Returns whether anything would be done if `input` were dispatched. When not, the verdict is
-    /// [`Verdict::no_opinion`], and a caller can spare itself a runtime. Conditions are not looked at.
+    /// Returns whether a dispatch of `input` would do anything. If not, the verdict is
+    /// [`Verdict::no_opinion`], and a caller needs no runtime. Conditions are not evaluated.
     #[must_use]
     pub fn concerns(&self, event: Event, input: &Input) -> bool {
         let plan = &self.plans[event.index()];
@@ -101,9 +102,9 @@ impl Executor {
 
     /// Runs the hooks of `event` that match `input` and folds their answers into one verdict.
     ///
-    /// There is no error to return: what goes wrong is part of the verdict, so that a host can't
-    /// take a failure for permission. On an event matched by tool, an input without `tool_name`, or
-    /// with control characters in it, is denied where the event may be blocked.
+    /// A failure is part of the verdict, not an error, so that a host can't mistake it for
+    /// permission. At an event matched by tool that may be blocked, an input without `tool_name`,
+    /// or with control characters in it, is denied.
     ///
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
@@ -122,8 +123,8 @@ impl Executor {
         self.run(event, input, Wish { deadline: Some(deadline), ..Wish::default() }).await
     }
 
-    /// Like [`dispatch`](Self::dispatch), and tells `observer` of each hook that starts and ends.
-    /// Hooks in the background are left out.
+    /// Like [`dispatch`](Self::dispatch), and calls `observer` when a hook starts and ends. Hooks
+    /// in the background are left out.
     ///
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
@@ -136,9 +137,9 @@ impl Executor {
         self.run(event, input, Wish { observer: Some(observer), ..Wish::default() }).await
     }
 
-    /// Returns the verdict when the hooks of `event` can't be asked, because of `why`: each hook that
-    /// matches `input` fails by its own `on_error`, and a redactor withholds. Conditions are taken to
-    /// hold. Without an input every hook of the event fails.
+    /// Returns the verdict for a host that could not ask the hooks of `event`, with the reason
+    /// `why`. Each hook that matches `input` fails by its own `on_error`, and a redactor withholds.
+    /// Conditions count as true. Without an input every hook of the event fails.
     #[must_use]
     pub fn failed(&self, event: Event, input: Option<&Input>, why: &str) -> Verdict {
         let without = match input {
@@ -170,7 +171,7 @@ impl Executor {
         Dispatch::new(self, event, deadlines, wish.observer).run(self.complete(event, input)).await
     }
 
-    /// Returns the verdict on an input that no hook is asked about.
+    /// Returns the verdict on an input for which no hook runs.
     fn without_hooks(&self, event: Event, input: &Input) -> Option<Verdict> {
         let plan = self.plan(event);
         if plan.hooks.is_empty() {
@@ -186,14 +187,14 @@ impl Executor {
         &self.plans[event.index()]
     }
 
-    /// Returns whether hooks of `event` are waited for that did not come with the project.
+    /// Returns whether `event` waits for hooks of the user, the administrator or the program.
     #[doc(hidden)]
     pub fn has_others(&self, event: Event) -> bool {
         self.plan(event).has_others()
     }
 
-    /// Leaves hooks in the background to another process: none is started here any more, and
-    /// [`take_handed_over`](Self::take_handed_over) says what they are to be told.
+    /// Leaves hooks in the background to another process: this executor starts none any more, and
+    /// [`take_handed_over`](Self::take_handed_over) returns their events and inputs.
     ///
     /// For a program that must end as soon as it has answered.
     #[must_use]
@@ -202,14 +203,14 @@ impl Executor {
         self
     }
 
-    /// Returns, and forgets, the events whose hooks in the background another process is to start
-    /// with [`start_background`](Self::start_background), each with the input as it was in the end.
+    /// Returns, and forgets, the events whose background hooks another process must start with
+    /// [`start_background`](Self::start_background), each with its final input.
     pub fn take_handed_over(&self) -> Vec<(Event, Input)> {
         let Some(events) = &self.handed_over else { return Vec::new() };
         std::mem::take(&mut *events.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Leaves the background hooks of `event` to another process, unless that is done already.
+    /// Leaves the background hooks of `event` to another process, at most once.
     #[doc(hidden)]
     pub fn hand_over(&self, event: Event, input: &Input) {
         let is_new = self.handed_over.as_ref().is_some_and(|events| {
@@ -232,8 +233,8 @@ impl Executor {
         dispatch.start_background(&Current::new(self.plan(event), input));
     }
 
-    /// Waits until background hooks are done, then stops the processes; whatever is not done within
-    /// `patience` is killed.
+    /// Waits until background hooks are done, then stops the processes. Kills everything that is
+    /// not done within `patience`.
     pub async fn shutdown(&self, patience: Duration) {
         let mut background =
             std::mem::take(&mut *self.background.lock().unwrap_or_else(PoisonError::into_inner));
@@ -265,7 +266,7 @@ impl Executor {
 
 /// Receives progress callbacks while an event is dispatched.
 ///
-/// They are called where the dispatch is polled and must not block. A hook that is asked again,
+/// The callbacks run where the dispatch is polled and must not block. A hook that runs again,
 /// because another hook rewrote the input, starts and ends more than once.
 pub trait Observer: Send + Sync {
     /// A hook starts.
@@ -273,7 +274,7 @@ pub trait Observer: Send + Sync {
         let _ = hook;
     }
 
-    /// A hook has ended, in whichever way.
+    /// A hook has ended, in any way.
     fn finished(&self, report: &HookReport) {
         let _ = report;
     }

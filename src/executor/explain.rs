@@ -1,4 +1,4 @@
-//! Why a hook would run, or not: what `dispatch` decides before anything is started.
+//! Why a hook would run or not: what `dispatch` decides before it starts anything.
 
 use serde::Serialize;
 
@@ -19,12 +19,12 @@ pub struct Explanation {
     pub kind: String,
     /// Where it is configured.
     pub source: String,
-    /// The event that it is configured for; for a file that failed, the event that it fails.
+    /// The event that it is configured for; for a failed file, the event that it fails.
     pub event: Event,
     /// Its matcher, on an event matched by tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matcher: Option<String>,
-    /// Its condition with the values that were seen, when it has one and it was looked at.
+    /// Its condition with the values of the input, if it has one that was evaluated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<Trace>,
     /// Whether it would run, and why not.
@@ -33,7 +33,7 @@ pub struct Explanation {
 
 /// Whether a hook would run.
 ///
-/// It is said of the input as it comes: a hook that rewrites may change what matches after it.
+/// This holds for the input as it comes. A hook that rewrites may change what matches after it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -50,21 +50,22 @@ pub enum Selection {
     NotMatched,
     /// Its condition does not hold.
     ConditionFails,
-    /// An identical hook stands before it, here.
+    /// An identical hook is configured before it, at this place.
     DuplicateOf(String),
 }
 
 impl Explanation {
     /// Returns, for each of `explanations`, what the hook did; `None` when it did not run.
     ///
-    /// `verdict` is that of the executor and the event that were explained.
+    /// `verdict` is from the same executor and event.
     #[must_use]
     pub fn pair<'v>(explanations: &[Self], verdict: &'v Verdict) -> Vec<Option<&'v HookReport>> {
-        // Reports stand in config order, too: of two alike, the first belongs to the first.
+        // Reports are in config order, too: of two identical ones, the first belongs to the first
+        // hook.
         let mut reports: Vec<&HookReport> = verdict.hooks.iter().collect();
         let mut pair = |explanation: &Self| {
-            // A hook that does not match the input as it came may match a rewritten one; these
-            // never run.
+            // A hook that does not match the original input may match a rewritten one. These never
+            // run.
             if matches!(
                 explanation.selection,
                 Selection::OtherEvent(_) | Selection::Disabled | Selection::DuplicateOf(_)
@@ -83,12 +84,12 @@ impl Explanation {
 }
 
 impl Executor {
-    /// Returns of every configured hook, in config order, whether `dispatch` would run it, and why
+    /// Returns for every configured hook, in config order, whether `dispatch` would run it, and why
     /// not. Nothing is run.
     #[must_use]
     pub fn explain(&self, event: Event, input: &Input) -> Vec<Explanation> {
         let input = self.complete(event, input);
-        // Files that failed come first, as in the plan; they are no hooks that somebody configured.
+        // Failed files come first, as in the plan. They are not configured hooks.
         let hooks = &self.plans[event.index()].hooks;
         let failed = hooks.iter().filter(|bound| bound.hook.kind == FAILED_FILE);
         let hooks = failed.map(|bound| &bound.hook).chain(&self.configured);

@@ -31,7 +31,7 @@ impl Interpreter<'_> {
         outcome
     }
 
-    /// An exit code without a meaning: the hook's own error, which by convention blocks nothing.
+    /// An exit code other than 0 and 2: the hook's own error, which by convention blocks nothing.
     pub(super) fn erred(&self, code: i32, stderr: &str) -> Outcome {
         let cause = match cause_line(stderr) {
             "" => format!("exit code {code}"),
@@ -44,8 +44,8 @@ impl Interpreter<'_> {
         outcome
     }
 
-    /// Returns the failure that a fault of the answer is; `None` when the answer itself is stricter,
-    /// which then counts, whatever else is wrong with it.
+    /// Returns the failure for a fault in an answer, or `None` if the answer itself is stricter.
+    /// The answer then counts, whatever is wrong with it.
     pub(super) fn failed_unless_stricter(&self, output: &Output, cause: &str) -> Option<Outcome> {
         let failed = self.failed(cause);
         let stricter =

@@ -1,11 +1,11 @@
-//! Folds what the hooks said into one verdict: in config order, never in the order they finished.
+//! Folds the hooks' answers into one verdict: in config order, never in the order they finished.
 
 use super::outcome::Outcome;
 use super::select::Bound;
 use crate::event::Event;
 use crate::wire::{Decision, HookStatus, Stop, Verdict};
 
-/// Folds `outcomes`, which are in config order. What was rewritten is not its business.
+/// Folds `outcomes`, which are in config order. Rewrites are handled elsewhere.
 pub(super) fn fold(event: Event, hooks: &[Bound], outcomes: &[Outcome]) -> Verdict {
     let mut verdict = Verdict::no_opinion(event);
     verdict.decision = outcomes.iter().filter_map(|outcome| outcome.output.decision).max();
@@ -70,7 +70,7 @@ pub(super) fn fold(event: Event, hooks: &[Bound], outcomes: &[Outcome]) -> Verdi
     verdict
 }
 
-/// The wider stop wins; of two alike, the first in config order.
+/// The wider stop wins; of two equal ones, the first in config order.
 fn widest(before: Option<Stop>, next: Option<Stop>) -> Option<Stop> {
     match (before, next) {
         (Some(before), Some(next)) if next.scope > before.scope => Some(next),

@@ -1,8 +1,7 @@
 //! Reads a hook's answer from its exit code and its output.
 //!
-//! The rules are the table "What it answers" in `docs/command-hooks.md`. They make a broken hook
-//! stricter at most: a denial or an ask in valid JSON counts at any exit code, but an allow, a
-//! rewrite or a context only at exit 0.
+//! The rules are the table "What it answers" in `docs/command-hooks.md`. A denial or an ask in
+//! valid JSON counts at any exit code, but an allow, a rewrite or a context only at exit 0.
 
 use super::outcome::Outcome;
 use super::select::Bound;
@@ -25,7 +24,7 @@ impl Interpreter<'_> {
         match result {
             Err(error) => {
                 let mut outcome = match Stdout::read(&error.stdout, self.fails_closed()) {
-                    // It denied, and failed only afterwards.
+                    // It denied before it failed.
                     Stdout::Answer(output) if output.holds_up() => {
                         let mut outcome = self.answered(verdict_only(*output));
                         outcome.warnings.push(error.message);
@@ -52,13 +51,13 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Reads what a program said by its exit code and its output.
+    /// Reads the answer of a program from its exit code and its output.
     fn exited(&self, exited: &Exited, stderr: &str) -> Outcome {
         let code = exited.code;
         let stdout = Stdout::read(&exited.stdout, self.fails_closed());
         let mut outcome = match (code, stdout) {
             (BLOCK, stdout) => self.blocked(stdout, stderr),
-            // A denial or an ask counts, whatever went wrong afterwards.
+            // A denial or an ask counts, whatever failed afterwards.
             (1.., Stdout::Answer(output)) if output.holds_up() => {
                 self.answered(verdict_only(*output))
             }
@@ -107,7 +106,7 @@ impl Interpreter<'_> {
         self.contract.may_block || self.contract.may_continue
     }
 
-    /// Returns whether exit code 2 alone is without effect, where a denial in JSON has one.
+    /// Returns whether exit code 2 alone has no effect although a denial in JSON has one.
     fn ignores_exit_code(&self) -> bool {
         let event = self.contract.event;
         let continues = |dialect: Dialect| dialect.exit_code_continues(event);
@@ -365,14 +364,14 @@ mod tests {
         assert_eq!(context(Event::PreToolUse, 0, "hello"), None);
         assert_eq!(read(Event::PreToolUse, 0, "hello", "").stdout, "hello");
         assert_eq!(context(Event::SessionStart, 1, "hello"), None);
-        // Context may well end in an example of JSON.
+        // Context may end with an example of JSON.
         let example = "Answer so:\n{\"reason\": \"...\"}";
         assert_eq!(context(Event::UserPromptSubmit, 0, example).as_deref(), Some(example));
     }
 
     #[test]
     fn a_flood_of_lines_is_read_in_no_time() {
-        // Each of these took minutes once, in which no timeout and no signal was heard.
+        // Each of these once took minutes, without a reaction to timeouts and signals.
         for filling in
             ["\n", " \n", "\u{a0}", "{\n", " {\"a\":\n", "{\"a\":", "{}", "{ ", "{\"a\":1}"]
         {

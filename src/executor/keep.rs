@@ -8,7 +8,7 @@ use crate::event::{ContextMode, Event, Permission, Rewrite};
 use crate::wire::{Decision, HookStatus, InputChange, Output, StopScope};
 
 impl Interpreter<'_> {
-    /// Returns the outcome of an answer: what the event supports, with a notice of what it does not.
+    /// Returns the outcome of an answer: what the event supports, and a notice for the rest.
     pub(super) fn answered(&self, mut output: Output) -> Outcome {
         if let Some(problem) = output.lacks_an_answer(self.input) {
             return self.failed(&problem);
@@ -52,7 +52,7 @@ impl Interpreter<'_> {
         let before = dropped.len();
         self.keep_rewrites(&mut output, &mut dropped);
         if dropped.len() > before && output.decision == Some(Decision::Allow) {
-            // What it allowed is the input it wanted, and that is not the one at hand.
+            // It allowed the input that it wanted, which is not the current one.
             output.decision = None;
         }
         if output.additional_context.is_some() && contract.context == ContextMode::None {
@@ -87,8 +87,9 @@ impl Interpreter<'_> {
         Outcome { status, output, notices, ..Outcome::none(self.bound.index) }
     }
 
-    /// Keeps for Claude Code itself what it understands at an event of ours that does not: the arguments
-    /// with which a hook approves, and context at `stop`, which sends the model back to work.
+    /// Keeps answers that Claude Code understands at an event where hookexec does not use them: the
+    /// arguments with which a hook approves, and context at `stop`, which sends the model back to
+    /// work.
     fn keep_for_claude_code(&self, output: &mut Output) {
         let caller = self.input.agent_name.as_deref();
         if caller != Some(Dialect::ClaudeCode.agent()) || self.input.native.is_none() {
@@ -113,14 +114,14 @@ impl Interpreter<'_> {
         let event = contract.event;
         if let Some(stop) = &output.stop {
             if contract.may_stop() {
-                // A stop is a denial, also where the hook said nothing else.
+                // A stop is a denial, also without a decision.
                 let reason = stop.reason.clone();
                 output.decision = Some(Decision::Deny);
                 output.reason = output.reason.take().or((!reason.is_empty()).then_some(reason));
                 return;
             }
             if contract.may_continue {
-                // The model is to stop, whatever other hooks want it to do.
+                // The model must stop, whatever other hooks want.
                 output.decision = None;
                 return;
             }
@@ -179,7 +180,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// Returns whether a name that a hook gave is the event's, in any agent's spelling.
+/// Returns whether a name in an answer is the event's name, in any agent's spelling.
 fn same_event(name: &str, event: &str) -> bool {
     let plain = |text: &str| text.replace('_', "").to_ascii_lowercase();
     plain(name) == plain(event)

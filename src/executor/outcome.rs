@@ -1,17 +1,17 @@
-//! What became of one hook, read by the event's contract.
+//! The outcome of one hook under the event's contract.
 
 use std::time::Duration;
 
 use super::select::Bound;
 use crate::wire::{Decision, HookReport, HookStatus, Mode, Output};
 
-/// What became of one hook.
+/// The outcome of one hook.
 #[derive(Debug, Clone)]
 pub(super) struct Outcome {
     /// The hook's place in config order.
     pub(super) index: usize,
     pub(super) status: HookStatus,
-    /// The answer, less whatever the event has no use for.
+    /// The answer, without what the event does not support.
     pub(super) output: Output,
     /// The answer of a hook whose mode keeps it from counting; `output` is empty then.
     pub(super) unenforced: Option<Box<Output>>,
@@ -19,20 +19,20 @@ pub(super) struct Outcome {
     pub(super) error: Option<String>,
     /// Remarks for the report.
     pub(super) warnings: Vec<String>,
-    /// Remarks that the user must see: they stand in `system_message`, too.
+    /// Remarks that the user must see; they are also in `system_message`.
     pub(super) notices: Vec<String>,
     /// Whether it ended in an error or failed while the event goes on.
     pub(super) failed_open: bool,
     pub(super) exit_code: Option<i32>,
     pub(super) stderr: String,
-    /// Plain text that nobody reads.
+    /// Plain text that is not used.
     pub(super) stdout: String,
     pub(super) duration: Duration,
-    /// Whether it failed and what it rewrites stands in for what could not be looked through.
+    /// Whether it failed, and its rewrite replaces what could not be checked.
     pub(super) withholds: bool,
     /// Whether an earlier answer of it to the same event rewrote the input.
     pub(super) rewrote: bool,
-    /// Which state of the input the answer rests on, counted in rewrites.
+    /// The state of the input that the answer is about, counted in rewrites.
     pub(super) generation: usize,
 }
 
@@ -67,7 +67,7 @@ impl Outcome {
         self.output.decision == Some(Decision::Deny)
     }
 
-    /// Takes away what the answer rewrites, and an allow that went with it; the report says `why`.
+    /// Removes the answer's rewrite, and an allow that came with it; the report has `why`.
     pub(super) fn drop_rewrite(&mut self, why: impl Into<String>) {
         let Output { updated_tool_name, updated_input, updated_messages, .. } = &mut self.output;
         (*updated_tool_name, *updated_input, *updated_messages) = (None, None, None);
@@ -78,8 +78,8 @@ impl Outcome {
         self.warnings.push(why.into());
     }
 
-    /// Returns the outcome of a hook that had to answer anew. Of its first answer, which came with a
-    /// rewrite or went before one, stays what it told and what it wanted somebody to be asked.
+    /// Returns the outcome of a hook that had to answer again. From its first answer, before or
+    /// with a rewrite, its messages stay, and so does an ask.
     pub(super) fn after(mut self, first: &mut Self) -> Self {
         self.rewrote |= first.rewrote || first.output.rewrites();
         if std::mem::take(&mut first.failed_open) && !self.failed_open {
@@ -147,7 +147,7 @@ impl Outcome {
             withheld: self.withholds,
             rewrote: self.rewrote || said.rewrites(),
             exit_code: self.exit_code,
-            // A thousandth of a millisecond is all that a clock of a busy machine can tell.
+            // On a busy machine a clock is not more precise than a microsecond.
             duration_ms: (self.duration.as_secs_f64() * 1e6).round() / 1e3,
             error: self.error.clone(),
             warnings,

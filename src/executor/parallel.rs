@@ -1,4 +1,4 @@
-//! Runs many hooks at once: each as soon as its limits have room, in config order.
+//! Runs many hooks at once: each starts as soon as its limits allow, in config order.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use futures_util::stream::FuturesUnordered;
 use crate::config::{Config, Limits};
 use crate::handler::BoxFuture;
 
-/// How many hooks of one event run at once when no limit is configured.
+/// How many hooks of one event run at once without a configured limit.
 pub(super) const DEFAULT_MAX_PARALLEL: usize = Config::DEFAULT_MAX_PARALLEL;
 
-/// Counts the running hooks, in all and for each [`Limits`] value.
+/// Counts the running hooks, in total and for each [`Limits`] value.
 pub(super) struct Slots {
     free: usize,
     /// The free slots of each value with a `max_parallel`, by its address: hooks that share a value
@@ -41,7 +41,7 @@ impl Slots {
         true
     }
 
-    /// Gives the slot of a hook with `limits` back.
+    /// Returns the slot of a hook with `limits`.
     pub(super) fn give_back(&mut self, limits: &Arc<Limits>) {
         self.free += 1;
         if let Some(free) = self.shared.get_mut(&address(limits)) {
@@ -105,7 +105,7 @@ mod tests {
         tokio::pin!(running);
         assert!((&mut running).now_or_never().is_none());
         assert_eq!(*started.lock().unwrap(), [0, 2, 3, 4, 6]);
-        // The first is done: the next of its own limits starts, and no other.
+        // The first is done: only the next hook with the same limits starts.
         go_on.notify_one();
         assert!((&mut running).now_or_never().is_none());
         assert_eq!(started.lock().unwrap()[5..], [1]);

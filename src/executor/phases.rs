@@ -1,7 +1,6 @@
-//! The phases of one event: rewriters in turn, everyone else at once, and once more on a new input.
+//! The phases of one event: rewriters in turn, all others at once, and once more on a new input.
 //!
-//! What must hold at the end: no answer that could have kept the event from going on rests on an
-//! input other than the last.
+//! At the end every answer that could stop the event must be about the final input.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -22,16 +21,16 @@ use crate::handler::{BoxFuture, Shared};
 use crate::pattern::Budget;
 use crate::wire::{Decision, HookStatus, Input, Output, Verdict};
 
-/// What is said of a hook whose condition was not looked at.
+/// The error of a hook whose condition was not evaluated.
 const TOO_MUCH_WORK: &str = "its `when` is too much work on an input of this size; match a smaller field, or a shorter pattern";
-/// What is said of a hook that rewrites once its turn to rewrite is over.
+/// The error of a hook that rewrites after its turn to rewrite.
 const UNSETTLED: &str = "its rewrite does not settle: it rewrites what another hook has rewritten; \
                          set `mutates: true` on both hooks, so that one runs after the other";
 
-/// What is said of a rewrite by a hook that is called again and whose turn to rewrite is over.
+/// The remark on a rewrite by a hook that runs again after its turn to rewrite.
 const TURN_IS_OVER: &str = "it was asked again for its decision only: its rewrite is ignored";
 
-/// What is said of a rewrite of something that an earlier hook withheld.
+/// The remark on a rewrite of something that an earlier hook withheld.
 const WITHHELD: &str =
     "an earlier hook failed and withheld what it rewrites: its rewrite is ignored";
 
@@ -48,7 +47,7 @@ pub(super) struct Dispatch<'e> {
     asked: Vec<bool>,
 }
 
-/// A hook that is to be called.
+/// A hook to call.
 #[derive(Clone, Copy)]
 struct Chosen<'e> {
     bound: &'e Bound,
@@ -78,7 +77,7 @@ impl<'e> Dispatch<'e> {
         }
         let goes_on = self.rewrite_in_turn(0, &mut current).await;
         if rewrites {
-            // Not before: a redactor may be among those that rewrite.
+            // Not earlier: a redactor may be among the rewriters.
             self.start_background(&current);
         }
         if goes_on {
@@ -91,7 +90,7 @@ impl<'e> Dispatch<'e> {
         self.verdict(current)
     }
 
-    /// Has every hook that matches fail, because of `why`.
+    /// Lets every hook that matches fail with the reason `why`.
     pub(super) fn fail(mut self, input: Option<&Input>, why: &str) -> Verdict {
         let mut current = match input {
             Some(input) => Current::new(self.plan, Cow::Borrowed(input)),
@@ -115,8 +114,8 @@ impl<'e> Dispatch<'e> {
         verdict
     }
 
-    /// Runs the rewriters in turn, those of the lowest layer first and none whose turn is before
-    /// `first`. Returns whether the event goes on.
+    /// Runs the rewriters in turn, from the lowest layer up, beginning with turn `first`. Returns
+    /// whether the event goes on.
     async fn rewrite_in_turn(&mut self, first: usize, current: &mut Current<'_>) -> bool {
         let (plan, mut budget) = (self.plan, Budget::new());
         let in_turn = plan.rewriters.iter().map(|index| &plan.hooks[*index]);
@@ -134,8 +133,8 @@ impl<'e> Dispatch<'e> {
         true
     }
 
-    /// Runs everyone else at once. If one of them rewrites all the same, the rewriters of higher layers
-    /// run again on the result, and then the hooks that saw the input before that.
+    /// Runs all other hooks at once. If one of them rewrites, the rewriters of higher layers run
+    /// again on the result, and then the hooks that saw the old input.
     async fn judge(&mut self, current: &mut Current<'_>) {
         let judges = |bound: &Bound| !bound.is_rewriter();
         let selected = self.select(current, judges);
@@ -156,7 +155,7 @@ impl<'e> Dispatch<'e> {
             self.outcomes.append(&mut outcomes);
             return;
         }
-        // A hook that denied the call under its old name may have nothing against the new one.
+        // A hook that denied the call under its old name may accept the new one.
         let stays = |outcome: &Outcome| {
             let settled = outcome.generation == current.generation || outcome.withholds;
             settled || outcome.denied() && current.is_renamed()
@@ -167,7 +166,7 @@ impl<'e> Dispatch<'e> {
         });
         let asked_again =
             |outcome: &Outcome| again.iter().any(|it| it.bound.index == outcome.index);
-        // What a hook told with its rewrite stays told, and so does a failure without a second answer.
+        // Messages beside a rewrite stay, and so does a failure without a second answer.
         let kept = outcomes.iter().enumerate().filter(|(place, outcome)| {
             stays(outcome)
                 || rewriters.contains(place)
@@ -189,10 +188,9 @@ impl<'e> Dispatch<'e> {
         }
     }
 
-    /// Asks the rewriters that did not see the last input for their decision on it. Their turn to
-    /// rewrite is over.
+    /// Runs the rewriters that did not see the final input again, for their decision only.
     async fn ask_rewriters_again(&mut self, current: &mut Current<'_>) {
-        // Where nothing can be prevented, a second answer is of no use.
+        // A second answer changes nothing at an event that can't be prevented.
         if !self.plan.contract.may_stop() || self.outcomes.iter().any(Outcome::denied) {
             return;
         }
@@ -208,7 +206,7 @@ impl<'e> Dispatch<'e> {
         }
     }
 
-    /// Takes the answer of a hook whose turn it is to rewrite.
+    /// Takes the answer of a rewriter in its turn.
     fn take_rewrite(&mut self, mut outcome: Outcome, current: &mut Current<'_>) {
         if let Some(next) = rewritten(current.input(), &outcome.output) {
             if current.sealed {
@@ -222,8 +220,8 @@ impl<'e> Dispatch<'e> {
         self.note(outcome);
     }
 
-    /// Takes the last answer of a hook. Nothing is rewritten any more, but what can't be looked
-    /// through is withheld even now.
+    /// Takes the last answer of a hook. It can't rewrite any more, but what can't be checked is
+    /// still withheld.
     fn take_last(&mut self, outcome: Outcome, current: &mut Current<'_>) {
         if outcome.withholds
             && !current.sealed
@@ -235,7 +233,7 @@ impl<'e> Dispatch<'e> {
         self.note(outcome);
     }
 
-    /// Notes what became of a hook, which may have answered before.
+    /// Records the outcome of a hook, which may have answered before.
     fn note(&mut self, outcome: Outcome) {
         match self.outcomes.iter_mut().find(|first| first.index == outcome.index) {
             Some(first) => *first = outcome.after(first),
@@ -243,8 +241,8 @@ impl<'e> Dispatch<'e> {
         }
     }
 
-    /// A hook without `mutates` that rewrites even what it is asked again about has failed, unless its
-    /// answer is stricter than a failure.
+    /// Returns a failure for a hook without `mutates` that rewrites again when it runs a second
+    /// time, unless its answer is stricter than a failure.
     fn settle(&self, outcome: Outcome, current: &Current<'_>) -> Outcome {
         if outcome.denied()
             || outcome.withholds
@@ -255,7 +253,7 @@ impl<'e> Dispatch<'e> {
         let interpreter = self.interpreter(&self.plan.hooks[outcome.index], current.input());
         let failed =
             interpreter.failed_unless_stricter(&outcome.output, UNSETTLED).unwrap_or_else(|| {
-                // Its ask stands, although what it wants to be asked about does not.
+                // Its ask stays, although the input that it asked about does not.
                 let Output { decision, reason, .. } = outcome.output;
                 let output = Output { decision, reason, ..Output::default() };
                 Outcome { output, ..interpreter.failed(UNSETTLED) }
@@ -263,7 +261,7 @@ impl<'e> Dispatch<'e> {
         Outcome { duration: outcome.duration, generation: outcome.generation, ..failed }
     }
 
-    /// Tells the hooks that only observe: once, and of the input that all others agreed on.
+    /// Runs the hooks that only observe, once, with the final input.
     async fn tell_observers(&mut self, current: &Current<'_>) {
         for chosen in self.chosen(current, |bound| bound.hook.phase == Phase::Observe) {
             let outcome = self.call(chosen, current).await;
@@ -271,7 +269,7 @@ impl<'e> Dispatch<'e> {
         }
     }
 
-    /// Starts the hooks that nobody waits for.
+    /// Starts the background hooks.
     pub(super) fn start_background(&mut self, current: &Current<'_>) {
         let selected = self.chosen(current, |bound| bound.hook.phase == Phase::Background);
         let started = |chosen: &Chosen<'_>| {
@@ -309,7 +307,7 @@ impl<'e> Dispatch<'e> {
         if let [chosen] = chosen[..] {
             return vec![self.call(chosen, current).await];
         }
-        // Boxed, or the compiler can't see that `dispatch` is `Send` for every lifetime.
+        // Without the box the compiler can't see that `dispatch` is `Send` for every lifetime.
         let calls = chosen.into_iter().map(|chosen| {
             let call: BoxFuture<'_, Outcome> = Box::pin(self.call(chosen, current));
             (Arc::clone(&chosen.bound.hook.limits), call)
@@ -331,7 +329,7 @@ impl<'e> Dispatch<'e> {
         } else {
             let (original, shown) = (current.original(), current.shown(repeated));
             let until = self.deadlines.until(bound);
-            // A program that must end with its answer waits for nothing in the background.
+            // A program that must end with its answer can't wait for background hooks.
             let background =
                 self.executor.handed_over.is_none().then_some(&self.executor.background);
             let (result, duration) =
@@ -357,7 +355,8 @@ impl<'e> Dispatch<'e> {
         outcome
     }
 
-    /// Denies a call that a hook gave a name that no tool can have: no guard could be chosen by it.
+    /// Denies a call that a hook renamed to an invalid tool name, because no guard matches such a
+    /// name.
     fn deny_impossible_name(&self, mut outcome: Outcome, current: &Current<'_>) -> Outcome {
         if outcome.output.updated_tool_name.is_none() || outcome.denied() {
             return outcome;
@@ -378,12 +377,12 @@ impl<'e> Dispatch<'e> {
         Interpreter { contract: self.plan.contract, bound, input }
     }
 
-    /// Returns the hooks of one kind that are for `current` and waited for, in config order.
+    /// Returns the foreground hooks of one kind that match `current`, in config order.
     fn select(&self, current: &Current<'_>, kind: impl Fn(&Bound) -> bool) -> Vec<Chosen<'e>> {
         self.chosen(current, |bound| bound.hook.phase.is_answered() && kind(bound))
     }
 
-    /// Returns the hooks of one kind that are for `current`, in config order.
+    /// Returns the hooks of one kind that match `current`, in config order.
     fn chosen(&self, current: &Current<'_>, kind: impl Fn(&Bound) -> bool) -> Vec<Chosen<'e>> {
         let (plan, mut budget) = (self.plan, Budget::new());
         let matching = current.matching.iter().map(|index| &plan.hooks[*index]);
@@ -393,7 +392,7 @@ impl<'e> Dispatch<'e> {
             .collect()
     }
 
-    /// Returns the hook if it is for `current`.
+    /// Returns the hook if it matches `current`.
     fn choose(
         &self,
         bound: &'e Bound,
@@ -408,7 +407,7 @@ impl<'e> Dispatch<'e> {
         (condition != Condition::Fails).then_some(Chosen { bound, condition, repeated })
     }
 
-    /// Notes the hooks that did not run because the event was denied before.
+    /// Records the hooks that did not run because the event was denied before.
     fn skip_rest(&mut self, current: &Current<'_>) {
         let seen = |index: usize| self.outcomes.iter().any(|outcome| outcome.index == index);
         let rest: Vec<Outcome> = current
@@ -422,9 +421,8 @@ impl<'e> Dispatch<'e> {
         self.outcomes.extend(rest);
     }
 
-    /// What was allowed, or answered in the tool's place, for an input other than the final one
-    /// permits nothing. Nor does what a hook says of a tool that it was asked about only because of
-    /// the name that the tool had before.
+    /// Removes allows, and answers in the tool's place, that are not about the final input, or that
+    /// come from hooks that match only an earlier name of the tool.
     fn drop_outdated_permissions(&mut self, current: &Current<'_>) {
         let named = current.is_renamed().then(|| self.plan.matching(current.input()));
         let permits = |it: &Outcome| {
@@ -448,23 +446,23 @@ impl<'e> Dispatch<'e> {
     }
 }
 
-/// Ignores the rewrite of a hook that is asked again for its decision only.
+/// Ignores the rewrite of a hook that runs again for its decision only.
 fn drop_late_rewrite(outcome: &mut Outcome, current: &Current<'_>) {
     if !outcome.withholds && rewritten(current.input(), &outcome.output).is_some() {
         outcome.drop_rewrite(TURN_IS_OVER);
     }
 }
 
-/// Applies the rewrites of hooks that ran at the same time, those of the highest layer first, and
-/// returns the places of those that changed the input. A rewrite that would undo one before it is not
-/// applied: its hook sees the other's result when it is asked again.
+/// Applies the rewrites of hooks that ran at the same time, from the highest layer down, and
+/// returns the places of those that changed the input. A rewrite that would undo an earlier one is
+/// not applied: its hook sees the other's result when it runs again.
 fn merge_rewrites(
     outcomes: &mut [Outcome],
     hooks: &[Bound],
     current: &mut Current<'_>,
 ) -> Vec<usize> {
     let mut merged: Vec<usize> = Vec::new();
-    // What is withheld comes first, and nothing comes after it.
+    // A withheld value comes first, and nothing may replace it.
     let mut order: Vec<usize> = (0..outcomes.len()).collect();
     order.sort_by_key(|place| {
         let outcome = &outcomes[*place];

@@ -1,4 +1,4 @@
-//! The input as it stands while hooks rewrite it. The caller's own is never touched.
+//! The current input while hooks rewrite it. The caller's input is never changed.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -13,15 +13,15 @@ pub(super) struct Current<'a> {
     plan: &'a Plan,
     original: Cow<'a, Input>,
     rewritten: Option<Input>,
-    /// What is made of this state at most once.
+    /// Values derived from this state, each computed at most once.
     shared: Shared,
-    /// The same state for the hooks that are asked about the event a second time.
+    /// The same state for hooks that run a second time.
     repeated: OnceLock<Box<(Input, Shared)>>,
-    /// The hooks that match the tool, by its name now or by one that it had before.
+    /// The hooks that match the tool by its current name or an earlier one.
     pub(super) matching: Arc<[usize]>,
-    /// How many rewrites led to it.
+    /// The number of rewrites that led to it.
     pub(super) generation: usize,
-    /// Whether a hook has withheld it: nothing may take the place of that any more.
+    /// Whether a hook has withheld it; nothing may replace it then.
     pub(super) sealed: bool,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Current<'a> {
         }
     }
 
-    /// Returns the state of an input that nobody could read: every hook may be for it.
+    /// Returns the state for an unreadable input, which every hook may match.
     pub(super) fn unknown(plan: &'a Plan) -> Self {
         let matching = Arc::clone(&plan.all);
         Self { matching, ..Self::new(plan, Cow::Owned(Input::default())) }
@@ -53,7 +53,7 @@ impl<'a> Current<'a> {
         self.rewritten.as_ref().unwrap_or(&self.original)
     }
 
-    /// Returns the input as a hook is shown it, and what is made of it at most once.
+    /// Returns the input for a hook, and the values derived from it.
     pub(super) fn shown(&self, repeated: bool) -> (&Input, &Shared) {
         if !repeated {
             return (self.input(), &self.shared);
@@ -64,12 +64,12 @@ impl<'a> Current<'a> {
         (input, shared)
     }
 
-    /// Returns whether the tool has another name than the one the event came with.
+    /// Returns whether a hook has renamed the tool.
     pub(super) fn is_renamed(&self) -> bool {
         self.input().tool_name != self.original.tool_name
     }
 
-    /// Makes `next` the input.
+    /// Replaces the input by `next`.
     pub(super) fn set(&mut self, next: Input) {
         if next.tool_name != self.input().tool_name {
             self.matching = self.plan.matching_too(&self.matching, &next);
@@ -80,7 +80,7 @@ impl<'a> Current<'a> {
         self.generation += 1;
     }
 
-    /// Puts into the verdict what differs from the input that the event came with.
+    /// Writes the differences from the original input to the verdict.
     pub(super) fn report(self, verdict: &mut Verdict) {
         let Self { original, rewritten: Some(rewritten), .. } = self else { return };
         let Input {
@@ -108,7 +108,7 @@ impl<'a> Current<'a> {
     }
 }
 
-/// Returns `input` as `output` rewrites it, when that is another input.
+/// Returns `input` as `output` rewrites it, if that changes it.
 pub(super) fn rewritten(input: &Input, output: &Output) -> Option<Input> {
     if !output.rewrites() {
         return None;
@@ -118,8 +118,8 @@ pub(super) fn rewritten(input: &Input, output: &Output) -> Option<Input> {
     (next != *input).then_some(next)
 }
 
-/// Gives the call another tool's name, and with it the kinds of that tool. What else was known of
-/// the tool is true of the old one only.
+/// Gives the call another tool's name, and the kinds of that tool. Other facts about the old tool
+/// are removed.
 fn rename(input: &mut Input, name: &str) {
     if input.tool() == name {
         return;

@@ -13,8 +13,8 @@ use crate::event::Event;
 use crate::handler::{Call, Failure, HandlerError, HandlerResult, Shared};
 use crate::wire::Input;
 
-/// Runs `bound` on `input`, which is `original` as rewritten until now, and returns its result and
-/// how long it took.
+/// Runs `bound` on `input`, which is `original` with the rewrites so far, and returns its result
+/// and how long it took.
 pub(super) async fn run(
     bound: &Bound,
     event: Event,
@@ -34,7 +34,7 @@ pub(super) async fn run(
     let call = Call::new(event, input, shared, answer).after(original).leaving_to(background);
     let work = AssertUnwindSafe(async { bound.handler.run(&call).await }).catch_unwind();
     let result = match tokio::time::timeout_at(tokio::time::Instant::from_std(stop), work).await {
-        // The handler knows how long it had, and not whose deadline that was.
+        // The handler knows its deadline, but not where the deadline came from.
         Ok(Ok(Err(error))) if late.is_some() && error.failure == Failure::TimedOut => {
             Err(HandlerError { message: text, ..error })
         }

@@ -9,13 +9,13 @@ use crate::handler::Handler;
 use crate::pattern::{Budget, TooMuchWork};
 use crate::wire::Input;
 
-/// The longest name of a tool that a matcher is tried on, in bytes. It comes from a model, and the
-/// work of a pattern grows with it.
+/// The longest tool name that matchers are tried on, in bytes. Names come from a model, and the
+/// work of a pattern grows with the name.
 const LONGEST_MATCHED: usize = 1024;
-/// How many tool names an event remembers the matching hooks of. Tool names come from a model, so
-/// what is remembered must end somewhere.
+/// For how many tool names an event caches the matching hooks. Names come from a model, so the
+/// cache must be bounded.
 const REMEMBERED: usize = 1024;
-/// Up to how many bytes of a tool's name are remembered; nobody has a tool with a longer one.
+/// The longest tool name that is cached, in bytes. Real names are shorter.
 const LONGEST_NAME: usize = 256;
 
 /// A hook with the handler that was built for it.
@@ -25,13 +25,13 @@ pub(crate) struct Bound {
     pub(crate) handler: Arc<dyn Handler>,
     /// Its place among the hooks of its event.
     pub(crate) index: usize,
-    /// Equal for hooks that are defined alike.
+    /// Equal for identical hooks.
     pub(crate) identity: usize,
 }
 
 impl Bound {
-    /// Returns whether the hook runs in turn, before the others, each on what the one before it made
-    /// of the input.
+    /// Returns whether the hook is a rewriter: it runs in turn, before the others, on the result of
+    /// the one before.
     pub(crate) fn is_rewriter(&self) -> bool {
         let contract = self.hook.event.contract();
         let rewrites = contract.transforms || self.handler.rewrites();
@@ -42,12 +42,12 @@ impl Bound {
         }
     }
 
-    /// Returns when the hook's rewrite is applied: that of a smaller number comes first.
+    /// Returns the order in which the hook's rewrite is applied: smaller numbers first.
     pub(crate) fn turn(&self) -> usize {
         self.hook.layer().rewriting_turn()
     }
 
-    /// Returns whether the hook came with the project.
+    /// Returns whether the hook is from the project's layer.
     pub(crate) fn is_projects(&self) -> bool {
         self.hook.layer() == Layer::Project
     }
@@ -65,10 +65,10 @@ pub(crate) struct Plan {
     /// The rewriters in the order in which they run: layer by layer, the lowest first.
     pub(crate) rewriters: Vec<usize>,
     by_tool: RwLock<HashMap<Box<str>, Arc<[usize]>>>,
-    /// Every hook, less those defined like an earlier one: the answer where no tool matters.
+    /// Every hook without duplicates: the result for events without a tool.
     pub(crate) all: Arc<[usize]>,
-    /// Whether the name of a tool alone says which hooks match it: a dialect has names of its own,
-    /// which depend on more than that.
+    /// Whether the tool's name alone decides which hooks match. A dialect has names of its own,
+    /// which depend on more.
     by_name_alone: bool,
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct Plan {
 pub(crate) enum Condition {
     Holds,
     Fails,
-    /// Nothing is known of it: its patterns would cost too much on this input.
+    /// Unknown: its patterns would cost too much on this input.
     TooMuchWork,
 }
 
@@ -91,14 +91,13 @@ impl Plan {
         Self { contract, hooks, rewriters, by_tool: RwLock::default(), all, by_name_alone }
     }
 
-    /// Returns the hooks whose matcher matches, first of identical definitions kept; conditions
-    /// are not looked at.
+    /// Returns the hooks whose matcher matches, without duplicates. Conditions are not evaluated.
     pub(crate) fn matching(&self, input: &Input) -> Arc<[usize]> {
         if !self.contract.tool_matched {
             return Arc::clone(&self.all);
         }
         let key = input.tool();
-        // By name alone is what is remembered; kinds come from adapters, which live for one event.
+        // The cache is by name alone; kinds come from adapters, which live for one event.
         if !self.by_name_alone || !input.tool_kinds.is_empty() || key.len() > LONGEST_NAME {
             return self.find(input);
         }
@@ -126,7 +125,7 @@ impl Plan {
                 "`{event}` came for a tool whose name is longer than {LONGEST_MATCHED} bytes; no tool has such a name"
             ))
         } else if tool.chars().any(char::is_control) {
-            // No agent has such a tool, but who executes it may trim the name to one that it has.
+            // No agent has such a tool, but an executor may trim the name to one that it has.
             Some(format!(
                 "`{event}` came for a tool named {tool:?}; no hook can be chosen by a name with control characters"
             ))
@@ -144,19 +143,19 @@ impl Plan {
     /// has in the hook's dialect.
     pub(crate) fn matches(&self, index: usize, input: &Input) -> bool {
         let Hook { matcher, dialect, .. } = &*self.hooks[index].hook;
-        // A name that no tool has: where it can't be denied, each hook rather runs than not.
+        // An invalid tool name: if the event can't be denied, every hook runs.
         input.tool().len() > LONGEST_MATCHED
             || matcher.matches(input.tool())
             || input.tool_kinds.iter().any(|kind| matcher.matches(kind))
             || dialect.is_some_and(|dialect| dialect.matches(matcher, input))
     }
 
-    /// Returns whether hooks are waited for that did not come with the project.
+    /// Returns whether there are foreground hooks from other layers than the project's.
     pub(crate) fn has_others(&self) -> bool {
         self.hooks.iter().any(|bound| !bound.is_projects() && bound.hook.phase != Phase::Background)
     }
 
-    /// Adds to `matching`, which is of an earlier name of the tool, the hooks of its new name.
+    /// Adds the hooks that match the tool's new name to `matching`, which is for an earlier name.
     pub(crate) fn matching_too(&self, matching: &[usize], input: &Input) -> Arc<[usize]> {
         let known: HashSet<usize> =
             matching.iter().map(|index| self.hooks[*index].identity).collect();
@@ -167,7 +166,7 @@ impl Plan {
         all.into()
     }
 
-    /// Returns whether the hook's condition holds for the input; its work is taken from `budget`.
+    /// Returns whether the hook's condition holds for the input, and takes its work from `budget`.
     pub(crate) fn condition(&self, index: usize, input: &Input, budget: &mut Budget) -> Condition {
         let Some(when) = &self.hooks[index].hook.when else { return Condition::Holds };
         match when.holds_within(input, budget) {

@@ -1,4 +1,4 @@
-//! Until when the hooks of one event may run.
+//! The deadlines of the hooks of one event.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -10,29 +10,29 @@ use crate::event::Rewrite;
 /// The deadlines of one event.
 pub(super) struct Deadlines<'w> {
     started: Instant,
-    /// The caller's: nothing may run any longer.
+    /// The caller's deadline, which nothing may exceed.
     caller: Option<Instant>,
-    /// The configuration's, for the whole event.
+    /// The configuration's deadline for the whole event.
     event: Option<Instant>,
-    /// Whether hooks that are not the project's may run later: in this event, or in the next one of the
-    /// moment.
+    /// Whether hooks of other layers than the project's may run later, in this event or in the next
+    /// one of the moment.
     others_later: [bool; 2],
-    /// Half of the time until the deadline of the event: for the hooks of the project.
+    /// Half of the time until the event's deadline, for the hooks of the project.
     half_of_event: OnceLock<Instant>,
-    /// The same of the caller's deadline.
+    /// Half of the time until the caller's deadline.
     half_of_caller: OnceLock<Instant>,
-    /// It takes the place of `half_of_caller` when the caller runs several events of one moment.
+    /// Replaces `half_of_caller` when the caller runs several events of one moment.
     half_of_moment: Option<&'w OnceLock<Instant>>,
 }
 
-/// When a hook has to be done.
+/// The time limits of one hook.
 #[derive(Debug)]
 pub(super) struct Until {
-    /// When its answer must be there.
+    /// The deadline of its answer.
     pub(super) answer: Instant,
-    /// When it is stopped at once, however it takes its leave.
+    /// When it is killed, whether or not it is ending.
     pub(super) stop: Instant,
-    /// What is said of a hook that is late; `None` when its own `timeout` is the first to pass.
+    /// The error of a late hook; `None` if its own `timeout` is the first to pass.
     pub(super) late: Option<&'static str>,
 }
 
@@ -48,7 +48,7 @@ impl<'w> Deadlines<'w> {
         }
     }
 
-    /// Returns deadlines for hooks that nobody waits for: each has its own timeout.
+    /// Returns deadlines for background hooks: each has its own timeout.
     pub(super) fn none() -> Self {
         Self {
             started: Instant::now(),
@@ -61,13 +61,13 @@ impl<'w> Deadlines<'w> {
         }
     }
 
-    /// Returns when `bound`, which starts now, has to be done.
+    /// Returns the limits of `bound`, which starts now.
     pub(super) fn until(&self, bound: &Bound) -> Until {
         let now = Instant::now();
         let grace = bound.handler.grace();
         let layer = bound.hook.limits.deadline.map(|limit| self.started + limit);
         let project = self.project_share(bound, now);
-        // A hook that is stopped by force has said nothing: some of the time is for its leave.
+        // A killed hook gives no answer, so some of the time is reserved for an orderly end.
         let before = |end: Instant| {
             end.checked_sub(grace.min(end.saturating_duration_since(now) / 5)).unwrap_or(now)
         };
@@ -97,11 +97,11 @@ impl<'w> Deadlines<'w> {
         Until { answer, stop: ends.fold(answer + grace, Instant::min), late }
     }
 
-    /// Returns the end of the time that the hooks of a project have together, if hooks of others may run
-    /// after them: half of what is left when the first of them starts.
+    /// Returns the common deadline of a project's hooks if hooks of other layers may run after
+    /// them: half of the time that is left when the first of them starts.
     fn project_share(&self, bound: &Bound, now: Instant) -> Option<Instant> {
         let [in_this_event, in_a_later_event] = self.others_later;
-        // If a hook rewrites, others run after it, also those that started together with it.
+        // After a rewrite other hooks run, also those that started together with it.
         let may_rewrite = || bound.hook.event.contract().rewrite != Rewrite::None;
         let before_others =
             in_a_later_event || in_this_event && (bound.is_rewriter() || may_rewrite());

@@ -1,4 +1,4 @@
-//! How long the hooks of an event may take, by what they say of themselves.
+//! How long the hooks of an event may take, computed from their timeouts.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,42 +11,43 @@ use super::select::{Bound, Plan};
 use crate::config::{Diagnostic, Location};
 use crate::event::Event;
 
-/// The longest that the hooks of one event may take, should each take all of its `timeout`.
+/// The longest that the hooks of one event may take if each takes all of its `timeout`.
 ///
-/// Those that rewrite run one after another, then the others at once, as many as may. Of an event
-/// matched by tool it is that of the tool with the longest; two regular expressions are not taken to
-/// match the same tool. Conditions are taken to hold. Not in it: the round of those who have to answer
-/// again for a rewrite that they did not see, hooks in the background, and what stopping takes.
+/// Rewriters run one after another, then the others at once, within their limits. For tool events
+/// this is the slowest tool; two regular expressions are assumed to match different tools.
+/// Conditions count as true. Not included: hooks that run again after a rewrite, hooks in the
+/// background, and the time to stop a hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WorstCase {
     /// The event.
     pub event: Event,
-    /// The tool, as a matcher names it; `None` when every tool, or none, is meant.
+    /// The tool, as a matcher names it; `None` for every tool, or for an event without a tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// The time.
     #[serde(rename = "seconds", serialize_with = "seconds")]
     pub time: Duration,
-    /// The time of the hooks with a `timeout` in the file alone: others have the time that the caller leaves.
+    /// The time of only those hooks with a `timeout` in the file. The others have the time that the
+    /// caller leaves.
     #[serde(skip)]
     pub stated: Duration,
-    /// The deadline of the event: what has not answered by then has failed.
+    /// The deadline of the event: a hook that has not answered by then has failed.
     #[serde(rename = "deadline_seconds", serialize_with = "optional_seconds")]
     pub deadline: Option<Duration>,
-    /// Where the first of the hooks stands.
+    /// Where the first of the hooks is configured.
     #[serde(skip)]
     pub location: Location,
 }
 
 impl WorstCase {
-    /// Returns the time after which there is a verdict, be it that hooks have failed.
+    /// Returns the time after which there is a verdict, possibly with failed hooks.
     #[must_use]
     pub fn until_verdict(&self) -> Duration {
         self.deadline.map_or(self.time, |deadline| self.time.min(deadline))
     }
 
-    /// Returns the time until the verdict by what the file says of it.
+    /// Returns the time until the verdict, computed from the file alone.
     #[must_use]
     pub fn stated_until_verdict(&self) -> Duration {
         self.deadline.map_or(self.stated, |deadline| self.stated.min(deadline))
@@ -67,13 +68,14 @@ impl WorstCase {
 }
 
 impl Executor {
-    /// Returns how long the hooks of each event may take; without events that nothing is waited for.
+    /// Returns how long the hooks of each event may take, without events that only have background
+    /// hooks.
     #[must_use]
     pub fn worst_cases(&self) -> Vec<WorstCase> {
         self.plans.iter().filter_map(|plan| self.worst_case(plan)).collect()
     }
 
-    /// Returns the time after which none of `hooks` runs any more.
+    /// Returns the time after which all of `hooks` have ended.
     fn deadline_of(&self, hooks: &[&Bound]) -> Option<Duration> {
         let last = hooks.iter().map(|bound| bound.hook.limits.deadline).max().flatten();
         let bounded = hooks.iter().all(|bound| bound.hook.limits.deadline.is_some());
@@ -112,7 +114,7 @@ impl Executor {
                 let hooks = waited_for.iter().copied().filter(|bound| matches(bound)).collect();
                 let tool = (!matcher.is_everything()).then(|| tool.to_owned());
                 let found = of(once_each(hooks), tool);
-                // Of those alike, the first.
+                // The first of identical hooks.
                 if found.as_ref().map(|found| found.time) > worst.as_ref().map(|worst| worst.time) {
                     worst = found;
                 }
@@ -130,13 +132,13 @@ impl Executor {
     }
 }
 
-/// Leaves the first of identical hooks in.
+/// Keeps the first of identical hooks.
 fn once_each(hooks: Vec<&Bound>) -> Vec<&Bound> {
     let mut seen = BTreeSet::new();
     hooks.into_iter().filter(|bound| seen.insert(bound.identity)).collect()
 }
 
-/// Returns how long hooks take that each take all of their time.
+/// Returns how long hooks take if each takes all of its time.
 fn together(hooks: &[&Bound], max_parallel: usize) -> Duration {
     let (mutators, others): (Vec<&Bound>, Vec<&Bound>) =
         hooks.iter().copied().partition(|bound| bound.is_rewriter());
@@ -144,7 +146,7 @@ fn together(hooks: &[&Bound], max_parallel: usize) -> Duration {
     in_turn + at_once(others, Slots::new(max_parallel))
 }
 
-/// Returns how long hooks take that run at once, as far as `slots` has room.
+/// Returns how long hooks take that run at once, at most `slots` of them.
 fn at_once(mut waiting: Vec<&Bound>, mut slots: Slots) -> Duration {
     let (mut now, mut running) = (Duration::ZERO, Vec::new());
     loop {

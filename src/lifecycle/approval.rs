@@ -10,19 +10,19 @@ use crate::event::Event;
 use crate::handler::BoxFuture;
 use crate::wire::JsonObject;
 
-/// The host's way to ask: shows the request to somebody and brings back the answer.
+/// The host's approver: shows the request to the user and returns the answer.
 pub(super) type Approver<'a> =
     Box<dyn FnOnce(ApprovalRequest) -> BoxFuture<'a, Approval> + Send + 'a>;
 
-/// A question to whoever may approve a tool call.
+/// A request for approval of a tool call.
 ///
-/// Answering consumes it, and the answer carries the call that was asked about: an [`Approval`]
-/// can't be made in another way, used twice, or used for another call.
+/// Answering consumes it, and the answer carries the call that was shown. An [`Approval`] can't be
+/// made in another way, used twice, or used for another call.
 #[must_use = "a request that is not answered approves nothing"]
 #[derive(Debug)]
 pub struct ApprovalRequest {
     about: Subject,
-    /// Why it is asked: the event whose hooks asked, and what they said; no event is the host.
+    /// The reason: the event whose hooks asked, and their text. Without an event the host asked.
     reasons: Vec<(Option<Event>, String)>,
     metadata: BTreeMap<String, Value>,
 }
@@ -59,7 +59,7 @@ impl ApprovalRequest {
         &self.about.call.name
     }
 
-    /// Returns the arguments: what must be shown, for it is what the approval holds for.
+    /// Returns the arguments. Show them: the approval holds only for them.
     #[must_use]
     pub const fn arguments(&self) -> &JsonObject {
         &self.about.call.arguments
@@ -71,13 +71,13 @@ impl ApprovalRequest {
         self.about.call.id.as_deref()
     }
 
-    /// Returns why it is asked: the event whose hooks asked and what they said; `None` is the host.
+    /// Returns the reason: the event whose hooks asked (`None`: the host asked), and their text.
     #[must_use]
     pub fn reasons(&self) -> &[(Option<Event>, String)] {
         &self.reasons
     }
 
-    /// Returns what hooks attached for whoever is asked.
+    /// Returns the metadata that hooks attached.
     #[must_use]
     pub const fn metadata(&self) -> &BTreeMap<String, Value> {
         &self.metadata
@@ -89,19 +89,19 @@ impl ApprovalRequest {
         self.grant_as("user")
     }
 
-    /// Approves the call in the name of `source`, such as a rule; hooks read it in `approval_source`.
+    /// Approves the call with `source`, such as a rule; hooks read it in `approval_source`.
     #[must_use]
     pub fn grant_as(self, source: impl Into<String>) -> Approval {
         self.answer(Answer::Granted, source)
     }
 
-    /// Refuses the call; the model is told the reason.
+    /// Refuses the call, with a reason for the model.
     #[must_use]
     pub fn refuse(self, reason: impl Into<String>) -> Approval {
         self.answer(Answer::Refused(reason.into()), "user")
     }
 
-    /// Answers that the question was called off: nobody said yes or no.
+    /// Cancels the request without an answer.
     #[must_use]
     pub fn cancel(self) -> Approval {
         self.answer(Answer::Cancelled, "user")
@@ -127,7 +127,7 @@ pub(super) enum Answer {
 }
 
 impl Approval {
-    /// Returns the answer and who gave it, or `None` when it was about something else.
+    /// Returns the answer and who gave it, or `None` if it was for another call.
     pub(super) fn for_call(self, session_id: &str, call: &ToolCall) -> Option<(Answer, String)> {
         let same = self.about.session_id == session_id && self.about.call.same_as(call);
         same.then_some((self.answer, self.source))

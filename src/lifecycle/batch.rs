@@ -16,16 +16,16 @@ use super::tool_run::ToolRun;
 use super::trail::Trail;
 use crate::handler::BoxFuture;
 
-/// Asks about one of several calls.
+/// Asks for approval of one of several calls.
 type SharedApprover<'a> =
     Arc<dyn Fn(ApprovalRequest) -> BoxFuture<'a, Approval> + Send + Sync + 'a>;
 
 /// Several tool calls of one answer of the model.
 ///
 /// * Order: all at once, or [`one_at_a_time`](Self::one_at_a_time); the outcomes come in the order
-///   of the calls. Whoever approves is asked about one call at a time, in that order, too.
+///   of the calls. The approver gets one call at a time, in that order, too.
 /// * Stop: when a hook ends the turn or the session, the other calls of the batch are cancelled;
-///   those that had not begun stay undone, and nothing fires for them.
+///   those that had not begun do not run, and nothing fires for them.
 /// * Cancellation: as for a single call.
 #[must_use = "a batch does nothing before `run` is called"]
 pub struct Batch<'a> {
@@ -49,7 +49,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Runs the calls one after another; a stop leaves the rest undone.
+    /// Runs the calls one after another; after a stop the rest do not run.
     pub const fn one_at_a_time(mut self) -> Self {
         self.in_turn = true;
         self
@@ -85,7 +85,7 @@ impl<'a> Batch<'a> {
     {
         let Self { scope, calls, asks, approver, mut cancel, in_turn } = self;
         let (stop, stopped) = watch::channel(false);
-        // Which calls need no approval any more, by their place.
+        // The calls that need no approval any more, by index.
         let (decided, _) = watch::channel(vec![false; calls.len()]);
         let settle = |place: usize| decided.send_modify(|decided| decided[place] = true);
         let drive = async |(place, call): (usize, ToolCall)| {
@@ -94,7 +94,7 @@ impl<'a> Batch<'a> {
             }
             let mut stopped = stopped.clone();
             let mut run = ToolRun::new(scope.clone(), call).cancelled_by(async move {
-                // The sender outlives every call; should it ever not, that is a stop as well.
+                // The sender outlives every call; if it ever did not, that would be a stop as well.
                 let _ = stopped.wait_for(|stopped| *stopped).await;
             });
             if let Some(reason) = &asks {
@@ -103,7 +103,7 @@ impl<'a> Batch<'a> {
             if let Some(approver) = approver.clone() {
                 let mut decided = decided.subscribe();
                 run = run.approve_with(async move |request| {
-                    // Those before it are asked about first; the sender outlives every call.
+                    // Earlier calls are approved first; the sender outlives every call.
                     let _ =
                         decided.wait_for(|decided| decided[..place].iter().all(|done| *done)).await;
                     approver(request).await

@@ -1,10 +1,10 @@
-//! A wish to cancel, watched from several places one after another.
+//! The host's cancellation, watched from several places one after another.
 
 use std::future::{Future, pending};
 
 use crate::handler::BoxFuture;
 
-/// The host's wish to cancel: a future that ends when the wish is there.
+/// The host's cancellation: a future that ends when the host cancels.
 #[derive(Default)]
 pub(super) enum Cancellation<'a> {
     /// The host never cancels.
@@ -12,7 +12,7 @@ pub(super) enum Cancellation<'a> {
     Never,
     /// Not yet.
     Watched(BoxFuture<'a, ()>),
-    /// The wish was seen; it holds from then on.
+    /// The host has cancelled.
     Seen,
 }
 
@@ -21,7 +21,7 @@ impl<'a> Cancellation<'a> {
         Self::Watched(Box::pin(wish))
     }
 
-    /// Waits for the wish, and returns at once when it was seen before.
+    /// Waits for the cancellation, and returns at once if it was seen before.
     pub(super) async fn wished(&mut self) {
         match self {
             Self::Never => pending().await,
@@ -33,7 +33,7 @@ impl<'a> Cancellation<'a> {
         }
     }
 
-    /// Returns whether the wish is there now, without waiting.
+    /// Returns whether the host has cancelled, without waiting.
     pub(super) async fn is_wished(&mut self) -> bool {
         tokio::select! {
             biased;

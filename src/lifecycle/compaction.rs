@@ -14,7 +14,7 @@ use crate::wire::{Input, JsonObject};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CompactionSource {
-    /// The user wants it.
+    /// The user asked for it.
     Manual,
     /// The context is nearly full.
     Auto,
@@ -48,7 +48,7 @@ pub enum CompactionOutcome<E> {
     },
     /// A hook refused it: the conversation stays as it is.
     Refused(Box<Refused>),
-    /// Summarising failed; `notification` and `on_error` have fired.
+    /// The summariser failed; `notification` and `on_error` have fired.
     Failed {
         /// The host's own error.
         error: E,
@@ -72,7 +72,7 @@ impl Compaction {
         Self { scope, source, facts: JsonObject::new() }
     }
 
-    /// Tells the hooks one more thing, such as `input_tokens` or `context_limit`.
+    /// Adds a field to the hooks' input, such as `input_tokens` or `context_limit`.
     pub fn with(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.facts.insert(key.into(), value.into());
         self

@@ -1,4 +1,4 @@
-//! Whether a tool call may be executed: every stage before the tool.
+//! Decides whether a tool call may be executed: every stage before the tool.
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -15,10 +15,10 @@ use super::trail::{Trail, reason};
 use crate::event::Event;
 use crate::wire::{Decision, Input, ToolResult, Verdict};
 
-/// How often hooks may give one call another tool's name.
+/// How often hooks may rename one call.
 const MAX_RENAMES: usize = 4;
 
-/// What is to become of a call.
+/// The decision on a call.
 pub(super) enum Fate {
     Execute,
     Respond(ToolResult),
@@ -33,10 +33,10 @@ pub(super) struct Decider<'a> {
     pub(super) trail: Trail,
 }
 
-/// What the hooks before the tool want, as far as it is about the call in its last form.
+/// The answers of the hooks before the tool that are about the call in its final form.
 #[derive(Default)]
 struct Wishes {
-    /// Why the mandatory guard asks; no hook can answer in the user's place then.
+    /// Why the mandatory guard asks. No hook can answer for the user then.
     guard_asks: Option<String>,
     /// Why a `pre_tool_use` hook asks.
     hook_asks: Option<String>,
@@ -44,7 +44,7 @@ struct Wishes {
     allowed: bool,
     /// The answer given in the tool's place.
     respond: Option<ToolResult>,
-    /// Data for whoever is asked: the guard's last, so that it has the last word.
+    /// Metadata for the approver; the guard's comes last and wins.
     metadata: [BTreeMap<String, Value>; 2],
 }
 
@@ -56,7 +56,7 @@ impl<'a> Decider<'a> {
         Self { scope, call, cancel, trail: Trail::default() }
     }
 
-    /// Takes the call through every stage before the tool and tells the hooks how it was decided.
+    /// Takes the call through every stage before the tool, and fires the event with the decision.
     pub(super) async fn decide(
         &mut self,
         host_asks: Option<String>,
@@ -82,7 +82,7 @@ impl<'a> Decider<'a> {
         } else {
             "default".to_owned()
         };
-        // From here on a call that is cancelled is one that began: its `post_tool_use` fires.
+        // From here on the call has begun: if it is cancelled, its `post_tool_use` fires.
         if self.cancel.is_wished().await {
             return self.decided_against(ToolEnd::Cancelled { during: Stage::Start }).await;
         }
@@ -96,7 +96,7 @@ impl<'a> Decider<'a> {
         input
     }
 
-    /// Asks the hooks until each has seen the call in its last form.
+    /// Runs the hooks until each has seen the call in its final form.
     async fn consult(&mut self) -> Result<Wishes, ToolEnd> {
         for _ in 0..=MAX_RENAMES {
             let verdict = self.ask(Event::ToolInputTransform).await?;
@@ -143,7 +143,7 @@ impl<'a> Decider<'a> {
         })
     }
 
-    /// Fires one event before the tool: a denial or a stop ends the call, and so does cancelling.
+    /// Fires one event before the tool. A denial, a stop or a cancellation ends the call.
     async fn ask(&mut self, event: Event) -> Result<Verdict, ToolEnd> {
         if !self.scope.has(event) {
             return Ok(Verdict::no_opinion(event));
@@ -167,7 +167,7 @@ impl<'a> Decider<'a> {
         Err(end)
     }
 
-    /// Applies what a verdict rewrites, and returns whether the call has another tool's name now.
+    /// Applies a verdict's rewrites, and returns whether the call was renamed.
     fn rewrite(&mut self, verdict: &Verdict) -> bool {
         if let Some(arguments) = &verdict.updated_input {
             self.call.arguments.clone_from(arguments);
@@ -175,7 +175,7 @@ impl<'a> Decider<'a> {
         match &verdict.updated_tool_name {
             Some(name) if *name != self.call.name => {
                 self.call.name.clone_from(name);
-                // What was known of the other tool must not choose the guards of this one.
+                // Facts about the old tool must not select the guards of the new one.
                 self.call.facts = self.scope.session.facts_of(name);
                 true
             }
@@ -201,7 +201,7 @@ impl<'a> Decider<'a> {
         }
 
         let verdict = self.ask(Event::PermissionRequest).await?;
-        // A hook answers in the user's place, but not a question of the mandatory guard.
+        // A hook may answer for the user, but not if the mandatory guard asks.
         let granted = verdict.decision == Some(Decision::Allow) && wishes.guard_asks.is_none();
         let mut reasons = Vec::new();
         if void {
@@ -252,7 +252,7 @@ impl<'a> Decider<'a> {
         }
     }
 
-    /// Tells the hooks how the call was decided.
+    /// Fires the event with the decision on the call.
     async fn announce(&mut self, decision: &str, source: String) {
         let mut input = self.input();
         input.approval_decision = Some(decision.to_owned());

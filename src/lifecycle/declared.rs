@@ -1,4 +1,4 @@
-//! Which events a host fires, and which configured hooks it will therefore never call.
+//! Which events a host fires, and which configured hooks it therefore never calls.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -41,7 +41,7 @@ impl DeclaredEvents {
         self
     }
 
-    /// Takes events away.
+    /// Removes events.
     #[must_use]
     pub fn without(mut self, events: impl IntoIterator<Item = Event>) -> Self {
         for event in events {
@@ -115,7 +115,7 @@ impl From<UnfiredHook> for Diagnostic {
     }
 }
 
-/// What the drivers fire without any doing of the host's.
+/// The events that the drivers fire by themselves.
 const DRIVEN: [Event; 19] = [
     Event::SessionStart,
     Event::SessionEnd,

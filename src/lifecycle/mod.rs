@@ -1,13 +1,12 @@
 //! The drivers: the order of events around a session, a turn, a model call and a tool call.
 //!
-//! After a denial of `post_tool_use` the model reads the tool's response and the objection, and the run
-//! goes on; `continue: false` ends it, and `tool_response_transform` withholds a response.
+//! A hook that is configured and never called is the most frequent bug of agents with hooks. A host
+//! that uses these drivers can't forget a stage: it passes closures (run the tool, ask the user,
+//! call the model) and gets a typed outcome. The tool's closure receives an [`AuthorizedCall`],
+//! which only the driver can make: the name and the arguments that the guards saw last.
 //!
-//! A hook that is configured and never called is the commonest bug of every agent that has hooks.
-//! A host that uses these drivers can't forget a stage: it hands over closures (run the tool, ask
-//! the user, call the model) and gets a typed outcome. The tool's closure receives an
-//! [`AuthorizedCall`], which only the driver can make: the name and the arguments that the guards
-//! saw last.
+//! After a denial of `post_tool_use` the model reads the tool's response and the reason, and the
+//! run goes on. `continue: false` ends it, and `tool_response_transform` withholds a response.
 //!
 //! ```
 //! use hookexec::lifecycle::{Session, SessionSource, ToolCall, ToolEnd, TurnEnd};
@@ -22,7 +21,7 @@
 //! let call = ToolCall::parse("echo", r#"{"text": "hello"}"#)?;
 //! let outcome = turn
 //!     .tool_call(call)
-//!     .approve_with(async |request| request.refuse("nobody is at the keyboard"))
+//!     .approve_with(async |request| request.refuse("the user is away"))
 //!     .run(async |call| Ok(call.text("text")?.into()))
 //!     .await;
 //! assert_eq!(outcome.for_model(), "hello");

@@ -16,7 +16,7 @@ use super::trail::{Refused, Trail};
 use crate::event::Event;
 use crate::wire::{Input, JsonObject, Verdict};
 
-/// A request to a model, in whatever shape the host's model takes.
+/// A request to a model, in the format of the host's model.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ModelRequest {
@@ -65,7 +65,7 @@ impl ModelRequest {
         input.options = (!self.options.is_empty()).then(|| self.options.clone());
     }
 
-    /// Takes over what the hooks rewrote.
+    /// Applies the hooks' rewrites.
     fn rewrite(&mut self, verdict: &mut Verdict) {
         if let Some(messages) = verdict.updated_messages.take() {
             self.messages = messages;
@@ -90,7 +90,7 @@ pub enum ModelOutcome<E> {
         /// Everything the hooks said on the way.
         trail: Trail,
     },
-    /// A hook refused the request, or ended the turn or the session over the response.
+    /// A hook refused the request, or ended the turn or the session because of the response.
     Refused(Box<Refused>),
     /// The call failed; `notification` and `on_error` have fired.
     Failed {
@@ -113,7 +113,7 @@ pub struct ModelCall<'a> {
     scope: Scope,
     request: ModelRequest,
     cancel: Cancellation<'a>,
-    /// Where a failure that the hooks were told of is noted.
+    /// Records that the hooks have seen a failure.
     told: Option<Arc<AtomicBool>>,
 }
 
@@ -128,16 +128,16 @@ impl<'a> ModelCall<'a> {
         self
     }
 
-    /// Sets the host's wish to cancel: hooks and the call itself are dropped then.
+    /// Sets a future that ends when the host cancels: hooks and the call itself are dropped then.
     pub fn cancelled_by(mut self, wish: impl Future<Output = ()> + Send + 'a) -> Self {
         self.cancel = Cancellation::on(wish);
         self
     }
 
-    /// Drives the call, and hands the model the request as the hooks left it.
+    /// Drives the call, and gives the model the request with the hooks' rewrites.
     ///
     /// # Panics
-    /// When `call` does; the hooks are told of the error before.
+    /// When `call` panics. The events of an error fire before.
     pub async fn run<F, R, E>(self, call: F) -> ModelOutcome<E>
     where
         F: FnOnce(ModelRequest) -> R,

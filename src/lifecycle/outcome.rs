@@ -10,12 +10,12 @@ use super::trail::Trail;
 use crate::event::Event;
 use crate::wire::{Stop, ToolResult};
 
-/// What became of one tool call.
+/// The outcome of one tool call.
 #[must_use = "a denial or a stop stands here"]
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ToolOutcome {
-    /// The call in its last form: as it was executed, or as it was when it ended.
+    /// The call in its final form: as it was executed, or as it was when it ended.
     pub call: ToolCall,
     /// How it ended.
     pub end: ToolEnd,
@@ -31,18 +31,18 @@ pub struct ToolOutcome {
 pub enum ToolEnd {
     /// The tool ran.
     Ran {
-        /// What it responded, as the hooks left it.
+        /// Its response, with the hooks' rewrites.
         response: Value,
-        /// What a `post_tool_use` hook holds against it, for the model.
+        /// The objection of a `post_tool_use` hook, for the model.
         objection: Option<String>,
     },
     /// The tool ran and failed, or panicked.
     Failed {
-        /// What it said, as the hooks left it.
+        /// Its error, with the hooks' rewrites.
         response: Value,
-        /// What a `post_tool_use` hook holds against it, for the model.
+        /// The objection of a `post_tool_use` hook, for the model.
         objection: Option<String>,
-        /// The panic, for a host that wants it to go on.
+        /// The panic, for a host that wants to resume it.
         panic: Option<Panic>,
     },
     /// A hook answered in the tool's place; the tool did not run.
@@ -59,16 +59,16 @@ pub enum ToolEnd {
     },
     /// A hook ended the turn or the session.
     Aborted {
-        /// The event whose hook did.
+        /// The event of that hook.
         by: Event,
         /// How far it reaches, and why.
         stop: Stop,
-        /// What the tool responded, when it had run by then: it belongs into the transcript.
+        /// The tool's response, if the tool had run; it belongs in the transcript.
         response: Option<Value>,
     },
     /// The host cancelled it.
     Cancelled {
-        /// What was going on.
+        /// The stage at which it was cancelled.
         during: Stage,
     },
 }
@@ -79,11 +79,11 @@ pub enum ToolEnd {
 pub enum DeniedBy {
     /// The hooks of an event.
     Hooks(Event),
-    /// Whoever was asked for approval.
+    /// The approver.
     Approver,
-    /// Approval was needed and nobody could be asked.
+    /// Approval was needed, and the host has no approver.
     NobodyToAsk,
-    /// The approval given was for something else than what would have been executed.
+    /// The approval was for another call than the one to execute.
     VoidApproval,
     /// The hooks kept renaming the call.
     Unsettled,
@@ -101,7 +101,7 @@ impl fmt::Display for DeniedBy {
     }
 }
 
-/// What a tool call was at.
+/// A stage of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stage {
@@ -140,8 +140,8 @@ impl ToolOutcome {
         }
     }
 
-    /// Returns what the model is told: the response or why there is none, objections, and the
-    /// guidance that hooks gave along.
+    /// Returns the text for the model: the response or why it is missing, objections, and the
+    /// hooks' guidance.
     #[must_use]
     pub fn for_model(&self) -> String {
         let mut parts = Vec::new();

@@ -1,4 +1,4 @@
-//! The fields that every event of a session or a turn has in common, filled in at one place.
+//! Fills in the fields that all events of a session or a turn have in common.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(super) struct Scope {
     pub(super) turn: Option<Arc<TurnFacts>>,
 }
 
-/// What a host knows about the tool of a name.
+/// Returns what the host knows about a tool, by name.
 pub(super) type DescribeTool = dyn Fn(&str) -> ToolFacts + Send + Sync;
 
 pub(super) struct SessionFacts {
@@ -48,7 +48,7 @@ impl fmt::Debug for SessionFacts {
 pub(super) struct TurnFacts {
     pub(super) turn_id: String,
     pub(super) last_user_message: Option<String>,
-    /// Model calls of the turn so far.
+    /// The number of model calls of the turn so far.
     pub(super) iteration: AtomicU64,
 }
 
@@ -57,7 +57,7 @@ impl Scope {
         self.session.executor.has(event)
     }
 
-    /// Fires an event; what the host has set in `input` stays.
+    /// Fires an event; fields that the host has set in `input` stay.
     pub(super) async fn fire(&self, event: Event, mut input: Input) -> Verdict {
         if !self.has(event) {
             return Verdict::no_opinion(event);
@@ -66,7 +66,7 @@ impl Scope {
         self.session.executor.dispatch(event, &input).await
     }
 
-    /// Fires an event whose input is made only when a hook is configured for it.
+    /// Fires an event; its input is made only if a hook is configured for it.
     pub(super) async fn fire_with(
         &self,
         event: Event,
@@ -80,7 +80,7 @@ impl Scope {
         self.fire(event, input).await
     }
 
-    /// Fires an event that tells of a warning or an error.
+    /// Fires an event about a warning or an error.
     pub(super) async fn notify(&self, event: Event, level: &str, message: &str) -> Verdict {
         self.fire_with(event, |input| {
             input.notification_level = Some(level.to_owned());

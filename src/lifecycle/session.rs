@@ -1,4 +1,4 @@
-//! A session: what a host holds from its first event to its last.
+//! A session of a host, from its first event to its last.
 
 use std::fmt;
 use std::future::Future;
@@ -48,7 +48,7 @@ impl SessionSource {
     }
 }
 
-/// Collects what every event of a session has in common.
+/// Collects the fields that all events of a session have in common.
 #[must_use = "a session begins with `start`"]
 pub struct SessionBuilder {
     session_id: String,
@@ -70,7 +70,7 @@ impl fmt::Debug for SessionBuilder {
 }
 
 impl SessionBuilder {
-    /// Sets the agent's working directory; the executor's own when not called.
+    /// Sets the agent's working directory (default: the executor's).
     pub fn cwd(mut self, directory: impl AsRef<Path>) -> Self {
         self.cwd = directory.as_ref().to_string_lossy().into_owned();
         self
@@ -88,25 +88,24 @@ impl SessionBuilder {
         self
     }
 
-    /// Sets what is known about each tool, by name: hooks read it, and matchers match the kind.
-    ///
-    /// It is asked again when a hook renames a call, so that a guard of a kind of tools can't be
-    /// gone round by a new name.
+    /// Sets a function that describes each tool by name: hooks read it, and matchers match the
+    /// kind. It is called again when a hook renames a call, so that a new name does not bypass a
+    /// guard for a kind of tools.
     pub fn tools(mut self, describe: impl Fn(&str) -> ToolFacts + Send + Sync + 'static) -> Self {
         self.describe_tool = Some(Arc::new(describe));
         self
     }
 
-    /// Says which events the host fires; [`DeclaredEvents::driven`] when not called.
+    /// Declares the events that the host fires (default: [`DeclaredEvents::driven`]).
     pub fn declares(mut self, declared: DeclaredEvents) -> Self {
         self.declared = declared;
         self
     }
 
-    /// Begins the session: `session_start` fires, and `on_session_resume` when it is a stored one.
+    /// Begins the session: fires `session_start`, and `on_session_resume` for a stored session.
     ///
-    /// Hooks on events that the host does not fire are named in the log, and returned by
-    /// [`Session::unfired`].
+    /// The log names hooks on events that the host does not fire, and [`Session::unfired`] returns
+    /// them.
     pub async fn start(self, executor: impl Into<Arc<Executor>>, source: SessionSource) -> Session {
         let mut session = self.attach(executor);
         session.owes_end = true;
@@ -124,7 +123,7 @@ impl SessionBuilder {
         session
     }
 
-    /// Returns a session that began elsewhere, in another process say: nothing fires.
+    /// Returns a session that began elsewhere, for example in another process; fires nothing.
     pub fn attach(self, executor: impl Into<Arc<Executor>>) -> Session {
         let Self { session_id, cwd, agent_name, model_id, declared, describe_tool } = self;
         let executor = executor.into();
@@ -142,9 +141,9 @@ impl SessionBuilder {
 
 /// A session that began and must be [ended](Self::end).
 ///
-/// * Order: `session_start` has fired when a host gets hold of it; `session_end` fires in
-///   [`end`](Self::end), once, for it takes the session away.
-/// * Drop: nothing can be awaited there, so `session_end` does not fire; the log says so.
+/// * Order: `session_start` has fired when a host gets the session. `session_end` fires once, in
+///   [`end`](Self::end), which consumes the session.
+/// * Drop: a drop can't await anything, so `session_end` does not fire; the log says so.
 /// * Sharing: every method but `end` takes `&self`; calls, turns and model calls may run at once.
 #[must_use = "a session that is dropped without `end` fires no `session_end`"]
 #[derive(Debug)]
@@ -169,13 +168,13 @@ impl Session {
         }
     }
 
-    /// Returns what the hooks said as the session began: context for the model, and messages.
+    /// Returns the hooks' answers at the start of the session: context for the model, and messages.
     #[must_use]
     pub const fn opening(&self) -> &Trail {
         &self.opening
     }
 
-    /// Returns the configured hooks that this host will never call.
+    /// Returns the configured hooks that this host never calls.
     #[must_use]
     pub fn unfired(&self) -> &[UnfiredHook] {
         &self.unfired
@@ -201,13 +200,13 @@ impl Session {
         Ok(turn.begin(opening).await)
     }
 
-    /// Begins a turn that no prompt of the user led to: `turn_start` alone.
+    /// Begins a turn without a prompt of the user: fires only `turn_start`.
     pub async fn turn_without_prompt(&self) -> Turn {
         let turn = Turn::new(&self.scope, self.next_turn_id(), None);
         turn.begin(Trail::default()).await
     }
 
-    /// Begins a turn, lets `run` have it, and ends it on every way out: `turn_end` fires also when
+    /// Begins a turn, passes it to `run`, and ends it in every case: `turn_end` fires also when
     /// `run` panics, and the panic goes on afterwards.
     ///
     /// # Errors
@@ -248,8 +247,8 @@ impl Session {
         ModelCall::new(self.scope.clone(), request)
     }
 
-    /// Returns a question about a call that has not been driven yet, for hosts that ask beforehand;
-    /// the answer is for [`ToolRun::approved`].
+    /// Returns an approval request for a call that is not driven yet, for hosts that ask
+    /// beforehand. Pass the answer to [`ToolRun::approved`].
     pub fn approval_request(&self, call: &ToolCall) -> ApprovalRequest {
         ApprovalRequest::new(&self.scope.session.session_id, call)
     }
@@ -259,10 +258,10 @@ impl Session {
         Compaction::new(self.scope.clone(), source)
     }
 
-    /// Runs a subagent; `subagent_stop` fires on every way out, with `reason` `error` after a panic.
+    /// Runs a subagent; `subagent_stop` fires in every case, with `reason` `error` after a panic.
     ///
-    /// The subagent's own events belong to a session of its own. A `subagent_stop` hook can't keep the
-    /// subagent at work here, since the driver does not know how it goes on.
+    /// The subagent's own events belong to a session of its own. A `subagent_stop` hook can't keep
+    /// the subagent at work here, because the driver does not know how to continue it.
     pub async fn subagent<T>(&self, name: &str, run: impl Future<Output = T>) -> T {
         let ended = AssertUnwindSafe(run).catch_unwind().await;
         let reason = if ended.is_ok() { "normal" } else { "error" };

@@ -1,4 +1,4 @@
-//! A tool call: as the model made it, as it may be executed, and the error it may end in.
+//! A tool call: as the model made it, as it may be executed, and its error.
 
 use std::any::Any;
 use std::fmt;
@@ -19,15 +19,15 @@ pub struct ToolCall {
     pub arguments: JsonObject,
     /// The call's id.
     pub id: Option<String>,
-    /// What is known about the tool.
+    /// What the host knows about the tool.
     pub facts: ToolFacts,
 }
 
-/// What a host knows about a tool; hooks read it, and matchers match the kind as well as the name.
+/// What a host knows about a tool. Hooks read it, and matchers match the kind as well as the name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolFacts {
-    /// What kinds of tool it is, neutral across agents: `shell`, `edit`, `read`; see
+    /// The kinds of the tool, the same for all agents: `shell`, `edit`, `read`; see
     /// [`TOOL_KINDS`](crate::tools::TOOL_KINDS).
     pub kinds: Vec<String>,
     /// Its category, as the host names it.
@@ -50,7 +50,7 @@ impl ToolFacts {
         self
     }
 
-    /// Says whether the tool only reads.
+    /// Sets whether the tool only reads.
     #[must_use]
     pub const fn read_only(mut self, read_only: bool) -> Self {
         self.read_only = Some(read_only);
@@ -92,8 +92,8 @@ impl ToolCall {
     /// arguments.
     ///
     /// # Errors
-    /// When the text is not exactly one JSON object, or holds a key twice: a guard and a tool that
-    /// read two different ones of the pair would be talking about two different calls.
+    /// When the text is not exactly one JSON object, or contains a key twice: a guard and a tool
+    /// could read different values of the two.
     pub fn parse(name: impl Into<String>, arguments: &str) -> Result<Self, ArgumentsError> {
         let arguments = match arguments.trim() {
             "" => JsonObject::new(),
@@ -142,7 +142,7 @@ pub enum ArgumentsError {
     /// It is not one unambiguous JSON document.
     #[error("the arguments are not valid JSON: {0}")]
     Json(#[from] StrictJsonError),
-    /// It is JSON, but no object.
+    /// It is JSON, but not an object.
     #[error("the arguments are not a JSON object")]
     NoObject,
 }
@@ -179,7 +179,7 @@ impl AuthorizedCall {
     /// Returns the text argument `key`.
     ///
     /// # Errors
-    /// When there is none, in words for the model.
+    /// When it is missing or not a text; the message is for the model.
     pub fn text(&self, key: &str) -> Result<&str, ToolError> {
         self.arguments().get(key).and_then(Value::as_str).ok_or_else(|| {
             ToolError::new(format!("`{}` needs the argument `{key}`, a string", self.name()))
@@ -187,7 +187,7 @@ impl AuthorizedCall {
     }
 }
 
-/// The error of a tool: what the model is told.
+/// The error of a tool, for the model.
 ///
 /// Every [`std::error::Error`] becomes one with `?`.
 #[derive(Debug, Clone, PartialEq)]
@@ -211,7 +211,7 @@ impl ToolError {
     }
 }
 
-// `ToolError` is no `std::error::Error` itself: that is what lets every one of those become one.
+// `ToolError` does not implement `std::error::Error`, so that every such error can become one.
 impl<E: std::error::Error> From<E> for ToolError {
     fn from(error: E) -> Self {
         Self::new(error.to_string())
@@ -233,7 +233,7 @@ impl Panic {
         message_of(payload.as_ref())
     }
 
-    /// Lets the panic go on as if nobody had caught it.
+    /// Resumes the panic.
     pub fn resume(self) -> ! {
         panic::resume_unwind(self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
     }

@@ -22,11 +22,12 @@ use crate::wire::{Decision, Input, ToolResult, Verdict};
 /// * Order: `tool_input_transform`, `tool_guard`, `pre_tool_use`; when one of the last two asks,
 ///   `permission_request` and then the approver; `on_tool_approval_decision`; the tool;
 ///   `tool_response_transform`, `post_tool_use`.
-/// * Rewrites: when `pre_tool_use` changes the arguments, `tool_guard` is asked again about the new
-///   ones; when `post_tool_use` changes the response, `tool_response_transform` runs again on it. A call that gets another tool's name is another call: it begins again under that name.
-/// * Answers in the tool's place: the tool, its approval and `post_tool_use` are left out, as
-///   PicoClaw does; `tool_response_transform` sees the answer all the same, so that what keeps
-///   secrets from the model can't be gone round. If somebody asked, approval comes first.
+/// * Rewrites: when `pre_tool_use` changes the arguments, `tool_guard` runs again on the new ones.
+///   When `post_tool_use` changes the response, `tool_response_transform` runs again on it. A
+///   renamed call is another call: it begins again under the new name.
+/// * Answers in the tool's place: the tool, its approval and `post_tool_use` are left out, as in
+///   PicoClaw. `tool_response_transform` still sees the answer, so that redactors are not bypassed.
+///   If a hook or the host asked, approval comes first.
 /// * Failure: the stages after the tool run as well when it fails, panics or is cancelled.
 /// * Cancellation: see [`cancelled_by`](Self::cancelled_by). Dropping the future of
 ///   [`run`](Self::run) stops everything at once, and nothing more fires: a warning is logged when
@@ -53,22 +54,22 @@ impl<'a> ToolRun<'a> {
         }
     }
 
-    /// Lets the host itself ask for approval, unless a `pre_tool_use` hook allows the call.
+    /// Requires approval unless a `pre_tool_use` hook allows the call.
     pub fn ask_unless_allowed(mut self, reason: impl Into<String>) -> Self {
         self.asks = Some(reason.into());
         self
     }
 
-    /// Hands in an approval given before the call was driven.
+    /// Passes an approval that was given before the call was driven.
     ///
-    /// If the hooks change the call, it is void: the approver is asked, and where there is none the
-    /// call is denied.
+    /// If the hooks change the call, the approval is void. The approver is then asked, or without
+    /// an approver the call is denied.
     pub fn approved(mut self, approval: Approval) -> Self {
         self.approval = Some(approval);
         self
     }
 
-    /// Sets who is asked for approval. Without one, a call that needs approval is denied.
+    /// Sets the approver. Without one, a call that needs approval is denied.
     ///
     /// An approver that panics has not approved.
     pub fn approve_with<F, R>(mut self, ask: F) -> Self
@@ -80,7 +81,7 @@ impl<'a> ToolRun<'a> {
         self
     }
 
-    /// Sets the host's wish to cancel: a future that ends when the wish is there.
+    /// Sets a future that ends when the host cancels.
     ///
     /// Hooks before the tool, the approver and the tool itself are dropped then; the hooks after
     /// the tool still run, so that a call that began is always seen to end.
@@ -89,7 +90,7 @@ impl<'a> ToolRun<'a> {
         self
     }
 
-    /// Drives the call through every stage, and hands the tool the call as it may be executed.
+    /// Drives the call through every stage, and gives the tool the authorized call.
     pub async fn run<F, R>(self, execute: F) -> ToolOutcome
     where
         F: FnOnce(AuthorizedCall) -> R,
@@ -107,7 +108,7 @@ impl<'a> ToolRun<'a> {
     }
 }
 
-/// What is left to do once the call's fate is decided.
+/// The remaining work after the decision on the call.
 struct After<'a> {
     decider: Decider<'a>,
     duration: Option<Duration>,
@@ -135,7 +136,7 @@ impl After<'_> {
         // The closure is called inside: it may panic before it has made a future.
         let tool = AssertUnwindSafe(async move { execute(call).await }).catch_unwind();
         let ran = tokio::select! {
-            // A tool that is done is done, even if the wish to cancel came at the same time.
+            // A finished tool counts as finished, even if the host cancelled at the same time.
             biased;
             result = tool => match result {
                 Ok(Ok(response)) => Ran::Returned(response),
@@ -160,7 +161,7 @@ impl After<'_> {
                 (self.transform(response.clone(), false, false).await, false)
             }
             Ran::Failed(response, _) => (self.transform(response.clone(), true, false).await, true),
-            // The tool said nothing that could be transformed.
+            // The tool has no response to transform.
             Ran::Cancelled(_) => ("the tool call was cancelled".into(), true),
         };
 
@@ -172,7 +173,7 @@ impl After<'_> {
         };
         let mut verdict = self.decider.scope.fire(Event::PostToolUse, input).await;
         let rewritten = verdict.updated_tool_response.take();
-        // What a hook withheld, because it could not look through it, no later hook brings back.
+        // No later hook may put back what a hook withheld because it could not check it.
         let withheld = self.decider.trail.verdicts().iter().any(Verdict::withholds);
         let is_final = verdict.withholds();
         let objection = (verdict.decision == Some(Decision::Deny)).then(|| reason(&verdict));
@@ -230,7 +231,7 @@ impl After<'_> {
     }
 }
 
-/// Reads a rewritten answer: a result of the known shape, or what the model is to read.
+/// Reads a rewritten answer: a result of the known shape, or a text for the model.
 fn result_of(response: &Value, is_error: bool) -> ToolResult {
     let shaped = response.get("for_llm").is_some();
     if let (true, Ok(result)) = (shaped, serde_json::from_value(response.clone())) {
@@ -240,7 +241,7 @@ fn result_of(response: &Value, is_error: bool) -> ToolResult {
     if is_error { ToolResult::error(text) } else { ToolResult::text(text) }
 }
 
-/// Says so in the log when a running tool is dropped together with the hooks that were to follow.
+/// Logs a warning when a running tool is dropped together with the hooks after it.
 struct Debt(Option<String>);
 
 impl Debt {

@@ -1,4 +1,4 @@
-//! What the hooks said on the way: the verdicts of one undertaking, in order.
+//! The verdicts of all events of one driver, in order.
 
 use std::fmt;
 
@@ -7,20 +7,20 @@ use crate::wire::{Stop, Verdict};
 
 /// The verdicts of every event that fired on the way, in order.
 ///
-/// Whatever the outcome was, the hooks may have had something to say to the model, to the user or
-/// to whoever watches for hooks that fail: it is read from here.
+/// Whatever the outcome is, read from here the hooks' texts for the model and the user, and the
+/// hooks that failed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trail(Vec<Verdict>);
 
 impl Trail {
-    /// Adds a verdict; one that no hook had a part in leaves no trace.
+    /// Adds a verdict, unless no hook took part in it.
     pub(super) fn push(&mut self, verdict: Verdict) {
         if verdict != Verdict::no_opinion(verdict.event) {
             self.0.push(verdict);
         }
     }
 
-    /// Drops what a verdict would have told the model: another one on the final input replaces it.
+    /// Removes a verdict's text for the model: a verdict on the final input replaces it.
     pub(super) fn supersede(&mut self, event: Event) {
         for verdict in self.0.iter_mut().filter(|verdict| verdict.event == event) {
             verdict.additional_context = None;
@@ -33,7 +33,7 @@ impl Trail {
         &self.0
     }
 
-    /// Returns what the hooks tell the model, joined by newlines.
+    /// Returns the hooks' context for the model, joined by newlines.
     #[must_use]
     pub fn additional_context(&self) -> Option<String> {
         let texts: Vec<&str> =
@@ -41,7 +41,7 @@ impl Trail {
         (!texts.is_empty()).then(|| texts.join("\n"))
     }
 
-    /// Returns what the hooks tell the user, with the event it was told at.
+    /// Returns the hooks' messages for the user, each with its event.
     pub fn system_messages(&self) -> impl Iterator<Item = (Event, &str)> {
         self.0
             .iter()
@@ -55,31 +55,31 @@ impl Trail {
         })
     }
 
-    /// Returns the widest stop that a hook wished for.
+    /// Returns the widest stop that a hook requested.
     #[must_use]
     pub fn stop(&self) -> Option<&Stop> {
         self.0.iter().filter_map(|verdict| verdict.stop.as_ref()).max_by_key(|stop| stop.scope)
     }
 }
 
-/// A hook said no: the undertaking did not begin, or its result may not be used.
+/// A hook refused: the action did not begin, or its result must not be used.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Refused {
-    /// The event whose hooks said no.
+    /// The event whose hooks refused.
     pub by: Event,
     /// Why, for the model or the user.
     pub message: String,
-    /// How far the no reaches beyond the undertaking: the turn, the session.
+    /// Whether the refusal also ends the turn or the session.
     pub stop: Option<Stop>,
-    /// Everything said on the way.
+    /// Everything the hooks said on the way.
     pub trail: Trail,
 }
 
 impl Refused {
-    /// Returns the refusal that a verdict is, or the verdict when it is none.
+    /// Returns the refusal in a verdict, or the verdict if it does not refuse.
     ///
-    /// An ask is a refusal where nobody can be asked.
+    /// An ask is a refusal at an event that can't ask.
     pub(super) fn read(mut trail: Trail, verdict: Verdict) -> Result<(Trail, Verdict), Box<Self>> {
         if verdict.allowed && verdict.stop.is_none() {
             return Ok((trail, verdict));
@@ -100,7 +100,7 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// Returns why a verdict says no, in words even when the hook had none.
+/// Returns why a verdict refuses, with a default text if the hook gave none.
 pub(super) fn reason(verdict: &Verdict) -> String {
     let given = verdict.message.as_deref().filter(|message| !message.trim().is_empty());
     let stop =

@@ -1,4 +1,4 @@
-//! A turn: from the user's prompt to the model's last word, or to whatever ended it.
+//! A turn: from the user's prompt to the model's final response, or another end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use super::trail::{Trail, reason};
 use crate::event::{Event, MAX_CONTINUES};
 use crate::wire::{Input, Verdict};
 
-/// How a turn ends. Each way fires what belongs to it, and `turn_end` last.
+/// How a turn ends. Each end fires its own events, and `turn_end` last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TurnEnd {
@@ -23,8 +23,8 @@ pub enum TurnEnd {
         /// Its final response.
         response: String,
     },
-    /// An error ended it: `notification` and `on_error` fire, unless they did for this error when
-    /// a model call failed.
+    /// An error ended it: `notification` and `on_error` fire, unless they already fired for this
+    /// error in a failed model call.
     Failed {
         /// The error, for people.
         error: String,
@@ -38,7 +38,7 @@ pub enum TurnEnd {
     Canceled,
     /// A hook ended it: a stop, or a request that it refused.
     HookBlocked,
-    /// The user steered it into another.
+    /// The user steered it into another turn.
     Steered,
     /// Any other reason, in the host's own word.
     Other(String),
@@ -78,12 +78,12 @@ impl TurnEnd {
 pub struct Turn {
     scope: Scope,
     opening: Trail,
-    /// Whether a model call has failed and said so since the last one that did not.
+    /// Whether the last model call failed and its events have fired.
     error_told: Arc<AtomicBool>,
     owes_end: AtomicBool,
     /// How often in a row the `stop` hooks kept the model at work.
     continued: AtomicU32,
-    /// What the `stop` hooks said when they let the model stop.
+    /// The answers of the `stop` hooks when they let the model stop.
     closing: Mutex<Option<Trail>>,
 }
 
@@ -111,7 +111,7 @@ impl Turn {
         &self.scope
     }
 
-    /// Returns what the hooks said as the turn began: context for the model, and messages.
+    /// Returns the hooks' answers at the start of the turn: context for the model, and messages.
     #[must_use]
     pub const fn opening(&self) -> &Trail {
         &self.opening
@@ -138,7 +138,7 @@ impl Turn {
         ModelCall::new(self.scope.clone(), request).telling(Arc::clone(&self.error_told))
     }
 
-    /// Returns a question about a call that has not been driven yet; see
+    /// Returns an approval request for a call that is not driven yet; see
     /// [`Session::approval_request`](super::Session::approval_request).
     pub fn approval_request(&self, call: &ToolCall) -> ApprovalRequest {
         ApprovalRequest::new(&self.scope.session.session_id, call)
@@ -150,12 +150,12 @@ impl Turn {
         self.scope.fire(event, input).await
     }
 
-    /// Fires `stop` when the model has finished, and returns what the model must read before it may stop.
-    ///
-    /// A `stop` hook keeps the model at work by `{"decision": "block", "reason": ...}`: give the model the
-    /// reason, let it go on, and call this again. On `None` end the turn with [`TurnEnd::Finished`], which
-    /// then does not fire `stop` again. The hooks read in `stop_hook_active` that they kept the model at
-    /// work before; after [`MAX_CONTINUES`] times in a row it may stop whatever they say.
+    /// Fires `stop` when the model has finished, and returns what the model must read before it may
+    /// stop. A `stop` hook keeps the model at work by `{"decision": "block", "reason": ...}`: give
+    /// the model the reason, let it go on, and call this again. On `None` end the turn with
+    /// [`TurnEnd::Finished`], which then does not fire `stop` again. The hooks read in
+    /// `stop_hook_active` that they kept the model at work before. After [`MAX_CONTINUES`] times in
+    /// a row it may stop, whatever they say.
     pub async fn finish(&self, response: &str) -> Option<String> {
         let before = self.continued.load(Ordering::Relaxed);
         let verdict = self.stop(response, before > 0).await;
@@ -179,9 +179,9 @@ impl Turn {
         self.scope.fire_with(Event::Stop, said).await
     }
 
-    /// Ends the turn, and returns what the hooks said: context from `stop` is for the next turn.
+    /// Ends the turn, and returns the hooks' answers: context from `stop` is for the next turn.
     ///
-    /// A `stop` hook that keeps the model at work is heard by [`finish`](Self::finish) alone.
+    /// Only [`finish`](Self::finish) lets a `stop` hook keep the model at work.
     pub async fn end(self, end: TurnEnd) -> Trail {
         self.close(end).await
     }

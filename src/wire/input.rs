@@ -1,4 +1,4 @@
-//! What a hook is told: the event's input.
+//! The input of an event: what a hook reads.
 
 use std::borrow::Cow;
 
@@ -19,12 +19,13 @@ use crate::event::{Event, UnknownEvent};
 pub struct Input {
     /// The session the event belongs to.
     pub session_id: String,
-    /// The agent's working directory; [`Executor::dispatch`](crate::Executor::dispatch) fills in its own when empty.
+    /// The agent's working directory; if it is empty,
+    /// [`Executor::dispatch`](crate::Executor::dispatch) fills in its own.
     pub cwd: String,
     /// The event; set by [`Executor::dispatch`](crate::Executor::dispatch).
     pub hook_event_name: Option<Event>,
-    /// Whether the hook is asked about this event a second time, because another hook rewrote the
-    /// input after its first answer. A hook that counts events leaves these out.
+    /// Whether the hook is called a second time for this event, because another hook rewrote the
+    /// input after its first answer. A hook that counts events ignores these calls.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub repeated: bool,
 
@@ -53,8 +54,8 @@ pub struct Input {
     /// The tool's arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_input: Option<JsonObject>,
-    /// Further names of the tool that hold for every agent: its kinds, such as `shell`, or `edit` and
-    /// `write`; `mcp__server__tool`. A matcher matches any of them, too.
+    /// Further names of the tool that are the same for every agent: its kinds, such as `shell`, or
+    /// `edit` and `write`; `mcp__server__tool`. A matcher matches any of them, too.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_kinds: Vec<String>,
     /// The tool's category, as the host names it.
@@ -73,7 +74,8 @@ pub struct Input {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_duration_ms: Option<u64>,
 
-    /// How a session began: `startup`, `resume`, `clear`, `compact`; how a compaction did: `manual`, `auto`, `overflow`.
+    /// How a session began: `startup`, `resume`, `clear`, `compact`; how a compaction began:
+    /// `manual`, `auto`, `overflow`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// Why a session or a turn ended.
@@ -114,7 +116,7 @@ pub struct Input {
     /// The summary of a compaction (`after_compaction`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// The payload as a coding agent sent it, when an adapter translated it.
+    /// The payload as the coding agent sent it, if an adapter translated it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub native: Option<Value>,
 
@@ -143,8 +145,8 @@ impl<'de> Deserialize<'de> for Input {
 }
 
 impl Input {
-    /// Returns the input that a JSON object describes. Values are moved, never copied or read again,
-    /// so numbers keep their digits in every field. A field that is `null` counts as absent.
+    /// Returns the input that a JSON object describes. Values are moved, so numbers keep their
+    /// digits in every field. A field that is `null` counts as absent.
     ///
     /// # Errors
     /// When a field has a value of the wrong type.
@@ -188,7 +190,7 @@ impl Input {
     }
 }
 
-/// The entries of an object that no field has taken yet.
+/// The remaining entries of an object: those that no field has taken.
 struct Fields(JsonObject);
 
 impl Fields {
@@ -196,7 +198,7 @@ impl Fields {
         self.0.remove(key).filter(|value| !value.is_null())
     }
 
-    /// Takes `key` as what `read` makes of it; `read` hands back a value of another type.
+    /// Takes `key`, converted by `read`, which returns a value of the wrong type unchanged.
     fn typed<T>(
         &mut self,
         key: &'static str,
@@ -265,7 +267,8 @@ impl Input {
         Self { tool_name: Some(name.into()), tool_input: Some(arguments), ..Self::default() }
     }
 
-    /// Returns the input of a call of the tool `name`, without arguments: [`arg`](Self::arg) adds them.
+    /// Returns the input of a call of the tool `name`, without arguments; [`arg`](Self::arg) adds
+    /// them.
     #[must_use]
     pub fn call(name: impl Into<String>) -> Self {
         Self::for_tool(name, JsonObject::new())
@@ -291,7 +294,7 @@ impl Input {
         self.tool_name.as_deref().unwrap_or_default()
     }
 
-    /// The fields of their own that an input has; every other key is kept in [`extra`](Self::extra).
+    /// The keys with a field; every other key is kept in [`extra`](Self::extra).
     pub const FIELDS: [&'static str; 32] = [
         "session_id",
         "cwd",
@@ -327,7 +330,8 @@ impl Input {
         "native",
     ];
 
-    /// What hooks know from Claude Code's payload, and find at the same keys in [`extra`](Self::extra).
+    /// Keys of Claude Code's payload, which hooks find under the same names in
+    /// [`extra`](Self::extra).
     pub const CARRIED: [&'static str; 7] = [
         "transcript_path",
         "permission_mode",
@@ -338,7 +342,7 @@ impl Input {
         "custom_instructions",
     ];
 
-    /// What docker-agent's `before_agent_run` and `after_agent_complete` carry in
+    /// Keys of docker-agent's `before_agent_run` and `after_agent_complete` in
     /// [`extra`](Self::extra).
     pub const OF_CONTROL_EVENTS: [&'static str; 6] =
         ["task_input", "previous_output", "output", "conversation", "invocation_id", "step_id"];
@@ -434,7 +438,7 @@ impl Input {
         }
         let (first, rest) = path.split_first()?;
         let Some((second, deeper)) = rest.split_first() else { return self.field(first.as_ref()) };
-        // The large fields are entered in place; a copy of a transcript per condition would be felt.
+        // Large fields are read in place: a copy of a transcript for each condition would be slow.
         let second = second.as_ref();
         let entered = match first.as_ref() {
             "tool_input" => Some(self.tool_input.as_ref()?.get(second)?),

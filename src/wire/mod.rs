@@ -26,6 +26,6 @@ pub use verdict::{HookReport, HookStatus, Mode, Verdict};
 /// A JSON object.
 pub type JsonObject = serde_json::Map<String, serde_json::Value>;
 
-/// What one program or another takes for the end of a line; Python's `splitlines` takes all of them.
+/// The characters that any program treats as the end of a line, as Python's `splitlines` does.
 pub(crate) const LINE_ENDS: [char; 10] =
     ['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];

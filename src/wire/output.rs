@@ -19,7 +19,7 @@ use crate::suggest;
 pub enum Decision {
     /// It may go on.
     Allow,
-    /// Somebody must be asked; a denial that an approval can lift.
+    /// The user must be asked; a denial that an approval can lift.
     Ask,
     /// It must not go on.
     Deny,
@@ -47,7 +47,7 @@ pub enum StopScope {
     Session,
 }
 
-/// A hook's wish to end the turn or the session.
+/// A hook's request to end the turn or the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -102,15 +102,15 @@ impl RequestChange {
     }
 }
 
-/// The answer of one hook. `Output::default()` is no opinion.
+/// The answer of one hook. `Output::default()` means "no opinion".
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Output {
-    /// The decision; `None` is no opinion.
+    /// The decision; `None` means "no opinion".
     pub decision: Option<Decision>,
     /// Why it was decided so.
     pub reason: Option<String>,
-    /// A wish to end the turn or session (`continue: false` in JSON); a denial comes with it.
+    /// A request to end the turn or session (`continue: false` in JSON); a denial comes with it.
     pub stop: Option<Stop>,
     /// Whether the hook's output is kept from the transcript.
     pub suppress_output: bool,
@@ -132,7 +132,7 @@ pub struct Output {
     pub updated_tool_response: Option<Value>,
     /// The summary of a compaction.
     pub summary: Option<String>,
-    /// Data for whoever asks for approval.
+    /// Data for the approval request.
     pub metadata: BTreeMap<String, Value>,
     /// A result given in the tool's place.
     pub respond: Option<ToolResult>,
@@ -156,7 +156,7 @@ pub struct UnknownKey {
 
 impl fmt::Display for UnknownKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A key may be as long as all that a hook prints.
+        // A key may be as long as the hook's whole output.
         let key: String = self.key.chars().take(64).collect();
         write!(formatter, "unknown key `{key}`{}", suggest::did_you_mean(self.suggestion))
     }
@@ -169,13 +169,13 @@ impl Output {
         Self { decision: Some(Decision::Allow), ..Self::default() }
     }
 
-    /// Returns an answer that denies, with the reason that the model is told.
+    /// Returns an answer that denies, with a reason for the model.
     #[must_use]
     pub fn deny(reason: impl Into<String>) -> Self {
         Self { decision: Some(Decision::Deny), reason: Some(reason.into()), ..Self::default() }
     }
 
-    /// Returns an answer that wants the user asked.
+    /// Returns an answer that asks the user.
     #[must_use]
     pub fn ask(reason: impl Into<String>) -> Self {
         Self { decision: Some(Decision::Ask), reason: Some(reason.into()), ..Self::default() }
@@ -223,8 +223,8 @@ impl Output {
             || self.updated_tool_response.is_some()
     }
 
-    /// Returns whether the answer decides, stops, rewrites, adds or tells anything. A reason, the
-    /// name of the event and `continue: true` alone say nothing.
+    /// Returns whether the answer decides, stops, rewrites, adds or reports anything. A reason, the
+    /// name of the event and `continue: true` alone do not count.
     pub(crate) fn says_something(&self) -> bool {
         self.decision.is_some()
             || self.stop.is_some()
@@ -242,8 +242,8 @@ impl Output {
         self.decision > Some(Decision::Allow) || self.stop.is_some()
     }
 
-    /// Returns what is wrong with an answer that has unknown keys and says nothing beside them. An
-    /// answer with no other keys than the hook's `input`, as `tee` prints it back, has no opinion.
+    /// Returns what is wrong with an answer that has unknown keys and no known one. An answer with no
+    /// other keys than the hook's `input`, as `tee` prints it back, has no opinion.
     pub(crate) fn lacks_an_answer(&self, input: &Input) -> Option<String> {
         let is_printed_back = self.hook_event_name.is_some()
             && self.unknown_keys.iter().any(|it| it.key == "session_id");
@@ -265,8 +265,8 @@ impl Output {
     /// Reads an answer from a hook's stdout.
     ///
     /// # Errors
-    /// When `text` is not exactly one JSON object without ambiguity, or a key that carries a
-    /// verdict has a value that is not of its vocabulary.
+    /// When `text` is not exactly one unambiguous JSON object, or a key that decides has an unknown
+    /// word as its value.
     pub fn parse(text: &str) -> Result<Self, OutputError> {
         let value = parse_strict(text).map_err(OutputError::Json)?;
         Self::from_value(value)

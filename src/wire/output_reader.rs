@@ -4,8 +4,8 @@
 //! `hook_specific_output` is also read at the top level, where Copilot CLI's hooks write it. If
 //! several keys of one answer decide, the strictest decision counts.
 //!
-//! A key of neither spelling decides nothing, whatever it resembles. What it was probably meant to
-//! be is for messages only.
+//! A key of neither spelling decides nothing, whatever it resembles. The key that was probably
+//! meant is only named in messages.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use super::output::{Decision, InputChange, Output, Stop, StopScope, UnknownKey};
 use super::strict::StrictJsonError;
 use crate::suggest;
 
-/// How many unknown keys an answer may have. Each costs the search for a similar name.
+/// How many unknown keys an answer may have. Each costs a search for a similar name.
 const MAX_UNKNOWN: usize = 256;
 
 /// Why an answer can't be read.
@@ -52,13 +52,13 @@ pub enum OutputError {
         /// One of them.
         key: String,
     },
-    /// A key that decides stands where it does not count.
+    /// A key that decides is in a place where it does not count.
     #[error("`{key}` does not count here: move it out of `hook_specific_output`")]
     Misplaced {
         /// The key.
         key: String,
     },
-    /// One thing said twice, in two spellings, and differently.
+    /// One key in two spellings, with different values.
     #[error("`{key}` is given twice with different values")]
     Ambiguous {
         /// The key.
@@ -112,7 +112,7 @@ pub(super) const SPECIFIC_KEYS: [&str; 13] = [
     "respond",
 ];
 
-/// Keys of Claude Code that only Claude Code understands; they are passed on to it unread.
+/// Keys that only Claude Code understands; they are passed on to it unread.
 const CLAUDE_KEYS: [&str; 9] = [
     "terminalSequence",
     "classifierContext",
@@ -171,7 +171,7 @@ impl Reader {
                 "system_message" => self.output.system_message = text(&key, value)?,
                 "decision" => decision = Some(word(&key, &value)?),
                 "reason" => reason = text(&key, value)?,
-                // Claude Code leaves the call to its caller; everybody else must ask.
+                // Claude Code leaves the call to its caller; every other agent must ask.
                 "permission_decision" if value == "defer" => {
                     permission = Some(Decision::Ask);
                     self.output.claude_code.insert("permissionDecision".to_owned(), value);
@@ -200,14 +200,14 @@ impl Reader {
                 _ => self.unknown(&key)?,
             }
         }
-        // A reason belongs to the decision beside it; without one it belongs to whatever was decided.
+        // A reason belongs to the decision beside it, or else to the decision of the whole answer.
         self.decisions.extend(decision.map(|word| (word, reason.clone())));
         let spoken = permission_reason.or_else(|| reason.clone());
         self.decisions.extend(permission.map(|word| (word, spoken)));
         Ok(self.finish(reason))
     }
 
-    /// Reads a key that is not one of ours.
+    /// Reads a key that is not in our tables.
     fn other(&mut self, key: String, value: Value, specific: bool) -> Result<(), OutputError> {
         match (key.as_str(), value) {
             // Claude Code's hooks decide a permission request with an object in this place.
@@ -296,7 +296,7 @@ impl Reader {
     }
 }
 
-/// Returns every key with its value and whether it stood in `hook_specific_output`.
+/// Returns every key with its value and whether it was in `hook_specific_output`.
 fn flatten(object: JsonObject) -> Result<Vec<(String, Value, bool)>, OutputError> {
     let mut keys = Vec::with_capacity(object.len() + 4);
     let mut specific_seen = false;
@@ -318,7 +318,7 @@ fn flatten(object: JsonObject) -> Result<Vec<(String, Value, bool)>, OutputError
     Ok(keys)
 }
 
-/// Returns our spelling of `key`, which is in ours or in Claude Code's: `stopReason` is `stop_reason`.
+/// Returns our spelling of `key`: `stop_reason` for Claude Code's `stopReason`.
 fn known(key: &str, in_specific: bool) -> Option<&'static str> {
     let top = TOP_KEYS.into_iter().filter(|_| !in_specific);
     SPECIFIC_KEYS.into_iter().chain(top).find(|name| *name == key || is_camel_case(key, name))
@@ -388,7 +388,7 @@ fn one_of(
 ) -> Result<Decision, OutputError> {
     let found = value.as_str().ok_or_else(|| OutputError::type_of(key, words, value))?;
     known.iter().find(|(word, _)| *word == found).map(|(_, decision)| *decision).ok_or_else(|| {
-        // A word may be as long as all that a hook prints.
+        // A word may be as long as the hook's whole output.
         let found = found.chars().take(64).collect();
         OutputError::Word { key: key.to_owned(), found, words }
     })

@@ -1,5 +1,5 @@
-//! The JSON shape of a hook's answer, as documentation: the reader in `output.rs` takes more
-//! spellings than one type can say, so the schema has types of its own. A test keeps both equal.
+//! The JSON shape of a hook's answer, for the schema. The reader in `output_reader.rs` accepts more
+//! spellings than one type can express, so the schema has types of its own. A test compares both.
 #![expect(dead_code, reason = "these types are described, never made")]
 
 use std::collections::BTreeMap;
@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use super::{JsonObject, RequestChange, ToolResult};
 
-/// What a hook writes to stdout: one JSON object. All keys are optional; `{}` is no opinion.
+/// What a hook writes to stdout: one JSON object. All keys are optional; `{}` means "no opinion".
 ///
-/// The camelCase spellings of Claude Code (`hookSpecificOutput`) are read, too; there `updatedInput`
-/// replaces the arguments, where `updated_input` patches them. The keys of `hook_specific_output`
-/// may stand at the top level as well. An unknown key is reported and otherwise ignored; with
-/// `strict_output` it is a failure of the hook.
+/// The camelCase spellings of Claude Code (`hookSpecificOutput`) are read, too. `updatedInput`
+/// replaces all arguments, while `updated_input` replaces only the given keys. The keys of
+/// `hook_specific_output` may be at the top level as well. An unknown key is reported and otherwise
+/// ignored; with `strict_output` it is a failure of the hook.
 #[derive(JsonSchema)]
 pub(crate) struct OutputJson {
     /// `false` ends the turn, and denies the event where it may be blocked.
@@ -27,7 +27,7 @@ pub(crate) struct OutputJson {
     system_message: Option<String>,
     /// The decision; the strictest of several counts.
     decision: Option<DecisionWord>,
-    /// Why it was decided so; the model is told.
+    /// The reason of the decision, for the model.
     reason: Option<String>,
     /// Answers that only some events take.
     hook_specific_output: Option<SpecificJson>,
@@ -50,7 +50,7 @@ pub(crate) struct SpecificJson {
     additional_context: Option<String>,
     /// The summary of a compaction.
     summary: Option<String>,
-    /// Data for whoever asks for approval.
+    /// Data for the approval request.
     metadata: Option<BTreeMap<String, Value>>,
     /// The whole new message list of a model request.
     updated_messages: Option<Vec<Value>>,
@@ -76,7 +76,7 @@ pub(crate) enum DecisionWord {
     Deny,
     /// It must not go on.
     Block,
-    /// Somebody must be asked.
+    /// The user must be asked.
     Ask,
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn same_json(left: &Value, right: &Value) -> bool {
 /// `10.0000000000000000000000001` is `10`. Integers are compared digit by digit, because they may be
 /// identifiers.
 fn same_number(left: &Number, right: &Number) -> bool {
-    /// Beyond it there are integers that a float can't tell apart.
+    /// Larger integers are not all distinct as floats.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let integer = |number: &Number| !number.to_string().contains(['.', 'e', 'E']);
     let floats = left.as_f64().zip(right.as_f64());

@@ -1,4 +1,4 @@
-//! JSON read without ambiguity, in one pass: one document, no key twice, and no more than memory holds.
+//! Reads JSON without ambiguity, in one pass: one document, no duplicate key, bounded size.
 //!
 //! A parser that keeps the last of two equal keys reads `{"continue":false,"continue":true}` as
 //! permission. Here that is an error.
@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
-/// How deep a document may nest; deeper than any real payload, shallow enough for every stack.
+/// How deep a document may nest: deeper than any real payload, shallow enough for every stack.
 const MAX_DEPTH: usize = 127;
 
 /// How many values and keys a document may hold. An object with one key takes some 650 bytes, so a
@@ -47,7 +47,7 @@ pub fn parse_strict(text: &str) -> Result<Value, StrictJsonError> {
     read.and_then(|value| deserializer.end().map(|()| value)).map_err(|error| {
         limits.problem.take().unwrap_or_else(|| {
             let text = error.to_string();
-            // The parser counts the levels itself, and has no other name for this error.
+            // The parser counts the levels itself, and this text is its only name for the error.
             if text.starts_with("recursion limit") {
                 StrictJsonError::TooDeep
             } else {
@@ -57,7 +57,7 @@ pub fn parse_strict(text: &str) -> Result<Value, StrictJsonError> {
     })
 }
 
-/// What a document may still hold, and what was wrong with it.
+/// How much a document may still hold, and its first problem.
 struct Limits {
     left: Cell<usize>,
     problem: RefCell<Option<StrictJsonError>>,
@@ -71,7 +71,7 @@ impl Limits {
         Ok(())
     }
 
-    /// Keeps the problem, which an error of the parser has no room for.
+    /// Keeps the problem, because the parser's error can't carry it.
     fn refuse<E: serde::de::Error>(&self, problem: StrictJsonError) -> E {
         let error = E::custom(&problem);
         self.problem.replace(Some(problem));

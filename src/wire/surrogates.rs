@@ -1,4 +1,4 @@
-//! Halves of surrogate pairs in JSON: what a lenient writer wrote and no strict parser takes.
+//! Lone surrogates in JSON: lenient writers write them, and strict parsers refuse them.
 
 /// Replaces each `\uD800`-`\uDFFF` escape that is not half of a pair by `\uFFFD`, in place.
 #[doc(hidden)]

@@ -13,10 +13,10 @@ use super::JsonObject;
 pub struct ToolResult {
     /// What the model reads.
     pub for_llm: String,
-    /// What the user is shown; empty for nothing.
+    /// The text for the user; may be empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub for_user: String,
-    /// Whether `for_user` is held back.
+    /// Whether `for_user` is not shown.
     pub silent: bool,
     /// Whether the call failed.
     pub is_error: bool,

@@ -53,7 +53,7 @@ pub struct Verdict {
     /// The summary that a hook supplied for a compaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// Data for whoever asks for approval.
+    /// Data for the approval request.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, Value>,
     /// Keys of Claude Code that only Claude Code understands; the first hook in file order counts.
@@ -62,14 +62,13 @@ pub struct Verdict {
     /// The result that a hook gave in the tool's place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub respond: Option<ToolResult>,
-    /// A hook's wish to end the turn or the session.
+    /// A hook's request to end the turn or the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Stop>,
     /// Whether a hook wants its output kept from the transcript.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub suppress_output: bool,
-    /// The exit code of the hook that decided; -1 when it could not give an answer: no program
-    /// returned that.
+    /// The exit code of the hook that decided; -1 if the hook could not give an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// The standard error of the hook that decided.
@@ -110,7 +109,7 @@ impl Verdict {
         }
     }
 
-    /// Returns a denial that no hook gave: a host's own, or one for want of a usable input.
+    /// Returns a denial that no hook gave: the host's own, or one for an unusable input.
     #[must_use]
     pub fn denied(event: Event, message: impl Into<String>) -> Self {
         Self {
@@ -123,9 +122,9 @@ impl Verdict {
 }
 
 impl Verdict {
-    /// Returns the verdict on an event when no hook could be asked and it is not known which hooks
-    /// there are: the event's contract alone decides. Where the hooks are known,
-    /// [`Executor::failed`](crate::Executor::failed) asks their `on_error`.
+    /// Returns the verdict on an event when no hook could be asked and the hooks are not known: the
+    /// event's contract alone decides. If the hooks are known, use
+    /// [`Executor::failed`](crate::Executor::failed), which applies their `on_error`.
     #[must_use]
     pub fn failed(event: Event, why: &str) -> Self {
         match event.contract().failure {
@@ -137,15 +136,15 @@ impl Verdict {
         }
     }
 
-    /// Returns whether a hook failed and withheld what it could not look through. Nothing that a
-    /// later hook makes of it may take its place.
+    /// Returns whether a hook failed and withheld what it could not check. No later hook may put it
+    /// back.
     #[must_use]
     pub fn withholds(&self) -> bool {
         self.hooks.iter().any(|hook| hook.withheld)
     }
 
-    /// Adds a later verdict on the same moment: the strictest decision counts, and the last rewrite,
-    /// unless an earlier hook withheld what is rewritten. A message that is there is not repeated.
+    /// Adds a later verdict on the same moment. The strictest decision counts, and the last
+    /// rewrite, unless an earlier hook withheld what is rewritten. A message is not repeated.
     pub fn absorb(&mut self, mut next: Self) {
         fn join(before: &mut Option<String>, after: Option<String>) {
             match (before.as_mut(), after) {
@@ -157,7 +156,7 @@ impl Verdict {
                 (Some(_), None) => {}
             }
         }
-        // A file that failed says the same at each event of the moment.
+        // A failed file gives the same message at each event of the moment.
         fn join_new_lines(before: &mut Option<String>, after: Option<&str>) {
             let is_new = |line: &&str| {
                 before.iter().flat_map(|text| text.lines()).all(|known| known != *line)
@@ -224,11 +223,11 @@ pub enum HookStatus {
     Failed,
     /// It did not run; `error` says why.
     Skipped,
-    /// It was started and is not waited for.
+    /// It runs in the background.
     Background,
 }
 
-/// Whether a hook's answer counts: how a policy is rolled out.
+/// Whether a hook's answer counts; used to try a policy out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -237,9 +236,9 @@ pub enum Mode {
     /// It counts.
     #[default]
     Enforce,
-    /// It does not count, but the user is told what it would have done.
+    /// It does not count, but the user sees what it would have done.
     Warn,
-    /// It does not count; what it would have done stands in the report only.
+    /// It does not count; only the report has what it would have done.
     Shadow,
 }
 
@@ -269,11 +268,10 @@ pub struct HookReport {
     /// Whether it rewrote something, also when that does not count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rewrote: bool,
-    /// Whether it failed and what it could not look through was withheld.
+    /// Whether it failed and withheld what it could not check.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub withheld: bool,
-    /// Its exit code, when it is a program that exited; -1 when it could not give an answer:
-    /// no program returned that.
+    /// Its exit code, if it is a program that exited; -1 if it could not give an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// How long it took, in milliseconds.
@@ -282,13 +280,13 @@ pub struct HookReport {
     /// Why it failed or was skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What it did that nobody reads: unknown keys, answers the event has no use for.
+    /// What was ignored: unknown keys, and answers that the event does not support.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Its standard error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
-    /// Its standard output, when it was plain text that nobody reads.
+    /// Its standard output, if it was plain text that is not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdout: Option<String>,
 }

@@ -154,7 +154,7 @@ async fn only_who_did_not_see_the_last_input_is_asked_again() {
         // What it sets is what is there.
         (vec![looks("look"), sets("ls")], vec![("look", 1), ("ls", 1)]),
         (vec![looks("look"), hook(PreToolUse, "set_cmd", &["a"])], vec![("a", 1), ("look", 2)]),
-        // Nobody need ask who denied already.
+        // A hook that already denied need not run again.
         (vec![looks("look"), sets("a"), guard("a")], vec![("a", 2), ("look", 1)]),
     ] {
         let (asked, verdict) = counted(hooks, PreToolUse).await;
