@@ -176,6 +176,7 @@ mod tests {
 
     #[test]
     fn there_is_no_null_in_it() {
-        assert!(!config_schema().to_string().contains("null"));
+        // A description may write of `null`.
+        assert!(!config_schema().to_string().replace("`null`", "").contains("null"));
     }
 }

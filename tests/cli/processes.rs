@@ -39,6 +39,21 @@ fn a_run_starts_the_process_calls_it_and_stops_it() {
 }
 
 #[test]
+fn a_second_reply_to_one_call_is_reported() {
+    let sandbox = sandbox();
+    let reply = r#"print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {} if hello else deny}), flush=True)"#;
+    let twice = r#"answers = [{}] if hello else [{"action": "continue"}, deny]
+    lines = [json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": it}) + "\n" for it in answers]
+    sys.stdout.write("".join(lines))
+    sys.stdout.flush()"#;
+    assert!(GUARD.contains(reply));
+    sandbox.write("guard.py", &GUARD.replace(reply, twice));
+    sandbox.trust();
+    let done = sandbox.hookexec(["run", "pre_tool_use"]).stdin(r#"{"tool_name":"shell"}"#).run();
+    assert!(done.stderr.contains("dropped a reply: its call was answered before"), "{done:?}");
+}
+
+#[test]
 fn a_check_starts_processes_only_when_it_is_told_to() {
     let sandbox = sandbox();
     sandbox.trust();
