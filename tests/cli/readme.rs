@@ -114,17 +114,22 @@ fn the_other_blocks_work_when_they_are_pasted() {
 }
 
 #[test]
-fn the_files_that_it_links_exist() {
-    let link = regex::Regex::new(r"\]\(([^)#:]+)\)").unwrap();
-    let links: Vec<&str> =
-        link.captures_iter(README).map(|found| found.get(1).unwrap().as_str()).collect();
-    assert!(links.len() > 5, "{links:?}");
-    for path in links {
-        assert!(
-            Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path).exists(),
-            "{path}"
-        );
+fn the_files_that_pages_link_exist() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let docs = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let pages = docs.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let link = regex::Regex::new(r"\]\(([^)#:\s]+)(#[^)]*)?\)").unwrap();
+    let mut count = 0;
+    for page in pages.chain([root.join("README.md"), root.join("CONTRIBUTING.md")]) {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for found in link.captures_iter(&text) {
+            let path = &found[1];
+            let linked = page.parent().unwrap().join(path);
+            assert!(linked.exists(), "{} links {path}, which is gone", page.display());
+            count += 1;
+        }
     }
+    assert!(count > 50, "{count}");
 }
 
 #[test]
