@@ -2,7 +2,6 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -73,7 +72,7 @@ pub(crate) fn answer(text: &str) -> io::Result<()> {
         return Ok(());
     }
     let mut stdout = io::stdout().lock();
-    if rustix::fs::fstat(&stdout)?.st_rdev == std::fs::metadata("/dev/null")?.rdev() {
+    if rustix::fs::fstat(&stdout)?.st_rdev == rustix::fs::stat("/dev/null")?.st_rdev {
         return Err(io::Error::other("standard output is closed"));
     }
     stdout.write_all(text.as_bytes())?;

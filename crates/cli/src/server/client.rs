@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::io::{FdFlags, fcntl_setfd, retry_on_intr};
-use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_peercred};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::geteuid;
 use serde::Deserialize;
@@ -90,9 +90,8 @@ impl Client {
         };
         // Who may decide for the user is the user: a socket planted by another would allow
         // anything.
-        match socket_peercred(&stream) {
-            Ok(peer) if peer.uid == geteuid() => {}
-            _ => return Err(ClientError::OtherUser(path)),
+        if !peer_user(&stream).is_ok_and(|user| user == geteuid().as_raw()) {
+            return Err(ClientError::OtherUser(path));
         }
         Ok(Self { stream: BufReader::new(stream), path })
     }
@@ -255,6 +254,19 @@ fn open(path: &Path) -> io::Result<UnixStream> {
     let address = SocketAddrUnix::new(path)?;
     retry_on_intr(|| connect(&socket, &address))?;
     Ok(socket.into())
+}
+
+/// Returns the user that the process at the other end belongs to.
+///
+/// Tokio asks each system in its own way. It needs a runtime, though nothing waits here.
+fn peer_user(stream: &UnixStream) -> io::Result<u32> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let _entered = runtime.enter();
+    // The copy shares this mode with the original.
+    stream.set_nonblocking(true)?;
+    let peer = tokio::net::UnixStream::from_std(stream.try_clone()?)?.peer_cred()?;
+    stream.set_nonblocking(false)?;
+    Ok(peer.uid())
 }
 
 enum Message {
