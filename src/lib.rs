@@ -233,6 +233,7 @@ pub mod load;
 pub mod matcher;
 mod paths;
 mod pattern;
+mod platform;
 pub mod registry;
 #[doc(hidden)]
 #[allow(

@@ -15,6 +15,9 @@ mod programs;
 mod raw;
 mod round_trip;
 mod server;
+#[cfg_attr(target_os = "linux", path = "system/linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "system/other.rs")]
+mod system;
 
 use measure::Finding;
 

@@ -7,7 +7,8 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use crate::system::end_of;
 
 /// Starts the commands, gives each `input`, reads all they say and waits for the end of all.
 pub(crate) fn run(commands: Vec<Command>, input: &[u8]) {
@@ -24,6 +25,9 @@ pub(crate) fn run(commands: Vec<Command>, input: &[u8]) {
             })
             .collect();
         if waiting.is_empty() {
+            for mut ended in running {
+                assert!(ended.child.wait().expect("it ended").success());
+            }
             return;
         }
         let ready: Vec<bool> = {
@@ -60,12 +64,9 @@ impl Running {
             .expect("the program starts");
         // The inputs of the benchmarks fit into a pipe: this never waits.
         let _ = child.stdin.take().expect("a pipe").write_all(input);
-        let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
-        let sources = [
-            child.stdout.take().map(OwnedFd::from),
-            child.stderr.take().map(OwnedFd::from),
-            Some(process.expect("a process has a descriptor")),
-        ];
+        let end = end_of(&child);
+        let sources =
+            [child.stdout.take().map(OwnedFd::from), child.stderr.take().map(OwnedFd::from), end];
         Self { child, sources: sources.map(|source| source.map(File::from)) }
     }
 

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hookexec::{Event, Executor, Input};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use tokio::runtime::Runtime;
 
 use crate::measure::{Finding, ratio};
+use crate::system::Pinned;
 use crate::{Options, engine, support};
 
 /// How many round trips make one sample.
@@ -35,7 +35,7 @@ for line in sys.stdin:
 pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
     let work = "process hook round trip / bare pipe ping-pong";
     options.add(findings, work, |samples| {
-        let anywhere = pin();
+        let pinned = Pinned::new();
         let input = support::input(100);
         let runtime = engine::runtime();
         // The very bytes of a call go to and fro: how much there is to read is not the engine's affair.
@@ -78,19 +78,9 @@ pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
         runtime.block_on(executor.shutdown(Duration::from_secs(5)));
         let _ = child.kill();
         let _ = child.wait();
-        let _ = sched_setaffinity(None, &anywhere);
+        drop(pinned);
         finding
     });
-}
-
-/// Keeps this thread and what it starts to one processor, and returns where it could run before: on
-/// which processor the scheduler puts a child costs more than all that is measured here.
-fn pin() -> CpuSet {
-    let anywhere = sched_getaffinity(None).expect("the system tells");
-    let mut one = CpuSet::new();
-    one.set((0..CpuSet::MAX_CPU).find(|cpu| anywhere.is_set(*cpu)).expect("there is a processor"));
-    sched_setaffinity(None, &one).expect("a processor that may be used can be chosen");
-    anywhere
 }
 
 /// Returns the line that a process is called with for `input`.

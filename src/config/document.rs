@@ -14,6 +14,7 @@ use super::reader::{Fields, MAX_SUGGESTIONS, Reader, spelling};
 use crate::dialect::Dialect;
 use crate::event::Event;
 use crate::matcher::Matcher;
+use crate::platform::Platform;
 use crate::suggest;
 
 /// Why a default can be without effect, and what to do.
@@ -152,7 +153,8 @@ impl<'a> Document<'a> {
         // A file of `hooks.d` is read after those that it would have to keep out.
         if self.reader.layer() != Layer::Managed || self.reader.is_drop_in() {
             let message = "only the administrator's file says which layers count";
-            self.reader.error_with_hint(key, message, "it belongs into /etc/hookexec/hooks.yaml");
+            let hint = format!("move it to {}/hooks.yaml", Platform::HERE.managed_directory);
+            self.reader.error_with_hint(key, message, hint);
             return;
         }
         let Value::List(items) = &value.value else {

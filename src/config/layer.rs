@@ -7,7 +7,8 @@ use serde::Serialize;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Layer {
-    /// The machine's administrator: `/etc/hookexec`.
+    /// The machine's administrator: `/etc/hookexec`, on macOS
+    /// `/Library/Application Support/hookexec`.
     Managed,
     /// The user: `$XDG_CONFIG_HOME/hookexec`.
     User,

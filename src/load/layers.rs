@@ -9,13 +9,12 @@ use std::path::{Path, PathBuf};
 use super::loading::Loading;
 use crate::config::{Diagnostic, Layer, Location};
 use crate::directories::{self, DROP_INS, PROJECT_DIRECTORY, base_directory, project_around};
+use crate::platform::Platform;
 
 /// The name of a configuration file in each of the directories.
 pub(super) const FILE: &str = "hooks.yaml";
 /// Names that are nearly that, and are not read.
 const NEARLY: [&str; 3] = ["hooks.yml", "Hooks.yaml", "Hooks.yml"];
-/// The directory of the managed layer.
-const MANAGED_DIRECTORY: &str = "/etc/hookexec";
 
 /// What to load.
 ///
@@ -40,7 +39,8 @@ pub struct LoadOptions {
     pub home: Option<PathBuf>,
     /// The directory of the user's files; `$XDG_CONFIG_HOME/hookexec` when `None`.
     pub user_dir: Option<PathBuf>,
-    /// The directory of the managed files; `/etc/hookexec` when `None`.
+    /// The directory of the managed files; the system's own when `None`: `/etc/hookexec`, on macOS
+    /// `/Library/Application Support/hookexec`.
     ///
     /// No environment variable sets it: what the administrator demands is not for a project or a
     /// user to move.
@@ -229,7 +229,7 @@ impl Loading {
 }
 
 pub(super) fn managed_directory(options: &LoadOptions) -> PathBuf {
-    options.managed_dir.clone().unwrap_or_else(|| MANAGED_DIRECTORY.into())
+    options.managed_dir.clone().unwrap_or_else(|| Platform::HERE.managed_directory.into())
 }
 
 pub(super) fn user_directory(options: &LoadOptions) -> Option<PathBuf> {

@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use crate::platform::Platform;
+
 /// A file that is not safe to take orders from.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{path}` {problem}", path = path.display())]
@@ -80,7 +82,8 @@ pub(super) fn check_own(path: &Path) -> Result<(), UnsafeFile> {
         );
     }
     // The group of the user alone is the user.
-    let own_group = metadata.gid() == rustix::process::getegid().as_raw();
+    let own_group =
+        Platform::HERE.own_groups && metadata.gid() == rustix::process::getegid().as_raw();
     let others = if own_group { 0o002 } else { 0o022 };
     // Others may add to a sticky directory such as /tmp, but not replace what is there.
     let sticky = metadata.is_dir() && mode & 0o1000 != 0;

@@ -14,6 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::config::{Command, Hook, Process};
 use crate::handlers::command::expand;
 use crate::paths::{lexical, physical};
+use crate::platform::{Platform, strip_base};
 use crate::shell::{Word, read_script, unquoted};
 
 /// Programs that run a file among their arguments; also with a version behind the name.
@@ -45,6 +46,7 @@ pub(crate) struct Places {
     /// Where its hooks run.
     project: PathBuf,
     variables: expand::Variables,
+    case_counts: bool,
 }
 
 /// What a hook executes.
@@ -83,7 +85,13 @@ impl Places {
         let own = project_of(&directory);
         let repository = own.ancestors().find(|place| place.join(".git").exists());
         let root = repository.unwrap_or(own).to_owned();
-        Self { root, directory, project: real(project), variables: std::env::vars_os().collect() }
+        Self {
+            root,
+            directory,
+            project: real(project),
+            variables: std::env::vars_os().collect(),
+            case_counts: Platform::HERE.case_counts,
+        }
     }
 
     /// Returns what `hook` executes. With `look`, also the data files that it names.
@@ -142,9 +150,8 @@ impl Places {
     /// Returns the name of a file of the project: its path from the root, links not followed.
     fn name(&self, path: &Path) -> Option<String> {
         let inside = |path: &Path| {
-            let below =
-                [&self.root, &self.directory].into_iter().find(|dir| path.starts_with(dir))?;
-            let name = path.strip_prefix(below).ok()?;
+            let bases = [&self.root, &self.directory].into_iter();
+            let name = bases.filter_map(|base| strip_base(path, base, self.case_counts)).next()?;
             // Two names that are not UTF-8 must not become one.
             Some(name.to_str().map_or_else(
                 || name.as_os_str().as_encoded_bytes().escape_ascii().to_string(),
@@ -423,6 +430,18 @@ mod tests {
         let places = Places::new(&path, project);
         let executed = places.executed(&config.hooks[0], &config.processes, true);
         (executed.scripts.into_keys().collect(), executed.uncovered.into_iter().collect())
+    }
+
+    #[test]
+    fn a_script_has_one_name_where_case_does_not_count() {
+        let project = project();
+        let root = project.path().canonicalize().unwrap();
+        let mut places = Places::new(&root.join(".hookexec/hooks.yaml"), &root);
+        let shouted = PathBuf::from(root.to_str().unwrap().to_uppercase()).join("a.sh");
+        for (case_counts, expected) in [(true, None), (false, Some("a.sh"))] {
+            places.case_counts = case_counts;
+            assert_eq!(places.name(&shouted).as_deref(), expected);
+        }
     }
 
     #[test]

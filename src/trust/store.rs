@@ -17,6 +17,7 @@ use super::permissions::{UnsafeFile, check_own, check_private};
 use super::scripts::project_of;
 use crate::directories::{DROP_INS, PROJECT_DIRECTORY, base_directory, project_around, resolve};
 use crate::files;
+use crate::platform::{Platform, folded, same_name};
 
 /// The largest record of an approval, in bytes.
 const MAX_RECORD: u64 = 4 << 20;
@@ -35,6 +36,7 @@ const DIFF_TIME: Duration = Duration::from_millis(500);
 #[derive(Debug, Clone)]
 pub struct TrustStore {
     directory: PathBuf,
+    case_counts: bool,
 }
 
 /// Whether a hooks file may run.
@@ -95,7 +97,7 @@ impl TrustStore {
     /// Returns the store in `directory`; nothing is made before something is approved.
     #[must_use]
     pub fn at(directory: impl Into<PathBuf>) -> Self {
-        Self { directory: directory.into() }
+        Self { directory: directory.into(), case_counts: Platform::HERE.case_counts }
     }
 
     /// Returns the user's store, `$XDG_STATE_HOME/hookexec/trust`; `None` when there is no home.
@@ -297,7 +299,7 @@ impl TrustStore {
         let record = self.record(&approval.path, &approval.digest);
         files::replace_private(&record, &serde_json::to_vec_pretty(&approval)?)?;
         // A replaced approval counts nowhere. One that can't be read would outrank the new one.
-        let (directory, name) = places(&approval.path);
+        let (directory, name) = self.places(&approval.path);
         for older in self.records(|place, file, _| place == directory && file == name) {
             if older != record {
                 fs::remove_file(older)?;
@@ -316,14 +318,14 @@ impl TrustStore {
         let here: HashSet<(String, u64)> = self
             .approvals()
             .into_iter()
-            .filter(|approval| approval.path == path)
+            .filter(|approval| self.is_same(&approval.path, &path))
             .map(|approval| (approval.digest, approval.approved_at))
             .collect();
         let removed = self.remove_all(|approval| {
             here.contains(&(approval.digest.clone(), approval.approved_at))
         })?;
         // What is left could not be read.
-        let (directory, name) = places(&path);
+        let (directory, name) = self.places(&path);
         for record in self.records(|place, file, _| place == directory && file == name) {
             fs::remove_file(record)?;
         }
@@ -365,7 +367,8 @@ impl TrustStore {
     /// Returns the hooks files that were approved in one of `directories` and are gone.
     #[must_use]
     pub fn gone(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
-        let directories: HashSet<String> = directories.iter().map(|path| place(path)).collect();
+        let directories: HashSet<String> =
+            directories.iter().map(|path| self.place(path)).collect();
         let approvals = self.named(|place, _, _| directories.contains(place));
         let paths: BTreeSet<PathBuf> =
             approvals.into_iter().map(|approval| approval.path).collect();
@@ -385,7 +388,7 @@ impl TrustStore {
     /// approves nothing.
     fn newest(&self, path: &Path) -> Option<Approval> {
         let path = recorded(path);
-        let (directory, name) = places(&path);
+        let (directory, name) = self.places(&path);
         let records = self.records(|place, file, _| place == directory && file == name);
         let unreadable = || Approval {
             digest: String::new(),
@@ -395,7 +398,7 @@ impl TrustStore {
             files: Vec::new(),
         };
         let approvals = records.map(|record| self.read_record(&record).unwrap_or_else(unreadable));
-        approvals.filter(|approval| approval.path == path).max_by(in_order)
+        approvals.filter(|approval| self.is_same(&approval.path, &path)).max_by(in_order)
     }
 
     /// Returns the approvals whose records have a `wanted` name, oldest first. A record that can't be
@@ -433,24 +436,31 @@ impl TrustStore {
     /// Returns where the approval of these bytes at `path` is kept. The name says the directory, the
     /// file and the bytes, so that a look-up reads no other records.
     fn record(&self, path: &Path, digest: &str) -> PathBuf {
-        let (directory, name) = places(path);
+        let (directory, name) = self.places(path);
         self.directory.join(format!("{directory}-{name}-{digest}.json"))
+    }
+
+    /// Returns what stands for the directory and for the name of a hooks file in the name of a record.
+    fn places(&self, path: &Path) -> (String, String) {
+        let directory = self.place(path.parent().unwrap_or(Path::new("/")));
+        (directory, self.place(Path::new(path.file_name().unwrap_or_default())))
+    }
+
+    /// Returns what stands for a path in the name of a record.
+    fn place(&self, path: &Path) -> String {
+        let path = path.as_os_str();
+        let folded = if self.case_counts { None } else { folded(path) };
+        let bytes = folded.as_ref().map_or(path.as_bytes(), String::as_bytes);
+        files::digest(bytes)[..16].to_owned()
+    }
+
+    fn is_same(&self, one: &Path, other: &Path) -> bool {
+        same_name(one.as_os_str(), other.as_os_str(), self.case_counts)
     }
 }
 
 fn in_order(left: &Approval, right: &Approval) -> Ordering {
     (left.approved_at, &left.digest).cmp(&(right.approved_at, &right.digest))
-}
-
-/// Returns what stands for the directory and for the name of a hooks file in the name of a record.
-fn places(path: &Path) -> (String, String) {
-    let directory = place(path.parent().unwrap_or(Path::new("/")));
-    (directory, place(Path::new(path.file_name().unwrap_or_default())))
-}
-
-/// Returns what stands for a path in the name of a record.
-fn place(path: &Path) -> String {
-    files::digest(path.as_os_str().as_bytes())[..16].to_owned()
 }
 
 /// What differs: a file's name, its digest when it was approved, and what it is now.

@@ -15,6 +15,8 @@ mod mcp;
 mod payloads;
 mod plugins;
 mod run;
+#[path = "../support/state.rs"]
+mod state;
 mod suite;
 #[path = "../support/mod.rs"]
 mod support;

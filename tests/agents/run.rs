@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::state::lives;
 use crate::support::{Done, Sandbox, wait};
 
 /// Each agent with the event before a command runs, a payload of it, and what the command is.
@@ -76,12 +77,6 @@ fn until(what: &str, condition: impl Fn() -> bool) {
     }
 }
 
-/// Whether a process runs; one that is dead and not yet collected does not.
-fn runs(pid: &str) -> bool {
-    let status = std::fs::read_to_string(Path::new("/proc").join(pid).join("stat"));
-    status.is_ok_and(|text| !text.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
-}
-
 #[test]
 fn one_guard_denies_a_command_under_every_agent_and_lets_others_pass() {
     let sandbox = Sandbox::new();
@@ -144,7 +139,7 @@ fn a_slow_hook_is_stopped_and_denied_before_the_agent_gives_up() {
     let done = run(&sandbox, agent, event, &payload, &["--within", "2"]);
     assert!(says_no(&done, "the time for an answer passed"), "{done:#?}");
     let pid = sandbox.read("pid");
-    until("the hook is gone", || !runs(pid.trim()));
+    until("the hook is gone", || !lives(pid.trim()));
 }
 
 #[test]
@@ -177,7 +172,7 @@ fn an_agent_that_gives_up_gets_a_denial_at_once() {
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert!(stdout.contains(r#""permissionDecision":"deny""#), "{stdout}");
     let pid = sandbox.read("pid");
-    until("the hook is gone", || !runs(pid.trim()));
+    until("the hook is gone", || !lives(pid.trim()));
 }
 
 /// Writes what it was told, once it may; in the background nobody waits for that.
@@ -223,7 +218,7 @@ fn a_hook_in_the_background_ends_at_its_own_timeout() {
     assert_eq!(done.stdout, "");
     let pid = sandbox.project().join("pid");
     until("the hook starts", || pid.exists());
-    until("the hook is gone", || !runs(sandbox.read("pid").trim()));
+    until("the hook is gone", || !lives(sandbox.read("pid").trim()));
 }
 
 #[test]

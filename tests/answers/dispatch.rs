@@ -8,6 +8,7 @@ use hookexec::{Decision, Event};
 use serde_json::{Value, json};
 
 use crate::harness::{HANG, Project, input};
+use crate::state::state;
 
 fn hook(command: &str) -> Value {
     json!({ "command": command })
@@ -161,10 +162,4 @@ async fn until(what: &str, condition: impl Fn() -> bool) {
         }
     };
     assert!(tokio::time::timeout(HANG, wait).await.is_ok(), "never happened: {what}");
-}
-
-/// Returns the state letter of a process as Linux shows it; `None` when it is gone.
-fn state(pid: &str) -> Option<char> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(") ")?.1.chars().next()
 }

@@ -4,6 +4,8 @@
 
 mod dispatch;
 mod harness;
+#[path = "../support/state.rs"]
+mod state;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

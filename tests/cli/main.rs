@@ -16,6 +16,8 @@ mod processes;
 mod readme;
 mod run;
 mod signals;
+#[path = "../support/state.rs"]
+mod state;
 #[path = "../support/mod.rs"]
 mod support;
 mod trust;

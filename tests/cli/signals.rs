@@ -1,11 +1,11 @@
 //! A signal to `hookexec run` stops the hooks and all their children.
 
 use std::io::Write;
-use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::state::lives;
 use crate::support::{Sandbox, wait};
 
 /// Waits until `condition` holds; gives up after a long while rather than hang.
@@ -19,12 +19,6 @@ fn until(what: &str, condition: impl Fn() -> bool) {
 
 fn send(signal: &str, pid: &str) -> bool {
     Command::new("kill").args([signal, pid]).output().unwrap().status.success()
-}
-
-/// Whether a process runs; one that is dead and not yet collected does not.
-fn runs(pid: &str) -> bool {
-    let status = std::fs::read_to_string(Path::new("/proc").join(pid).join("stat"));
-    status.is_ok_and(|text| !text.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
 }
 
 #[test]
@@ -46,7 +40,7 @@ fn a_signal_stops_the_hooks_and_is_no_answer() {
         assert_eq!(output.stdout, b"", "no verdict");
         assert!(stderr.contains("before there was an answer"), "{stderr}");
         for pid in sandbox.read("pids").split_whitespace() {
-            until("nothing of the hook is left", || !runs(pid));
+            until("nothing of the hook is left", || !lives(pid));
         }
     }
 }

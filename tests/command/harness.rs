@@ -120,12 +120,6 @@ pub(crate) fn read_number(path: &Path) -> i32 {
     std::fs::read_to_string(path).unwrap().trim().parse().unwrap()
 }
 
-/// Returns the state letter of a process as Linux shows it, `Z` for a zombie; `None` when it is gone.
-pub(crate) fn state(pid: i32) -> Option<char> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(") ")?.1.chars().next()
-}
-
 /// Returns the text of an output stream.
 pub(crate) fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()

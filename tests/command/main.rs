@@ -5,4 +5,6 @@ mod basics;
 mod environment;
 mod harness;
 mod starting;
+#[path = "../support/state.rs"]
+mod state;
 mod traps;

@@ -4,9 +4,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const LAYERS: [&str; 24] = [
+const LAYERS: [&str; 25] = [
     "suggest",
     "files",
+    "platform",
     "paths",
     "directories",
     "shell",

@@ -144,6 +144,5 @@ pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
 
 /// Returns whether a process lives; a zombie does not.
 pub(crate) fn lives(pid: u32) -> bool {
-    let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-    !stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
+    crate::state::lives(pid)
 }

@@ -11,5 +11,7 @@ mod rewrites;
 mod stage;
 mod stages;
 mod starting;
+#[path = "../support/state.rs"]
+mod state;
 mod stopping;
 mod transcript;

@@ -8,5 +8,7 @@ mod partner;
 mod process;
 mod protocol;
 mod reload;
+#[path = "../support/state.rs"]
+mod state;
 #[path = "../support/mod.rs"]
 mod support;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::state::lives;
 use crate::support::{Sandbox, wait};
 
 pub(crate) const HOOKS: &str = "pre_tool_use:\n  - matcher: shell\n    hooks:\n      \
@@ -179,7 +180,7 @@ fn hooks_of_a_client_that_went_away_are_stopped() {
     let pid = || fs::read_to_string(sandbox.project().join("pid")).unwrap_or_default();
     until(|| pid().ends_with('\n'));
     drop(connection);
-    until(|| !Path::new("/proc").join(pid().trim()).exists());
+    until(|| !lives(pid().trim()));
     assert_eq!(ask_has(&mut serving.connect()), json!({ "has": true }));
 }
 

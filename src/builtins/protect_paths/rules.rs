@@ -6,6 +6,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::paths::{lexical, physical};
 use crate::pattern::check_glob;
+use crate::platform::{Platform, strip_base};
 
 /// What a call may do to the paths it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +21,7 @@ pub(super) struct Rules {
     protected: Vec<Rule>,
     protecting: GlobSet,
     excepting: GlobSet,
+    platform: Platform,
 }
 
 #[derive(Debug)]
@@ -56,7 +58,12 @@ impl Rules {
             return Err("it needs at least one glob to protect".to_owned());
         }
         let build = |builder: &GlobSetBuilder| builder.build().map_err(|error| error.to_string());
-        Ok(Self { protected, protecting: build(&protecting)?, excepting: build(&excepting)? })
+        Ok(Self {
+            protected,
+            protecting: build(&protecting)?,
+            excepting: build(&excepting)?,
+            platform: Platform::HERE,
+        })
     }
 
     /// Returns the rules as they are on this machine now.
@@ -77,12 +84,14 @@ impl RulesHere<'_> {
     pub(super) fn names(&self, path: &Path) -> Vec<PathBuf> {
         let mut names = vec![lexical(path), physical(path)];
         names.dedup();
+        let first = names.iter().filter_map(|name| self.rules.platform.first_name(name));
+        names.extend(first.collect::<Vec<_>>());
         // `~/.ssh` may be a link itself: what it leads to is protected under its own name, too.
         for (rule, real) in self.rules.protected.iter().zip(&self.roots) {
             if let (Some(written), Some(real)) = (&rule.root, real)
                 && written != real
             {
-                let below = names.iter().filter_map(|name| name.strip_prefix(real).ok());
+                let below = names.iter().filter_map(|name| strip_base(name, real, false));
                 let below: Vec<_> = below.map(|rest| lexical(&written.join(rest))).collect();
                 names.extend(below);
             }
@@ -109,7 +118,9 @@ impl RulesHere<'_> {
     pub(super) fn protecting_below(&self, names: &[PathBuf], access: Access) -> Option<&str> {
         self.rules.protected.iter().zip(&self.roots).find_map(|(rule, real)| {
             let mut roots = rule.root.iter().chain(real);
-            let inside = roots.any(|root| names.iter().any(|name| root.starts_with(name)));
+            let below =
+                |root: &PathBuf| names.iter().any(|name| strip_base(root, name, false).is_some());
+            let inside = roots.any(below);
             rule.against(access).filter(|_| inside)
         })
     }
@@ -176,4 +187,43 @@ fn compile(glob: &str, case_insensitive: bool) -> Result<globset::Glob, String> 
 
 fn bad(arg: &str, error: &str) -> String {
     format!("`{arg}` is not a valid glob: {error}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const READ: Access = Access { reads: true, writes: false };
+
+    fn rules(platform: Platform) -> Rules {
+        let rules = Rules::parse(&["~/.ssh/**".to_owned()], Some(Path::new("/Users/jo")));
+        Rules { platform, ..rules.unwrap() }
+    }
+
+    #[test]
+    fn a_file_that_macos_shows_twice_is_protected_under_both_names() {
+        for (path, linux, macos) in [
+            ("/Users/jo/.ssh/key", true, true),
+            ("/System/Volumes/Data/Users/jo/.ssh/key", false, true),
+            ("/system/volumes/data/users/jo/.SSH/key", false, true),
+            ("/System/Volumes/Data/Users/jo/notes", false, false),
+        ] {
+            for (platform, expected) in [(Platform::LINUX, linux), (Platform::MACOS, macos)] {
+                let rules = rules(platform);
+                let here = rules.here();
+                let found = here.protecting(&here.names(Path::new(path)), READ);
+                assert_eq!(found.is_some(), expected, "{path} {platform:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_directory_holds_what_is_protected_in_any_case() {
+        let rules = rules(Platform::HERE);
+        let here = rules.here();
+        for (path, expected) in [("/USERS/Jo", true), ("/users", true), ("/Users/joe", false)] {
+            let found = here.protecting_below(&here.names(Path::new(path)), READ);
+            assert_eq!(found.is_some(), expected, "{path}");
+        }
+    }
 }
