@@ -83,7 +83,10 @@ fn page(builtin: &Shipped) -> String {
     }
     let _ = write!(page, "\nEvents:\n{}", wrapped(&events(builtin, ""), "  "));
     for paragraph in builtin.details.split("\n\n").filter(|text| !text.is_empty()) {
-        let _ = write!(page, "\n{}", wrapped(paragraph, ""));
+        // Each item of a list begins a line.
+        let items = paragraph.replace("\n* ", "\0* ");
+        page.push('\n');
+        page.extend(items.split('\0').map(|item| wrapped(item, "")));
     }
     page.push_str("\nExample:\n");
     for line in builtin.example.lines() {
