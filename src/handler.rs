@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -69,6 +70,8 @@ pub struct Call<'a> {
     pub(crate) original: &'a Input,
     /// Receives a hook that goes on in the background.
     pub(crate) background: Option<&'a Mutex<JoinSet<()>>>,
+    /// What is left for answers, once a handler keeps one in memory.
+    room: Option<&'a OnceLock<Arc<Room>>>,
     shared: &'a Shared,
 }
 
@@ -76,7 +79,7 @@ impl<'a> Call<'a> {
     /// Returns an invocation; all hooks that see the same input share `shared`.
     #[must_use]
     pub fn new(event: Event, input: &'a Input, shared: &'a Shared, deadline: Instant) -> Self {
-        Self { event, input, deadline, original: input, background: None, shared }
+        Self { event, input, deadline, original: input, background: None, room: None, shared }
     }
 
     /// Sets the input that the event came with, before any rewrite.
@@ -89,6 +92,17 @@ impl<'a> Call<'a> {
     pub(crate) fn leaving_to(mut self, background: Option<&'a Mutex<JoinSet<()>>>) -> Self {
         self.background = background;
         self
+    }
+
+    /// Sets the room that the hook's answer shares with those of other hooks.
+    pub(crate) fn sharing(mut self, room: &'a OnceLock<Arc<Room>>) -> Self {
+        self.room = Some(room);
+        self
+    }
+
+    /// Returns what is left for answers.
+    pub(crate) fn room(&self) -> Arc<Room> {
+        self.room.map(|room| Arc::clone(room.get_or_init(Arc::default))).unwrap_or_default()
     }
 
     /// Returns the input as one JSON object: what a command hook reads on stdin.
@@ -106,6 +120,31 @@ impl<'a> Call<'a> {
     #[must_use]
     pub fn owned_input(&self) -> Arc<Input> {
         Arc::clone(self.shared.input.get_or_init(|| Arc::new(self.input.clone())))
+    }
+}
+
+/// How many bytes the answers of one layer's hooks may have together at one event.
+const MAX_ANSWERS: usize = 64 << 20;
+
+/// What is said of a hook for whose answer there is no room.
+pub(crate) const NO_ROOM: &str =
+    "the answers of its layer's hooks are larger than 64 MiB together; write less";
+
+/// The memory that is left for the answers of several hooks.
+#[derive(Debug)]
+pub(crate) struct Room(AtomicUsize);
+
+impl Default for Room {
+    fn default() -> Self {
+        Self(AtomicUsize::new(MAX_ANSWERS))
+    }
+}
+
+impl Room {
+    /// Takes `bytes` for an answer; returns `false` when fewer are left.
+    pub(crate) fn take(&self, bytes: usize) -> bool {
+        let taken = |left: usize| left.checked_sub(bytes);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).is_ok()
     }
 }
 

@@ -58,9 +58,6 @@ pub struct Record {
     /// A digest of the hooks files.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub config: String,
-    /// A digest of the scripts that the hooks name, as they were after the event.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub scripts: String,
     /// The input, when it is recorded, without secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
@@ -114,7 +111,6 @@ impl Record {
             hooks: hooks.collect(),
             duration_ms,
             config: String::new(),
-            scripts: String::new(),
             input: None,
             input_cut: false,
             input_redacted: false,

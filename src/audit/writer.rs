@@ -1,31 +1,47 @@
 //! Writes the decision log.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, OFlags, flock};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use super::record::Record;
 use super::sources::Sources;
 use crate::builtins::secrets::Redactor;
 use crate::config::{AuditInput, AuditSettings, Config};
+use crate::directories::resolve;
 use crate::event::Event;
 use crate::files::append_private;
 use crate::wire::{Input, Verdict};
 
+/// How long a verdict waits for its record, to say when it can't be written.
+const PATIENCE: Duration = Duration::from_millis(250);
+/// How long the end of the program waits for records.
+const LAST_PATIENCE: Duration = Duration::from_secs(5);
+/// How many records may wait for the disk.
+const MAX_WAITING: u32 = 64;
+
+const SLOW: &str = "the audit log is slow: the record of this event is not written yet";
+const LOST: &str = "the audit log is slow: this event is not recorded";
+
 /// Records the verdicts of one executor in the logs of its configuration.
 ///
-/// * Every file that says `audit:` has its log: a project can't switch off a user's.
-/// * A record is appended by one write, so that any number of processes share a file. A file that
-///   is full is renamed under a lock, which nobody waits for: who does not get it appends to what is
-///   there.
+/// * Every file that says `audit:` has its log: a project can't switch off a user's. If two of them
+///   share a file, the settings of the higher layer count for both.
+/// * A record is appended by one write, so that any number of processes share a file. A full file is
+///   renamed under a lock. A process that does not get the lock at once appends to the full file.
+/// * A record is written after the verdict is decided, on another thread. A slow disk delays a verdict
+///   by [`PATIENCE`] at most, and never beyond the deadline.
 /// * What can't be written is said in the verdict's `system_message`; it decides nothing.
 #[derive(Clone)]
 pub(crate) struct Auditor(Arc<Inner>);
@@ -34,27 +50,23 @@ struct Inner {
     logs: Vec<AuditSettings>,
     redactor: Redactor,
     sources: Sources,
+    /// One permit for each record that may still wait for the disk.
+    room: Arc<Semaphore>,
+    /// Whether the last record took too long: the next verdict does not wait for its own.
+    is_slow: AtomicBool,
 }
 
 impl Auditor {
     /// Returns the auditor of a configuration; `None` when no file says `audit:`.
-    pub(crate) fn of(
-        config: &Config,
-        env: &BTreeMap<OsString, OsString>,
-        project: &Path,
-    ) -> Option<Self> {
+    pub(crate) fn of(config: &Config, env: &BTreeMap<OsString, OsString>) -> Option<Self> {
         if config.audit.is_empty() {
             return None;
         }
-        let mut logs: Vec<AuditSettings> = Vec::new();
-        for settings in &config.audit {
-            if !logs.iter().any(|log| log.path == settings.path) {
-                logs.push(settings.clone());
-            }
-        }
         let redactor = Redactor::new(env.iter());
-        let sources = Sources::of(config, project, &logs);
-        Some(Self(Arc::new(Inner { logs, redactor, sources })))
+        let (logs, sources) = (separate(&config.audit), Sources::of(config));
+        let room = Arc::new(Semaphore::new(MAX_WAITING as usize));
+        let is_slow = AtomicBool::new(false);
+        Some(Self(Arc::new(Inner { logs, redactor, sources, room, is_slow })))
     }
 
     /// Returns whether a log wants events that no hook is configured for.
@@ -62,7 +74,8 @@ impl Auditor {
         self.0.logs.iter().any(|log| log.all_events)
     }
 
-    /// Writes down a verdict, `hooked` or without a hook that is configured, and notes in it what could not be written.
+    /// Writes down a verdict, `hooked` or without a hook that is configured, and notes in it what could
+    /// not be written. Waits for a tenth of the time until `deadline`, at most.
     pub(crate) async fn record(
         &self,
         event: Event,
@@ -70,17 +83,37 @@ impl Auditor {
         verdict: &mut Verdict,
         hooked: bool,
         took: Duration,
+        deadline: Option<Instant>,
     ) {
-        let inner = Arc::clone(&self.0);
-        let (input, seen) = (input.clone(), verdict.clone());
-        // A disk may be slow; whoever drops the event's future does not lose the record.
-        let write = move || inner.write(event, &input, &seen, hooked, took);
-        let problems = match tokio::task::spawn_blocking(write).await {
-            Ok(problems) => problems,
-            Err(error) => vec![format!("the audit log could not be written: {error}")],
+        let patience = self.0.patience(deadline);
+        let room = timeout(patience, Arc::clone(&self.0.room).acquire_owned()).await;
+        let problems = if let Ok(Ok(permit)) = room {
+            let inner = Arc::clone(&self.0);
+            let (input, seen) = (input.clone(), verdict.clone());
+            let write = move || {
+                let problems = inner.write(event, &input, &seen, hooked, took);
+                // Also those that come too late for the verdict.
+                for problem in &problems {
+                    tracing::warn!(%event, "{problem}");
+                }
+                inner.is_slow.store(false, Ordering::Relaxed);
+                drop(permit);
+                problems
+            };
+            // If the future is dropped, the record is written all the same.
+            match timeout(patience, tokio::task::spawn_blocking(write)).await {
+                Ok(Ok(problems)) => problems,
+                Ok(Err(error)) => vec![format!("the audit log could not be written: {error}")],
+                Err(_) => {
+                    self.0.is_slow.store(true, Ordering::Relaxed);
+                    vec![SLOW.to_owned()]
+                }
+            }
+        } else {
+            tracing::warn!(%event, "{LOST}");
+            vec![LOST.to_owned()]
         };
         for problem in problems {
-            tracing::warn!(%event, "{problem}");
             let said = verdict.system_message.take();
             verdict.system_message =
                 Some(said.map_or(problem.clone(), |said| said + "\n" + &problem));
@@ -88,7 +121,24 @@ impl Auditor {
     }
 }
 
+impl Auditor {
+    /// Waits until the records are written, and not much longer than `patience`.
+    pub(crate) async fn settle(&self, patience: Duration) {
+        let patience = patience.clamp(PATIENCE, LAST_PATIENCE);
+        let _ = timeout(patience, self.0.room.acquire_many(MAX_WAITING)).await;
+    }
+}
+
 impl Inner {
+    /// Returns how long a verdict may wait for its record.
+    fn patience(&self, deadline: Option<Instant>) -> Duration {
+        if self.is_slow.load(Ordering::Relaxed) {
+            return Duration::ZERO;
+        }
+        let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now()) / 10;
+        deadline.map_or(PATIENCE, |deadline| left(deadline).min(PATIENCE))
+    }
+
     fn write(
         &self,
         event: Event,
@@ -120,6 +170,39 @@ impl Inner {
     }
 }
 
+/// Leaves out each log that uses a file of one before it. Those of a higher layer come first.
+fn separate(audit: &[AuditSettings]) -> Vec<AuditSettings> {
+    let (mut logs, mut used) = (Vec::new(), HashSet::new());
+    for settings in audit {
+        let files = identities(settings);
+        if used.is_disjoint(&files) {
+            used.extend(files);
+            logs.push(settings.clone());
+        }
+    }
+    logs
+}
+
+/// What tells a file from another.
+#[derive(PartialEq, Eq, Hash)]
+enum Identity {
+    /// Without links.
+    Path(PathBuf),
+    /// Device and inode: several names may lead to one file.
+    Inode(u64, u64),
+}
+
+/// Returns the identities of every file that a log may write or rename.
+fn identities(log: &AuditSettings) -> HashSet<Identity> {
+    let full = (1..=log.keep).map(|number| numbered(&log.path, &number.to_string()));
+    let files = [log.path.clone(), numbered(&log.path, "lock")].into_iter().chain(full);
+    let of_file = |path: PathBuf| {
+        let inode = path.metadata().ok().map(|found| Identity::Inode(found.dev(), found.ino()));
+        std::iter::once(Identity::Path(resolve(&path))).chain(inode)
+    };
+    files.flat_map(of_file).collect()
+}
+
 fn write(log: &AuditSettings, line: &[u8]) -> io::Result<()> {
     let size = log.path.symlink_metadata().map_or(0, |metadata| metadata.len());
     if size > 0 && size + line.len() as u64 > log.max_size {
@@ -128,7 +211,7 @@ fn write(log: &AuditSettings, line: &[u8]) -> io::Result<()> {
     append_private(&log.path, line)
 }
 
-/// Renames the full file and those before it, unless somebody else is doing so.
+/// Renames the full file and those before it, unless another process is doing so.
 ///
 /// A writer that has the full file open still appends to it under its new name; one that sleeps
 /// through as many rotations as files are kept finds that its file is gone, and appends anew.
@@ -176,6 +259,53 @@ pub fn numbered(path: &Path, suffix: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_of_two_logs_that_share_a_file_counts() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        std::fs::create_dir_all(at("user")).unwrap();
+        std::fs::create_dir_all(at("project")).unwrap();
+        std::os::unix::fs::symlink(at("user"), at("project/link")).unwrap();
+        std::fs::write(at("user/log"), "x").unwrap();
+        std::fs::hard_link(at("user/log"), at("project/hard")).unwrap();
+        let user = AuditSettings::new(at("user/log"));
+        let kept = |path: &str| separate(&[user.clone(), AuditSettings::new(at(path))]).len();
+        for shared in [
+            "user/log",
+            "user/../user/log",
+            "project/link/log",
+            "project/hard",
+            "user/log.1",
+            "user/log.lock",
+            "project/link/log.2",
+        ] {
+            assert_eq!(kept(shared), 1, "{shared}");
+        }
+        assert_eq!(kept("project/log"), 2);
+        assert_eq!(kept("user/log2"), 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_disk_neither_delays_nor_loses_a_verdict() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut config = Config::default();
+        config.audit.push(AuditSettings::new(directory.path().join("log")));
+        let auditor = Auditor::of(&config, &BTreeMap::new()).unwrap();
+        let room = Arc::clone(&auditor.0.room);
+        let _all = room.acquire_many(MAX_WAITING).await.unwrap();
+        let mut verdict = Verdict::denied(Event::PreToolUse, "no");
+        let started = tokio::time::Instant::now();
+        let (input, took) = (Input::default(), Duration::ZERO);
+        auditor.record(Event::PreToolUse, &input, &mut verdict, true, took, None).await;
+        assert!(started.elapsed() <= PATIENCE + Duration::from_millis(1));
+        assert!(!verdict.allowed);
+        assert_eq!(verdict.system_message.as_deref(), Some(LOST));
+        let over = Some(Instant::now());
+        auditor.record(Event::PreToolUse, &input, &mut verdict, true, took, over).await;
+        auditor.settle(Duration::from_hours(1)).await;
+        assert!(started.elapsed() <= PATIENCE + LAST_PATIENCE + Duration::from_millis(5));
+    }
 
     #[test]
     fn a_pipe_in_the_place_of_the_lock_is_an_error_and_no_wait() {

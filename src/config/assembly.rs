@@ -207,6 +207,7 @@ impl Assembly {
         let mut parts = std::mem::take(&mut self.parts);
         self.claim_processes(&mut parts);
         let limits = limits_of(&parts);
+        let mut audit = Vec::new();
         for part in parts {
             let rank = part.file.layer.rank();
             let Part { config, broken_processes, .. } = part;
@@ -218,13 +219,16 @@ impl Assembly {
                 hook.limits = Arc::clone(&limits[rank]);
                 hook
             }));
-            self.config.audit.extend(config.audit);
+            audit.extend(config.audit.into_iter().map(|log| (rank, log)));
             self.config.processes.extend(config.processes);
             if rank < Layer::Project.rank() {
                 let most = self.config.max_parallel.into_iter().chain(config.max_parallel).max();
                 self.config.max_parallel = most;
             }
         }
+        // Of two logs that share a file, the one of the higher layer counts.
+        audit.sort_by_key(|(rank, _)| *rank);
+        self.config.audit.extend(audit.into_iter().map(|(_, log)| log));
         // The limits of the hooks bound them. All together run as many as the layer with most
         // allows.
         let most = self.config.max_parallel;
@@ -232,7 +236,8 @@ impl Assembly {
     }
 
     /// Leaves out each file that configures a process which a layer above it, or a file before it,
-    /// configures already, and each file whose hooks call a process of a layer below.
+    /// configures already, and each file whose hooks call a process of another layer: calls of one
+    /// layer must not keep a process from answering another's.
     fn claim_processes(&mut self, parts: &mut Vec<Part>) {
         let mut owners: BTreeMap<String, (usize, Location)> = BTreeMap::new();
         let mut order: Vec<usize> = (0..parts.len()).collect();
@@ -266,18 +271,19 @@ impl Assembly {
         for index in order {
             let part = &parts[index];
             let rank = part.file.layer.rank();
-            let below = |hook: &&Hook| {
+            let of_others = |hook: &&Hook| {
                 let owner = hook.process().and_then(|name| owners.get(name));
-                owner.is_some_and(|(owner, _)| *owner > rank)
+                owner.is_some_and(|(owner, _)| *owner != rank)
             };
             let problems: Vec<Diagnostic> = part
                 .config
                 .hooks
                 .iter()
-                .filter(below)
+                .filter(of_others)
                 .map(|hook| {
-                    let message = "this hook calls a process of a layer below its own";
-                    let hint = "configure the process in the same file as the hook";
+                    let message = "this hook calls a process of another layer";
+                    let hint = "configure a process of its own, under another name, in the same \
+                                file as the hook";
                     Diagnostic::error(message).hint(hint).at(hook.location.clone())
                 })
                 .collect();

@@ -16,7 +16,7 @@ use super::model::{EventMethod, InheritEnv, OnError, SideEffects};
 use super::picoclaw::{Milliseconds, Observed, Stages, Transport};
 use super::process::{Argv, Start};
 use super::section::Kind;
-use super::units::Size;
+use super::units::{AnswerSize, Size};
 use super::when::Glob;
 use crate::dialect::Dialect;
 use crate::matcher::Matcher;
@@ -48,8 +48,8 @@ section! {
          nothing can be blocked";
     shell "shell": Filled, "`/bin/sh`", "the program that runs a text";
     inherit_env "inherit_env": InheritEnv, "`true`", "which environment variables hooks inherit";
-    max_output "max_output": Size, "1 MiB",
-        "the most a hook may write to each of stdout and stderr";
+    max_output "max_output": AnswerSize, "1 MiB",
+        "the most a hook may write to each of stdout and stderr, 16 MiB at most";
     max_parallel "max_parallel": Count<1024>, "64", "how many hooks of one event run at once";
     deadline "deadline": Duration, "none",
         "the longest that one event may take, all its hooks together";
@@ -89,8 +89,8 @@ section! {
     working_dir "working_dir": Filled, "the project",
         "the directory it runs in; `~` and `$VAR` are expanded";
     shell "shell": Filled, "`defaults`, else `/bin/sh`", "the program that runs a text";
-    max_output "max_output": Size, "`defaults`, else 1 MiB",
-        "the most it may write to each of stdout and stderr";
+    max_output "max_output": AnswerSize, "`defaults`, else 1 MiB",
+        "the most it may write to each of stdout and stderr, 16 MiB at most";
     strict_output "strict_output": bool, "`false`",
         "whether anything but one JSON object of known keys is a failure";
     mutates "mutates": bool,
@@ -168,7 +168,7 @@ section! {
     start_timeout "start_timeout": Duration, "5 s", "how long its handshake may take";
     timeout "timeout": Duration, "the hook's",
         "how long a call may take when the hook says nothing";
-    max_line "max_line": Size, "8 MiB", "the longest line it may write";
+    max_line "max_line": AnswerSize, "8 MiB", "the longest line it may write, 16 MiB at most";
     provides "provides": Vec<String>, "none", "the tools it may answer for; `*` is every tool";
     event_method "event_method": EventMethod, "`runtime_event`",
         "which notification observers get: `hook.runtime_event`, or `hook.event` as PicoClaw up \

@@ -7,13 +7,16 @@ use super::node::{Node, Value};
 use super::reader::Reader;
 use super::section::Kind;
 
-/// A size in bytes.
-pub(crate) struct Size(pub(crate) usize);
+/// A size in bytes, of at most `MAX`.
+pub(crate) struct Size<const MAX: usize = MAX_SIZE>(pub(crate) usize);
+
+/// The size of an answer that is kept in memory.
+pub(crate) type AnswerSize = Size<{ 16 << 20 }>;
 
 /// The longest time that may be set: what is longer is a slip of the pen.
 const MAX_DURATION: Duration = Duration::from_hours(24);
 /// The largest size that may be set: what is larger is a slip of the pen.
-const MAX_SIZE: u64 = 1 << 30;
+const MAX_SIZE: usize = 1 << 30;
 
 /// A number of seconds beyond this was probably meant in milliseconds.
 const AN_HOUR: Duration = Duration::from_hours(1);
@@ -72,7 +75,7 @@ impl Kind<'_> for Duration {
     }
 }
 
-impl Kind<'_> for Size {
+impl<const MAX: usize> Kind<'_> for Size<MAX> {
     const SCHEMA: &'static str = r##"{ "$ref": "#/definitions/size" }"##;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
@@ -84,11 +87,13 @@ impl Kind<'_> for Size {
         let (problem, hint) = match bytes {
             None => (format!("not a size: `{}`", reader.written(node)), SIZE_HINT.to_owned()),
             Some(0) => ("zero".to_owned(), SIZE_HINT.to_owned()),
-            Some(bytes) if bytes > MAX_SIZE => (
-                format!("too large: `{}`", reader.written(node)),
-                format!("the largest is `1GiB`; {SIZE_HINT}"),
-            ),
-            Some(bytes) => return usize::try_from(bytes).ok().map(Self),
+            Some(bytes) => match usize::try_from(bytes) {
+                Ok(bytes) if bytes <= MAX => return Some(Self(bytes)),
+                _ => (
+                    format!("too large: `{}`", reader.written(node)),
+                    format!("the largest is `{}MiB`; {SIZE_HINT}", MAX >> 20),
+                ),
+            },
         };
         reader.error_with_hint(node, format!("{what} is {problem}"), hint);
         None

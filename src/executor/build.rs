@@ -90,7 +90,7 @@ impl ExecutorBuilder {
         let working_dir = self.working_dir.or_else(|| std::env::current_dir().ok());
         let working_dir = working_dir.unwrap_or_else(|| PathBuf::from("/"));
         let env = Arc::new(self.env.unwrap_or_else(|| std::env::vars_os().collect()));
-        let auditor = Auditor::of(&self.config, &env, &working_dir);
+        let auditor = Auditor::of(&self.config, &env);
         let registry = Arc::new(self.registry);
         let Config { hooks, mut processes, mut failed, files, .. } = self.config;
         let mut configured: Vec<Arc<Hook>> = hooks.into_iter().map(Arc::new).collect();

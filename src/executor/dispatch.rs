@@ -159,7 +159,8 @@ impl Executor {
         let mut verdict = self.decide(event, input, wish).await;
         let input = self.complete(event, input);
         let hooked = !self.plans[event.index()].hooks.is_empty();
-        auditor.record(event, &input, &mut verdict, hooked, started.elapsed()).await;
+        let took = started.elapsed();
+        auditor.record(event, &input, &mut verdict, hooked, took, wish.deadline).await;
         verdict
     }
 
@@ -233,8 +234,8 @@ impl Executor {
         dispatch.start_background(&Current::new(self.plan(event), input));
     }
 
-    /// Waits until background hooks are done, then stops the processes. Kills everything that is
-    /// not done within `patience`.
+    /// Waits until background hooks are done and records are written, then stops the processes.
+    /// Kills everything that is not done within `patience`.
     pub async fn shutdown(&self, patience: Duration) {
         let mut background =
             std::mem::take(&mut *self.background.lock().unwrap_or_else(PoisonError::into_inner));
@@ -245,6 +246,9 @@ impl Executor {
                 "background hooks were still running and are stopped"
             );
             background.shutdown().await;
+        }
+        if let Some(auditor) = &self.auditor {
+            auditor.settle(patience).await;
         }
         self.processes.shutdown().await;
     }

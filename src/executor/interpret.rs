@@ -3,6 +3,10 @@
 //! The rules are the table "What it answers" in `docs/command-hooks.md`. A denial or an ask in
 //! valid JSON counts at any exit code, but an allow, a rewrite or a context only at exit 0.
 
+use std::time::Instant;
+
+use tokio::time::timeout_at;
+
 use super::outcome::Outcome;
 use super::select::Bound;
 use crate::answer::{BLOCK, NOT_RUN, Stdout, signal};
@@ -12,6 +16,11 @@ use crate::event::{ContextMode, Contract, FailureMode};
 use crate::handler::{Exited, HandlerAnswer, HandlerError, HandlerResult};
 use crate::wire::{Decision, HookStatus, Input, Output};
 
+/// The longest answer that is read where the other hooks of the event run, in bytes.
+const SHORT: usize = 64 << 10;
+
+const READ_TOO_LATE: &str = "its answer is so long that it could not be read in time; write less";
+
 /// Reads one hook's result.
 pub(super) struct Interpreter<'a> {
     pub(super) contract: &'static Contract,
@@ -20,10 +29,16 @@ pub(super) struct Interpreter<'a> {
 }
 
 impl Interpreter<'_> {
-    pub(super) fn read(&self, result: Result<HandlerResult, HandlerError>) -> Outcome {
+    /// Reads the result of a hook until `stop`, at most.
+    pub(super) async fn read(
+        &self,
+        result: Result<HandlerResult, HandlerError>,
+        stop: Instant,
+    ) -> Outcome {
         match result {
-            Err(error) => {
-                let mut outcome = match Stdout::read(&error.stdout, self.fails_closed()) {
+            Err(mut error) => {
+                let stdout = self.stdout(std::mem::take(&mut error.stdout), stop).await;
+                let mut outcome = match stdout {
                     // It denied before it failed.
                     Stdout::Answer(output) if output.holds_up() => {
                         let mut outcome = self.answered(verdict_only(*output));
@@ -39,9 +54,9 @@ impl Interpreter<'_> {
                 let warnings = std::mem::take(&mut result.warnings);
                 let (mut outcome, stderr) = match result.answer {
                     HandlerAnswer::Output(output) => (self.answered(*output), String::new()),
-                    HandlerAnswer::Exited(exited) => {
-                        let stderr = lossy(&exited.stderr);
-                        (self.exited(&exited, stderr.trim()), stderr)
+                    HandlerAnswer::Exited(Exited { code, stdout, stderr }) => {
+                        let (stdout, stderr) = (self.stdout(stdout, stop).await, lossy(&stderr));
+                        (self.exited(code, stdout, stderr.trim()), stderr)
                     }
                 };
                 outcome.warnings.splice(0..0, warnings);
@@ -51,10 +66,22 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Reads the answer of a program from its exit code and its output.
-    fn exited(&self, exited: &Exited, stderr: &str) -> Outcome {
-        let code = exited.code;
-        let stdout = Stdout::read(&exited.stdout, self.fails_closed());
+    /// Reads what a program wrote to stdout. A long text is read on another thread: what the other
+    /// hooks of the event decide must not wait for it.
+    async fn stdout(&self, bytes: Vec<u8>, stop: Instant) -> Stdout {
+        let fails_closed = self.fails_closed();
+        if bytes.len() <= SHORT {
+            return Stdout::read(&bytes, fails_closed);
+        }
+        let reading = tokio::task::spawn_blocking(move || Stdout::read(&bytes, fails_closed));
+        match timeout_at(stop.into(), reading).await {
+            Ok(Ok(stdout)) => stdout,
+            _ => Stdout::Malformed(READ_TOO_LATE.to_owned()),
+        }
+    }
+
+    /// Reads what a program said by its exit code and its output.
+    fn exited(&self, code: i32, stdout: Stdout, stderr: &str) -> Outcome {
         let mut outcome = match (code, stdout) {
             (BLOCK, stdout) => self.blocked(stdout, stderr),
             // A denial or an ask counts, whatever failed afterwards.
@@ -244,8 +271,18 @@ mod tests {
         hook.on_error = on_error;
         let bound = Bound { hook: Arc::new(hook), handler: Arc::new(Never), index: 0, identity: 0 };
         let input = Input::for_tool("shell", JsonObject::new());
-        Interpreter { contract: event.contract(), bound: &bound, input: &input }
-            .read(Result::Ok(HandlerResult::exited(code, stdout.into(), stderr.into())))
+        let result = HandlerResult::exited(code, stdout.into(), stderr.into());
+        let interpreter = Interpreter { contract: event.contract(), bound: &bound, input: &input };
+        interpreted(&interpreter, Result::Ok(result))
+    }
+
+    fn interpreted(
+        interpreter: &Interpreter<'_>,
+        result: Result<HandlerResult, HandlerError>,
+    ) -> Outcome {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let stop = Instant::now() + std::time::Duration::from_mins(1);
+        runtime.block_on(interpreter.read(result, stop))
     }
 
     type Case =
@@ -412,7 +449,8 @@ mod tests {
         let bound = Bound { hook: Arc::new(hook), handler: Arc::new(Never), index: 0, identity: 0 };
         let contract = Event::UserPromptSubmit.contract();
         let input = Input::default();
-        let outcome = Interpreter { contract, bound: &bound, input: &input }.read(Err(failed));
+        let interpreter = Interpreter { contract, bound: &bound, input: &input };
+        let outcome = interpreted(&interpreter, Err(failed));
         assert_eq!(outcome.output.decision, Some(Decision::Deny));
         assert_eq!(outcome.warnings, ["too late"]);
     }

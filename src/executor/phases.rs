@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use super::dispatch::{Executor, Observer};
 use super::fold::fold;
@@ -17,7 +17,7 @@ use super::select::{Bound, Condition, Plan};
 use super::time::Deadlines;
 use crate::config::Phase;
 use crate::event::{Event, Rewrite};
-use crate::handler::{BoxFuture, Shared};
+use crate::handler::{BoxFuture, Room, Shared};
 use crate::pattern::Budget;
 use crate::wire::{Decision, HookStatus, Input, Output, Verdict};
 
@@ -45,6 +45,8 @@ pub(super) struct Dispatch<'e> {
     outcomes: Vec<Outcome>,
     /// The hooks that were called, by index.
     asked: Vec<bool>,
+    /// What is left for the answers of each rank of layers.
+    rooms: [OnceLock<Arc<Room>>; 3],
 }
 
 /// A hook to call.
@@ -65,7 +67,8 @@ impl<'e> Dispatch<'e> {
     ) -> Self {
         let plan = executor.plan(event);
         let asked = vec![false; plan.hooks.len()];
-        Self { executor, plan, event, deadlines, observer, outcomes: Vec::new(), asked }
+        let rooms = Default::default();
+        Self { executor, plan, event, deadlines, observer, outcomes: Vec::new(), asked, rooms }
     }
 
     /// Runs the hooks that match.
@@ -292,7 +295,8 @@ impl<'e> Dispatch<'e> {
             while background.try_join_next().is_some() {}
             background.spawn(async move {
                 let (shared, until) = (Shared::default(), Deadlines::none().until(&bound));
-                let (result, _) = run(&bound, event, &input, (&input, &shared), until, None).await;
+                let room = OnceLock::new();
+                let (result, _) = run(&bound, event, &input, (&input, &shared), until, None, &room).await;
                 if let Err(error) = result {
                     tracing::warn!(hook = %bound.title(), %event, "background hook failed: {error}");
                 }
@@ -329,12 +333,13 @@ impl<'e> Dispatch<'e> {
         } else {
             let (original, shown) = (current.original(), current.shown(repeated));
             let until = self.deadlines.until(bound);
+            let (stop, room) = (until.stop, &self.rooms[bound.hook.layer().rank()]);
             // A program that must end with its answer can't wait for background hooks.
             let background =
                 self.executor.handed_over.is_none().then_some(&self.executor.background);
             let (result, duration) =
-                run(bound, self.event, original, shown, until, background).await;
-            let outcome = interpreter.read(result);
+                run(bound, self.event, original, shown, until, background, room).await;
+            let outcome = interpreter.read(result, stop).await;
             Outcome { duration, ..self.deny_impossible_name(outcome, current) }
         };
         outcome = outcome.under_mode_of(bound);

@@ -1,7 +1,7 @@
 //! Runs one hook inside its deadline; a panic is a failure of the hook.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use super::select::Bound;
 use super::time::Until;
 use crate::event::Event;
-use crate::handler::{Call, Failure, HandlerError, HandlerResult, Shared};
+use crate::handler::{Call, Failure, HandlerError, HandlerResult, Room, Shared};
 use crate::wire::Input;
 
 /// Runs `bound` on `input`, which is `original` with the rewrites so far, and returns its result
@@ -22,6 +22,7 @@ pub(super) async fn run(
     (input, shared): (&Input, &Shared),
     until: Until,
     background: Option<&Mutex<JoinSet<()>>>,
+    room: &OnceLock<Arc<Room>>,
 ) -> (Result<HandlerResult, HandlerError>, Duration) {
     let started = Instant::now();
     let Until { answer, stop, late } = until;
@@ -31,7 +32,10 @@ pub(super) async fn run(
     if answer <= started {
         return (Err(HandlerError::new(Failure::TimedOut, text)), Duration::ZERO);
     }
-    let call = Call::new(event, input, shared, answer).after(original).leaving_to(background);
+    let call = Call::new(event, input, shared, answer)
+        .after(original)
+        .leaving_to(background)
+        .sharing(room);
     let work = AssertUnwindSafe(async { bound.handler.run(&call).await }).catch_unwind();
     let result = match tokio::time::timeout_at(tokio::time::Instant::from_std(stop), work).await {
         // The handler knows its deadline, but not where the deadline came from.

@@ -10,6 +10,9 @@ use crate::trust::bundle::{MAX_SCRIPTS, uncalled};
 use crate::trust::scripts::project_of;
 use crate::trust::{Bundle, ScriptChange, Trust, TrustStore, check_permissions};
 
+/// How many problems of one file are told.
+const SHOWN: usize = 5;
+
 /// What decides about files, for one loading.
 #[derive(Debug, Default)]
 pub(super) struct Acceptance {
@@ -47,11 +50,18 @@ impl ProjectFile {
     pub fn problem(&self) -> Option<String> {
         match &self.trust {
             Trust::Approved if self.refused.is_empty() => None,
-            Trust::Approved => Some(self.refused.join("; ")),
+            Trust::Approved => Some(self.refusal()),
             Trust::Changed => Some("this file changed after its approval".to_owned()),
             Trust::Unknown => Some("this file is not approved".to_owned()),
             Trust::Unsafe(problem) => Some(format!("this file can't count as approved: {problem}")),
         }
+    }
+
+    fn refusal(&self) -> String {
+        let text = self.refused.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>();
+        let more = self.refused.len() - text.len();
+        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+        text.join("; ") + &more
     }
 
     /// Returns what the user can do. The text is for a person, not for a model.

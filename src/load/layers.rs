@@ -98,7 +98,9 @@ impl Loading {
             loading.file(layer, &path);
         }
         if !options.isolated {
-            loading.report_gone(&hooks_directories(&search));
+            let above: Vec<PathBuf> =
+                upwards(options, false).0.into_iter().skip(search.len()).collect();
+            loading.report_gone(&hooks_directories(&search), &hooks_directories(&above));
         }
         loading.assembly.check_agent();
         loading
@@ -158,12 +160,18 @@ impl Loading {
         found.extend(present(directory.join(FILE)));
         self.nearly_named(layer, directory);
         let drop_ins = directory.join(DROP_INS);
-        match entries(&drop_ins).and_then(|entries| sort_drop_ins(&drop_ins, entries)) {
+        let mut own = MAX_ENTRIES;
+        let left = if layer == Layer::Project { &mut self.project_entries } else { &mut own };
+        match entries(&drop_ins).and_then(|entries| sort_drop_ins(&drop_ins, entries, left)) {
             Ok((paths, others)) => {
                 found.extend(paths);
-                for path in others {
-                    let hint = "let its name end in `.yaml`, or begin with a dot";
-                    self.misnamed(layer, &path, hint);
+                let hint = "let its name end in `.yaml`, or begin with a dot";
+                others.iter().take(MAX_MISNAMED).for_each(|path| self.misnamed(layer, path, hint));
+                if others.len() > MAX_MISNAMED {
+                    let more = others.len() - MAX_MISNAMED;
+                    let message = format!("{more} more files of other names are not read here");
+                    let problem = Diagnostic::warning(message).hint(hint);
+                    self.leave_out(problem.at(Location::of_file(&drop_ins)));
                 }
             }
             Err(problem) => self.assembly.fail(layer, &drop_ins, [problem]),
@@ -254,7 +262,7 @@ fn hooks_directories(search: &[PathBuf]) -> Vec<PathBuf> {
 
 /// Returns the directories that may hold configuration of the project, the innermost first.
 fn project_search(options: &LoadOptions) -> Vec<PathBuf> {
-    let (mut directories, bounded) = upwards(options);
+    let (mut directories, bounded) = upwards(options, true);
     if !bounded {
         // No repository and not at home: nothing says where the project ends, and above it may lie
         // files of other users, as in /tmp.
@@ -265,12 +273,12 @@ fn project_search(options: &LoadOptions) -> Vec<PathBuf> {
 
 /// Returns the directories in which a project's configuration is looked for, the innermost first.
 pub(super) fn search_path(options: &LoadOptions) -> Vec<PathBuf> {
-    upwards(options).0
+    upwards(options, true).0
 }
 
-/// Returns the working directory and those above it, as far as a project can reach, and whether
-/// something says where that is.
-fn upwards(options: &LoadOptions) -> (Vec<PathBuf>, bool) {
+/// Returns the working directory and those above it, and whether something says where the project
+/// ends. `within_project` it goes to that end, otherwise to the directory below the home directory.
+fn upwards(options: &LoadOptions, within_project: bool) -> (Vec<PathBuf>, bool) {
     let working_dir = options.working_dir.clone().or_else(|| std::env::current_dir().ok());
     let Some(start) = working_dir else { return (Vec::new(), false) };
     // As the system follows it: the home directory and the root of a repository are met on that way.
@@ -281,7 +289,13 @@ fn upwards(options: &LoadOptions) -> (Vec<PathBuf>, bool) {
     });
     let mut path = Vec::new();
     for directory in start.ancestors() {
+        if !within_project && home.as_deref() == Some(directory) {
+            break;
+        }
         path.push(directory.to_owned());
+        if !within_project {
+            continue;
+        }
         if directory.join(".git").exists() || home.as_deref() == Some(directory) {
             return (path, true);
         }
@@ -327,22 +341,27 @@ fn cannot_read(directory: &Path, error: &io::Error) -> Diagnostic {
 /// How many directories a project's files are looked for in. They are looked for at every event,
 /// before it is known whether a person approved them.
 const MAX_LEVELS: usize = 100;
-/// How many entries a `hooks.d` may have, files of other names included.
-const MAX_ENTRIES: usize = 10_000;
+/// How many entries the `hooks.d` of one layer may have together, files of other names included.
+pub(super) const MAX_ENTRIES: usize = 10_000;
+/// How many files of a `hooks.d` are named that are not read for their names.
+const MAX_MISNAMED: usize = 20;
 
 /// Returns the YAML files of a `hooks.d`, in the order of their names, and what may be meant to be
 /// one; hidden files and backups, as editors leave them behind, are in neither.
 fn sort_drop_ins(
     directory: &Path,
     entries: Option<fs::ReadDir>,
+    left: &mut usize,
 ) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Diagnostic> {
     let (mut paths, mut others) = (Vec::new(), Vec::new());
-    for (count, entry) in entries.into_iter().flatten().enumerate() {
-        if count == MAX_ENTRIES {
-            let problem = Diagnostic::error("this directory has more than 10,000 entries");
+    for entry in entries.into_iter().flatten() {
+        if *left == 0 {
+            let message = "the `hooks.d` of this layer have more than 10,000 entries together";
+            let problem = Diagnostic::error(message);
             let problem = problem.hint("remove what is not a hooks file");
             return Err(problem.at(Location::of_file(directory)));
         }
+        *left -= 1;
         let path = entry.map_err(|error| cannot_read(directory, &error))?.path();
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
         if name.starts_with(b".") {

@@ -1,11 +1,11 @@
 //! Reads the files of all layers, those of a project as far as a person approved them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::acceptance::{Acceptance, ProjectFile};
 use super::file;
-use super::layers::LoadOptions;
+use super::layers::{LoadOptions, MAX_ENTRIES};
 use crate::config::{
     Assembly, Config, Diagnostic, Diagnostics, FailedFile, Layer, Location, Node, OnError,
     SourceFile, Value, parse_yaml, syntax_error, whole_file,
@@ -77,6 +77,8 @@ pub(crate) struct Loading {
     /// The files that the project brought along.
     pub(crate) project_files: Vec<ProjectFile>,
     pub(super) acceptance: Acceptance,
+    /// How many entries the project's directories of drop-ins may still have.
+    pub(super) project_entries: usize,
 }
 
 impl Loading {
@@ -85,6 +87,7 @@ impl Loading {
         Self {
             assembly: Assembly::new(options.agent.clone(), options.only_show),
             acceptance: Acceptance::new(options),
+            project_entries: MAX_ENTRIES,
             ..Self::default()
         }
     }
@@ -119,29 +122,46 @@ impl Loading {
         self.assembly.problems.push(problem);
     }
 
-    /// Reports the files that were approved and are gone. That is no failure: another branch may have
-    /// none.
-    pub(super) fn report_gone(&mut self, directories: &[std::path::PathBuf]) {
+    /// Reports the approved files whose hooks don't run: those of `directories` that are gone, and
+    /// those `above` the root of the project. That is no failure: another branch may have none, and
+    /// a repository may lie in another.
+    pub(super) fn report_gone(&mut self, directories: &[PathBuf], above: &[PathBuf]) {
         if !self.acceptance.allows(Layer::Project) {
             return;
         }
-        let store = self.acceptance.store.as_ref();
-        for path in store.map(|store| store.gone(directories)).unwrap_or_default() {
+        let Some(store) = self.acceptance.store.clone() else { return };
+        let [gone, outside] = store.not_read([directories, above]);
+        let in_terminal = "in a terminal";
+        for path in gone {
             let cause = "this approved file is gone; its hooks don't run";
-            let remedy = format!(
-                "restore it, or run `hookexec trust remove {}` in a terminal",
-                path.display()
-            );
-            let warning = Diagnostic::warning(cause).hint(remedy.clone());
-            self.assembly.problems.push(warning.at(Location::of_file(&path)));
-            self.assembly.config.failed.push(FailedFile {
-                location: whole_file(Layer::Project, &path),
-                events: None,
-                on_error: Some(OnError::Warn),
-                cause: cause.into(),
-                remedy: remedy.into(),
-            });
+            let shown = path.display();
+            let remedy =
+                format!("restore it, or run `hookexec trust remove {shown}` {in_terminal}");
+            self.does_not_run(&path, cause, remedy);
         }
+        for path in outside {
+            let cause = "this approved file is above the root of the project, and its hooks don't \
+                         run here";
+            let shown = path.display();
+            let remedy = format!(
+                "remove the `.git` below it, or make the `.git` beside it again, or run \
+                 `hookexec trust remove {shown}` {in_terminal}"
+            );
+            self.does_not_run(&path, cause, remedy);
+        }
+    }
+
+    /// Reports at every event that the hooks of an approved file don't run.
+    fn does_not_run(&mut self, path: &Path, cause: &str, remedy: String) {
+        let warning = Diagnostic::warning(cause).hint(remedy.clone());
+        self.assembly.problems.push(warning.at(Location::of_file(path)));
+        self.assembly.config.failed.push(FailedFile {
+            location: whole_file(Layer::Project, path),
+            events: None,
+            on_error: Some(OnError::Warn),
+            cause: cause.into(),
+            remedy: remedy.into(),
+        });
     }
 
     fn text(&mut self, file: SourceFile) {

@@ -364,18 +364,26 @@ impl TrustStore {
         self.named(|_, _, _| true)
     }
 
-    /// Returns the hooks files that were approved in one of `directories` and are gone.
+    /// Returns the approved hooks files that are not read by a search of `directories`: those there
+    /// that are gone, and those in one of the directories `above`.
     #[must_use]
-    pub fn gone(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
-        let directories: HashSet<String> =
-            directories.iter().map(|path| self.place(path)).collect();
-        let approvals = self.named(|place, _, _| directories.contains(place));
+    pub fn not_read(&self, [directories, above]: [&[PathBuf]; 2]) -> [Vec<PathBuf>; 2] {
+        let places = |directories: &[PathBuf]| -> HashSet<String> {
+            directories.iter().map(|path| self.place(path)).collect()
+        };
+        let (here, above) = (places(directories), places(above));
+        let approvals = self.named(|place, _, _| here.contains(place) || above.contains(place));
         let paths: BTreeSet<PathBuf> =
             approvals.into_iter().map(|approval| approval.path).collect();
-        let is_gone = |path: &PathBuf| {
-            path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        let is_here =
+            |path: &PathBuf| path.parent().is_some_and(|it| here.contains(&self.place(it)));
+        let exists = |path: &PathBuf| {
+            let found = path.symlink_metadata();
+            found.is_ok() || found.is_err_and(|error| error.kind() != io::ErrorKind::NotFound)
         };
-        paths.into_iter().filter(is_gone).collect()
+        let (here, outside): (Vec<_>, Vec<_>) = paths.into_iter().partition(is_here);
+        let existing = outside.into_iter().filter(exists).collect();
+        [here.into_iter().filter(|path| !exists(path)).collect(), existing]
     }
 
     /// Returns whether a hooks file was approved at `path`.
@@ -562,12 +570,15 @@ mod tests {
         let store = TrustStore::at(directory.path().join("state"));
         store.add(&bundle(&path)).unwrap();
         let project = path.parent().unwrap().canonicalize().unwrap();
-        assert_eq!(store.gone(std::slice::from_ref(&project)), Vec::<PathBuf>::new());
+        let gone = |directories: &[PathBuf]| store.not_read([directories, &[]])[0].clone();
+        assert_eq!(gone(std::slice::from_ref(&project)), Vec::<PathBuf>::new());
+        let outside = store.not_read([&[], std::slice::from_ref(&project)]);
+        assert_eq!(outside, [vec![], vec![project.join("hooks.yaml")]]);
         fs::remove_file(&path).unwrap();
-        assert_eq!(store.gone(std::slice::from_ref(&project)), [project.join("hooks.yaml")]);
-        assert_eq!(store.gone(&[directory.path().to_owned()]), Vec::<PathBuf>::new());
+        assert_eq!(gone(std::slice::from_ref(&project)), [project.join("hooks.yaml")]);
+        assert_eq!(gone(&[directory.path().to_owned()]), Vec::<PathBuf>::new());
         assert_eq!(store.remove(&path).unwrap(), 1);
-        assert_eq!(store.gone(&[project]), Vec::<PathBuf>::new());
+        assert_eq!(gone(&[project]), Vec::<PathBuf>::new());
     }
 
     #[test]

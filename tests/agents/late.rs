@@ -138,6 +138,72 @@ fn conditions_on_a_large_text_never_hang() {
     assert!(says_no(&done, "too much work"), "{done:#?}");
 }
 
+#[test]
+fn the_log_of_decisions_costs_no_denial() {
+    let sandbox = Sandbox::new();
+    let mut hooks = "audit: { path: ~/log/audit.jsonl }\n\
+                     pre_tool_use: [{ hooks: [{ type: command, on_error: warn, \
+                     command: 'echo no rm >&2; exit 2' }] }]\n\
+                     stop:\n"
+        .to_owned();
+    // To read these scripts took more than 40 ms each.
+    sandbox.write("s/large", &"#".repeat(1 << 20));
+    for number in 0..100 {
+        let script = format!("s/{number}.sh");
+        std::fs::hard_link(sandbox.project().join("s/large"), sandbox.project().join(&script))
+            .unwrap();
+        writeln!(hooks, "- {{ type: command, command: ./{script} }}").unwrap();
+    }
+    write_for_user(&sandbox, &hooks);
+    let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}});
+    let stdout = run_in_project(&sandbox, &payload, "2");
+    assert!(stdout.contains("no rm") && stdout.contains("\"deny\""), "{stdout}");
+    let log = std::fs::read_to_string(sandbox.home().join("log/audit.jsonl")).unwrap();
+    assert!(log.contains("no rm"), "{log}");
+}
+
+#[test]
+fn large_answers_of_a_project_cost_no_decision_of_the_user() {
+    let sandbox = Sandbox::new();
+    let redact = json!({"updated_tool_response": "[redacted]"}).to_string();
+    write_for_user(
+        &sandbox,
+        &format!(
+            "pre_tool_use: [{{ hooks: [{{ type: command, on_error: warn, \
+             command: 'echo no rm >&2; exit 2' }}] }}]\n\
+             tool_response_transform: [{{ hooks: [{{ type: command, command: {} }}] }}]\n",
+            json!(format!("printf '%s' '{redact}'"))
+        ),
+    );
+    // Slow to read: each two letters are an escape.
+    let answer = format!("{{\"reason\":\"{}\"}}", "\\n\\u00e9".repeat(2_000_000));
+    assert!(answer.len() <= 16 << 20);
+    sandbox.write("big.json", &answer);
+    let hook = |number| {
+        format!(
+            "{{ type: command, name: big{number}, command: cat big.json, on_error: ignore, \
+             max_output: 16MiB }}"
+        )
+    };
+    let hooks: Vec<String> = (0..8).map(hook).collect();
+    let hooks = hooks.join(", ");
+    sandbox.write(
+        "hooks.yaml",
+        &format!(
+            "pre_tool_use: [{{ hooks: [{hooks}] }}]\n\
+             tool_response_transform: [{{ hooks: [{hooks}] }}]\n"
+        ),
+    );
+    sandbox.trust();
+    let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}});
+    let stdout = run_in_project(&sandbox, &payload, "5");
+    assert!(stdout.contains("no rm") && stdout.contains("\"deny\""), "{stdout}");
+    let payload = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {},
+        "tool_response": TOKEN});
+    let stdout = run_in_project(&sandbox, &payload, "5");
+    assert!(stdout.contains("[redacted]") && !stdout.contains(TOKEN), "{stdout}");
+}
+
 /// Writes the user's hooks file.
 fn write_for_user(sandbox: &Sandbox, hooks: &str) {
     let path = sandbox.home().join(".config/hookexec/hooks.yaml");

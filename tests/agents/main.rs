@@ -12,6 +12,7 @@ mod import;
 mod install;
 mod late;
 mod mcp;
+mod missing;
 mod payloads;
 mod plugins;
 mod run;

@@ -1,7 +1,7 @@
 //! `hookexec run`: streams, exit codes, and what is refused.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read as _, Write};
 use std::process::{Command, Stdio};
 
 use serde_json::json;
@@ -353,4 +353,33 @@ fn an_input_without_end_is_refused() {
     assert_eq!(output.status.code(), Some(65));
     assert_eq!(output.stdout, b"");
     assert!(String::from_utf8_lossy(&output.stderr).contains("larger than 64 MiB"));
+}
+
+#[test]
+fn a_stderr_that_is_not_read_holds_up_no_verdict_however_much_is_wrong() {
+    let sandbox = Sandbox::new();
+    let user = sandbox.home().join(".config/hookexec/hooks.yaml");
+    std::fs::create_dir_all(user.parent().unwrap()).unwrap();
+    std::fs::write(
+        user,
+        "pre_tool_use: [{ hooks: [{ type: command, command: 'echo GUARD >&2; exit 2' }] }]",
+    )
+    .unwrap();
+    for number in 0..990 {
+        let file = format!(".hookexec/hooks.d/{number:04}.yaml");
+        sandbox.write(file, "stop: { type: command, command: a }");
+        sandbox.write(format!(".hookexec/hooks.d/{number}.json"), "");
+    }
+    let input = r#"{"tool_name": "shell", "tool_input": {"cmd": "ls"}}"#;
+    let mut child = sandbox.hookexec(["run", "pre_tool_use"]).spawn();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    // Both are read only after the end.
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    let (mut stdout, mut stderr) = (String::new(), String::new());
+    child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert!(stdout.contains("GUARD"), "{stdout}");
+    let warnings: Vec<&str> = stderr.lines().collect();
+    assert_eq!(warnings.len(), 21, "{stderr}");
+    assert!(warnings[20].contains("more; `hookexec check` shows all"), "{stderr}");
 }

@@ -300,13 +300,17 @@ fn a_process_has_one_definition_and_the_layer_above_keeps_its_own() {
 }
 
 #[test]
-fn a_hook_calls_no_process_of_a_layer_below() {
-    let machine = Machine::new();
-    machine.file("home/.config/hookexec/hooks.yaml", "stop: { type: process, command: gate }\n");
-    machine.file("home/code/repo/hooks.yaml", "processes: { gate: { command: [x] } }\n");
-    let failures = machine.failures(&machine.options());
-    let [failure] = &failures[..] else { panic!("{failures:?}") };
-    assert!(failure.starts_with("User ") && failure.contains("a process of a layer below"));
+fn a_hook_calls_no_process_of_another_layer() {
+    let (user, project) = ("home/.config/hookexec/hooks.yaml", "home/code/repo/hooks.yaml");
+    for (caller, owner, layer) in [(user, project, "User "), (project, user, "Project ")] {
+        let machine = Machine::new();
+        machine.file(caller, "stop: { type: process, command: gate }\n");
+        machine.file(owner, "processes: { gate: { command: [x] } }\n");
+        let failures = machine.failures(&machine.options());
+        let [failure] = &failures[..] else { panic!("{failures:?}") };
+        assert!(failure.starts_with(layer), "{failure}");
+        assert!(failure.contains("a process of another layer"), "{failure}");
+    }
 }
 
 #[test]

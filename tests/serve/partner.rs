@@ -8,7 +8,7 @@ use hookexec::config::Diagnostics;
 use hookexec::handlers::builtin::Builtin;
 use hookexec::load::{self, LoadOptions};
 use hookexec::{Config, Executor, Output, Registry};
-use hookexec_cli::server::{Limits, Loaded, Server};
+use hookexec_cli::server::{Files, Limits, Loaded, Server};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::Semaphore;
@@ -74,7 +74,7 @@ impl Gate {
 /// Returns a server of one hooks file that never changes.
 pub(crate) fn server(hooks: &str, gate: &Gate, limits: Limits) -> Server {
     let (hooks, registry) = (hooks.to_owned(), gate.registry());
-    Server::new("/project", limits, move || {
+    Server::new("/project", limits, move |_| {
         let config = Config::from_yaml(&hooks, "hooks.yaml")?;
         Ok(Loaded::new(Executor::builder(config).registry(registry.clone()).build()?))
     })
@@ -84,12 +84,12 @@ pub(crate) fn server(hooks: &str, gate: &Gate, limits: Limits) -> Server {
 /// Returns what loads the file at `path`, anew whenever it changes.
 pub(crate) fn load(
     path: &Path,
-) -> impl Fn() -> Result<Loaded, Diagnostics> + Send + Sync + 'static {
+) -> impl Fn(Files) -> Result<Loaded, Diagnostics> + Send + Sync + 'static {
     let mut options = LoadOptions::default();
     options.isolated = true;
     options.managed_dir = Some("/nowhere".into());
     options.files = vec![path.to_owned()];
-    move || {
+    move |_| {
         let files = load::Loaded::load(&options)?;
         let places = files.places(&options);
         let (files, config) = (files.config.files.clone(), files.config);

@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex};
 
-use hookexec_cli::server::{Limits, Server};
+use hookexec::{Config, Executor};
+use hookexec_cli::server::{Files, Limits, Loaded, Server};
 use serde_json::{Value, json};
 
-use crate::partner::{Partner, load};
+use crate::partner::{Gate, Partner, load};
 
 fn hooks(reason: &str) -> String {
     format!(
@@ -92,4 +94,36 @@ async fn a_broken_file_keeps_the_old_hooks_and_says_so() {
     assert_eq!(answer["message"], "mended");
     assert_eq!(answer["system_message"], Value::Null);
     assert_eq!(client.result("reload", Value::Null).await["hooks"], 1);
+}
+
+#[tokio::test]
+async fn a_project_that_loads_slowly_holds_up_no_client_for_long() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("hooks.yaml");
+    fs::write(&file, hooks("first")).unwrap();
+    // Whether the project's files can be read, and a reader waits for that.
+    let open = Arc::new((Mutex::new(true), Condvar::new()));
+    let (gate, path) = (Arc::clone(&open), file.clone());
+    let server = Server::new("/project", Limits::default(), move |files| {
+        if files == Files::All {
+            let _open = gate.1.wait_while(gate.0.lock().unwrap(), |open| !*open).unwrap();
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let part = if files == Files::All { "all" } else { "part" };
+        let config = Config::from_yaml(&text.replace("second", part), "hooks.yaml")?;
+        let executor = Executor::builder(config).registry(Gate::new().registry()).build()?;
+        Ok(Loaded::new(executor).with_files(vec![path.clone()], vec![path.clone()]))
+    });
+    let server = server.unwrap();
+    let mut client = Partner::new(&server);
+    assert_eq!(verdict(&mut client).await["message"], "first");
+    *open.0.lock().unwrap() = false;
+    fs::write(&file, hooks("second")).unwrap();
+    assert_eq!(verdict(&mut client).await["message"], "part");
+    assert_eq!(verdict(&mut client).await["message"], "part");
+    *open.0.lock().unwrap() = true;
+    open.1.notify_all();
+    while verdict(&mut client).await["message"] != "all" {
+        tokio::task::yield_now().await;
+    }
 }

@@ -88,6 +88,9 @@ pub fn read(
         let (input, project) = (Input::default(), String::new());
         return Ok(NativeCall { agent, native, event: None, input, project });
     };
+    if let Some(cause) = ambiguous_tool(&payload) {
+        return Err(fail(Some(native), cause));
+    }
     let mut input = common(agent, event, native, &payload, &env);
     let adapter = adapter(agent);
     let project = adapter.project.and_then(env).filter(|path| !path.is_empty());
@@ -115,6 +118,17 @@ pub fn read(
     let event = (wanted == Wanted::Yes).then_some(event);
     let project = project.unwrap_or_else(|| input.cwd.clone());
     Ok(NativeCall { agent, native, event, input, project })
+}
+
+/// The keys under which agents name the tool.
+const TOOL_NAMES: [&str; 2] = ["tool_name", "toolName"];
+
+/// Returns what is wrong with a payload that gives the tool two names. Guards would be chosen by one of
+/// them, and the agent may run the other.
+fn ambiguous_tool(payload: &JsonObject) -> Option<String> {
+    let [snake, camel] = TOOL_NAMES.map(|key| text(payload, &[key]));
+    let (first, second) = (snake?, camel?);
+    (first != second).then(|| format!("it gives the tool two names, `{first}` and `{second}`"))
 }
 
 /// Whether an event is to be dispatched at all.
@@ -178,7 +192,8 @@ fn common(
         .map(|source| if source == "new" { "startup".to_owned() } else { source });
     input.reason = text(&["reason", "stop_reason", "stopReason", "status"]).or(error.clone());
     if tool_matched {
-        input.tool_name = text(&["tool_name", "toolName"]).or(native.tool.map(str::to_owned));
+        // An event that is about one tool knows it best.
+        input.tool_name = native.tool.map(str::to_owned).or_else(|| text(&TOOL_NAMES));
         input.tool_use_id = text(&["tool_call_id", "tool_use_id", "toolCallId", "toolUseId"]);
     }
     match event {
@@ -245,4 +260,30 @@ fn working_directory(payload: &JsonObject, env: impl Fn(&str) -> Option<String>)
         .or_else(|| roots().filter(nonempty))
         .or_else(|| PROJECT.iter().find_map(|name| env(name).filter(nonempty)))
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool_of(agent: Agent, event: &str, payload: &str) -> Result<Option<String>, String> {
+        let call = read(agent, Some(event), payload.as_bytes(), |_| None);
+        call.map(|call| call.input.tool_name).map_err(|error| error.cause)
+    }
+
+    #[test]
+    fn a_tool_has_one_name() {
+        let read = |payload| tool_of(Agent::ClaudeCode, "PreToolUse", payload);
+        assert_eq!(read(r#"{"toolName": "Bash"}"#), Ok(Some("Bash".to_owned())));
+        assert_eq!(
+            read(r#"{"tool_name": "Bash", "toolName": "Bash"}"#),
+            Ok(Some("Bash".to_owned()))
+        );
+        let cause = read(r#"{"tool_name": "x", "toolName": "Bash"}"#).unwrap_err();
+        assert_eq!(cause, "it gives the tool two names, `x` and `Bash`");
+        // The event is about one tool, whatever else the payload says.
+        let payload = r#"{"tool_name": "x", "tool_info": {"command_line": "ls"}}"#;
+        let named = tool_of(Agent::Windsurf, "pre_run_command", payload).unwrap().unwrap();
+        assert_ne!(named, "x");
+    }
 }

@@ -12,7 +12,7 @@ use hookexec::{Executor, Registry};
 use hookexec_agents::{Agent, NativeEvent};
 use serde_json::{Value, json};
 
-use super::config::ConfigArgs;
+use super::config::{ConfigArgs, not_too_deep};
 use super::error::CommandError;
 use super::exit::Exit;
 use super::output::{self, PlainFormat};
@@ -140,6 +140,7 @@ impl Args {
 
     /// Starts every process, and stops it again.
     fn start(&self) -> Result<Vec<ProcessCheck>, CommandError> {
+        not_too_deep()?;
         let executor = self.config().load()?.warned().executor()?;
         let runtime = Runtime::new()?;
         runtime.run(async {

@@ -10,7 +10,7 @@ use hookexec::load::{self, LoadOptions, ProjectFile};
 use hookexec::trust::Trust;
 use hookexec::{Executor, Registry};
 
-use super::error::{CommandError, NO_FILES, warn};
+use super::error::{CommandError, NO_FILES, warn_all};
 
 /// Which hooks files count.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -73,9 +73,22 @@ impl ConfigArgs {
         Self { without_project: true, ..self }
     }
 
-    /// Loads the configuration, to run it.
+    /// Leaves out the files that were named, and other arguments that can't be followed.
+    pub(crate) fn without_named_files(self) -> Self {
+        let cwd = self.cwd.filter(|directory| project(Some(directory)).is_ok());
+        // A working directory may be deleted while an agent works in it.
+        let is_gone = cwd.is_none() && project(None).is_err();
+        Self {
+            cwd: if is_gone { Some("/".into()) } else { cwd },
+            isolated: self.isolated,
+            without_project: self.without_project || is_gone,
+            ..Self::default()
+        }
+    }
+
+    /// Loads the configuration. A caller that runs its hooks first sees to it that the process is
+    /// [`not_too_deep`].
     pub(crate) fn load(&self) -> Result<Loaded, CommandError> {
-        not_too_deep()?;
         let options = self.options()?;
         Loaded::of(&options).map_err(|_| all_problems(&options))
     }
@@ -85,7 +98,7 @@ impl ConfigArgs {
         let mut options = self.options()?;
         options.only_show = true;
         let loaded = Loaded::of(&options).map_err(CommandError::config)?;
-        loaded.failures().for_each(|failure| warn(&failure.to_string()));
+        warn_all(loaded.failures().map(|failure| failure.to_string()));
         Ok(loaded.files)
     }
 
@@ -146,8 +159,8 @@ impl Loaded {
 
     /// Warns about guards that do not run.
     pub(crate) fn warned(self) -> Self {
-        self.absences().for_each(|absence| warn(&absence));
-        self.failures().for_each(|failure| warn(&failure.to_string()));
+        let failures = self.failures().map(|failure| failure.to_string());
+        warn_all(self.absences().chain(failures));
         self
     }
 

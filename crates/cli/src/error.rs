@@ -23,6 +23,30 @@ pub(crate) fn warn(message: &str) {
     output::talk(&format!("{WARNING}warning{WARNING:#}: {message}\n"));
 }
 
+/// How many lines of warnings about hooks files are written, and how much of each.
+const MOST_LINES: usize = 20;
+const LONGEST_LINE: usize = 1_000;
+
+/// Writes warnings about hooks files to stderr, the first lines of them: a project can cause any
+/// number.
+pub(crate) fn warn_all(warnings: impl IntoIterator<Item = String>) {
+    let cut = |line: &str| -> String { line.chars().take(LONGEST_LINE).collect() };
+    let mut left = MOST_LINES;
+    let mut warnings = warnings.into_iter();
+    for warning in warnings.by_ref() {
+        let lines: Vec<String> = warning.lines().take(left).map(cut).collect();
+        left -= lines.len();
+        warn(&lines.join("\n"));
+        if left == 0 {
+            break;
+        }
+    }
+    match warnings.count() {
+        0 => {}
+        more => warn(&format!("... and {more} more; `hookexec check` shows all")),
+    }
+}
+
 /// Why a command failed.
 #[derive(Debug)]
 pub(crate) struct CommandError {

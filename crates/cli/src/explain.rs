@@ -8,7 +8,7 @@ use hookexec::{Decision, Event, Executor, Input, Verdict};
 use hookexec_agents::{Agent, NativeCall};
 use serde::Serialize;
 
-use super::config::ConfigArgs;
+use super::config::{ConfigArgs, not_too_deep};
 use super::error::CommandError;
 use super::exit::Exit;
 use super::output::PlainFormat;
@@ -119,6 +119,7 @@ impl Args {
         if let Moment::Native(call) = &moment {
             config = config.in_project(&call.project);
         }
+        not_too_deep()?;
         let mut loaded = config.load()?.warned();
         // An explanation is not a decision to record.
         loaded.files.config.audit.clear();

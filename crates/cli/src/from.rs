@@ -16,8 +16,8 @@ use etcetera::BaseStrategy as _;
 use hookexec::{Event, Executor, Input};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
 
-use super::config::ConfigArgs;
-use super::error::{CommandError, warn};
+use super::config::{ConfigArgs, not_too_deep};
+use super::error::{CommandError, warn_all};
 use super::exit::Exit;
 use super::run::Shown;
 use super::runtime::Runtime;
@@ -82,6 +82,9 @@ pub(crate) struct FromCall {
     as_installed: bool,
 }
 
+/// Hooks that are loaded, and the arguments that name their files.
+type Hooks = (Executor, ConfigArgs);
+
 /// What is known by now, for the answer when the rest is missing.
 #[derive(Default)]
 struct Progress {
@@ -89,7 +92,7 @@ struct Progress {
     call: Option<NativeCall>,
     /// What to say once a session: hooks that are missing.
     absences: Vec<String>,
-    hooks: Option<(Executor, ConfigArgs)>,
+    hooks: Option<Hooks>,
     moment: Option<Moment>,
 }
 
@@ -147,56 +150,81 @@ impl FromCall {
         progress: &mut Progress,
         standing: &Standing,
     ) -> Result<(), String> {
-        let stdin = tokio::task::spawn_blocking(input::read_stdin);
-        let stdin = stdin.await.map_err(|error| error.to_string())?;
-        let stdin = stdin.map_err(|error| error.to_string());
-        let env = |name: &str| std::env::var(name).ok();
-        let call = stdin.and_then(|stdin| {
-            hookexec_agents::read(self.agent, self.caller.hint.as_deref(), &stdin, env)
-                .inspect_err(|error| progress.native = error.native)
-                .map_err(|error| error.to_string())
-        });
         let Progress { native, call: read, absences, hooks, moment } = progress;
-        let call = match call {
+        *native = self.caller.native();
+        let (agent, hint) = (self.agent, self.caller.hint.clone());
+        let mut payload = tokio::task::spawn_blocking(move || payload(agent, hint.as_deref()));
+        let early = tokio::time::timeout(self.within / 4, &mut payload).await;
+        let waited = if let Ok(payload) = early {
+            payload
+        } else {
+            *hooks = self.load(config.clone()).await.1;
+            self.stand(standing, *native, hooks.as_ref());
+            payload.await
+        };
+        let call = match waited.map_err(|error| error.to_string())? {
             Ok(call) => read.insert(call),
-            Err(problem) => {
-                // The hooks of the event fail, each by its own `on_error`, so load them all the
-                // same.
-                *native = native.or_else(|| self.caller.native());
-                if let Ok((executor, _)) = self.load(config.clone()).await {
-                    *hooks = Some((executor, config.clone()));
+            Err((problem, named)) => {
+                *native = named.or(*native);
+                if hooks.is_none() {
+                    *hooks = self.load(config.clone()).await.1;
                 }
                 return Err(problem);
             }
         };
         *native = Some(call.native.name);
-        let moment = moment.insert(Moment::new(call));
         if call.event.is_none() {
+            *moment = Some(Moment::new(call));
             return Ok(());
         }
-        let config = config.clone().in_project(&call.project);
-        let (executor, absent) = self.load(config.clone()).await?;
-        *absences = absent;
+        let (absent, loaded) = self.load(config.clone().in_project(&call.project)).await;
+        if loaded.is_some() {
+            *hooks = loaded;
+        }
+        *absences = absent?;
+        not_too_deep().map_err(|error| error.to_string())?;
+        let (executor, config) = hooks.take().ok_or_else(|| self.late())?;
         let (executor, _) = hooks.insert((executor.handing_over_background(), config));
         let mut late = Moment::new(call);
         late.give_up(executor, call, &self.late());
         let late = hookexec_agents::answer(call, &late.into_verdict());
         *standing.lock().unwrap_or_else(PoisonError::into_inner) = Some(late);
+        let moment = moment.insert(Moment::new(call));
         // Some of the time is for the answer itself.
         let deadline = started + self.within.saturating_sub((self.within / 20).min(RESERVE));
         moment.run(executor, call, Some(deadline)).await;
         Ok(())
     }
 
-    /// Loads the hooks, and returns which files are missing. A project's files have half of the
-    /// time: what takes longer is a failure of the project's layer, and the hooks of the others
-    /// run.
-    async fn load(&self, config: ConfigArgs) -> Result<(Executor, Vec<String>), String> {
+    /// Sets the answer of the last resort while the payload is not there.
+    fn stand(&self, standing: &Standing, native: Option<&str>, hooks: Option<&Hooks>) {
+        if let (Some(native), Some((executor, _))) = (native, hooks) {
+            let late =
+                hookexec_agents::failure(self.agent, Some(native), Some(executor), &self.late());
+            *standing.lock().unwrap_or_else(PoisonError::into_inner) = Some(late);
+        }
+    }
+
+    /// Loads the hooks, and returns which files are missing, or why the files that were named can't
+    /// be loaded. Then the hooks are those of the other files, which judge the missing answer.
+    async fn load(&self, config: ConfigArgs) -> (Result<Vec<String>, String>, Option<Hooks>) {
+        let named = self.load_in_time(config.clone()).await;
+        let problem = match named {
+            Ok((hooks, absent)) => return (Ok(absent), Some(hooks)),
+            Err(problem) => problem,
+        };
+        let others = self.load_in_time(config.without_named_files()).await;
+        (Err(problem), others.ok().map(|(hooks, _)| hooks))
+    }
+
+    /// Loads the hooks. A project's files have half of the time: what takes longer is a failure of
+    /// the project's layer, and the hooks of the others run.
+    async fn load_in_time(&self, config: ConfigArgs) -> Result<(Hooks, Vec<String>), String> {
         let load = |config: ConfigArgs| {
             let loaded = config.load()?;
             let absent = loaded.absences().map(|absence| format!("hookexec: {absence}")).collect();
-            loaded.failures().for_each(|failure| warn(&failure.to_string()));
-            Ok((loaded.executor()?, absent))
+            warn_all(loaded.failures().map(|failure| failure.to_string()));
+            Ok(((loaded.executor()?, config), absent))
         };
         let load = move |config| load(config).map_err(|error: CommandError| error.to_string());
         let all = config.clone();
@@ -252,6 +280,13 @@ impl FromCall {
     fn late(&self) -> String {
         format!("no answer within {:?}", self.within)
     }
+}
+
+/// Reads the agent's call from stdin; an error comes with the agent's event, as far as it is known.
+fn payload(agent: Agent, hint: Option<&str>) -> Result<NativeCall, (String, Option<&'static str>)> {
+    let stdin = input::read_stdin().map_err(|error| (error.to_string(), None))?;
+    hookexec_agents::read(agent, hint, &stdin, |name| std::env::var(name).ok())
+        .map_err(|error| (error.to_string(), error.native))
 }
 
 /// Leaves an event's hooks in the background to a process of its own, which holds none of the pipes

@@ -169,7 +169,7 @@ pub fn main() -> ExitCode {
     panic::set_hook(Box::new(error::remember_panic));
     // An agent takes every exit code but its own words for permission.
     let caller = Caller::of(std::env::args_os());
-    if caller.is_some() {
+    if std::env::args_os().nth(1).is_some_and(|command| command == "run" || command == "serve") {
         output::never_block_on_stderr();
     }
     guarded(caller.as_ref(), || match (Cli::read(), &caller) {

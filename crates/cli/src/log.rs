@@ -9,6 +9,8 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::{SubscriberBuilder, format};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use super::output::Stderr;
+
 /// How much is said on stderr.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
@@ -44,11 +46,11 @@ type Log = SubscriberBuilder<
     format::DefaultFields,
     format::Format<format::Full, ()>,
     LevelFilter,
-    fn() -> anstream::Stderr,
+    fn() -> Stderr,
 >;
 
 fn log() -> Log {
-    let writer: fn() -> anstream::Stderr = anstream::stderr;
+    let writer: fn() -> Stderr = || Stderr;
     tracing_subscriber::fmt().with_writer(writer).without_time().with_target(false)
 }
 

@@ -112,16 +112,30 @@ pub(crate) fn never_block_on_stderr() {
 ///
 /// There is nowhere left to report a failure to.
 pub(crate) fn talk(text: &str) {
-    let text = &*coloured(text);
-    if PATIENCE.load(Ordering::Relaxed) != FOREVER {
-        let plain = anstream::adapter::strip_str(text).to_string();
-        if hurried(plain.as_bytes()).is_err() {
+    let _ = Stderr.write_all(coloured(text).as_bytes());
+}
+
+/// Standard error, for text with our own colours.
+pub(crate) struct Stderr;
+
+impl Write for Stderr {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        if PATIENCE.load(Ordering::Relaxed) == FOREVER {
+            let mut stderr = anstream::stderr().lock();
+            return stderr.write_all(text).and_then(|()| stderr.flush()).map(|()| text.len());
+        }
+        let choice = anstream::AutoStream::choice(&io::stderr());
+        let mut shown = anstream::AutoStream::new(Vec::new(), choice);
+        shown.write_all(text)?;
+        if hurried(&shown.into_inner()).is_err() {
             PATIENCE.store(NEVER, Ordering::Relaxed);
         }
-        return;
+        Ok(text.len())
     }
-    let mut stderr = anstream::stderr().lock();
-    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Writes `text`, which moves the cursor and is our own, to stderr.

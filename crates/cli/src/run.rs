@@ -1,14 +1,13 @@
 //! `hookexec run`: one event in, one verdict out.
 
 use clap::builder::{PossibleValue, TypedValueParser};
-use hookexec::event::FailureMode;
 use hookexec::executor::Explanation;
-use hookexec::{Event, Executor, Verdict};
+use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::{Agent, NativeCall};
 
 use super::config::{ConfigArgs, Unavailable, not_too_deep};
 use super::connect::ConnectArgs;
-use super::error::{CommandError, warn};
+use super::error::{CommandError, warn_all};
 use super::exit::Exit;
 use super::from::FromArgs;
 use super::output::{self, PlainFormat};
@@ -73,6 +72,7 @@ impl Args {
         // A signal to the caller's process group must not end these hooks.
         let _ = rustix::process::setsid();
         let input = input::parse("run", event, &input::read_stdin()?)?;
+        not_too_deep()?;
         let executor = self.config.load()?.warned().executor()?;
         let runtime = Runtime::new()?;
         runtime.run(async {
@@ -85,10 +85,9 @@ impl Args {
     fn dispatch(&self, event: Event) -> Result<Exit, CommandError> {
         let stdin = input::read_stdin()?;
         let input = input::parse("run", event, &stdin);
-        if let Err(error) = not_too_deep() {
-            return self.answer(&failed(event, &error.to_string()), &[], Vec::new);
-        }
+        let too_deep = not_too_deep().err();
         if let Ok(input) = &input
+            && too_deep.is_none()
             && let Some(verdict) = self.connect.verdict(&self.config, event, input)?
         {
             return self.answer(&verdict, &[], Vec::new);
@@ -98,11 +97,15 @@ impl Args {
         match self.format() {
             PlainFormat::Json => loaded = loaded.warned(),
             PlainFormat::Text => {
-                loaded.absences().for_each(|absence| warn(&absence));
+                warn_all(loaded.absences());
                 unavailable = loaded.failures().collect();
             }
         }
         let executor = loaded.executor()?;
+        if let Some(why) = too_deep {
+            let verdict = failed(&executor, event, input.as_ref().ok(), &why.to_string());
+            return self.answer(&verdict, &[], Vec::new);
+        }
         let input = input?;
         let not_run = || executor.explain(event, &input);
         if !executor.concerns(event, &input) {
@@ -143,7 +146,7 @@ impl Args {
                 let text = report::verdict(verdict);
                 let told = |failure: &&Unavailable| text.contains(&failure.cause);
                 let others = unavailable.iter().filter(|failure| !told(failure));
-                others.for_each(|failure| warn(&failure.to_string()));
+                warn_all(others.map(Unavailable::to_string));
                 output::print(&text)?;
             }
         }
@@ -172,14 +175,12 @@ impl Shown {
     }
 }
 
-/// Returns the verdict on an event whose hooks must not run: a denial where the event fails closed.
-fn failed(event: Event, why: &str) -> Verdict {
-    if event.contract().failure == FailureMode::Open {
-        let mut verdict = Verdict::no_opinion(event);
-        verdict.system_message = Some(why.to_owned());
-        return verdict;
-    }
-    Verdict::denied(event, why)
+/// Returns the verdict on an event whose hooks must not run: each fails by its own `on_error`, and the
+/// event is denied where it fails closed.
+fn failed(executor: &Executor, event: Event, input: Option<&Input>, why: &str) -> Verdict {
+    let mut verdict = Verdict::failed(event, why);
+    verdict.absorb(executor.failed(event, input, why));
+    verdict
 }
 
 /// Reads an agent's name; completions offer all of them.

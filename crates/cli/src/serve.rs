@@ -3,20 +3,20 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::server::{Limits, Loaded, Server, Socket, SocketError};
+use crate::server::{Files, Limits, Loaded, Server, Socket, SocketError};
 use hookexec::config::Diagnostics;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use tokio::sync::oneshot;
 
 use super::config::{self, ConfigArgs, not_too_deep};
-use super::error::{CommandError, warn};
+use super::error::{CommandError, warn_all};
 use super::exit::Exit;
 use super::log::LogArgs;
 use super::output;
 use super::runtime::{Runtime, Signals};
 
-type Loader = Box<dyn Fn() -> Result<Loaded, Diagnostics> + Send + Sync>;
+type Loader = Box<dyn Fn(Files) -> Result<Loaded, Diagnostics> + Send + Sync>;
 
 /// Answers JSON-RPC 2.0, one object a line, on stdin and stdout or at a Unix socket
 ///
@@ -75,10 +75,12 @@ impl Args {
     fn loader(&self) -> Result<Loader, CommandError> {
         not_too_deep()?;
         let options = self.config.options()?;
-        Ok(Box::new(move || {
+        Ok(Box::new(move |files| {
+            let mut options = options.clone();
+            options.without_project |= files == Files::WithoutProject;
             let loaded = config::Loaded::of(&options)?;
-            loaded.left_out().for_each(|file| warn(&file));
-            loaded.failures().for_each(|failure| warn(&failure.to_string()));
+            let failures = loaded.failures().map(|failure| failure.to_string());
+            warn_all(loaded.left_out().chain(failures));
             let files = loaded.files.config.files.clone();
             let places = loaded.files.places(&options);
             Ok(Loaded::new(loaded.build()?).with_files(files, places))

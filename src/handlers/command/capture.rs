@@ -1,6 +1,10 @@
 //! What a child writes, up to a limit.
 
+use std::sync::Arc;
+
 use tokio::io::{AsyncRead, AsyncReadExt};
+
+use crate::handler::Room;
 
 /// How much room each read finds at least.
 const CHUNK: usize = 4096;
@@ -16,29 +20,40 @@ pub(crate) struct Capture<R> {
     reader: Option<R>,
     bytes: Vec<u8>,
     limit: usize,
-    overflowed: bool,
+    /// What is left for this and other streams.
+    room: Arc<Room>,
+    overflow: Option<Overflow>,
 }
 
-/// A stream carried more than its limit.
-#[derive(Debug)]
-pub(crate) struct Overflow {
-    /// The stream's name.
-    pub(crate) stream: &'static str,
+/// A stream carried more than it may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Overflow {
+    /// The stream of this name carried more than its limit.
+    Limit(&'static str),
+    /// It carried more than was left for it and others together.
+    Room,
 }
 
 impl<R: AsyncRead + Unpin> Capture<R> {
     /// Returns a capture of at most `limit` bytes; of no stream at all when `reader` is `None`.
-    pub(crate) fn new(stream: &'static str, reader: Option<R>, limit: usize) -> Self {
-        Self { stream, reader, bytes: Vec::new(), limit, overflowed: false }
+    pub(crate) fn new(
+        stream: &'static str,
+        reader: Option<R>,
+        limit: usize,
+        room: &Arc<Room>,
+    ) -> Self {
+        let room = Arc::clone(room);
+        Self { stream, reader, bytes: Vec::new(), limit, room, overflow: None }
     }
 
-    /// Reads to the end of the stream, which is when everybody who could write to it has closed it.
+    /// Reads to the end of the stream, which is when every process that could write to it has closed
+    /// it.
     ///
     /// # Errors
     /// As soon as more than the limit has come; the first bytes up to the limit are kept.
     pub(crate) async fn fill(&mut self) -> Result<(), Overflow> {
-        while !self.overflowed && self.read().await {}
-        if self.overflowed { Err(Overflow { stream: self.stream }) } else { Ok(()) }
+        while self.overflow.is_none() && self.read().await {}
+        self.overflow.map_or(Ok(()), Err)
     }
 
     /// Reads until `enough` of what was read, or to the end of the stream.
@@ -49,8 +64,8 @@ impl<R: AsyncRead + Unpin> Capture<R> {
         &mut self,
         enough: impl Fn(&[u8]) -> bool,
     ) -> Result<(), Overflow> {
-        while !self.overflowed && !enough(&self.bytes) && self.read().await {}
-        if self.overflowed { Err(Overflow { stream: self.stream }) } else { Ok(()) }
+        while self.overflow.is_none() && !enough(&self.bytes) && self.read().await {}
+        self.overflow.map_or(Ok(()), Err)
     }
 
     /// Returns what was read until now.
@@ -78,6 +93,7 @@ impl<R: AsyncRead + Unpin> Capture<R> {
     async fn read(&mut self) -> bool {
         let Some(reader) = &mut self.reader else { return false };
         self.bytes.reserve(CHUNK);
+        let before = self.bytes.len();
         // A stream that can't be read has ended as far as we can tell.
         if !matches!(reader.read_buf(&mut self.bytes).await, Ok(1..)) {
             self.reader = None;
@@ -85,7 +101,10 @@ impl<R: AsyncRead + Unpin> Capture<R> {
         }
         if self.bytes.len() > self.limit {
             self.bytes.truncate(self.limit);
-            self.overflowed = true;
+            self.overflow.get_or_insert(Overflow::Limit(self.stream));
+        } else if !self.room.take(self.bytes.len() - before) {
+            self.bytes.truncate(before);
+            self.overflow.get_or_insert(Overflow::Room);
         }
         true
     }
@@ -97,7 +116,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_limit_itself_is_not_too_much() {
-        let mut capture = Capture::new("stdout", Some(&b"12345"[..]), 5);
+        let mut capture = Capture::new("stdout", Some(&b"12345"[..]), 5, &Arc::default());
         assert!(capture.fill().await.is_ok());
         assert_eq!(capture.still_open(), None);
         assert_eq!(capture.into_bytes(), b"12345");
@@ -105,18 +124,37 @@ mod tests {
 
     #[tokio::test]
     async fn more_than_the_limit_ends_the_capture_and_keeps_its_beginning() {
-        let mut capture = Capture::new("stdout", Some(tokio::io::repeat(b'x')), 10_000);
-        assert_eq!(capture.fill().await.unwrap_err().stream, "stdout");
+        let endless = Some(tokio::io::repeat(b'x'));
+        let mut capture = Capture::new("stdout", endless, 10_000, &Arc::default());
+        assert_eq!(capture.fill().await, Err(Overflow::Limit("stdout")));
         assert_eq!(capture.still_open(), Some("stdout"));
         assert_eq!(capture.into_bytes(), vec![b'x'; 10_000]);
     }
 
     #[tokio::test]
     async fn draining_reads_to_the_end_and_keeps_the_limit() {
-        let mut capture = Capture::new("stdout", Some(tokio::io::repeat(b'x').take(1 << 20)), 100);
+        let long = Some(tokio::io::repeat(b'x').take(1 << 20));
+        let mut capture = Capture::new("stdout", long, 100, &Arc::default());
         capture.drain().await;
         assert!(capture.fill().await.is_err());
         assert_eq!(capture.still_open(), None);
         assert_eq!(capture.into_bytes().len(), 100);
+    }
+
+    #[tokio::test]
+    async fn streams_that_share_room_are_bounded_together() {
+        let room = Arc::default();
+        let mut kept = 0;
+        for _ in 0..6 {
+            let endless = Some(tokio::io::repeat(b'x'));
+            let mut capture = Capture::new("stdout", endless, 16 << 20, &room);
+            let overflow = capture.fill().await.unwrap_err();
+            let bytes = capture.into_bytes().len();
+            assert_eq!(overflow == Overflow::Room, bytes < 16 << 20, "{bytes}");
+            kept += bytes;
+        }
+        assert!((63 << 20..=65 << 20).contains(&kept), "{kept}");
+        let mut small = Capture::new("stdout", Some(&b"12345"[..]), 5, &Arc::default());
+        assert_eq!(small.fill().await, Ok(()), "another layer has its own room");
     }
 }

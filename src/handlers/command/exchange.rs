@@ -2,6 +2,7 @@
 
 use std::io;
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt;
@@ -12,6 +13,7 @@ use tokio::time::{sleep_until, timeout};
 use super::capture::{Capture, Overflow};
 use super::group::Group;
 use crate::answer::{MAX_ASYNC_LINE, asks_for_background};
+use crate::handler::Room;
 
 /// How long a group that was asked to end may take.
 const GRACE: Duration = Duration::from_millis(500);
@@ -65,11 +67,11 @@ pub(super) enum End {
 
 impl Exchange {
     /// Takes over a started child whose three streams are pipes.
-    pub(super) fn new(mut group: Group, max_output: usize) -> Self {
+    pub(super) fn new(mut group: Group, max_output: usize, room: &Arc<Room>) -> Self {
         Self {
             stdin: group.take_stdin(),
-            stdout: Capture::new("stdout", group.take_stdout(), max_output),
-            stderr: Capture::new("stderr", group.take_stderr(), max_output),
+            stdout: Capture::new("stdout", group.take_stdout(), max_output, room),
+            stderr: Capture::new("stderr", group.take_stderr(), max_output, room),
             group,
         }
     }

@@ -21,7 +21,7 @@ use crate::answer::is_strict;
 use crate::config::{Command, Hook, Phase};
 use crate::dialect::Dialect;
 use crate::handler::{
-    BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
+    BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult, NO_ROOM,
 };
 use crate::matcher::Matcher;
 use crate::wire::JsonObject;
@@ -148,7 +148,7 @@ impl CommandHandler {
     async fn tell(&self, call: &Call<'_>, stdin: &[u8]) -> Result<Told, HandlerError> {
         let start = Instant::now();
         let group = self.start(call).await?;
-        let exchange = Exchange::new(group, self.max_output);
+        let exchange = Exchange::new(group, self.max_output, &call.room());
         let deadline = call.deadline;
         let (ending, left) = exchange.run(stdin, deadline, self.may_leave).await;
         match (left, call.background) {
@@ -231,7 +231,10 @@ impl CommandHandler {
                     rounded(limit)
                 ),
             ),
-            End::Overflowed(Overflow { stream }) => (
+            End::Overflowed(Overflow::Room) => {
+                (Failure::OutputLimit, format!("it was stopped because {NO_ROOM}"))
+            }
+            End::Overflowed(Overflow::Limit(stream)) => (
                 Failure::OutputLimit,
                 format!(
                     "it was stopped because it wrote more than {} bytes to {stream}; write less, or raise its `max_output`",

@@ -9,7 +9,9 @@ use super::observe;
 use super::supervisor::Supervisor;
 use super::wire::{Answer, Stage};
 use crate::config::{Command, EventMethod, Hook};
-use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
+use crate::handler::{
+    BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult, NO_ROOM,
+};
 use crate::suggest;
 use crate::wire::{Input, Output};
 
@@ -113,7 +115,7 @@ impl Handler for ProcessHandler {
                 Role::Observe(method) => return Ok(self.notify(*method, call)),
                 Role::Stage(stage) => {
                     let params = stage.params(call.input);
-                    let reply = self.supervisor.call(stage.method, &params, call.deadline).await?;
+                    let reply = self.ask(stage.method, &params, call).await?;
                     let output = stage
                         .read(&reply, call.input)
                         .map_err(|problem| self.misread(stage.method, &problem))?;
@@ -121,7 +123,7 @@ impl Handler for ProcessHandler {
                     output
                 }
                 Role::Event(method) => {
-                    let reply = self.supervisor.call(method, &call.json(), call.deadline).await?;
+                    let reply = self.ask(method, &call.json(), call).await?;
                     answer::read_output(&reply).map_err(|problem| self.misread(method, &problem))?
                 }
             };
@@ -141,6 +143,21 @@ impl Handler for ProcessHandler {
 }
 
 impl ProcessHandler {
+    /// Calls the process, and returns its answer if there is room for it.
+    async fn ask(
+        &self,
+        method: &str,
+        params: &[u8],
+        call: &Call<'_>,
+    ) -> Result<String, HandlerError> {
+        let reply = self.supervisor.call(method, params, call.deadline).await?;
+        if !call.room().take(reply.len()) {
+            let message = format!("its answer was not read because {NO_ROOM}");
+            return Err(HandlerError::new(Failure::OutputLimit, message));
+        }
+        Ok(reply)
+    }
+
     fn notify(&self, method: EventMethod, call: &Call<'_>) -> HandlerResult {
         let (method, params) = observe::notification(method, call.event, call.input);
         let mut result = HandlerResult::from(Some(Output::default()));

@@ -116,10 +116,10 @@ impl Conversation<'_> {
             return Ok(());
         };
         if method != "dispatch" {
-            return self.send(answer(&id, &self.shared.call(&method, &params))).await;
+            return self.send(answer(&id, &self.shared.call(&method, &params).await)).await;
         }
         while self.running.try_join_next().is_some() {}
-        match self.shared.admit(params, self.running.len()) {
+        match self.shared.admit(params, self.running.len()).await {
             Err(refusal) => self.send(answer::<()>(&id, &Err(refusal))).await,
             Ok(admitted) => {
                 self.running.spawn(dispatch(id, admitted, self.outbox.clone()));

@@ -1,10 +1,13 @@
 //! The configuration in use, and how a new one takes its place.
 
+use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use tokio::sync::{OwnedRwLockReadGuard, RwLock};
+use tokio::sync::{OwnedRwLockReadGuard, RwLock, watch};
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, timeout_at};
 
 use super::stamp::Stamps;
 use hookexec::config::{Diagnostic, Diagnostics};
@@ -38,8 +41,20 @@ impl Loaded {
     }
 }
 
+/// Which files are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Files {
+    /// Those of all layers.
+    All,
+    /// All but the project's, which take too long: they count as one file that can't be loaded.
+    WithoutProject,
+}
+
 /// Loads the configuration.
-pub(super) type Load = dyn Fn() -> Result<Loaded, Diagnostics> + Send + Sync;
+pub(super) type Load = dyn Fn(Files) -> Result<Loaded, Diagnostics> + Send + Sync;
+
+/// How long requests wait until all files are read anew. Then those of a project are left out.
+const RELOAD_TIME: Duration = Duration::from_secs(1);
 
 /// Holds the configuration in use.
 pub(super) struct Engine {
@@ -52,13 +67,22 @@ struct State {
     stamps: Stamps,
     /// Why the newest files are not in use.
     problem: Option<Arc<Diagnostics>>,
+    /// All files are being read, on a thread of their own.
+    loading: Option<Loading>,
+}
+
+#[derive(Clone)]
+struct Loading {
+    started: Instant,
+    /// Closed at the end.
+    end: watch::Receiver<()>,
 }
 
 /// One configuration, as long as a dispatch uses it.
 struct Generation {
     executor: Executor,
     files: Vec<PathBuf>,
-    /// Read by every user, so that who wants to end it can wait for all of them.
+    /// Read by every user, so that its end can wait for all of them.
     users: Arc<RwLock<()>>,
 }
 
@@ -84,45 +108,83 @@ impl Engine {
     /// Loads the first configuration.
     pub(super) fn new(load: Box<Load>) -> Result<Self, Diagnostics> {
         let since = SystemTime::now();
-        let (generation, stamps) = generation(load()?, since);
-        let state = Mutex::new(State { generation, stamps, problem: None });
+        let (generation, stamps) = generation(load(Files::All)?, since);
+        let state = Mutex::new(State { generation, stamps, problem: None, loading: None });
         Ok(Self { load, state })
     }
 
     /// Returns the configuration, the one on disk when that is another by now and is sound.
-    pub(super) fn current(&self) -> InUse {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.stamps.outdated() {
-            self.renew(&mut state);
+    ///
+    /// The files are read on another thread. If that takes longer than [`RELOAD_TIME`], they are read
+    /// without the project's, and those follow when they are there.
+    pub(super) async fn current(self: &Arc<Self>) -> InUse {
+        while self.state().stamps.outdated() {
+            let (loading, is_own) = self.start_loading();
+            let deadline = loading.started + RELOAD_TIME;
+            if timeout_at(deadline, ended(loading)).await.is_err() {
+                let engine = Arc::clone(self);
+                let _ = spawn_blocking(move || engine.renew(Files::WithoutProject)).await;
+                break;
+            }
+            if is_own {
+                break;
+            }
         }
-        state.in_use()
+        self.state().in_use()
     }
 
     /// Loads the configuration whether it seems to have changed or not.
-    pub(super) fn reload(&self) -> InUse {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        self.renew(&mut state);
-        state.in_use()
+    pub(super) async fn reload(self: &Arc<Self>) -> InUse {
+        loop {
+            let (loading, is_own) = self.start_loading();
+            ended(loading).await;
+            if is_own {
+                return self.state().in_use();
+            }
+        }
     }
 
     /// Waits for the dispatches that use the configuration, then ends it.
     pub(super) async fn shutdown(&self, patience: Duration) {
-        let state = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let generation = Arc::clone(&state().generation);
+        let generation = Arc::clone(&self.state().generation);
         generation.end(patience).await;
     }
 
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to read all files, unless that is under way, and returns whether it has begun now.
+    fn start_loading(self: &Arc<Self>) -> (Loading, bool) {
+        let mut state = self.state();
+        if let Some(loading) = &state.loading {
+            return (loading.clone(), false);
+        }
+        let (open, end) = watch::channel(());
+        let loading = Loading { started: Instant::now(), end };
+        state.loading = Some(loading.clone());
+        let engine = Arc::clone(self);
+        spawn_blocking(move || {
+            engine.renew(Files::All);
+            engine.state().loading = None;
+            drop(open);
+        });
+        (loading, true)
+    }
+
     /// Puts what is on disk in the place of what is in use, all of it or nothing.
-    fn renew(&self, state: &mut State) {
+    fn renew(&self, files: Files) {
         let since = SystemTime::now();
-        let loaded = (self.load)().and_then(|loaded| {
-            if loaded.files.is_empty() && !state.generation.files.is_empty() {
-                let mut problems = Diagnostics::default();
-                problems.push(
-                    Diagnostic::error("the hooks files are gone")
-                        .hint("to go on without hooks, restart the server"),
-                );
-                return Err(problems);
+        let loaded = panic::catch_unwind(AssertUnwindSafe(|| (self.load)(files)));
+        let loaded = loaded.unwrap_or_else(|_| {
+            Err(Diagnostic::error("the hooks files could not be loaded").into())
+        });
+        let mut state = self.state();
+        let loaded = loaded.and_then(|loaded| {
+            let all_gone = loaded.files.is_empty() && !state.generation.files.is_empty();
+            if files == Files::All && all_gone {
+                let hint = "to go on without hooks, restart the server";
+                return Err(Diagnostic::error("the hooks files are gone").hint(hint).into());
             }
             Ok(loaded)
         });
@@ -144,6 +206,11 @@ impl Engine {
             }
         }
     }
+}
+
+/// Waits until files are read.
+async fn ended(mut loading: Loading) {
+    while loading.end.changed().await.is_ok() {}
 }
 
 impl State {

@@ -10,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
 use super::connection;
-use super::engine::{Engine, InUse, Loaded};
+use super::engine::{Engine, Files, InUse, Loaded};
 use super::protocol::{DispatchParams, ErrorCode, Refusal, event};
 use super::socket::Socket;
 use crate::summary::HookSummary;
@@ -60,7 +60,7 @@ pub struct Server {
 }
 
 pub(super) struct Shared {
-    engine: Engine,
+    engine: Arc<Engine>,
     /// The only project it answers for.
     project: PathBuf,
     pub(super) limits: Limits,
@@ -81,7 +81,8 @@ impl std::fmt::Debug for Server {
 
 impl Server {
     /// Returns a server for a project, with the configuration that `load` returns now. It is called
-    /// again when a place that it named has changed, and should return within milliseconds.
+    /// again, on another thread, when a place that it named has changed. After a second it is called
+    /// once more for the files that are not the project's.
     ///
     /// # Errors
     /// Those of `load`.
@@ -91,10 +92,10 @@ impl Server {
     pub fn new(
         project: impl Into<PathBuf>,
         limits: Limits,
-        load: impl Fn() -> Result<Loaded, Diagnostics> + Send + Sync + 'static,
+        load: impl Fn(Files) -> Result<Loaded, Diagnostics> + Send + Sync + 'static,
     ) -> Result<Self, Diagnostics> {
         let shared = Shared {
-            engine: Engine::new(Box::new(load))?,
+            engine: Arc::new(Engine::new(Box::new(load))?),
             project: project.into(),
             limits,
             connections: Arc::new(Semaphore::new(limits.connections)),
@@ -161,19 +162,19 @@ impl Shared {
     }
 
     /// Answers everything but `dispatch`.
-    pub(super) fn call(&self, method: &str, params: &JsonObject) -> Result<Value, Refusal> {
+    pub(super) async fn call(&self, method: &str, params: &JsonObject) -> Result<Value, Refusal> {
         match method {
             "has" => {
                 let event = event(params)?;
-                Ok(json!({ "has": self.engine.current().executor().has(event) }))
+                Ok(json!({ "has": self.engine.current().await.executor().has(event) }))
             }
             "list" => {
-                let current = self.engine.current();
+                let current = self.engine.current().await;
                 let hooks: Vec<_> = current.executor().hooks().map(HookSummary::of).collect();
                 Ok(json!({ "files": current.files(), "hooks": hooks }))
             }
             "reload" => {
-                let current = self.engine.reload();
+                let current = self.engine.reload().await;
                 let hooks = current.executor().hooks().len();
                 match &current.problem {
                     None => Ok(json!({ "files": current.files(), "hooks": hooks })),
@@ -192,16 +193,20 @@ impl Shared {
     }
 
     /// Takes on a dispatch, or says at once why not.
-    pub(super) fn admit(&self, params: JsonObject, running: usize) -> Result<Admitted, Refusal> {
+    pub(super) async fn admit(
+        &self,
+        params: JsonObject,
+        running: usize,
+    ) -> Result<Admitted, Refusal> {
+        let current = self.engine.current().await;
         let named = event(&params);
         let params = DispatchParams::read(params).map_err(|refusal| match named {
-            Ok(event) => refusal.of(self.engine.current().executor(), event, None),
+            Ok(event) => refusal.of(current.executor(), event, None),
             Err(_) => refusal,
         })?;
         let refuse = |code, message: String| {
             // This server does not know the hooks of another project.
             let input = (code != ErrorCode::OtherProject).then_some(&params.input);
-            let current = self.engine.current();
             Err(Refusal::new(code, message).of(current.executor(), params.event, input))
         };
         if *self.stopping.borrow() {
@@ -225,7 +230,7 @@ impl Shared {
             let message = format!("overloaded: {dispatches} dispatches are running");
             return refuse(ErrorCode::Overloaded, message);
         };
-        Ok(Admitted { params, current: self.engine.current(), _permit: permit })
+        Ok(Admitted { params, current, _permit: permit })
     }
 }
 

@@ -16,7 +16,7 @@ mod socket;
 mod stamp;
 
 pub use client::{Client, ClientError};
-pub use engine::Loaded;
+pub use engine::{Files, Loaded};
 pub use listener::{Limits, Server};
 pub use protocol::ErrorCode;
 pub use socket::{Socket, SocketError};
