@@ -126,7 +126,7 @@ impl<'a> Call<'a> {
 /// How many bytes the answers of one layer's hooks may have together at one event.
 const MAX_ANSWERS: usize = 64 << 20;
 
-/// What is said of a hook for whose answer there is no room.
+/// The message about a hook whose answer has no room.
 pub(crate) const NO_ROOM: &str =
     "the answers of its layer's hooks are larger than 64 MiB together; write less";
 
@@ -263,7 +263,7 @@ impl HandlerError {
             .downcast_ref::<&str>()
             .copied()
             .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-            .unwrap_or("a value that is no text");
+            .unwrap_or("a value that is not a text");
         Self::new(Failure::Panic, format!("panicked: {text}"))
     }
 

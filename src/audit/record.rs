@@ -10,7 +10,7 @@ use crate::wire::{Decision, HookReport, Input, JsonObject, Mode, Verdict};
 
 /// The format that is written; a later one may add fields.
 const VERSION: u8 = 1;
-/// How each record begins, which the rest of a record that was cut is told by. Inside a text the
+/// How each record begins, by which the rest of a record that was cut is found. Inside a text the
 /// quotes would be escaped.
 pub const BEGINNING: &str = "{\"v\":1,\"time\":\"";
 /// The longest record, in bytes.
@@ -140,7 +140,7 @@ impl Record {
     /// Returns the line to write, without secrets.
     #[doc(hidden)]
     pub fn line(mut self, redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
-        // Before anything is cut: of a secret that is cut, nobody would recognise the rest.
+        // Before anything is cut: the rest of a secret has another shape.
         self.each_text(|text| *text = redactor.redact(text).into_owned());
         let mut line = serde_json::to_vec(&self)?;
         if line.len() >= LONGEST {

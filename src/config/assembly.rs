@@ -226,7 +226,7 @@ impl Assembly {
                 self.config.max_parallel = most;
             }
         }
-        // Of two logs that share a file, the one of the higher layer counts.
+        // If two logs share a file, the one of the higher layer counts.
         audit.sort_by_key(|(rank, _)| *rank);
         self.config.audit.extend(audit.into_iter().map(|(_, log)| log));
         // The limits of the hooks bound them. All together run as many as the layer with most

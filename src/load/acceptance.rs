@@ -10,7 +10,7 @@ use crate::trust::bundle::{MAX_SCRIPTS, uncalled};
 use crate::trust::scripts::project_of;
 use crate::trust::{Bundle, ScriptChange, Trust, TrustStore, check_permissions};
 
-/// How many problems of one file are told.
+/// How many problems of one file are reported.
 const SHOWN: usize = 5;
 
 /// What decides about files, for one loading.

@@ -123,7 +123,7 @@ impl Loading {
     }
 
     /// Reports the approved files whose hooks don't run: those of `directories` that are gone, and
-    /// those `above` the root of the project. That is no failure: another branch may have none, and
+    /// those `above` the root of the project. That is not a failure: another branch may have none, and
     /// a repository may lie in another.
     pub(super) fn report_gone(&mut self, directories: &[PathBuf], above: &[PathBuf]) {
         if !self.acceptance.allows(Layer::Project) {

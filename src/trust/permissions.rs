@@ -1,4 +1,4 @@
-//! Files that somebody else could have changed are not read as policy.
+//! Files that another user could have changed are not read as policy.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -15,16 +15,16 @@ pub struct UnsafeFile {
     pub path: PathBuf,
     /// What is wrong with it.
     pub problem: String,
-    /// The way out.
+    /// What to do.
     pub hint: String,
 }
 
-/// Checks that nobody but the user and root can have written the file at `path` or put it there;
+/// Checks that only the user and root can have written the file at `path` or put it there;
 /// with `inside`, also that it really lies below that directory.
 ///
 /// # Errors
 /// When the file or its directory is writable by everyone or owned by another user, or when a
-/// symbolic link leads out of `inside`. A file that can't be looked at is left to whoever reads it.
+/// symbolic link leads out of `inside`. A file that can't be looked at is left to its reader.
 pub fn check_permissions(path: &Path, inside: Option<&Path>) -> Result<(), UnsafeFile> {
     let Ok(real) = path.canonicalize() else { return Ok(()) };
     if let Some(root) = inside
@@ -62,12 +62,12 @@ pub fn check_permissions(path: &Path, inside: Option<&Path>) -> Result<(), Unsaf
 }
 
 /// Checks that the directory at `path`, made or not, and every one above it belong to the user or root,
-/// and that nobody else can write there.
+/// and that no other user can write there.
 pub(super) fn check_private(path: &Path) -> Result<(), UnsafeFile> {
     path.ancestors().try_for_each(check_own)
 }
 
-/// Checks that what is at `path`, if anything, belongs to the user or root, and that nobody else can
+/// Checks that what is at `path`, if anything, belongs to the user or root, and that no other user can
 /// write it.
 pub(super) fn check_own(path: &Path) -> Result<(), UnsafeFile> {
     let Ok(metadata) = fs::metadata(path) else { return Ok(()) };

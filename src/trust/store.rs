@@ -1,4 +1,4 @@
-//! What was approved, kept under the user's state directory where nobody else can write.
+//! What was approved, kept under the user's state directory, where no other user can write.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -100,7 +100,7 @@ impl TrustStore {
         Self { directory: directory.into(), case_counts: Platform::HERE.case_counts }
     }
 
-    /// Returns the user's store, `$XDG_STATE_HOME/hookexec/trust`; `None` when there is no home.
+    /// Returns the user's store, `$XDG_STATE_HOME/hookexec/trust`; `None` when no home is known.
     #[must_use]
     pub fn of_user() -> Option<Self> {
         Some(Self::at(base_directory("XDG_STATE_HOME", ".local/state")?.join("hookexec/trust")))
@@ -434,7 +434,7 @@ impl TrustStore {
     }
 
     fn read_record(&self, record: &Path) -> Option<Approval> {
-        // Whoever else can write it could approve anything.
+        // Another user who can write it could approve anything.
         check_own(record).ok()?;
         let bytes = files::read_regular(record, MAX_RECORD).ok()?;
         let approval: Approval = serde_json::from_slice(&bytes).ok()?;

@@ -557,7 +557,7 @@ fn an_answer_is_asked_for_only_when_something_would_change() {
     let add = at_a_terminal(&sandbox, &["trust", "add"], "no");
     assert!(add.0 == 0 && add.1.contains("hooks.yaml: already approved"), "{add:?}");
     let remove = at_a_terminal(&sandbox, &["trust", "remove"], "yes");
-    let said = "is no longer approved, here and in every clone with the same bytes";
+    let said = "not approved any longer, here and in every clone with the same bytes";
     assert!(remove.0 == 0 && remove.1.contains(said), "{remove:?}");
 }
 

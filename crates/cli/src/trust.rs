@@ -233,7 +233,7 @@ fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             }
         }
         output::print(&format!(
-            "{shown}: is no longer approved, here and in every clone with the same bytes\n"
+            "{shown}: not approved any longer, here and in every clone with the same bytes\n"
         ))?;
     }
     Ok(Exit::Success)

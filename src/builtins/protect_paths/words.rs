@@ -13,7 +13,7 @@ pub(super) const UNKNOWN: char = '\0';
 
 /// How deep quoted commands in quoted commands are read.
 const DEPTH: usize = 4;
-/// How many versions of one word are told apart; further variables become unknown.
+/// How many versions of one word are kept; further variables become unknown.
 const MOST_VERSIONS: usize = 16;
 
 /// Returns the values that a variable may have.
