@@ -258,6 +258,34 @@ fn another_program_is_not_hookexec() {
 }
 
 #[test]
+fn a_program_that_may_be_deleted_or_has_another_version_is_named() {
+    const WARNING: &str = "and the one that you run is ";
+    let this = env!("CARGO_BIN_EXE_hookexec");
+    for (program, expected) in [
+        ("node_modules/.bin/hookexec", "is in a directory of npm's, which may be deleted: run"),
+        (".local/share/hookexec/bin/hookexec-0.0.1", "is hookexec 0.0.1, and the one"),
+        ("bin/hookexec", "is hookexec 0.0.2, and the one"),
+    ] {
+        let sandbox = sandbox();
+        let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
+        let path = sandbox.script(sandbox.home().join(program), "#!/bin/sh\necho hookexec 0.0.2\n");
+        let real = std::path::Path::new(this).canonicalize().unwrap();
+        settings(&sandbox, |text| text.replace(real.to_str().unwrap(), path.to_str().unwrap()));
+        let said = hookexec(&sandbox, &["doctor", "claude-code"]).stdout;
+        let line =
+            said.lines().find(|line| line.contains(expected)).unwrap_or_else(|| panic!("{said}"));
+        assert!(line.contains("run `hookexec install claude-code` again"), "{line}");
+        let grade = if expected.contains("npm") { "PROBLEM" } else { "warning" };
+        assert!(line.trim_start().starts_with(grade), "{line}");
+        assert_eq!(line.contains(WARNING), grade == "warning", "{line}");
+        // `install` mends it.
+        let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
+        let said = hookexec(&sandbox, &["doctor", "claude-code"]).stdout;
+        assert!(!said.contains(expected), "{said}");
+    }
+}
+
+#[test]
 fn a_switch_counts_in_whichever_file_it_stands() {
     for file in [".claude/settings.json", ".claude/settings.local.json"] {
         let sandbox = sandbox();

@@ -220,14 +220,17 @@ fn imports(sandbox: &Sandbox, engine: &str, path: &str, settings: &Value) -> Don
 
 #[test]
 fn an_entry_of_hookexec_itself_is_skipped() {
-    let sandbox = Sandbox::new();
-    let own = "/home/me/.cargo/bin/hookexec run --from claude-code --event PreToolUse --within 54";
-    let hooks = json!([{"type": "command", "command": own}, {"type": "command", "command": "./a"}]);
-    let settings = json!({"hooks": {"PreToolUse": [{"hooks": hooks}]}});
-    let done = imports(&sandbox, "claude-code", "settings.json", &settings).exits(0);
-    assert_eq!(done.stderr, "skipped 1 entry of hookexec itself\n");
-    assert!(!done.stdout.contains("hookexec run --from"), "{done:#?}");
-    assert!(done.stdout.contains("command: ./a"), "{done:#?}");
+    for program in ["/home/me/.cargo/bin/hookexec", "/home/me/hookexec/bin/hookexec-1.2.3"] {
+        let sandbox = Sandbox::new();
+        let own = format!("{program} run --from claude-code --event PreToolUse --within 54");
+        let hooks =
+            json!([{"type": "command", "command": own}, {"type": "command", "command": "./a"}]);
+        let settings = json!({"hooks": {"PreToolUse": [{"hooks": hooks}]}});
+        let done = imports(&sandbox, "claude-code", "settings.json", &settings).exits(0);
+        assert_eq!(done.stderr, "skipped 1 entry of hookexec itself\n");
+        assert!(!done.stdout.contains("run --from"), "{done:#?}");
+        assert!(done.stdout.contains("command: ./a"), "{done:#?}");
+    }
 }
 
 #[test]

@@ -304,6 +304,115 @@ fn a_program_that_settings_cannot_name_is_not_installed() {
     assert!(!home.path("claude-code").exists());
 }
 
+/// Returns this program in a directory of the sandbox's home, as a package put it there.
+fn packaged(home: &Home, directory: &str) -> PathBuf {
+    let directory = home.sandbox.home().join(directory);
+    fs::create_dir_all(&directory).unwrap();
+    let program = directory.join("hookexec");
+    let this = env!("CARGO_BIN_EXE_hookexec");
+    // Another file system has no hard link to it.
+    fs::hard_link(this, &program).or_else(|_| fs::copy(this, &program).map(drop)).unwrap();
+    program
+}
+
+/// Runs `program` with arguments, and returns its stderr.
+fn run_program(home: &Home, program: &Path, args: &[&str]) -> String {
+    let mut command = Command::new(program);
+    let output = home.sandbox.dress(&mut command).args(args).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn a_program_that_may_be_deleted_is_copied_to_where_it_stays() {
+    use std::os::unix::fs::PermissionsExt as _;
+    const NPM: &str = ".npm/_npx/1/node_modules/@hookexec/linux-x64/bin";
+    for (directory, kind) in [
+        (NPM, "a directory of npm's"),
+        (".cache/uv/archive-v0/x/bin", "a cache"),
+        ("venv/bin", "an environment of Python"),
+        ("../tmp/bin", "a temporary directory"),
+    ] {
+        let home = Home::new();
+        let program = packaged(&home, directory);
+        fs::write(home.sandbox.home().join(directory).join("../pyvenv.cfg"), "").unwrap();
+        if kind != "an environment of Python" {
+            fs::remove_file(home.sandbox.home().join(directory).join("../pyvenv.cfg")).unwrap();
+        }
+        let policy = home.sandbox.write(
+            "policy.yaml",
+            "pre_tool_use: { hooks: { type: command, command: 'echo no >&2; exit 2' } }",
+        );
+        let kept = home.sandbox.home().join(".local/share/hookexec/bin");
+        let kept = kept.join(concat!("hookexec-", env!("CARGO_PKG_VERSION")));
+        let args = ["install", "claude-code", "--config", policy.to_str().unwrap()];
+        let _ = run_program(&home, &program, &[&args[..], &["--dry-run"]].concat());
+        assert!(!kept.exists(), "{kind}: a dry run changes nothing");
+
+        let said = run_program(&home, &program, &args);
+        assert!(said.contains(&format!("hookexec is in {kind}; agents call a copy")), "{said}");
+        assert_eq!(kept.metadata().unwrap().permissions().mode() & 0o7777, 0o755, "{kind}");
+        fs::remove_file(&program).unwrap();
+        let entry = guard_entry(&home, Agent::ClaudeCode);
+        assert!(entry.contains(&format!(" {} run ", kept.display())), "{kind}: {entry}");
+        let denied = as_agent(&home, &entry, CALL);
+        assert!(String::from_utf8_lossy(&denied.stdout).contains("\"deny\""), "{denied:?}");
+
+        let again = run_program(&home, &kept, &args);
+        assert!(again.contains("already installed"), "{kind}: {again}");
+    }
+}
+
+#[test]
+fn the_copy_is_where_data_of_the_user_is() {
+    let home = Home::new();
+    let program = packaged(&home, "node_modules/hookexec");
+    let data = home.sandbox.home().join("my data");
+    let mut command = Command::new(&program);
+    let _ = home.sandbox.dress(&mut command).env("XDG_DATA_HOME", &data);
+    let output = command.args(["install", "codex", "opencode"]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let kept = data.join(concat!("hookexec/bin/hookexec-", env!("CARGO_PKG_VERSION")));
+    assert!(kept.is_file());
+    let kept = kept.to_str().unwrap();
+    assert!(guard_entry(&home, Agent::Codex).contains(&format!("'{kept}'")));
+    let plugin = home.sandbox.home().join(".config/opencode/plugin/hookexec.js");
+    assert!(fs::read_to_string(plugin).unwrap().contains(kept));
+}
+
+#[test]
+fn a_link_on_the_search_path_is_called_and_not_copied() {
+    let home = Home::new();
+    let program = packaged(&home, "tools/hookexec/bin");
+    fs::write(home.sandbox.home().join("tools/hookexec/pyvenv.cfg"), "").unwrap();
+    let links = home.sandbox.home().join(".local/bin");
+    fs::create_dir_all(&links).unwrap();
+    std::os::unix::fs::symlink(&program, links.join("hookexec")).unwrap();
+    let directories = [program.parent().unwrap(), &links, Path::new("/usr/bin"), Path::new("/bin")];
+    let mut command = Command::new(&program);
+    let _ =
+        home.sandbox.dress(&mut command).env("PATH", std::env::join_paths(directories).unwrap());
+    let output = command.args(["install", "codex"]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let link = links.canonicalize().unwrap().join("hookexec");
+    let entry = guard_entry(&home, Agent::Codex);
+    assert!(entry.contains(&format!(" {} run ", link.display())), "{entry}");
+    assert!(!home.sandbox.home().join(".local/share/hookexec").exists());
+}
+
+#[test]
+fn a_project_is_warned_when_only_npx_has_the_program() {
+    let home = Home::new();
+    let program = packaged(&home, ".npm/_npx/1/node_modules/.bin");
+    let path = format!("{}:/usr/bin:/bin", program.parent().unwrap().display());
+    let mut command = Command::new(&program);
+    let _ = home.sandbox.dress(&mut command).env("PATH", path);
+    let output = command.args(["install", "codex", "--scope", "project"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("`hookexec` is not on the PATH"), "{said}");
+    assert!(!home.sandbox.home().join(".local/share/hookexec").exists());
+}
+
 #[test]
 fn nothing_is_installed_in_somebody_elses_home() {
     let home = Home::new();

@@ -37,6 +37,7 @@ pub use dispatch::{Moment, dispatch};
 pub use explain::{add_tool_kinds, explain};
 pub use hosts::{UnknownHost, events_of_host, known_hosts};
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
+pub use own_commands::is_own_program;
 pub use read::{AgentInputError, NativeCall, read};
 pub use settings::{EntryMember, EntryShape, HookSettings, ImportFormat, Matching, ScriptWords};
 

@@ -151,12 +151,18 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
     text.split(move |letter| !is_name(letter)).filter(|word| !word.is_empty())
 }
 
-/// Some file systems ignore case. A copy may have a version behind its name.
-fn is_own_program(word: &str) -> bool {
-    let name = word.to_ascii_lowercase();
+/// Returns whether a file is the command by its name, which may end in a version
+/// (`hookexec-1.2.3`).
+///
+/// The case does not matter: some file systems ignore it.
+#[must_use]
+pub fn is_own_program(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
     let name = name.strip_suffix(".exe").unwrap_or(&name);
-    let name = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-    name.trim_end_matches(['-', '_', 'v']) == "hookexec"
+    let Some(rest) = name.strip_prefix("hookexec") else { return false };
+    // Behind the number of a version there may be more: `-rc.1`.
+    let version = rest.trim_start_matches(['-', '_', 'v', '.']);
+    version.is_empty() || version.starts_with(|first: char| first.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -215,6 +221,9 @@ mod tests {
             "ls /usr/bin/hookexec | xargs -I{} {} trust add",
             "~/bin/hookexec-0.1 trust add",
             "hookexec.exe trust add",
+            "~/.local/share/hookexec/bin/hookexec-1.2.3-rc.1 uninstall codex",
+            "npx hookexec@latest uninstall codex",
+            "python3 -m hookexec install codex",
         ] {
             assert!(changes_hooks(&json!(command)), "{command}");
         }
@@ -231,6 +240,7 @@ mod tests {
             "git commit -m 'hookexec install writes a backup'",
             "grep -rn 'hookexec trust add' docs",
             "cargo install hookexec",
+            "npm install ./hookexec-1.2.3.tgz",
             "npm install",
             "hookexec check && npm install",
             "hookexec check && x=$(npm install)",

@@ -11,9 +11,9 @@ use super::config::ConfigArgs;
 use super::error::{CommandError, warn};
 use super::exit::Exit;
 use super::output;
+use super::program::{self, Program};
 use super::report::counted;
 use super::run::AgentParser;
-use super::scripts::is_program;
 use super::settings::backup::{Backup, Before};
 use super::settings::call::{self, Call};
 use super::settings::live::Live;
@@ -128,10 +128,11 @@ impl TargetArgs {
 
 impl Args {
     pub(crate) fn execute(self) -> Result<Exit, CommandError> {
-        let program = self.program()?;
         let configs = self.absolute_configs()?;
         own_home()?;
-        for target in self.target.targets()? {
+        let targets = self.target.targets()?;
+        let program = self.program()?;
+        for target in targets {
             match target {
                 Target::Settings(settings) => self.install(&settings, &program, &configs)?,
                 Target::Plugin(file) => self.install_plugin(&file, &program)?,
@@ -143,8 +144,8 @@ impl Args {
         Ok(Exit::Success)
     }
 
-    /// Returns how the entries call this program: a project's settings are for others as well, who
-    /// have it elsewhere.
+    /// Returns how the entries call this program, which is then in a place that stays: a project's
+    /// settings are for others as well, who have it elsewhere.
     fn program(&self) -> Result<String, CommandError> {
         match self.target.scope {
             Scope::Project if !self.config.is_empty() => Err(CommandError::usage(
@@ -152,14 +153,21 @@ impl Args {
             )
             .hint("write the hooks to .hookexec/hooks.yaml of the project, or use `--scope user`")),
             Scope::Project => {
-                if on_search_path("hookexec").is_none() {
+                if program::on_search_path("hookexec").is_none() {
                     warn(
                         "`hookexec` is not on the PATH: until it is, the agents deny every tool call",
                     );
                 }
                 Ok("hookexec".to_owned())
             }
-            Scope::User => utf8(&program()?),
+            Scope::User => {
+                let program = Program::this()?;
+                let path = utf8(&program.path)?;
+                if !self.change.dry_run {
+                    program.keep()?;
+                }
+                Ok(path)
+            }
         }
     }
 
@@ -398,26 +406,6 @@ pub(crate) fn entries(
         Entry { native, command: call.command(), timeout }
     };
     settings::events(agent, configured).into_iter().map(entry).collect()
-}
-
-/// Returns the path by which an agent starts this program: the one on the search path, if it is
-/// this program, since a package manager moves the real file at every upgrade.
-pub(crate) fn program() -> Result<PathBuf, CommandError> {
-    let this = std::env::current_exe()
-        .and_then(|path| path.canonicalize())
-        .map_err(|error| CommandError::internal(format!("can't find this program: {error}")))?;
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    let known = std::env::split_paths(&paths)
-        .filter(|directory| directory.is_absolute())
-        .map(|directory| directory.join("hookexec"))
-        .find(|path| path.canonicalize().is_ok_and(|real| real == this));
-    Ok(known.unwrap_or(this))
-}
-
-/// Returns the program that a shell starts by this name.
-pub(crate) fn on_search_path(name: &str) -> Option<PathBuf> {
-    let paths = std::env::var_os("PATH")?;
-    std::env::split_paths(&paths).map(|directory| directory.join(name)).find(|it| is_program(it))
 }
 
 pub(crate) fn no_home() -> CommandError {

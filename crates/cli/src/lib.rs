@@ -39,6 +39,7 @@ mod markup;
 mod output;
 mod page;
 mod plain;
+mod program;
 mod records;
 mod replay;
 mod report;

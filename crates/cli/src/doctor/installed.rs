@@ -7,10 +7,9 @@ use hookexec::Event;
 use hookexec::executor::Check;
 use hookexec_agents::{Agent, NativeEvent};
 
-use super::{Finding, codex, doubled, guards};
+use super::{Finding, codex, doubled, guards, programs};
 use crate::from::firings;
-use crate::install::{on_search_path, timeout_for};
-use crate::scripts::is_program;
+use crate::install::timeout_for;
 use crate::settings::call::{Call, denies_without_answer};
 use crate::settings::live::Live;
 use crate::settings::plugin::PluginFile;
@@ -59,7 +58,9 @@ pub(super) fn findings(
         return findings;
     }
     findings.extend(switched_off(all));
-    findings.extend(programs(&calls));
+    let direct = calls.iter().filter(|registered| !registered.wrapped);
+    let named = direct.map(|it| (it.call.program.as_str(), it.scope));
+    findings.extend(programs::findings(agent, named));
     findings.extend(twice(&calls));
     for event in configured(check) {
         findings.push(event_finding(agent, event, &calls, project));
@@ -306,7 +307,7 @@ fn is_in(directory: &Path, project: &Path) -> bool {
 }
 
 /// Returns the command that writes the entries of `scope`.
-fn install(agent: Agent, scope: Scope) -> String {
+pub(super) fn install(agent: Agent, scope: Scope) -> String {
     match scope {
         Scope::User => format!("hookexec install {agent}"),
         Scope::Project => format!("hookexec install {agent} --scope project"),
@@ -327,32 +328,6 @@ fn ago(time: SystemTime) -> String {
         3600..86400 => format!("{} h ago", seconds / 3600),
         _ => format!("{} days ago", seconds / 86400),
     }
-}
-
-/// Says which of the programs that the agent is to start are not there, or others.
-fn programs(calls: &[Registered]) -> Vec<Finding> {
-    let direct = calls.iter().filter(|registered| !registered.wrapped);
-    let mut programs: Vec<&str> =
-        direct.map(|registered| registered.call.program.as_str()).collect();
-    programs.sort_unstable();
-    programs.dedup();
-    let this = std::env::current_exe().ok();
-    let name = this.as_deref().and_then(Path::file_name);
-    let problem = |program: &&str| {
-        let path = Path::new(program);
-        if !program.contains('/') {
-            on_search_path(program)
-                .is_none()
-                .then(|| format!("`{program}` is not on the PATH: nothing passes"))
-        } else if !is_program(path) {
-            Some(format!("{program} is not a program any more: install again"))
-        } else if path.file_name() != name {
-            Some(format!("{program} is not hookexec: install again"))
-        } else {
-            None
-        }
-    };
-    programs.iter().filter_map(problem).map(Finding::problem).collect()
 }
 
 /// Says when both the user's and the project's settings call hookexec: each hook would run twice.

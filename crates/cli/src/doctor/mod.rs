@@ -3,6 +3,7 @@
 mod codex;
 mod doubled;
 mod installed;
+mod programs;
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! The commands of imported hooks.
 
 use hookexec::config::Command;
+use hookexec_agents::is_own_program;
 
 /// A variable that only Claude Code's plugins have.
 pub(super) const PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
@@ -13,7 +14,7 @@ pub(super) fn is_ours(command: &str) -> bool {
     let words: Vec<String> = words(command).collect();
     words.windows(2).any(|pair| {
         let program = pair[0].rsplit('/').next().unwrap_or_default();
-        program == "hookexec" && pair[1] == "run"
+        is_own_program(program) && pair[1] == "run"
     })
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn write(path: &Path, known: Option<&str>, text: &str) -> io::Result<
     fs::create_dir_all(directory)?;
     // The draft of settings that only their owner may read is private from the start.
     let mode = if real.exists() { 0o600 } else { 0o666 };
-    replace(&real, text, mode, |draft| {
+    replace(&real, text.as_bytes(), mode, |draft| {
         if let Ok(old) = fs::File::open(&real) {
             keep_attributes(&old, draft)?;
         }
@@ -48,10 +48,10 @@ pub(crate) fn write(path: &Path, known: Option<&str>, text: &str) -> io::Result<
     })
 }
 
-/// Writes `text` to a draft beside `path` and renames it to `path`, if `before_rename` agrees.
-fn replace(
+/// Writes `bytes` to a draft beside `path` and renames it to `path`, if `before_rename` agrees.
+pub(crate) fn replace(
     path: &Path,
-    text: &str,
+    bytes: &[u8],
     mode: u32,
     before_rename: impl FnOnce(&fs::File) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -63,7 +63,7 @@ fn replace(
     let written = (|| {
         let mut file =
             fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(&draft)?;
-        file.write_all(text.as_bytes())?;
+        file.write_all(bytes)?;
         before_rename(&file)?;
         file.sync_all()?;
         fs::rename(&draft, path)

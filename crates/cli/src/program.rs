@@ -1,0 +1,204 @@
+//! The program that agents start: where it is, and whether it stays there.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy as _;
+use hookexec::files;
+
+use super::error::CommandError;
+use super::install::{no_home, unwritable};
+use super::output;
+use super::scripts::is_program;
+use super::settings::store;
+
+/// The version of this program.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The largest program that is copied.
+const MOST: u64 = 1 << 30;
+
+/// The program as the settings of agents name it.
+pub(crate) struct Program {
+    pub(crate) path: PathBuf,
+    /// The file to copy to `path`, and the kind of place where it is, which may be deleted.
+    copied_from: Option<(PathBuf, Passing)>,
+}
+
+/// A kind of place that a tool may delete without asking.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Passing {
+    Npm,
+    Cache,
+    Python,
+    Temporary,
+}
+
+impl fmt::Display for Passing {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Npm => "a directory of npm's",
+            Self::Cache => "a cache",
+            Self::Python => "an environment of Python",
+            Self::Temporary => "a temporary directory",
+        })
+    }
+}
+
+impl Program {
+    /// Returns the path by which an agent starts this program.
+    ///
+    /// The one on the search path comes first, if it is this program: a package manager moves the
+    /// real file at every upgrade. A program in a place that may be deleted is copied to one that
+    /// stays.
+    pub(crate) fn this() -> Result<Self, CommandError> {
+        let this = std::env::current_exe()
+            .and_then(|path| path.canonicalize())
+            .map_err(|error| CommandError::internal(format!("can't find this program: {error}")))?;
+        let known = candidates("hookexec")
+            .filter(|path| path.is_absolute() && passing(path).is_none())
+            .find(|path| path.canonicalize().is_ok_and(|real| real == this));
+        if let Some(path) = known {
+            return Ok(Self { path, copied_from: None });
+        }
+        let Some(kind) = passing(&this) else { return Ok(Self { path: this, copied_from: None }) };
+        let path = stable_path().ok_or_else(no_home)?;
+        Ok(Self { path, copied_from: Some((this, kind)) })
+    }
+
+    /// Copies the program to its path, if it has to be.
+    pub(crate) fn keep(&self) -> Result<(), CommandError> {
+        let Some((from, kind)) = &self.copied_from else { return Ok(()) };
+        let path = &self.path;
+        if copy(from, path).map_err(|error| unwritable(path, &error))? {
+            let path = path.display();
+            output::talk(&format!("hookexec is in {kind}; agents call a copy of it: {path}\n"));
+        }
+        Ok(())
+    }
+}
+
+/// Returns where this version is kept if the user has it in no place that stays.
+fn stable_path() -> Option<PathBuf> {
+    let data = etcetera::base_strategy::Xdg::new().ok()?.data_dir();
+    Some(data.join(format!("hookexec/bin/hookexec-{VERSION}")))
+}
+
+/// Replaces `to` by a program equal to `from`, by a rename; returns whether it had to.
+fn copy(from: &Path, to: &Path) -> io::Result<bool> {
+    let digest = |path: &Path| files::digest_of_file(path, &mut MOST.clone());
+    let is_executable =
+        |path: &Path| path.metadata().is_ok_and(|it| it.permissions().mode() & 0o777 == 0o755);
+    let kept = is_executable(to) && !to.is_symlink();
+    if kept && digest(to).ok() == Some(digest(from)?) {
+        return Ok(false);
+    }
+    let bytes = files::read_regular(from, MOST)?;
+    if let Some(directory) = to.parent() {
+        files::private_directory(directory)?;
+    }
+    store::replace(to, &bytes, 0o600, |draft| {
+        draft.set_permissions(fs::Permissions::from_mode(0o755))
+    })?;
+    Ok(true)
+}
+
+/// Returns the kind of place where `path` is, if a tool may delete it without asking.
+pub(crate) fn passing(path: &Path) -> Option<Passing> {
+    // A link itself may well stay in its place, whatever it points at.
+    let directory = path.parent().and_then(|directory| directory.canonicalize().ok());
+    let path = match (directory, path.file_name()) {
+        (Some(directory), Some(name)) => directory.join(name),
+        _ => path.to_owned(),
+    };
+    let has = |names: &[&str]| path.iter().any(|part| names.iter().any(|name| part == *name));
+    if has(&["node_modules", "_npx"]) {
+        return Some(Passing::Npm);
+    }
+    let base = etcetera::base_strategy::Xdg::new().ok();
+    let cache = base.as_ref().map(etcetera::BaseStrategy::cache_dir);
+    if has(&[".cache", "Caches"]) || cache.is_some_and(|cache| is_below(&path, &cache)) {
+        return Some(Passing::Cache);
+    }
+    let is_environment = |directory: &Path| {
+        ["pyvenv.cfg", "conda-meta"].iter().any(|mark| directory.join(mark).exists())
+    };
+    if path.ancestors().skip(1).any(is_environment) {
+        return Some(Passing::Python);
+    }
+    let home = base.as_ref().map(etcetera::BaseStrategy::home_dir);
+    let temporary = std::env::temp_dir();
+    // A home in a temporary directory stays as long as the settings in it.
+    let has_home = home.is_some_and(|home| is_below(home, &temporary) && is_below(&path, home));
+    (is_below(&path, &temporary) && !has_home).then_some(Passing::Temporary)
+}
+
+fn is_below(path: &Path, directory: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    path.starts_with(directory) || real(path).starts_with(real(directory))
+}
+
+/// Returns the version in the name of a program that [`Program::keep`] wrote.
+pub(crate) fn kept_version(path: &Path) -> Option<&str> {
+    let version = path.file_name()?.to_str()?.strip_prefix("hookexec-")?;
+    version.starts_with(|first: char| first.is_ascii_digit()).then_some(version)
+}
+
+/// Returns the program that a shell of an agent starts by this name: what `npx` and `uvx` put on
+/// the search path is there for this call only.
+pub(crate) fn on_search_path(name: &str) -> Option<PathBuf> {
+    let is_lasting = |path: &Path| !matches!(passing(path), Some(Passing::Npm | Passing::Cache));
+    candidates(name).find(|path| is_program(path) && is_lasting(path))
+}
+
+fn candidates(name: &str) -> impl Iterator<Item = PathBuf> {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let directories: Vec<PathBuf> = std::env::split_paths(&paths).collect();
+    directories.into_iter().map(move |directory| directory.join(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_that_tools_delete_is_passing() {
+        for (path, expected) in [
+            ("/usr/local/bin/hookexec", None),
+            ("/home/me/.cargo/bin/hookexec", None),
+            ("/home/me/.local/share/hookexec/bin/hookexec-1.0.0", None),
+            ("/home/me/.npm/_npx/1/node_modules/a/hookexec", Some(Passing::Npm)),
+            ("/usr/lib/node_modules/@hookexec/linux-x64/bin/hookexec", Some(Passing::Npm)),
+            ("/home/me/.cache/uv/archive-v0/x/bin/hookexec", Some(Passing::Cache)),
+            ("/Users/me/Library/Caches/x/hookexec", Some(Passing::Cache)),
+        ] {
+            assert_eq!(passing(Path::new(path)), expected, "{path}");
+        }
+        let temporary = std::env::temp_dir().join("hookexec");
+        assert_eq!(passing(&temporary), Some(Passing::Temporary));
+    }
+
+    #[test]
+    fn a_copy_is_executable_whole_and_made_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let (from, to) = (directory.path().join("from"), directory.path().join("a/b/to"));
+        fs::write(&from, "program").unwrap();
+        assert!(copy(&from, &to).unwrap());
+        assert!(!copy(&from, &to).unwrap(), "it is there");
+        assert_eq!(to.metadata().unwrap().permissions().mode() & 0o7777, 0o755);
+
+        fs::set_permissions(&to, fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(copy(&from, &to).unwrap(), "nothing can start it");
+        fs::write(&to, "half").unwrap();
+        assert!(copy(&from, &to).unwrap());
+        assert_eq!(fs::read(&to).unwrap(), b"program");
+        fs::remove_file(&to).unwrap();
+        std::os::unix::fs::symlink(&from, &to).unwrap();
+        assert!(copy(&from, &to).unwrap(), "a link goes when its target goes");
+        assert!(!to.is_symlink());
+        assert_eq!(fs::read_dir(to.parent().unwrap()).unwrap().count(), 1, "no draft is left");
+    }
+}
