@@ -37,6 +37,14 @@ docs:
 release target="x86_64-unknown-linux-musl":
     bash release/build.sh {{target}}
 
+# Archives, npm packages and wheels in dist/, installed and used as a test; `--built` takes what is in target/
+packages *ARGS:
+    bash release/packages.sh {{ARGS}}
+
+# Whether the three crates can be published: packs each, and compiles what is packed
+crates:
+    cargo publish --dry-run --workspace
+
 # What the engine costs beside the programs that hooks run; compile time is long, measure on a quiet machine
 bench *words:
     cargo bench --bench process -- {{words}}

@@ -17,8 +17,13 @@ pub(crate) struct Args {
 }
 
 /// The pages: the name, what it is about, and the text.
-const PAGES: [(&str, &str, &str); 13] = [
+const PAGES: [(&str, &str, &str); 14] = [
     ("readme", "What hookexec is, with files to paste", include_str!("../README.md")),
+    (
+        "installation",
+        "Packages, and where `install` keeps it",
+        include_str!("../docs/installation.md"),
+    ),
     ("configuration", "Every key of hooks.yaml", include_str!("../docs/configuration.md")),
     ("events", "What each event can do", include_str!("../docs/events.md")),
     (

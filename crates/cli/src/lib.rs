@@ -35,6 +35,7 @@ mod input;
 mod install;
 mod list;
 mod log;
+mod man;
 mod markup;
 mod output;
 mod page;
@@ -113,7 +114,7 @@ commands! {
     "Watch": Doctor = doctor, Status = status, Log = decisions;
     "Called by agents and programs": Run = run, Serve = serve;
     "Reference": Docs = docs, Events = events, Agents = agents, Builtins = builtins, Schema = schema,
-        Completions = completions;
+        Completions = completions, Man = man;
 }
 
 /// `run` and nothing else: agents wait for it, and describing all the other commands takes longer
@@ -145,8 +146,9 @@ impl Cli {
             let _ = writeln!(tasks, "{task}:");
             for name in *names {
                 let name = name.to_lowercase();
-                let about = command.find_subcommand(&name).and_then(clap::Command::get_about);
-                let about = about.map(ToString::to_string).unwrap_or_default();
+                let shown = command.find_subcommand(&name).filter(|it| !it.is_hide_set());
+                let Some(subcommand) = shown else { continue };
+                let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
                 let mut lines = wrap(&about, SCREEN - INDENT).into_iter();
                 let _ = writeln!(tasks, "  {name:12}{}", lines.next().unwrap_or_default());
                 for line in lines {
@@ -204,7 +206,8 @@ mod tests {
     fn the_help_names_every_subcommand_with_what_it_does() {
         let mut command = Cli::command_by_task();
         let help = command.render_help().to_string();
-        for subcommand in Cli::command().get_subcommands() {
+        assert!(!help.contains("  man "), "it is hidden: {help}");
+        for subcommand in Cli::command().get_subcommands().filter(|it| !it.is_hide_set()) {
             let about = subcommand.get_about().unwrap().to_string();
             let begin: String = about.split(' ').take(3).collect::<Vec<_>>().join(" ");
             let line = format!("  {:12}{begin}", subcommand.get_name());

@@ -1,0 +1,26 @@
+//! `hookexec man`: the manual pages that packages carry.
+
+use std::path::PathBuf;
+
+use clap::CommandFactory;
+
+use super::Cli;
+use super::error::CommandError;
+use super::exit::Exit;
+use super::install::unwritable;
+
+/// Writes a manual page for each command into a directory
+#[derive(Debug, clap::Args)]
+#[command(hide = true)]
+pub(crate) struct Args {
+    /// The directory, which must exist
+    directory: PathBuf,
+}
+
+impl Args {
+    pub(crate) fn execute(self) -> Result<Exit, CommandError> {
+        clap_mangen::generate_to(Cli::command(), &self.directory)
+            .map_err(|error| unwritable(&self.directory, &error))?;
+        Ok(Exit::Success)
+    }
+}
