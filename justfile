@@ -7,9 +7,13 @@ _default:
 check:
     bash .ci/run
 
-# All tests
+# All tests; installs the programs that they need
 test:
-    cargo test
+    ./test
+
+# Builds the command for every system in docs/platforms.md, and runs what can be run on Linux
+platforms:
+    bash release/platforms.sh
 
 # Real coding agents, offline; `just agents --install` gets them from the npm registry first
 agents *ARGS:

@@ -283,6 +283,7 @@ pub mod internal {
     pub use crate::audit::{BEGINNING, numbered, rewritten};
     pub use crate::executor::Wish;
     pub use crate::load::read_file;
+    pub use crate::platform::MANAGED_DIRECTORY;
     pub use crate::{files, rpc, shell, suggest};
 }
 

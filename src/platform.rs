@@ -4,6 +4,9 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
+/// The directory of the managed layer on this system.
+pub const MANAGED_DIRECTORY: &str = Platform::HERE.managed_directory;
+
 /// The facts about a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Platform {

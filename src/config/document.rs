@@ -14,7 +14,7 @@ use super::reader::{Fields, MAX_SUGGESTIONS, Reader, spelling};
 use crate::dialect::Dialect;
 use crate::event::Event;
 use crate::matcher::Matcher;
-use crate::platform::Platform;
+use crate::platform::MANAGED_DIRECTORY;
 use crate::suggest;
 
 /// Why a default can be without effect, and what to do.
@@ -153,7 +153,7 @@ impl<'a> Document<'a> {
         // A file of `hooks.d` is read after those that it would have to keep out.
         if self.reader.layer() != Layer::Managed || self.reader.is_drop_in() {
             let message = "only the administrator's file says which layers count";
-            let hint = format!("move it to {}/hooks.yaml", Platform::HERE.managed_directory);
+            let hint = format!("move it to {MANAGED_DIRECTORY}/hooks.yaml");
             self.reader.error_with_hint(key, message, hint);
             return;
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::loading::Loading;
 use crate::config::{Diagnostic, Layer, Location};
 use crate::directories::{self, DROP_INS, PROJECT_DIRECTORY, base_directory, project_around};
-use crate::platform::Platform;
+use crate::platform::MANAGED_DIRECTORY;
 
 /// The name of a configuration file in each of the directories.
 pub(super) const FILE: &str = "hooks.yaml";
@@ -237,7 +237,7 @@ impl Loading {
 }
 
 pub(super) fn managed_directory(options: &LoadOptions) -> PathBuf {
-    options.managed_dir.clone().unwrap_or_else(|| Platform::HERE.managed_directory.into())
+    options.managed_dir.clone().unwrap_or_else(|| MANAGED_DIRECTORY.into())
 }
 
 pub(super) fn user_directory(options: &LoadOptions) -> Option<PathBuf> {

@@ -150,8 +150,8 @@ impl Places {
     /// Returns the name of a file of the project: its path from the root, links not followed.
     fn name(&self, path: &Path) -> Option<String> {
         let inside = |path: &Path| {
-            let bases = [&self.root, &self.directory].into_iter();
-            let name = bases.filter_map(|base| strip_base(path, base, self.case_counts)).next()?;
+            let mut bases = [&self.root, &self.directory].into_iter();
+            let name = bases.find_map(|base| strip_base(path, base, self.case_counts))?;
             // Two names that are not UTF-8 must not become one.
             Some(name.to_str().map_or_else(
                 || name.as_os_str().as_encoded_bytes().escape_ascii().to_string(),

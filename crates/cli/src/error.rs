@@ -6,6 +6,7 @@ use std::sync::Mutex;
 
 use anstyle::{AnsiColor, Style};
 use hookexec::config::Diagnostics;
+use hookexec::internal::MANAGED_DIRECTORY;
 
 use super::exit::Exit;
 use super::output;
@@ -83,10 +84,10 @@ impl CommandError {
 
     /// Returns the error that there is nothing to look at.
     pub(crate) fn no_files() -> Self {
-        Self::new(Exit::Config, NO_FILES).hint(
+        Self::new(Exit::Config, NO_FILES).hint(format!(
             "they are looked for at hooks.yaml, .hookexec/hooks.yaml and .hookexec/hooks.d/*.yaml in the project, \
-             the same in ~/.config/hookexec and /etc/hookexec, and where `--config FILE` says",
-        )
+             the same in ~/.config/hookexec and {MANAGED_DIRECTORY}, and where `--config FILE` says",
+        ))
     }
 
     /// Returns the end by a signal, before there was an answer.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookexec::Event;
+use hookexec::internal::MANAGED_DIRECTORY;
 use hookexec_agents::{Agent, NativeEvent};
 
 use super::config::ConfigArgs;
@@ -139,7 +140,11 @@ impl Args {
             }
         }
         if !self.change.dry_run {
-            output::talk(LAYERS);
+            output::talk(&format!(
+                "A guard that the model must not change belongs in ~/.config/hookexec or \
+                 {MANAGED_DIRECTORY}, not in the project. `hookexec doctor` shows whether the hooks are \
+                 live.\n"
+            ));
         }
         Ok(Exit::Success)
     }
@@ -285,10 +290,6 @@ impl Args {
         self.config.iter().map(absolute).collect()
     }
 }
-
-/// Where a guard belongs that the model must not switch off.
-const LAYERS: &str = "A guard that the model must not change belongs in ~/.config/hookexec or /etc/hookexec, \
-                      not in the project. `hookexec doctor` shows whether the hooks are live.\n";
 
 /// Returns the events that hooks are configured for; none if the files have errors.
 fn configured(configs: &[String]) -> Vec<Event> {

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Builds the command for every system in docs/platforms.md and runs what can be run here, on Linux.
+# Installs what is missing, after saying so: Rust targets by rustup, zig as the linker from PyPI into
+# target/tools, qemu from Debian.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export CARGO_PROFILE_DEV_DEBUG=0
+
+step() { printf '\n== %s\n' "$*"; }
+elevated() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
+
+targets=(x86_64-unknown-linux-musl aarch64-unknown-linux-musl aarch64-apple-darwin x86_64-apple-darwin)
+for target in "${targets[@]}"; do
+    if ! rustup target list --installed | grep -qx "$target"; then
+        step "installing the Rust target $target"
+        rustup target add "$target"
+    fi
+done
+export PATH=$PWD/target/tools/bin:$PATH
+if ! command -v cargo-zigbuild >/dev/null; then
+    step "installing cargo-zigbuild and ziglang from PyPI into target/tools"
+    python3 -m venv target/tools
+    target/tools/bin/pip install --quiet cargo-zigbuild ziglang
+fi
+if ! command -v qemu-aarch64-static >/dev/null || ! command -v file >/dev/null; then
+    step "installing qemu-user-static and file"
+    elevated apt-get update -qq
+    elevated env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+        qemu-user-static file
+fi
+
+for target in "${targets[@]}"; do
+    step "build for $target"
+    cargo-zigbuild zigbuild --package hookexec-cli --bin hookexec --target "$target"
+    case $target in
+        *apple*) kind="Mach-O 64-bit" ;;
+        *) kind="statically linked|static-pie linked" ;;
+    esac
+    file "target/$target/debug/hookexec" | tee /dev/stderr | grep -qE "$kind"
+done
+
+step "x86_64 Linux: the command"
+release/smoke.sh target/x86_64-unknown-linux-musl/debug/hookexec
+
+step "aarch64 Linux under qemu: the command"
+release/smoke.sh qemu-aarch64-static target/aarch64-unknown-linux-musl/debug/hookexec
+
+step "aarch64 Linux under qemu: the engine's tests"
+export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER=qemu-aarch64-static
+cargo-zigbuild test --package hookexec --target aarch64-unknown-linux-musl \
+    --lib --test answers --test command --test config --test lifecycle
+
+step "built for ${#targets[@]} targets; nothing was run for macOS"
