@@ -281,7 +281,7 @@ pub use wire::{Decision, Input, Output, Verdict};
 #[doc(hidden)]
 pub mod internal {
     pub use crate::audit::{BEGINNING, numbered, rewritten};
-    pub use crate::executor::Wish;
+    pub use crate::executor::{Standing, Wish};
     pub use crate::load::read_file;
     pub use crate::platform::MANAGED_DIRECTORY;
     pub use crate::{files, rpc, shell, suggest};

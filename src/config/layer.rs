@@ -34,6 +34,11 @@ impl Layer {
         }
     }
 
+    /// How many ranks there are.
+    pub(crate) const RANKS: usize = 3;
+    /// How many turns there are.
+    pub(crate) const TURNS: usize = 4;
+
     /// Returns how far below the top it is: a layer with a smaller rank goes before it.
     pub(crate) const fn rank(self) -> usize {
         match self {

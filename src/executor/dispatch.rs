@@ -2,15 +2,13 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use super::phases::Dispatch;
-use super::rewrite::Current;
+use super::moment::{Moment, Standing};
 use super::select::Plan;
-use super::time::Deadlines;
 use crate::audit::Auditor;
 use crate::config::Hook;
 use crate::event::Event;
@@ -51,13 +49,28 @@ pub struct Executor {
 pub struct Wish<'w> {
     /// The deadline of the verdict.
     pub deadline: Option<Instant>,
-    /// Whether another event of the same moment follows that has hooks of the user or the
-    /// administrator.
-    pub others_follow: bool,
-    /// Until when the hooks of the project may run in all events of the same moment.
-    pub project_until: Option<&'w OnceLock<Instant>>,
-    /// Receives progress callbacks for each hook.
+    /// The events that take part only once a hook of another one rewrote the input.
+    pub once_rewritten: &'w [Event],
+    /// The events whose hooks may be asked after all that take part.
+    pub followed_by: &'w [Event],
+    /// Whether the caller begins again when a hook that is not a rewriter renames the tool.
+    pub renames_end: bool,
+    /// What is told of each hook.
     pub observer: Option<&'w dyn Observer>,
+}
+
+/// A moment that runs; what is known of it is kept when it is dropped.
+struct Running<'e, 's> {
+    moment: Option<Moment<'e>>,
+    standing: &'s mut Standing,
+}
+
+impl Drop for Running<'_, '_> {
+    fn drop(&mut self) {
+        if let Some(moment) = self.moment.take() {
+            *self.standing = moment.into_standing(None);
+        }
+    }
 }
 
 impl std::fmt::Debug for Executor {
@@ -142,60 +155,108 @@ impl Executor {
     /// Conditions count as true. Without an input every hook of the event fails.
     #[must_use]
     pub fn failed(&self, event: Event, input: Option<&Input>, why: &str) -> Verdict {
-        let without = match input {
-            Some(input) => self.without_hooks(event, input),
-            None => self.plan(event).hooks.is_empty().then(|| Verdict::no_opinion(event)),
-        };
-        without
-            .unwrap_or_else(|| Dispatch::new(self, event, Deadlines::none(), None).fail(input, why))
+        match input {
+            Some(input) => {
+                self.give_up(&[event], input, Wish::default(), &Standing::default(), why)
+            }
+            None => Moment::unknown(self, event).failed(why),
+        }
     }
 
     #[doc(hidden)]
     pub async fn run(&self, event: Event, input: &Input, wish: Wish<'_>) -> Verdict {
-        let Some(auditor) = self.auditor.as_ref().filter(|_| self.has(event)) else {
-            return self.decide(event, input, wish).await;
+        if !self.has(event) {
+            return Verdict::no_opinion(event);
+        }
+        let verdicts = self.run_moment(&[event], input, wish, &mut Standing::default()).await;
+        verdicts.into_iter().next().unwrap_or_else(|| Verdict::no_opinion(event))
+    }
+
+    /// Runs the hooks of `events`, which fire together: their rewriters layer by layer, then all
+    /// others on the final input. Returns the verdict of each event that was come to; that of all
+    /// together is in `standing`, and so is everything that was said when the future is dropped.
+    #[doc(hidden)]
+    pub async fn run_moment(
+        &self,
+        events: &[Event],
+        input: &Input,
+        wish: Wish<'_>,
+        standing: &mut Standing,
+    ) -> Vec<Verdict> {
+        let moment = Some(Moment::new(self, events, input, &wish));
+        let mut running = Running { moment, standing };
+        let verdicts = match &mut running.moment {
+            Some(moment) => {
+                moment.run().await;
+                moment.verdicts()
+            }
+            None => Vec::new(),
         };
-        let started = Instant::now();
-        let mut verdict = self.decide(event, input, wish).await;
-        let input = self.complete(event, input);
-        let hooked = !self.plans[event.index()].hooks.is_empty();
-        let took = started.elapsed();
-        auditor.record(event, &input, &mut verdict, hooked, took, wish.deadline).await;
-        verdict
+        if let Some(moment) = running.moment.take() {
+            let whole = moment.whole(verdicts.iter().map(|(verdict, _)| verdict));
+            *running.standing = moment.into_standing(Some(whole));
+        }
+        let mut recorded = Vec::new();
+        for (mut verdict, took) in verdicts {
+            let until = wish.deadline;
+            self.record(&mut verdict, input, took, until, running.standing).await;
+            recorded.push(verdict);
+        }
+        recorded
     }
 
-    async fn decide(&self, event: Event, input: &Input, wish: Wish<'_>) -> Verdict {
-        if let Some(verdict) = self.without_hooks(event, input) {
-            return verdict;
+    /// Writes a verdict into the logs of decisions; what they could not take is said in it, and in
+    /// that of the whole moment.
+    async fn record(
+        &self,
+        verdict: &mut Verdict,
+        input: &Input,
+        took: Duration,
+        until: Option<Instant>,
+        standing: &mut Standing,
+    ) {
+        let event = verdict.event;
+        let Some(auditor) = self.auditor.as_ref().filter(|_| self.has(event)) else { return };
+        let before = verdict.system_message.clone();
+        let hooked = !self.plan(event).hooks.is_empty();
+        auditor.record(event, &self.complete(event, input), verdict, hooked, took, until).await;
+        let said = verdict.system_message.as_deref().unwrap_or_default();
+        let problems = said.strip_prefix(before.as_deref().unwrap_or_default()).unwrap_or(said);
+        if let Some(whole) = &mut standing.verdict
+            && !problems.trim().is_empty()
+        {
+            whole.tell(problems.trim_start());
         }
-        let deadlines = Deadlines::new(self.plan(event), self.deadline, wish);
-        Dispatch::new(self, event, deadlines, wish.observer).run(self.complete(event, input)).await
     }
 
-    /// Returns the verdict on an input for which no hook runs.
-    fn without_hooks(&self, event: Event, input: &Input) -> Option<Verdict> {
-        let plan = self.plan(event);
-        if plan.hooks.is_empty() {
-            return Some(Verdict::no_opinion(event));
+    /// Has the hooks of `events` fail, because of `why`, that have not answered until now, and returns
+    /// what all said together.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn give_up(
+        &self,
+        events: &[Event],
+        input: &Input,
+        wish: Wish<'_>,
+        standing: &Standing,
+        why: &str,
+    ) -> Verdict {
+        if let Some(verdict) = &standing.verdict {
+            return verdict.clone();
         }
-        if let Some(cause) = plan.no_choice(input).filter(|_| plan.contract.may_block) {
-            return Some(Verdict::denied(event, cause));
-        }
-        plan.matching(input).is_empty().then(|| Verdict::no_opinion(event))
+        let mut moment = Moment::new(self, events, input, &wish);
+        moment.restore(standing);
+        moment.fail_rest(why);
+        let verdicts = moment.verdicts();
+        moment.whole(verdicts.iter().map(|(verdict, _)| verdict))
     }
 
     pub(super) fn plan(&self, event: Event) -> &Plan {
         &self.plans[event.index()]
     }
 
-    /// Returns whether `event` waits for hooks of the user, the administrator or the program.
-    #[doc(hidden)]
-    pub fn has_others(&self, event: Event) -> bool {
-        self.plan(event).has_others()
-    }
-
-    /// Leaves hooks in the background to another process: this executor starts none any more, and
-    /// [`take_handed_over`](Self::take_handed_over) returns their events and inputs.
+    /// Leaves hooks in the background to another process: none is started here any more, and
+    /// [`take_handed_over`](Self::take_handed_over) says what they are to be told.
     ///
     /// For a program that must end as soon as it has answered.
     #[must_use]
@@ -229,9 +290,7 @@ impl Executor {
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub fn start_background(&self, event: Event, input: &Input) {
-        let mut dispatch = Dispatch::new(self, event, Deadlines::none(), None);
-        let input = self.complete(event, input);
-        dispatch.start_background(&Current::new(self.plan(event), input));
+        Moment::new(self, &[event], input, &Wish::default()).start_background();
     }
 
     /// Waits until background hooks are done and records are written, then stops the processes.

@@ -1,5 +1,7 @@
 //! Folds the hooks' answers into one verdict: in config order, never in the order they finished.
 
+use std::collections::HashSet;
+
 use super::outcome::Outcome;
 use super::select::Bound;
 use crate::event::Event;
@@ -7,16 +9,54 @@ use crate::wire::{Decision, HookStatus, Stop, Verdict};
 
 /// Folds `outcomes`, which are in config order. Rewrites are handled elsewhere.
 pub(super) fn fold(event: Event, hooks: &[Bound], outcomes: &[Outcome]) -> Verdict {
+    let said: Vec<_> = outcomes.iter().map(|outcome| (&hooks[outcome.index], outcome)).collect();
+    fold_all(event, &said, false)
+}
+
+/// Folds what hooks of all events of a moment said. What a hooks file says at each of them, because it
+/// failed, is said once.
+pub(super) fn fold_moment(event: Event, said: &[(&Bound, &Outcome)]) -> Verdict {
+    let mut verdict = fold_all(event, said, true);
+    let mut named = HashSet::new();
+    verdict.failed_open.retain(|name| named.insert(name.clone()));
+    verdict
+}
+
+/// Texts of higher layers come first: an agent may cut what comes last.
+fn fold_all(event: Event, said: &[(&Bound, &Outcome)], once: bool) -> Verdict {
+    let mut by_layer: Vec<(&Bound, &Outcome)> = said.to_vec();
+    by_layer.sort_by_key(|(bound, _)| bound.rank());
+    let outcomes = || by_layer.iter().map(|(_, outcome)| *outcome);
+
     let mut verdict = Verdict::no_opinion(event);
-    verdict.decision = outcomes.iter().filter_map(|outcome| outcome.output.decision).max();
+    verdict.decision = outcomes().filter_map(|outcome| outcome.output.decision).max();
+    verdict.stop = outcomes().fold(None, |stop, it| widest(stop, it.output.stop.clone()));
+    let mut ignored = Vec::new();
+    if event.contract().may_continue && verdict.stop.is_some() {
+        let rank = |is: fn(&Outcome) -> bool| {
+            by_layer.iter().find(|(_, outcome)| is(outcome)).map(|(bound, _)| bound.rank())
+        };
+        let stops = rank(|outcome| outcome.output.stop.is_some());
+        let continues = rank(Outcome::denied);
+        if continues.is_some() && continues < stops {
+            verdict.stop = None;
+            ignored.push(
+                "a hook of a higher layer keeps the model at work: `continue: false` is ignored"
+                    .to_owned(),
+            );
+        } else {
+            // A hook that ends the turn outranks one of its own or a lower layer that does not.
+            verdict.decision = None;
+        }
+    }
     verdict.allowed = verdict.decision.is_none_or(|decision| decision == Decision::Allow);
 
     let winners = || {
-        outcomes.iter().filter(|outcome| {
+        outcomes().filter(|outcome| {
             outcome.output.decision.is_some() && outcome.output.decision == verdict.decision
         })
     };
-    verdict.message = joined(winners().map(|outcome| outcome.output.reason.as_deref()));
+    verdict.message = joined(winners().map(|outcome| outcome.output.reason.as_deref()), once);
     if !verdict.allowed
         && let Some(decider) = winners().next()
     {
@@ -25,47 +65,39 @@ pub(super) fn fold(event: Event, hooks: &[Bound], outcomes: &[Outcome]) -> Verdi
     }
 
     verdict.additional_context =
-        joined(outcomes.iter().map(|outcome| outcome.output.additional_context.as_deref()));
-    verdict.system_message = joined(outcomes.iter().flat_map(|outcome| {
-        let notices = outcome.notices.iter().map(|notice| Some(notice.as_str()));
-        std::iter::once(outcome.output.system_message.as_deref()).chain(notices)
-    }));
-    verdict.summary = outcomes
-        .iter()
+        joined(outcomes().map(|outcome| outcome.output.additional_context.as_deref()), false);
+    verdict.summary = outcomes()
         .find_map(|outcome| outcome.output.summary.clone().filter(|summary| !summary.is_empty()));
-    let mut differing = Vec::new();
-    for outcome in outcomes {
+    for (bound, outcome) in &by_layer {
         for (key, value) in &outcome.output.claude_code {
             let first = verdict.claude_code.entry(key.clone()).or_insert_with(|| value.clone());
             if first != value {
-                let title = hooks[outcome.index].title();
-                differing.push(format!(
+                let title = bound.title();
+                ignored.push(format!(
                     "hook {title}: an earlier hook gives another `{key}`, which counts"
                 ));
             }
         }
+    }
+    for (_, outcome) in said {
         let metadata = outcome.output.metadata.iter();
         verdict.metadata.extend(metadata.map(|(key, value)| (key.clone(), value.clone())));
         verdict.suppress_output |= outcome.output.suppress_output;
-        verdict.stop = widest(verdict.stop.take(), outcome.output.stop.clone());
     }
-    if !differing.is_empty() {
-        let said = verdict.system_message.iter().chain(&differing);
-        verdict.system_message = joined(said.map(|text| Some(text.as_str())));
-    }
-    if event.contract().may_continue && verdict.stop.is_some() {
-        // A hook that ends the turn outranks one that keeps the model at work.
-        (verdict.decision, verdict.allowed, verdict.message) = (None, true, None);
-        (verdict.exit_code, verdict.stderr) = (None, None);
-    }
+    let told = outcomes().flat_map(|outcome| {
+        let notices = outcome.notices.iter().map(String::as_str);
+        outcome.output.system_message.as_deref().into_iter().chain(notices)
+    });
+    let told = told.chain(ignored.iter().map(String::as_str));
+    verdict.system_message = joined(told.map(Some), once);
     if verdict.decision != Some(Decision::Deny) {
-        verdict.respond = outcomes.iter().find_map(|outcome| outcome.output.respond.clone());
+        verdict.respond = outcomes().find_map(|outcome| outcome.output.respond.clone());
     }
-    verdict.hooks = outcomes.iter().map(|outcome| outcome.report(&hooks[outcome.index])).collect();
-    verdict.failed_open = outcomes
+    verdict.hooks = said.iter().map(|(bound, outcome)| outcome.report(bound)).collect();
+    verdict.failed_open = said
         .iter()
-        .filter(|outcome| outcome.failed_open && outcome.status != HookStatus::Skipped)
-        .map(|outcome| hooks[outcome.index].hook.label())
+        .filter(|(_, outcome)| outcome.failed_open && outcome.status != HookStatus::Skipped)
+        .map(|(bound, _)| bound.hook.label())
         .collect();
     verdict
 }
@@ -78,8 +110,11 @@ fn widest(before: Option<Stop>, next: Option<Stop>) -> Option<Stop> {
     }
 }
 
-fn joined<'a>(parts: impl Iterator<Item = Option<&'a str>>) -> Option<String> {
-    let parts: Vec<&str> = parts.flatten().filter(|part| !part.is_empty()).collect();
+/// Joins the texts that are not empty, and with `once` those that no other text equals.
+fn joined<'a>(parts: impl Iterator<Item = Option<&'a str>>, once: bool) -> Option<String> {
+    let mut known = HashSet::new();
+    let parts = parts.flatten().filter(|part| !part.is_empty());
+    let parts: Vec<&str> = parts.filter(|part: &&'a str| known.insert(*part) || !once).collect();
     (!parts.is_empty()).then(|| parts.join("\n"))
 }
 

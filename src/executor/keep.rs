@@ -87,26 +87,28 @@ impl Interpreter<'_> {
         Outcome { status, output, notices, ..Outcome::none(self.bound.index) }
     }
 
-    /// Keeps answers that Claude Code understands at an event where hookexec does not use them: the
-    /// arguments with which a hook approves, and context at `stop`, which sends the model back to
-    /// work.
+    /// Keeps for Claude Code itself what it understands at `stop`, which the event does not: context
+    /// that sends the model back to work.
     fn keep_for_claude_code(&self, output: &mut Output) {
-        let caller = self.input.agent_name.as_deref();
-        if caller != Some(Dialect::ClaudeCode.agent()) || self.input.native.is_none() {
-            return;
-        }
-        if self.contract.may_continue
+        if self.is_for_claude_code()
+            && self.contract.may_continue
             && self.bound.hook.dialect.is_some()
             && let Some(context) = output.additional_context.take()
         {
             output.claude_code.insert("additionalContext".to_owned(), context.into());
         }
-        if self.contract.event == Event::PermissionRequest
-            && let Some(InputChange::Replace(arguments)) =
-                output.updated_input.take_if(|change| matches!(change, InputChange::Replace(_)))
-        {
-            output.claude_code.insert("updatedInput".to_owned(), arguments.into());
-        }
+    }
+
+    fn is_for_claude_code(&self) -> bool {
+        let caller = self.input.agent_name.as_deref();
+        caller == Some(Dialect::ClaudeCode.agent()) && self.input.native.is_some()
+    }
+
+    /// Returns whether the caller takes new arguments with an approval; Claude Code alone does.
+    fn approves_with(&self, change: &InputChange) -> bool {
+        self.is_for_claude_code()
+            && self.contract.event == Event::PermissionRequest
+            && matches!(change, InputChange::Replace(_))
     }
 
     fn keep_decision(&self, output: &mut Output, dropped: &mut Vec<String>) {
@@ -161,7 +163,8 @@ impl Interpreter<'_> {
             }
         };
         if rewrite != Rewrite::ToolInput {
-            drop(output.updated_input.take().is_some(), "updated_input");
+            let other = |change: &mut InputChange| !self.approves_with(change);
+            drop(output.updated_input.take_if(other).is_some(), "updated_input");
             drop(output.updated_tool_name.take().is_some(), "updated_tool_name");
         }
         if rewrite == Rewrite::Request {

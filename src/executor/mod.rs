@@ -8,12 +8,14 @@ mod failure;
 mod fold;
 mod interpret;
 mod keep;
+mod moment;
 mod outcome;
 mod parallel;
 mod phases;
 mod rewrite;
 mod run;
 mod select;
+mod stage;
 #[cfg(test)]
 mod tests;
 mod time;
@@ -21,7 +23,7 @@ mod worst;
 
 pub use build::ExecutorBuilder;
 pub use check::Check;
-pub use dispatch::Wish;
-pub use dispatch::{Executor, Observer};
+pub use dispatch::{Executor, Observer, Wish};
 pub use explain::{Explanation, Selection};
+pub use moment::Standing;
 pub use worst::WorstCase;

@@ -140,6 +140,7 @@ impl Outcome {
             name: bound.hook.label(),
             kind: bound.hook.kind.clone(),
             source: bound.hook.location.to_string(),
+            rank: bound.rank(),
             status: self.status,
             mode: (bound.hook.mode != Mode::Enforce).then_some(bound.hook.mode),
             decision: said.decision,

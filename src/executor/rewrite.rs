@@ -17,12 +17,40 @@ pub(super) struct Current<'a> {
     shared: Shared,
     /// The same state for hooks that run a second time.
     repeated: OnceLock<Box<(Input, Shared)>>,
-    /// The hooks that match the tool by its current name or an earlier one.
+    /// The names of the tool that are none any more.
+    earlier: Vec<Named>,
+    /// The hooks that match the tool, by its name now or by one that it had before.
     pub(super) matching: Arc<[usize]>,
     /// The number of rewrites that led to it.
     pub(super) generation: usize,
     /// Whether a hook has withheld it; nothing may replace it then.
     pub(super) sealed: bool,
+}
+
+/// What an input says of a tool beside its arguments.
+#[derive(Debug, Clone)]
+struct Named {
+    name: Option<String>,
+    kinds: Vec<String>,
+    category: Option<String>,
+    read_only: Option<bool>,
+}
+
+impl Named {
+    fn of(input: &Input) -> Self {
+        Self {
+            name: input.tool_name.clone(),
+            kinds: input.tool_kinds.clone(),
+            category: input.tool_category.clone(),
+            read_only: input.tool_read_only,
+        }
+    }
+
+    fn in_place(self, input: &mut Input) {
+        let Self { name, kinds, category, read_only } = self;
+        (input.tool_name, input.tool_kinds) = (name, kinds);
+        (input.tool_category, input.tool_read_only) = (category, read_only);
+    }
 }
 
 impl<'a> Current<'a> {
@@ -34,6 +62,7 @@ impl<'a> Current<'a> {
             rewritten: None,
             shared: Shared::default(),
             repeated: OnceLock::new(),
+            earlier: Vec::new(),
             generation: 0,
             sealed: false,
         }
@@ -53,7 +82,12 @@ impl<'a> Current<'a> {
         self.rewritten.as_ref().unwrap_or(&self.original)
     }
 
-    /// Returns the input for a hook, and the values derived from it.
+    /// Returns the input, if a hook rewrote it, and forgets it.
+    pub(super) fn take_rewritten(&mut self) -> Option<Input> {
+        self.rewritten.take()
+    }
+
+    /// Returns the input as a hook is shown it, and what is made of it at most once.
     pub(super) fn shown(&self, repeated: bool) -> (&Input, &Shared) {
         if !repeated {
             return (self.input(), &self.shared);
@@ -64,7 +98,16 @@ impl<'a> Current<'a> {
         (input, shared)
     }
 
-    /// Returns whether a hook has renamed the tool.
+    /// Returns the input with each name that the tool had before, and what was known of that tool.
+    pub(super) fn under_earlier_names(&self, repeated: bool) -> impl Iterator<Item = Input> {
+        self.earlier.iter().map(move |named| {
+            let mut input = self.shown(repeated).0.clone();
+            named.clone().in_place(&mut input);
+            input
+        })
+    }
+
+    /// Returns whether the tool has another name than the one the event came with.
     pub(super) fn is_renamed(&self) -> bool {
         self.input().tool_name != self.original.tool_name
     }
@@ -72,6 +115,7 @@ impl<'a> Current<'a> {
     /// Replaces the input by `next`.
     pub(super) fn set(&mut self, next: Input) {
         if next.tool_name != self.input().tool_name {
+            self.earlier.push(Named::of(self.input()));
             self.matching = self.plan.matching_too(&self.matching, &next);
         }
         self.rewritten = Some(next);
@@ -80,29 +124,28 @@ impl<'a> Current<'a> {
         self.generation += 1;
     }
 
-    /// Writes the differences from the original input to the verdict.
-    pub(super) fn report(self, verdict: &mut Verdict) {
+    /// Takes over what a hook of another event of the same moment made of the input.
+    pub(super) fn follow(&mut self, next: &Input, generation: usize) {
+        let hook_event_name = self.original.hook_event_name;
+        self.set(Input { hook_event_name, ..next.clone() });
+        self.generation = generation;
+    }
+
+    /// Puts into the verdict what differs from the input that the event came with.
+    pub(super) fn report(&self, verdict: &mut Verdict) {
         let Self { original, rewritten: Some(rewritten), .. } = self else { return };
-        let Input {
-            tool_name,
-            tool_input,
-            messages,
-            model_id,
-            tools,
-            options,
-            response,
-            tool_response,
-            ..
-        } = rewritten;
-        verdict.updated_tool_name = changed(tool_name, original.tool_name.as_ref());
-        verdict.updated_input = changed(tool_input, original.tool_input.as_ref());
-        verdict.updated_messages = changed(messages, original.messages.as_ref());
-        verdict.updated_response = changed(response, original.response.as_ref());
-        verdict.updated_tool_response = changed(tool_response, original.tool_response.as_ref());
+        verdict.updated_tool_name =
+            changed(rewritten.tool_name.as_ref(), original.tool_name.as_ref());
+        verdict.updated_input =
+            changed(rewritten.tool_input.as_ref(), original.tool_input.as_ref());
+        verdict.updated_messages = changed(rewritten.messages.as_ref(), original.messages.as_ref());
+        verdict.updated_response = changed(rewritten.response.as_ref(), original.response.as_ref());
+        verdict.updated_tool_response =
+            changed(rewritten.tool_response.as_ref(), original.tool_response.as_ref());
         let request = RequestChange {
-            model: changed(model_id, original.model_id.as_ref()),
-            tools: changed(tools, original.tools.as_ref()),
-            options: changed(options, original.options.as_ref()),
+            model: changed(rewritten.model_id.as_ref(), original.model_id.as_ref()),
+            tools: changed(rewritten.tools.as_ref(), original.tools.as_ref()),
+            options: changed(rewritten.options.as_ref(), original.options.as_ref()),
         };
         verdict.updated_request = (!request.is_empty()).then_some(request);
     }
@@ -129,8 +172,8 @@ fn rename(input: &mut Input, name: &str) {
     (input.tool_category, input.tool_read_only) = (None, None);
 }
 
-fn changed<T: PartialEq>(now: Option<T>, before: Option<&T>) -> Option<T> {
-    if now.as_ref() == before { None } else { now }
+fn changed<T: PartialEq + Clone>(now: Option<&T>, before: Option<&T>) -> Option<T> {
+    if now == before { None } else { now.cloned() }
 }
 
 /// Applies the rewrites of one answer, key by key.

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use crate::config::{Hook, Layer, Phase};
 use crate::event::{Contract, Rewrite};
@@ -47,9 +48,9 @@ impl Bound {
         self.hook.layer().rewriting_turn()
     }
 
-    /// Returns whether the hook is from the project's layer.
-    pub(crate) fn is_projects(&self) -> bool {
-        self.hook.layer() == Layer::Project
+    /// Returns how far below the top the hook's layer is.
+    pub(crate) fn rank(&self) -> usize {
+        self.hook.layer().rank()
     }
 
     /// Returns the hook's name and place, for messages.
@@ -64,6 +65,8 @@ pub(crate) struct Plan {
     pub(crate) hooks: Vec<Bound>,
     /// The rewriters in the order in which they run: layer by layer, the lowest first.
     pub(crate) rewriters: Vec<usize>,
+    /// For each rank whether hooks of it are waited for, and their shortest deadline.
+    pub(crate) deadlines: [Option<Duration>; Layer::RANKS],
     by_tool: RwLock<HashMap<Box<str>, Arc<[usize]>>>,
     /// Every hook without duplicates: the result for events without a tool.
     pub(crate) all: Arc<[usize]>,
@@ -88,7 +91,14 @@ impl Plan {
         let mut rewriters: Vec<usize> =
             (0..hooks.len()).filter(|index| hooks[*index].is_rewriter()).collect();
         rewriters.sort_by_key(|index| hooks[*index].turn());
-        Self { contract, hooks, rewriters, by_tool: RwLock::default(), all, by_name_alone }
+        let mut deadlines = [None; Layer::RANKS];
+        for bound in hooks.iter().filter(|bound| bound.hook.phase != Phase::Background) {
+            let own = bound.hook.limits.deadline.unwrap_or(Duration::MAX);
+            let shortest = deadlines[bound.rank()].get_or_insert(own);
+            *shortest = own.min(*shortest);
+        }
+        let by_tool = RwLock::default();
+        Self { contract, hooks, rewriters, deadlines, by_tool, all, by_name_alone }
     }
 
     /// Returns the hooks whose matcher matches, without duplicates. Conditions are not evaluated.
@@ -150,12 +160,7 @@ impl Plan {
             || dialect.is_some_and(|dialect| dialect.matches(matcher, input))
     }
 
-    /// Returns whether there are foreground hooks from other layers than the project's.
-    pub(crate) fn has_others(&self) -> bool {
-        self.hooks.iter().any(|bound| !bound.is_projects() && bound.hook.phase != Phase::Background)
-    }
-
-    /// Adds the hooks that match the tool's new name to `matching`, which is for an earlier name.
+    /// Adds to `matching`, which is of an earlier name of the tool, the hooks of its new name.
     pub(crate) fn matching_too(&self, matching: &[usize], input: &Input) -> Arc<[usize]> {
         let known: HashSet<usize> =
             matching.iter().map(|index| self.hooks[*index].identity).collect();

@@ -1,28 +1,25 @@
-//! The deadlines of the hooks of one event.
+//! Until when the hooks of one moment may run.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use super::dispatch::Wish;
 use super::select::{Bound, Plan};
+use crate::config::Layer;
 use crate::event::Rewrite;
 
-/// The deadlines of one event.
-pub(super) struct Deadlines<'w> {
+/// The deadlines of one moment.
+pub(super) struct Deadlines {
     started: Instant,
     /// The caller's deadline, which nothing may exceed.
     caller: Option<Instant>,
-    /// The configuration's deadline for the whole event.
-    event: Option<Instant>,
-    /// Whether hooks of other layers than the project's may run later, in this event or in the next
-    /// one of the moment.
-    others_later: [bool; 2],
-    /// Half of the time until the event's deadline, for the hooks of the project.
-    half_of_event: OnceLock<Instant>,
-    /// Half of the time until the caller's deadline.
-    half_of_caller: OnceLock<Instant>,
-    /// Replaces `half_of_caller` when the caller runs several events of one moment.
-    half_of_moment: Option<&'w OnceLock<Instant>>,
+    /// The host's, for the whole moment.
+    moment: Option<Instant>,
+    /// For each event, in order, the hooks of each rank: whether there are any that are waited for,
+    /// and their own shortest deadline.
+    waited_for: Vec<[Option<Duration>; Layer::RANKS]>,
+    /// Until when hooks of each rank may run that hooks of a higher layer follow: half of the time
+    /// that is left when the first of them starts.
+    shares: [OnceLock<Instant>; Layer::RANKS],
 }
 
 /// The time limits of one hook.
@@ -36,16 +33,16 @@ pub(super) struct Until {
     pub(super) late: Option<&'static str>,
 }
 
-impl<'w> Deadlines<'w> {
-    pub(super) fn new(plan: &Plan, limit: Option<Duration>, wish: Wish<'w>) -> Self {
+impl Deadlines {
+    /// Returns the deadlines for hooks of `plans`, one for each event, in order.
+    pub(super) fn new<'p>(
+        plans: impl Iterator<Item = &'p Plan>,
+        limit: Option<Duration>,
+        caller: Option<Instant>,
+    ) -> Self {
         let none = Self::none();
-        Self {
-            caller: wish.deadline,
-            event: limit.map(|limit| none.started + limit),
-            others_later: [plan.has_others(), wish.others_follow],
-            half_of_moment: wish.project_until,
-            ..none
-        }
+        let moment = limit.and_then(|limit| none.started.checked_add(limit));
+        Self { caller, moment, waited_for: plans.map(|plan| plan.deadlines).collect(), ..none }
     }
 
     /// Returns deadlines for background hooks: each has its own timeout.
@@ -53,33 +50,31 @@ impl<'w> Deadlines<'w> {
         Self {
             started: Instant::now(),
             caller: None,
-            event: None,
-            others_later: [false; 2],
-            half_of_event: OnceLock::new(),
-            half_of_caller: OnceLock::new(),
-            half_of_moment: None,
+            moment: None,
+            waited_for: Vec::new(),
+            shares: Default::default(),
         }
     }
 
-    /// Returns the limits of `bound`, which starts now.
-    pub(super) fn until(&self, bound: &Bound) -> Until {
+    /// Returns when `bound`, a hook of the event at `place` that starts now, has to be done.
+    pub(super) fn until(&self, bound: &Bound, place: usize) -> Until {
         let now = Instant::now();
         let grace = bound.handler.grace();
-        let layer = bound.hook.limits.deadline.map(|limit| self.started + limit);
-        let project = self.project_share(bound, now);
-        // A killed hook gives no answer, so some of the time is reserved for an orderly end.
+        let layer = bound.hook.limits.deadline.and_then(|limit| self.started.checked_add(limit));
+        let share = self.share(bound, place, now);
+        // A hook that is stopped by force has said nothing: some of the time is for its leave.
         let before = |end: Instant| {
             end.checked_sub(grace.min(end.saturating_duration_since(now) / 5)).unwrap_or(now)
         };
         let deadlines = [
             (layer, "the event's deadline passed before it answered; raise `defaults.deadline`"),
             (
-                self.event,
+                self.moment,
                 "the event's deadline passed before it answered; raise `defaults.deadline`",
             ),
             (
-                project.map(before),
-                "the hooks of a project may use half of the time before hooks of others run, and it passed before it answered",
+                share.map(before),
+                "the hooks of a layer may use half of the time before hooks of a higher layer run, and it passed before it answered",
             ),
             (
                 self.caller.map(before),
@@ -93,27 +88,22 @@ impl<'w> Deadlines<'w> {
             }
         }
         let (answer, late) = until;
-        let ends = [self.caller, project].into_iter().flatten();
+        let ends = [self.caller, share].into_iter().flatten();
         Until { answer, stop: ends.fold(answer + grace, Instant::min), late }
     }
 
-    /// Returns the common deadline of a project's hooks if hooks of other layers may run after
-    /// them: half of the time that is left when the first of them starts.
-    fn project_share(&self, bound: &Bound, now: Instant) -> Option<Instant> {
-        let [in_this_event, in_a_later_event] = self.others_later;
-        // After a rewrite other hooks run, also those that started together with it.
-        let may_rewrite = || bound.hook.event.contract().rewrite != Rewrite::None;
-        let before_others =
-            in_a_later_event || in_this_event && (bound.is_rewriter() || may_rewrite());
-        if !bound.is_projects() || !before_others {
-            return None;
-        }
-        let half = |known: &OnceLock<Instant>, end: Instant| {
-            *known.get_or_init(|| now + end.saturating_duration_since(now) / 2)
-        };
-        let of_caller = self.half_of_moment.unwrap_or(&self.half_of_caller);
-        let caller = self.caller.map(|end| half(of_caller, end));
-        let event = self.event.map(|end| half(&self.half_of_event, end));
-        [caller, event].into_iter().flatten().min()
+    /// Returns the end of the time that the hooks of a layer have together, if hooks of a higher layer
+    /// may run after them: half of what those have left when the first of these starts.
+    fn share(&self, bound: &Bound, place: usize, now: Instant) -> Option<Instant> {
+        // If a hook rewrites, others run after it, also those that started before or with it.
+        let may_rewrite =
+            bound.is_rewriter() || bound.hook.event.contract().rewrite != Rewrite::None;
+        let later = self.waited_for.iter().skip(if may_rewrite { 0 } else { place + 1 });
+        let followers = later.flat_map(|ranks| &ranks[..bound.rank()]).flatten();
+        let shortest = followers.min()?;
+        let theirs = self.started.checked_add(*shortest);
+        let end = [self.caller, self.moment, theirs].into_iter().flatten().min()?;
+        let half = || now + end.saturating_duration_since(now) / 2;
+        Some(*self.shares[bound.rank()].get_or_init(half))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::FutureExt as _;
 use serde_json::Value;
@@ -12,10 +13,15 @@ use super::outcome::{DeniedBy, Stage, ToolEnd};
 use super::scope::Scope;
 use super::tool_call::{ToolCall, ToolFacts};
 use super::trail::{Trail, reason};
+use crate::config::Hook;
 use crate::event::Event;
+use crate::executor::{Observer, Wish};
 use crate::wire::{Decision, Input, ToolResult, Verdict};
 
-/// How often hooks may rename one call.
+/// The events before the tool, in order.
+const BEFORE_TOOL: [Event; 3] = [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse];
+
+/// How often hooks may give one call another tool's name.
 const MAX_RENAMES: usize = 4;
 
 /// The decision on a call.
@@ -38,8 +44,8 @@ pub(super) struct Decider<'a> {
 struct Wishes {
     /// Why the mandatory guard asks. No hook can answer for the user then.
     guard_asks: Option<String>,
-    /// Why a `pre_tool_use` hook asks.
-    hook_asks: Option<String>,
+    /// The verdict of `pre_tool_use`, if a hook asks.
+    hook_asks: Option<Verdict>,
     /// Whether a `pre_tool_use` hook allows the call.
     allowed: bool,
     /// The answer given in the tool's place.
@@ -99,38 +105,28 @@ impl<'a> Decider<'a> {
     /// Runs the hooks until each has seen the call in its final form.
     async fn consult(&mut self) -> Result<Wishes, ToolEnd> {
         for _ in 0..=MAX_RENAMES {
-            let verdict = self.ask(Event::ToolInputTransform).await?;
-            let renamed = self.rewrite(&verdict);
-            self.trail.push(verdict);
-            if renamed {
-                continue;
-            }
-            let mut guard = self.ask(Event::ToolGuard).await?;
-            let verdict = self.ask(Event::PreToolUse).await?;
-            let before = self.call.clone();
-            let renamed = self.rewrite(&verdict);
-            if renamed {
-                self.trail.push(guard);
-                self.trail.push(verdict);
+            let verdicts = self.ask_together().await?;
+            if self.rewrite(&verdicts) {
                 self.trail.supersede(Event::PreToolUse);
                 continue;
             }
-            if !self.call.same_as(&before) {
-                self.trail.push(guard);
-                guard = self.ask(Event::ToolGuard).await?;
+            let mut wishes = Wishes::default();
+            for verdict in verdicts {
+                let asks = verdict.decision == Some(Decision::Ask);
+                match verdict.event {
+                    Event::ToolGuard => {
+                        wishes.guard_asks = asks.then(|| reason(&verdict));
+                        wishes.metadata[1] = verdict.metadata;
+                    }
+                    Event::PreToolUse => {
+                        wishes.allowed = verdict.decision == Some(Decision::Allow);
+                        wishes.respond.clone_from(&verdict.respond);
+                        wishes.metadata[0].clone_from(&verdict.metadata);
+                        wishes.hook_asks = asks.then_some(verdict);
+                    }
+                    _ => {}
+                }
             }
-            let asks = |verdict: &Verdict| {
-                (verdict.decision == Some(Decision::Ask)).then(|| reason(verdict))
-            };
-            let wishes = Wishes {
-                guard_asks: asks(&guard),
-                hook_asks: asks(&verdict),
-                allowed: verdict.decision == Some(Decision::Allow),
-                respond: verdict.respond.clone(),
-                metadata: [verdict.metadata.clone(), guard.metadata.clone()],
-            };
-            self.trail.push(guard);
-            self.trail.push(verdict);
             return Ok(wishes);
         }
         Err(ToolEnd::Denied {
@@ -143,7 +139,41 @@ impl<'a> Decider<'a> {
         })
     }
 
-    /// Fires one event before the tool. A denial, a stop or a cancellation ends the call.
+    /// Fires the events before the tool: a denial or a stop ends the call, and so does cancelling.
+    async fn ask_together(&mut self) -> Result<Vec<Verdict>, ToolEnd> {
+        let Some(first) = BEFORE_TOOL.iter().position(|event| self.scope.has(*event)) else {
+            return Ok(Vec::new());
+        };
+        let input = self.input();
+        let at = At(AtomicUsize::new(first));
+        let wish = Wish {
+            followed_by: &[Event::PermissionRequest],
+            renames_end: true,
+            observer: Some(&at),
+            ..Wish::default()
+        };
+        let fired = tokio::select! {
+            biased;
+            () = self.cancel.wished() => {
+                let event = BEFORE_TOOL[at.0.load(Ordering::Relaxed)];
+                return Err(ToolEnd::Cancelled { during: Stage::Hooks(event) });
+            }
+            (verdicts, _) = self.scope.fire_together(&BEFORE_TOOL, input, wish) => verdicts,
+        };
+        for verdict in &fired {
+            self.trail.push(verdict.clone());
+        }
+        let end = fired.iter().find_map(end_of);
+        match end {
+            Some(end) => {
+                self.rewrite(&fired);
+                Err(end)
+            }
+            None => Ok(fired),
+        }
+    }
+
+    /// Fires one event before the tool: a denial or a stop ends the call, and so does cancelling.
     async fn ask(&mut self, event: Event) -> Result<Verdict, ToolEnd> {
         if !self.scope.has(event) {
             return Ok(Verdict::no_opinion(event));
@@ -156,31 +186,28 @@ impl<'a> Decider<'a> {
             }
             verdict = self.scope.fire(event, input) => verdict,
         };
-        let end = if let Some(stop) = &verdict.stop {
-            ToolEnd::Aborted { by: event, stop: stop.clone(), response: None }
-        } else if !verdict.allowed && verdict.decision != Some(Decision::Ask) {
-            ToolEnd::Denied { by: DeniedBy::Hooks(event), message: reason(&verdict) }
-        } else {
-            return Ok(verdict);
-        };
+        let Some(end) = end_of(&verdict) else { return Ok(verdict) };
         self.trail.push(verdict);
         Err(end)
     }
 
-    /// Applies a verdict's rewrites, and returns whether the call was renamed.
-    fn rewrite(&mut self, verdict: &Verdict) -> bool {
-        if let Some(arguments) = &verdict.updated_input {
-            self.call.arguments.clone_from(arguments);
-        }
-        match &verdict.updated_tool_name {
-            Some(name) if *name != self.call.name => {
-                self.call.name.clone_from(name);
-                // Facts about the old tool must not select the guards of the new one.
-                self.call.facts = self.scope.session.facts_of(name);
-                true
+    /// Applies what hooks rewrite, and returns whether the call has another tool's name now.
+    fn rewrite(&mut self, verdicts: &[Verdict]) -> bool {
+        let before = self.call.name.clone();
+        for verdict in verdicts {
+            if let Some(arguments) = &verdict.updated_input {
+                self.call.arguments.clone_from(arguments);
             }
-            _ => false,
+            if let Some(name) = &verdict.updated_tool_name {
+                self.call.name.clone_from(name);
+            }
         }
+        let is_renamed = self.call.name != before;
+        if is_renamed {
+            // What was known of the other tool must not choose the guards of this one.
+            self.call.facts = self.scope.session.facts_of(&self.call.name);
+        }
+        is_renamed
     }
 
     /// Obtains approval for the call as it stands, and returns who gave it.
@@ -201,8 +228,11 @@ impl<'a> Decider<'a> {
         }
 
         let verdict = self.ask(Event::PermissionRequest).await?;
-        // A hook may answer for the user, but not if the mandatory guard asks.
-        let granted = verdict.decision == Some(Decision::Allow) && wishes.guard_asks.is_none();
+        // A hook answers in the user's place, but not a question of the mandatory guard or of a hook
+        // of a higher layer.
+        let granted = verdict.decision == Some(Decision::Allow)
+            && wishes.guard_asks.is_none()
+            && wishes.hook_asks.as_ref().is_none_or(|asked| verdict.answers(asked));
         let mut reasons = Vec::new();
         if void {
             reasons.push((None, "the call was changed after it had been approved".to_owned()));
@@ -217,7 +247,8 @@ impl<'a> Decider<'a> {
         }
 
         reasons.extend(host_asks.map(|reason| (None, reason)));
-        reasons.extend(wishes.hook_asks.clone().map(|why| (Some(Event::PreToolUse), why)));
+        reasons
+            .extend(wishes.hook_asks.iter().map(|asked| (Some(Event::PreToolUse), reason(asked))));
         reasons.extend(wishes.guard_asks.clone().map(|why| (Some(Event::ToolGuard), why)));
         metadata.extend(
             wishes.metadata.iter().flatten().map(|(key, value)| (key.clone(), value.clone())),
@@ -269,6 +300,27 @@ impl<'a> Decider<'a> {
         }
         Fate::End(end)
     }
+}
+
+/// The event whose hook was started last, by its place in [`BEFORE_TOOL`].
+struct At(AtomicUsize);
+
+impl Observer for At {
+    fn started(&self, hook: &Hook) {
+        if let Some(place) = BEFORE_TOOL.iter().position(|event| *event == hook.event) {
+            self.0.store(place, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Returns how the call ends with a verdict, if it does: a denial or a stop.
+fn end_of(verdict: &Verdict) -> Option<ToolEnd> {
+    let by = verdict.event;
+    if let Some(stop) = &verdict.stop {
+        return Some(ToolEnd::Aborted { by, stop: stop.clone(), response: None });
+    }
+    let denied = !verdict.allowed && verdict.decision != Some(Decision::Ask);
+    denied.then(|| ToolEnd::Denied { by: DeniedBy::Hooks(by), message: reason(verdict) })
 }
 
 /// Returns who approved, or how the call ends.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::tool_call::ToolFacts;
 use crate::event::Event;
-use crate::executor::Executor;
+use crate::executor::{Executor, Standing, Wish};
 use crate::wire::{Input, Verdict};
 
 /// Where events come from: a session, and a turn of it.
@@ -66,7 +66,25 @@ impl Scope {
         self.session.executor.dispatch(event, &input).await
     }
 
-    /// Fires an event; its input is made only if a hook is configured for it.
+    /// Fires events that belong together, and returns the verdict of each that was come to. What they
+    /// made of `input` stands in [`Standing::rewritten`].
+    pub(super) async fn fire_together(
+        &self,
+        events: &[Event],
+        mut input: Input,
+        wish: Wish<'_>,
+    ) -> (Vec<Verdict>, Standing) {
+        let mut standing = Standing::default();
+        if !events.iter().any(|event| self.has(*event)) {
+            return (Vec::new(), standing);
+        }
+        self.fill(&mut input);
+        let executor = &self.session.executor;
+        let verdicts = executor.run_moment(events, &input, wish, &mut standing).await;
+        (verdicts, standing)
+    }
+
+    /// Fires an event whose input is made only when a hook is configured for it.
     pub(super) async fn fire_with(
         &self,
         event: Event,

@@ -15,6 +15,7 @@ use super::scope::Scope;
 use super::tool_call::{AuthorizedCall, Panic, ToolCall, ToolError};
 use super::trail::reason;
 use crate::event::Event;
+use crate::executor::Wish;
 use crate::wire::{Decision, Input, ToolResult, Verdict};
 
 /// A tool call about to be driven through its stages.
@@ -22,12 +23,12 @@ use crate::wire::{Decision, Input, ToolResult, Verdict};
 /// * Order: `tool_input_transform`, `tool_guard`, `pre_tool_use`; when one of the last two asks,
 ///   `permission_request` and then the approver; `on_tool_approval_decision`; the tool;
 ///   `tool_response_transform`, `post_tool_use`.
-/// * Rewrites: when `pre_tool_use` changes the arguments, `tool_guard` runs again on the new ones.
-///   When `post_tool_use` changes the response, `tool_response_transform` runs again on it. A
-///   renamed call is another call: it begins again under the new name.
-/// * Answers in the tool's place: the tool, its approval and `post_tool_use` are left out, as in
-///   PicoClaw. `tool_response_transform` still sees the answer, so that redactors are not bypassed.
-///   If a hook or the host asked, approval comes first.
+/// * Rewrites: those of all events before the tool, and of all events after it, are made layer by
+///   layer, the lowest first; what a later hook rewrites all the same, those before it judge again.
+///   A call that gets another tool's name is another call: it begins again under that name.
+/// * Answers in the tool's place: the tool, its approval and `post_tool_use` are left out, as
+///   PicoClaw does; `tool_response_transform` sees the answer all the same, so that what keeps
+///   secrets from the model can't be gone round. If somebody asked, approval comes first.
 /// * Failure: the stages after the tool run as well when it fails, panics or is cancelled.
 /// * Cancellation: see [`cancelled_by`](Self::cancelled_by). Dropping the future of
 ///   [`run`](Self::run) stops everything at once, and nothing more fires: a warning is logged when
@@ -157,36 +158,26 @@ impl After<'_> {
 
     async fn conclude(mut self, ran: Ran) -> ToolOutcome {
         let (response, failed) = match &ran {
-            Ran::Returned(response) => {
-                (self.transform(response.clone(), false, false).await, false)
-            }
-            Ran::Failed(response, _) => (self.transform(response.clone(), true, false).await, true),
-            // The tool has no response to transform.
+            Ran::Returned(response) => (response.clone(), false),
+            Ran::Failed(response, _) => (response.clone(), true),
             Ran::Cancelled(_) => ("the tool call was cancelled".into(), true),
         };
-
-        let mut input = self.input(response.clone(), failed);
+        let mut input = self.input(response, failed);
         input.reason = match &ran {
             Ran::Cancelled(_) => Some("canceled".to_owned()),
             Ran::Failed(_, Some(_)) => Some("panic".to_owned()),
             Ran::Returned(_) | Ran::Failed(_, None) => None,
         };
-        let mut verdict = self.decider.scope.fire(Event::PostToolUse, input).await;
-        let rewritten = verdict.updated_tool_response.take();
-        // No later hook may put back what a hook withheld because it could not check it.
-        let withheld = self.decider.trail.verdicts().iter().any(Verdict::withholds);
-        let is_final = verdict.withholds();
-        let objection = (verdict.decision == Some(Decision::Deny)).then(|| reason(&verdict));
-        let stop = verdict.stop.clone();
-        self.decider.trail.push(verdict);
-        let response = match rewritten.filter(|_| !withheld) {
-            // The redactors see the response that the model will see.
-            Some(response) if !is_final => self.transform(response, failed, true).await,
-            Some(response) => response,
-            None => response,
+        // A tool that was cancelled said nothing that could be transformed.
+        let once_rewritten: &[Event] = match &ran {
+            Ran::Cancelled(_) => &[Event::ToolResponseTransform],
+            Ran::Returned(_) | Ran::Failed(..) => &[],
         };
+        let events = [Event::ToolResponseTransform, Event::PostToolUse];
+        let (response, verdict) = self.transform(&events, input, once_rewritten).await;
+        let objection = (verdict.decision == Some(Decision::Deny)).then(|| reason(&verdict));
 
-        self.end(match (stop, ran) {
+        self.end(match (verdict.stop, ran) {
             (Some(stop), _) => {
                 ToolEnd::Aborted { by: Event::PostToolUse, stop, response: Some(response) }
             }
@@ -199,21 +190,33 @@ impl After<'_> {
     async fn respond(mut self, result: ToolResult) -> ToolOutcome {
         let is_error = result.is_error;
         let given: Value = result.clone().into();
-        let left = self.transform(given.clone(), is_error, false).await;
+        let input = self.input(given.clone(), is_error);
+        let (left, _) = self.transform(&[Event::ToolResponseTransform], input, &[]).await;
         let result = if left == given { result } else { result_of(&left, is_error) };
         self.end(ToolEnd::Responded { result: Box::new(result) })
     }
 
-    async fn transform(&mut self, response: Value, failed: bool, repeated: bool) -> Value {
-        if !self.decider.scope.has(Event::ToolResponseTransform) {
-            return response;
+    /// Fires the events after the tool, and returns the response that they leave and the verdict of
+    /// the last.
+    async fn transform(
+        &mut self,
+        events: &[Event],
+        input: Input,
+        once_rewritten: &[Event],
+    ) -> (Value, Verdict) {
+        let given = input.tool_response.clone().unwrap_or_default();
+        let wish = Wish { once_rewritten, ..Wish::default() };
+        let scope = &self.decider.scope;
+        let (verdicts, standing) = scope.fire_together(events, input, wish).await;
+        let left = standing.rewritten.and_then(|input| input.tool_response).unwrap_or(given);
+        let mut last = Verdict::no_opinion(Event::PostToolUse);
+        for verdict in verdicts {
+            if verdict.event == last.event {
+                last = verdict.clone();
+            }
+            self.decider.trail.push(verdict);
         }
-        let mut input = self.input(response.clone(), failed);
-        input.repeated = repeated;
-        let mut verdict = self.decider.scope.fire(Event::ToolResponseTransform, input).await;
-        let left = verdict.updated_tool_response.take();
-        self.decider.trail.push(verdict);
-        left.unwrap_or(response)
+        (left, last)
     }
 
     fn input(&self, response: Value, failed: bool) -> Input {

@@ -143,28 +143,28 @@ impl Verdict {
         self.hooks.iter().any(|hook| hook.withheld)
     }
 
-    /// Adds a later verdict on the same moment. The strictest decision counts, and the last
-    /// rewrite, unless an earlier hook withheld what is rewritten. A message is not repeated.
+    /// Returns whether this verdict's allow answers what hooks ask in `asked`: a hook answers for its
+    /// own layer and those below.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn answers(&self, asked: &Self) -> bool {
+        let highest = |verdict: &Self, decision| {
+            let enforced = verdict.hooks.iter().filter(|hook| hook.mode.is_none());
+            enforced.filter(|hook| hook.decision == Some(decision)).map(|hook| hook.rank).min()
+        };
+        let by = highest(self, Decision::Allow);
+        self.decision == Some(Decision::Allow)
+            && by.is_some_and(|by| by <= highest(asked, Decision::Ask).unwrap_or_default())
+    }
+
+    /// Adds a warning for the user.
+    pub(crate) fn tell(&mut self, warning: &str) {
+        join_new_lines(&mut self.system_message, Some(warning));
+    }
+
+    /// Adds a later verdict on the same moment: the strictest decision counts, and the last rewrite,
+    /// unless an earlier hook withheld what is rewritten. A message that is there is not repeated.
     pub fn absorb(&mut self, mut next: Self) {
-        fn join(before: &mut Option<String>, after: Option<String>) {
-            match (before.as_mut(), after) {
-                (Some(before), Some(after)) => {
-                    before.push('\n');
-                    before.push_str(&after);
-                }
-                (None, after) => *before = after,
-                (Some(_), None) => {}
-            }
-        }
-        // A failed file gives the same message at each event of the moment.
-        fn join_new_lines(before: &mut Option<String>, after: Option<&str>) {
-            let is_new = |line: &&str| {
-                before.iter().flat_map(|text| text.lines()).all(|known| known != *line)
-            };
-            let new: Option<Vec<&str>> = after.map(|text| text.lines().filter(is_new).collect());
-            let new = new.filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n"));
-            join(before, new);
-        }
         fn last<T>(before: &mut Option<T>, after: Option<T>) {
             if after.is_some() {
                 *before = after;
@@ -205,6 +205,27 @@ impl Verdict {
             }
         }
     }
+}
+
+fn join(before: &mut Option<String>, after: Option<String>) {
+    match (before.as_mut(), after) {
+        (Some(before), Some(after)) => {
+            before.push('\n');
+            before.push_str(&after);
+        }
+        (None, after) => *before = after,
+        (Some(_), None) => {}
+    }
+}
+
+/// Adds the lines that were not said before: a file that failed says the same at each event of the
+/// moment.
+fn join_new_lines(before: &mut Option<String>, after: Option<&str>) {
+    let is_new =
+        |line: &&str| before.iter().flat_map(|text| text.lines()).all(|known| known != *line);
+    let new: Option<Vec<&str>> = after.map(|text| text.lines().filter(is_new).collect());
+    let new = new.filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n"));
+    join(before, new);
 }
 
 /// How a hook ended.
@@ -254,6 +275,9 @@ pub struct HookReport {
     pub kind: String,
     /// Where it is configured: `hooks.yaml:12`.
     pub source: String,
+    /// How far its layer is below the top.
+    #[serde(skip)]
+    pub(crate) rank: usize,
     /// How it ended.
     pub status: HookStatus,
     /// Its mode, when its answer does not count.

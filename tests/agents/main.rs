@@ -13,6 +13,7 @@ mod install;
 mod late;
 mod mcp;
 mod missing;
+mod moments;
 mod payloads;
 mod plugins;
 mod run;

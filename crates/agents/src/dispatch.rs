@@ -4,8 +4,6 @@
 //! configured and never called is worse than none. The order is that of the drivers in
 //! [`lifecycle`](hookexec::lifecycle).
 
-use std::collections::VecDeque;
-use std::sync::OnceLock;
 use std::time::Instant;
 
 use serde_json::Value;
@@ -15,8 +13,9 @@ use super::own_commands;
 use super::read::NativeCall;
 use super::{Agent, NativeEvent};
 use hookexec::event::{Event, Rewrite};
-use hookexec::executor::{Executor, Wish};
-use hookexec::wire::{Decision, Input, Verdict};
+use hookexec::executor::Executor;
+use hookexec::internal::{Standing, Wish};
+use hookexec::wire::{Decision, Verdict};
 
 /// Runs the hooks of every event that `call` stands for and folds their verdicts into one.
 ///
@@ -25,7 +24,7 @@ use hookexec::wire::{Decision, Input, Verdict};
 pub async fn dispatch(executor: &Executor, call: &NativeCall) -> Verdict {
     let mut moment = Moment::new(call);
     moment.run(executor, call, None).await;
-    moment.into_verdict()
+    moment.into_verdict(call)
 }
 
 /// Returns the events that fire together with `event`, in order.
@@ -62,46 +61,37 @@ impl NativeEvent {
 
 /// One moment of an agent on its way through our events.
 ///
-/// It keeps what the hooks of one event have said while those of the next run, so that nothing is
-/// lost when the caller stops [`run`](Self::run) and [gives up](Self::give_up).
+/// It keeps what the hooks have said, so that nothing is lost when the caller stops
+/// [`run`](Self::run) and [gives up](Self::give_up).
 #[derive(Debug)]
 pub struct Moment {
-    /// The events whose hooks have not answered yet, in order.
-    left: VecDeque<Event>,
-    /// The input, once a hook rewrote it.
-    rewritten: Option<Input>,
-    verdict: Verdict,
-    /// Whether the mandatory guard asks; no hook can answer that in the user's place.
-    guard_asks: bool,
-    /// Whether the arguments are others than those the mandatory guard saw.
-    unguarded: bool,
-    /// Whether the response is another one than `tool_response_transform` left.
-    untransformed: bool,
-    /// Until when the hooks of the project may run that others run after.
-    project_until: OnceLock<Instant>,
+    /// The events that fire, in order.
+    events: Vec<Event>,
+    /// What the hooks of all events have said, once they are done.
+    verdict: Option<Verdict>,
+    /// What they have said until now.
+    standing: Standing,
 }
+
+/// The events that judge a call only if a hook approves it with other arguments.
+const ONCE_REWRITTEN: [Event; 3] = [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse];
 
 impl Moment {
     /// Returns the moment of `call`, before any of its hooks ran.
     #[must_use]
     pub fn new(call: &NativeCall) -> Self {
         let resumes = call.input.source.as_deref() == Some("resume");
-        let mut left: VecDeque<Event> = call.event.map(moments).unwrap_or_default().into();
-        left.retain(|event| resumes || *event != Event::OnSessionResume);
-        let denial = own_commands::denial(call);
-        if denial.is_some() {
-            left.clear();
+        let mut events: Vec<Event> = call.event.map(moments).unwrap_or_default();
+        events.retain(|event| resumes || *event != Event::OnSessionResume);
+        if call.event == Some(Event::PermissionRequest) && call.agent == Agent::ClaudeCode {
+            let [transform, guard, last] = ONCE_REWRITTEN;
+            events = vec![transform, guard, Event::PermissionRequest, last];
         }
-        let no_opinion = || Verdict::no_opinion(call.event.unwrap_or(Event::Notification));
-        Self {
-            left,
-            rewritten: None,
-            verdict: denial.unwrap_or_else(no_opinion),
-            guard_asks: false,
-            unguarded: false,
-            untransformed: false,
-            project_until: OnceLock::new(),
+        let mut verdict = own_commands::denial(call);
+        if events.is_empty() {
+            verdict.get_or_insert(Verdict::no_opinion(call.event.unwrap_or(Event::Notification)));
         }
+        Self { events, verdict, standing: Standing::default() }
     }
 
     /// Runs the hooks. Those that are late at `deadline` fail by their own `on_error`.
@@ -109,165 +99,83 @@ impl Moment {
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub async fn run(&mut self, executor: &Executor, call: &NativeCall, deadline: Option<Instant>) {
-        if self.is_over() {
+        if self.verdict.is_some() {
             return;
         }
-        while let Some(event) = self.left.front().copied() {
-            self.fire(event, executor, call, deadline).await;
-            self.left.pop_front();
-            if self.untransformed {
-                // The redactors see the response that the model will see, also if it is objected
-                // to.
-                self.fire_again(Event::ToolResponseTransform, executor, call, deadline).await;
-            }
-            if self.is_over() {
-                self.left.clear();
-                return;
-            }
-            if event == Event::PermissionRequest {
-                self.guard_approved(call);
-            }
+        let wish = Wish { deadline, ..wish(call) };
+        let run = executor.run_moment(&self.events, &call.input, wish, &mut self.standing);
+        let verdicts = run.await;
+        let Some(verdict) = self.standing.verdict.take() else { return };
+        let verdict = self.verdict.insert(verdict);
+        // No agent calls another tool at a hook's word: that ends in a denial.
+        let asks = verdict.decision == Some(Decision::Ask) && verdict.updated_tool_name.is_none();
+        if !asks || wish.followed_by.is_empty() || !executor.has(Event::PermissionRequest) {
+            return;
         }
-        if call.event == Some(Event::PreToolUse) {
-            if self.unguarded {
-                // The mandatory guard sees the arguments that will be executed.
-                self.fire_again(Event::ToolGuard, executor, call, deadline).await;
-            }
-            if consults_approvers(call.agent, call.native) {
-                self.approve(executor, call, deadline).await;
-            }
+        let input = self.standing.rewritten.as_ref().unwrap_or(&call.input);
+        let wish = Wish { deadline, ..Wish::default() };
+        let answer = executor.run(Event::PermissionRequest, input, wish).await;
+        let asks = |verdict: &&Verdict| verdict.decision == Some(Decision::Ask);
+        let mut asked = verdicts.iter().filter(asks);
+        // Nobody answers the mandatory guard in the user's place.
+        if asked.all(|it| it.event != Event::ToolGuard && answer.answers(it)) {
+            verdict.decision = None;
+            verdict.allowed = true;
+            verdict.message = None;
         }
+        verdict.absorb(answer);
     }
 
     /// Leaves the background hooks that have not started to another process, if `executor` is
     /// [handing them over](Executor::handing_over_background). It leaves out events that can be
     /// rewritten: their background hooks would see what a redactor has not looked at.
     pub fn hand_over_background(&self, executor: &Executor, call: &NativeCall) {
-        for event in self.left.iter().filter(|it| it.contract().rewrite == Rewrite::None) {
-            let input = self.rewritten.as_ref().unwrap_or(&call.input);
-            executor.hand_over(*event, input);
+        if self.verdict.is_some() {
+            return;
+        }
+        let once_rewritten = wish(call).once_rewritten;
+        let takes_part = |event: &&Event| !once_rewritten.contains(event);
+        for event in self.events.iter().filter(takes_part) {
+            if event.contract().rewrite == Rewrite::None {
+                let input = self.standing.rewritten.as_ref().unwrap_or(&call.input);
+                executor.hand_over(*event, input);
+            }
         }
     }
 
     /// Has the hooks fail, by their own `on_error`, that have not answered yet.
     pub fn give_up(&mut self, executor: &Executor, call: &NativeCall, why: &str) {
-        let guard = (self.unguarded && !self.is_over()).then_some(Event::ToolGuard);
-        let redactors = self.untransformed.then_some(Event::ToolResponseTransform);
-        for event in std::mem::take(&mut self.left).into_iter().chain(guard).chain(redactors) {
-            let input = self.rewritten.as_ref().unwrap_or(&call.input);
-            self.verdict.absorb(executor.failed(event, Some(input), why));
-        }
+        let (events, standing) = (&self.events, &self.standing);
+        self.verdict.get_or_insert_with(|| {
+            executor.give_up(events, &call.input, wish(call), standing, why)
+        });
     }
 
-    /// Returns what the hooks have said together.
+    /// Returns what the hooks of `call` have said together.
     #[must_use]
-    pub fn into_verdict(self) -> Verdict {
-        self.verdict
+    pub fn into_verdict(self, call: &NativeCall) -> Verdict {
+        let event = call.event.unwrap_or(Event::Notification);
+        let mut verdict = self.verdict.unwrap_or_else(|| Verdict::no_opinion(event));
+        verdict.event = event;
+        if event == Event::PermissionRequest
+            && let Some(arguments) = verdict.updated_input.take()
+        {
+            // They come with an approval alone.
+            verdict.claude_code.insert("updatedInput".to_owned(), Value::Object(arguments));
+        }
+        verdict
     }
+}
 
-    async fn fire(
-        &mut self,
-        event: Event,
-        executor: &Executor,
-        call: &NativeCall,
-        deadline: Option<Instant>,
-    ) {
-        if !executor.has(event) {
-            return;
+/// Returns how the events of `call` run together.
+fn wish(call: &NativeCall) -> Wish<'static> {
+    match call.event {
+        Some(Event::PreToolUse) if consults_approvers(call.agent, call.native) => {
+            Wish { followed_by: &[Event::PermissionRequest], ..Wish::default() }
         }
-        let again: &[Event] = match call.event {
-            Some(Event::PreToolUse) => &[Event::ToolGuard, Event::PermissionRequest],
-            Some(Event::PostToolUse) => &[Event::ToolResponseTransform],
-            _ => &[],
-        };
-        let mut later = self.left.iter().chain(again).filter(|it| **it != event);
-        let others_follow = later.any(|event| executor.has_others(*event));
-        let project_until = Some(&self.project_until);
-        let wish = Wish { deadline, others_follow, project_until, observer: None };
-        let mut verdict = self.ask(event, executor, call, wish).await;
-        if self.verdict.withholds() {
-            verdict.updated_tool_response = None;
+        Some(Event::PermissionRequest) => {
+            Wish { once_rewritten: &ONCE_REWRITTEN, ..Wish::default() }
         }
-        if event == Event::ToolResponseTransform {
-            self.untransformed = false;
-        }
-        if event == Event::ToolGuard {
-            self.guard_asks |= verdict.decision == Some(Decision::Ask);
-            self.unguarded = false;
-        }
-        if verdict.updated_input.is_some() || verdict.updated_tool_response.is_some() {
-            let input = self.rewritten.get_or_insert_with(|| call.input.clone());
-            if let Some(arguments) = &verdict.updated_input {
-                input.tool_input = Some(arguments.clone());
-                self.unguarded = true;
-            }
-            if let Some(response) = &verdict.updated_tool_response {
-                input.tool_response = Some(response.clone());
-                // What a hook withheld holds nothing that could be redacted.
-                self.untransformed = event != Event::ToolResponseTransform && !verdict.withholds();
-            }
-        }
-        self.verdict.absorb(verdict);
-    }
-
-    async fn ask(
-        &self,
-        event: Event,
-        executor: &Executor,
-        call: &NativeCall,
-        wish: Wish<'_>,
-    ) -> Verdict {
-        executor.run(event, self.rewritten.as_ref().unwrap_or(&call.input), wish).await
-    }
-
-    /// Runs the hooks of `event` once more, on what later hooks rewrote.
-    async fn fire_again(
-        &mut self,
-        event: Event,
-        executor: &Executor,
-        call: &NativeCall,
-        deadline: Option<Instant>,
-    ) {
-        self.say_repeated(true);
-        self.fire(event, executor, call, deadline).await;
-        self.say_repeated(false);
-    }
-
-    fn say_repeated(&mut self, repeated: bool) {
-        if let Some(input) = &mut self.rewritten {
-            input.repeated = repeated;
-        }
-    }
-
-    /// Returns whether nothing that follows could matter: it is denied, ended, or about another
-    /// tool, which no agent calls at a hook's word.
-    fn is_over(&self) -> bool {
-        self.verdict.decision == Some(Decision::Deny)
-            || self.verdict.stop.is_some()
-            || self.verdict.updated_tool_name.is_some()
-    }
-
-    /// Has the guards see the arguments with which a hook approved the call: they judged others.
-    fn guard_approved(&mut self, call: &NativeCall) {
-        let changed = self.verdict.claude_code.get("updatedInput").cloned();
-        let Some(Value::Object(arguments)) = changed else { return };
-        self.rewritten.get_or_insert_with(|| call.input.clone()).tool_input = Some(arguments);
-        self.left.extend([Event::ToolGuard, Event::PreToolUse]);
-    }
-
-    /// Asks the hooks that answer in the user's place, when a hook asks.
-    async fn approve(&mut self, executor: &Executor, call: &NativeCall, deadline: Option<Instant>) {
-        let asks = self.verdict.decision == Some(Decision::Ask);
-        if !asks || !executor.has(Event::PermissionRequest) {
-            return;
-        }
-        let wish = Wish { deadline, ..Wish::default() };
-        let answer = self.ask(Event::PermissionRequest, executor, call, wish).await;
-        if answer.decision == Some(Decision::Allow) && !self.guard_asks {
-            self.verdict.decision = None;
-            self.verdict.allowed = true;
-            self.verdict.message = None;
-        }
-        self.verdict.absorb(answer);
+        _ => Wish::default(),
     }
 }

@@ -187,7 +187,7 @@ impl FromCall {
         let (executor, _) = hooks.insert((executor.handing_over_background(), config));
         let mut late = Moment::new(call);
         late.give_up(executor, call, &self.late());
-        let late = hookexec_agents::answer(call, &late.into_verdict());
+        let late = hookexec_agents::answer(call, &late.into_verdict(call));
         *standing.lock().unwrap_or_else(PoisonError::into_inner) = Some(late);
         let moment = moment.insert(Moment::new(call));
         // Some of the time is for the answer itself.
@@ -264,7 +264,7 @@ impl FromCall {
                 );
             }
         }
-        let mut verdict = moment.into_verdict();
+        let mut verdict = moment.into_verdict(call);
         stops::limit(call, &mut verdict);
         if let Some((executor, _)) = hooks {
             self.shown.show(executor, call, &verdict);

@@ -132,3 +132,113 @@ async fn a_twin_in_another_layer_does_not_replace_a_hook() {
     assert_eq!(verdict.message.as_deref(), Some("not that"));
     assert_eq!(verdict.hooks.len(), 2, "one of each layer: {verdict:#?}");
 }
+
+#[tokio::test]
+async fn a_decision_stands_until_its_hook_is_asked_again() {
+    let yaml = |decision: &str| {
+        format!(
+            "pre_tool_use: [{{ hooks: [{{ type: builtin, command: say, args: ['{decision}'], \
+             when: {{ field: repeated, exists: false }} }}] }}]"
+        )
+    };
+    for (answer, decision) in [
+        (r#"{"decision":"deny","reason":"too many"}"#, Some(Decision::Deny)),
+        (r#"{"decision":"ask","reason":"too many"}"#, Some(Decision::Ask)),
+        (r#"{"decision":"allow"}"#, None),
+    ] {
+        let mut config = Config::from_yaml(&yaml(answer), "hooks.yaml").unwrap();
+        config.hooks.push(in_layer(Layer::Project, hook(PreToolUse, "set_cmd", &["x"])));
+        let verdict = verdict(config.hooks, PreToolUse).await;
+        assert_eq!(verdict.decision, decision, "{verdict:#?}");
+        assert_eq!(verdict.message.is_some(), decision.is_some(), "{verdict:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_rename_leaves_out_no_hook_that_was_chosen_by_the_old_name() {
+    let yaml = "pre_tool_use: [{ matcher: shell, hooks: [{ type: builtin, command: deny_word, \
+                args: [ls], when: { field: tool_name, equals: shell } }] }]";
+    for phase in [Phase::Mutate, Phase::Validate] {
+        let mut config = Config::from_yaml(yaml, "hooks.yaml").unwrap();
+        let rename = json!({"hook_specific_output": {"updated_tool_name": "bash"}});
+        let rename = Hook { phase, ..say(PreToolUse, &rename) };
+        config.hooks.push(in_layer(Layer::Project, rename));
+        let verdict = verdict(config.hooks, PreToolUse).await;
+        assert_eq!(verdict.message.as_deref(), Some("no ls"), "{phase:?} {verdict:#?}");
+    }
+}
+
+#[tokio::test]
+async fn each_layer_has_its_own_budget_for_conditions() {
+    let mut hooks = Vec::new();
+    for length in [3500, 3000, 2500, 2000, 1500, 1200, 1000, 800, 500, 300, 200, 100, 50, 30, 20] {
+        let text = format!(
+            "tool_response_transform: [{{ hooks: [{{ type: builtin, command: say, args: ['{{}}'], \
+             on_error: ignore, when: {{ field: tool_response, regex: 'a.{{{length}}}b' }} }}] }}]"
+        );
+        let config = Config::from_yaml(&text, "hooks.yaml").unwrap();
+        hooks.extend(config.hooks.into_iter().map(|hook| in_layer(Layer::Project, hook)));
+    }
+    let text = "tool_response_transform: [{ hooks: [{ type: builtin, command: redact, \
+                when: { field: tool_response, regex: secret } }] }]";
+    let users = Config::from_yaml(text, "hooks.yaml").unwrap();
+    hooks.extend(users.hooks.into_iter().map(|hook| in_layer(Layer::User, hook)));
+    let config = Config { hooks, ..Config::default() };
+    let executor = Executor::builder(config).registry(with_rewriters()).build().unwrap();
+    let mut input = call("ls");
+    input.tool_response = Some(json!(format!("secret {}", "x".repeat(5000))));
+    let verdict = executor.dispatch(Event::ToolResponseTransform, &input).await;
+    assert!(verdict.hooks.iter().any(|hook| hook.status == HookStatus::Failed), "{verdict:#?}");
+    let response = verdict.updated_tool_response.unwrap_or_default();
+    assert!(response.as_str().is_some_and(|it| it.starts_with("*** ")), "{:#?}", verdict.hooks);
+}
+
+#[test]
+fn a_layer_leaves_half_of_the_time_to_those_above_it() {
+    let mut registry = Registry::new();
+    registry.register_builtin("sleep", |_: Arc<Input>, args: Arc<[String]>| async move {
+        tokio::time::sleep(Duration::from_secs(args[0].parse().unwrap())).await;
+        Ok::<_, String>(Some(Output::deny("not that")))
+    });
+    let layers = [(Layer::Project, Layer::User), (Layer::User, Layer::Managed)];
+    for ((below, above), own) in layers.into_iter().flat_map(|it| [(it, true), (it, false)]) {
+        let slow = Hook { on_error: Some(OnError::Ignore), ..hook(PreToolUse, "sleep", &["100"]) };
+        let mut guard = hook(PreToolUse, "sleep", &["1"]);
+        guard.on_error = Some(OnError::Warn);
+        let limit = Duration::from_secs(4);
+        if own {
+            guard.limits = Arc::new(Limits { deadline: Some(limit), ..Limits::default() });
+        }
+        let hooks = vec![in_layer(above, guard), in_layer(below, mutates(slow))];
+        let config = Config { hooks, ..Config::default() };
+        let executor = Executor::builder(config).registry(registry.clone()).build().unwrap();
+        // Each in a runtime of its own: its clock goes ahead of the machine's.
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().start_paused(true).build().unwrap();
+        let verdict = runtime.block_on(async {
+            if own {
+                return executor.dispatch(PreToolUse, &call("ls")).await;
+            }
+            let until = std::time::Instant::now() + limit;
+            executor.dispatch_until(PreToolUse, &call("ls"), until).await
+        });
+        assert_eq!(verdict.message.as_deref(), Some("not that"), "{below:?} {verdict:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_lower_layer_does_not_end_the_turn_that_a_higher_one_continues() {
+    let block = json!({"decision": "block", "reason": "run the tests"});
+    let end = json!({"continue": false, "stop_reason": "enough"});
+    for (blocks, ends, goes_on) in [
+        (Layer::User, Layer::Project, true),
+        (Layer::Managed, Layer::User, true),
+        (Layer::User, Layer::User, false),
+        (Layer::Project, Layer::User, false),
+    ] {
+        let hooks = vec![in_layer(blocks, say(Stop, &block)), in_layer(ends, say(Stop, &end))];
+        let verdict = verdict(hooks, Stop).await;
+        assert_eq!(verdict.decision.is_some(), goes_on, "{blocks:?} {ends:?}: {verdict:#?}");
+        assert_eq!(verdict.stop.is_none(), goes_on, "{blocks:?} {ends:?}: {verdict:#?}");
+    }
+}

@@ -1,0 +1,341 @@
+//! Events that fire together: all of them judge one input, and no rewrite of a lower layer comes
+//! after one of a higher layer.
+//!
+//! The rewriters of all events run first, layer by layer from the lowest to the highest, and within a
+//! layer in the order of the events. Then everyone else runs, event by event, on what is left.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::dispatch::{Executor, Wish};
+use super::fold::fold_moment;
+use super::phases::Late;
+use super::rewrite::Current;
+use super::select::Bound;
+use super::stage::{Said, Stage};
+use super::time::Deadlines;
+use crate::config::Layer;
+use crate::event::{Event, Rewrite};
+use crate::wire::{Input, Verdict};
+
+/// What is known of a moment: it outlives a run that is dropped.
+#[derive(Debug, Clone, Default)]
+pub struct Standing {
+    /// What the hooks of all events together decided, once all have answered.
+    pub verdict: Option<Verdict>,
+    /// The input, once a hook rewrote it.
+    pub rewritten: Option<Input>,
+    said: Vec<(Event, Said)>,
+    progress: Progress,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Progress {
+    generation: usize,
+    sealed: bool,
+    /// The first state of the input that counts as judged: the last one, unless what came after it is
+    /// only what redactors made of a response.
+    judged_from: usize,
+    /// The turn of a rewrite by a hook without `mutates`, and the state of the input it led to.
+    late: Option<(usize, usize)>,
+}
+
+/// Events that fire together, on their way to their verdicts.
+pub(super) struct Moment<'e> {
+    event: Event,
+    stages: Vec<Stage<'e>>,
+    /// Whether the event takes part: some do only once the input is rewritten.
+    awake: Vec<bool>,
+    renames_end: bool,
+    progress: Progress,
+    /// Which events were come to, by the place of the last.
+    reached: usize,
+}
+
+impl<'e> Moment<'e> {
+    pub(super) fn new(
+        executor: &'e Executor,
+        events: &[Event],
+        input: &'e Input,
+        wish: &Wish<'e>,
+    ) -> Self {
+        let plans = events.iter().chain(wish.followed_by).map(|event| executor.plan(*event));
+        let deadlines = Arc::new(Deadlines::new(plans, executor.deadline, wish.deadline));
+        let stage = |(place, event): (usize, &Event)| {
+            let current = Current::new(executor.plan(*event), executor.complete(*event, input));
+            Stage::new(executor, (place, *event), current, Arc::clone(&deadlines), wish.observer)
+        };
+        Self {
+            event: events.first().copied().unwrap_or(Event::Notification),
+            stages: events.iter().enumerate().map(stage).collect(),
+            awake: events.iter().map(|event| !wish.once_rewritten.contains(event)).collect(),
+            renames_end: wish.renames_end,
+            progress: Progress::default(),
+            reached: 0,
+        }
+    }
+
+    /// Returns the moment of an event whose input could not be read: every hook may be for it.
+    pub(super) fn unknown(executor: &'e Executor, event: Event) -> Self {
+        let (current, deadlines) = (Current::unknown(executor.plan(event)), Deadlines::none());
+        let stage = Stage::new(executor, (0, event), current, Arc::new(deadlines), None);
+        Self {
+            event,
+            stages: vec![stage],
+            awake: vec![true],
+            renames_end: false,
+            progress: Progress::default(),
+            reached: 0,
+        }
+    }
+
+    /// Returns the verdict of the only event, of which every hook fails because of `why`.
+    pub(super) fn failed(mut self, why: &str) -> Verdict {
+        self.fail_rest(why);
+        self.stages[0].verdict()
+    }
+
+    /// Starts the hooks in the background of the first event.
+    pub(super) fn start_background(&mut self) {
+        self.stages[0].start_background();
+    }
+
+    /// Goes on from what was known of the moment.
+    pub(super) fn restore(&mut self, standing: &Standing) {
+        self.progress = standing.progress.clone();
+        for (stage, awake) in self.stages.iter_mut().zip(&mut self.awake) {
+            if let Some((_, said)) = standing.said.iter().find(|(event, _)| *event == stage.event) {
+                stage.said = said.clone();
+            }
+            if let Some(input) = &standing.rewritten {
+                stage.current.follow(input, self.progress.generation);
+                *awake = true;
+            }
+            stage.current.sealed = self.progress.sealed;
+        }
+    }
+
+    /// Runs the hooks.
+    pub(super) async fn run(&mut self) {
+        let rewrites = self.stages.iter().any(|stage| stage.plan.contract.rewrite != Rewrite::None);
+        if !rewrites && let Some(first) = self.stages.first_mut() {
+            first.start_background();
+        }
+        if let Err(place) = self.rewrite(|_, _| true).await {
+            self.reached = place;
+            self.stages[place].start_background();
+            self.stages[place].skip_rest();
+            return;
+        }
+        for place in 0..self.stages.len() {
+            if !self.awake[place] {
+                continue;
+            }
+            self.reached = place;
+            let stage = &mut self.stages[place];
+            if stage.refusal().is_some() {
+                return;
+            }
+            // Not before: a redactor may be among those that rewrite.
+            stage.start_background();
+            let started = Instant::now();
+            let late = stage.judge().await;
+            self.finish(place, started);
+            if let Some(late) = late {
+                if self.renames_end && self.stages[place].current.is_renamed() {
+                    return;
+                }
+                self.judge_again(place, &late).await;
+            }
+            if self.is_over() {
+                break;
+            }
+        }
+        for place in 0..=self.reached {
+            if !self.is_over() && self.awake[place] {
+                let started = Instant::now();
+                self.stages[place].ask_rewriters_again(self.progress.judged_from).await;
+                self.finish(place, started);
+            }
+        }
+        for place in 0..=self.reached {
+            if self.awake[place] {
+                let started = Instant::now();
+                self.stages[place].tell_observers().await;
+                self.finish(place, started);
+            }
+        }
+    }
+
+    /// Runs the rewriters that are `chosen` by their turn and event. If one denies the moment, the
+    /// error is the place of its event.
+    ///
+    /// Redactors come first, so that nobody else sees what they take out, and once more after each
+    /// rewrite by a hook of another event: those of its layer and above.
+    async fn rewrite(&mut self, chosen: impl Fn(usize, Event) -> bool) -> Result<(), usize> {
+        let (redactors, others): (Vec<usize>, Vec<usize>) =
+            (0..self.stages.len()).partition(|place| is_redaction(self.stages[*place].event));
+        for turn in 0..Layer::TURNS {
+            for place in &redactors {
+                if chosen(turn, self.stages[*place].event) {
+                    self.rewrite_turn(*place, turn).await?;
+                }
+            }
+        }
+        for turn in 0..Layer::TURNS {
+            let before = self.progress.generation;
+            for place in &others {
+                if chosen(turn, self.stages[*place].event) {
+                    self.rewrite_turn(*place, turn).await?;
+                }
+            }
+            if self.progress.generation == before {
+                continue;
+            }
+            for place in &redactors {
+                for above in turn..Layer::TURNS {
+                    self.rewrite_turn(*place, above).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn rewrite_turn(&mut self, place: usize, turn: usize) -> Result<(), usize> {
+        if !self.awake[place] || self.stages[place].refusal().is_some() {
+            return Ok(());
+        }
+        let started = Instant::now();
+        let goes_on = self.stages[place].rewrite(turn).await;
+        self.finish(place, started);
+        if goes_on { Ok(()) } else { Err(place) }
+    }
+
+    /// Has the hooks that did not see it judge what hooks without `mutates` made of the input at the
+    /// event at `place`.
+    async fn judge_again(&mut self, place: usize, late: &Late) {
+        let merged = self.progress.generation;
+        self.progress.late = Some((late.turn, merged));
+        let turn = late.turn;
+        if self.rewrite(|it, event| runs_again(turn, it, event)).await.is_err() {
+            return;
+        }
+        let overruled = self.progress.generation != merged;
+        let judged_from = self.progress.judged_from;
+        for other in 0..=place {
+            if !self.awake[other] {
+                continue;
+            }
+            let started = Instant::now();
+            let stage = &mut self.stages[other];
+            stage.start_background();
+            stage.judge_again(judged_from, (other == place).then_some(late), overruled).await;
+            self.finish(other, started);
+            if self.stages[other].is_over() {
+                return;
+            }
+        }
+    }
+
+    /// Notes that the event at `place` did something since `started`, and hands on what that made of
+    /// the input.
+    fn finish(&mut self, place: usize, started: Instant) {
+        self.stages[place].said.took += started.elapsed();
+        self.spread(place);
+    }
+
+    /// Hands on what the event at `place` made of the input.
+    fn spread(&mut self, place: usize) {
+        let changed = &mut self.stages[place];
+        let (generation, sealed) = (changed.current.generation, changed.current.sealed);
+        self.progress.sealed = sealed;
+        if generation != self.progress.generation {
+            if !is_redaction(changed.event) {
+                self.progress.judged_from = generation;
+            }
+            self.progress.generation = generation;
+            self.awake.fill(true);
+            if self.stages.len() > 1 {
+                let next = self.stages[place].current.input().clone();
+                for stage in self.stages.iter_mut().filter(|it| it.current.generation != generation)
+                {
+                    stage.current.follow(&next, generation);
+                }
+            }
+        }
+        for stage in &mut self.stages {
+            stage.current.sealed = sealed;
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.stages.iter().any(Stage::is_over)
+    }
+
+    /// Has the hooks fail, because of `why`, that have not answered.
+    pub(super) fn fail_rest(&mut self, why: &str) {
+        let (judged_from, late) = (self.progress.judged_from, self.progress.late);
+        for place in 0..self.stages.len() {
+            if self.awake[place] {
+                let stage = &mut self.stages[place];
+                let event = stage.event;
+                let in_turn = |bound: &Bound| {
+                    let (turn, merged) = late?;
+                    let again = bound.is_rewriter() && runs_again(turn, bound.turn(), event);
+                    again.then_some(merged)
+                };
+                stage.fail_rest(judged_from, in_turn, why);
+                self.reached = place;
+                self.spread(place);
+            }
+        }
+    }
+
+    /// Returns the verdict of each event that was come to, and how long its hooks took.
+    pub(super) fn verdicts(&mut self) -> Vec<(Verdict, Duration)> {
+        let mut verdicts = Vec::new();
+        for (place, stage) in self.stages.iter_mut().enumerate() {
+            let reached = self.awake[place] && place <= self.reached;
+            if reached || !stage.said.outcomes.is_empty() {
+                verdicts.push((stage.verdict(), stage.said.took));
+            }
+        }
+        verdicts
+    }
+
+    /// Returns what the hooks of all events said together; `verdicts` are those of the events.
+    pub(super) fn whole<'v>(&self, verdicts: impl Iterator<Item = &'v Verdict>) -> Verdict {
+        let said: Vec<_> = self.stages.iter().flat_map(Stage::outcomes).collect();
+        let mut whole = fold_moment(self.event, &said);
+        for stage in self.stages.iter().filter(|stage| stage.said.rewrote) {
+            stage.current.report(&mut whole);
+        }
+        // Events that no hook could be asked about.
+        for verdict in verdicts.filter(|verdict| verdict.hooks.is_empty() && !verdict.allowed) {
+            whole.absorb(verdict.clone());
+        }
+        whole
+    }
+
+    pub(super) fn into_standing(mut self, verdict: Option<Verdict>) -> Standing {
+        // A run that was dropped may not have handed on the last rewrite.
+        let last = (0..self.stages.len()).max_by_key(|it| self.stages[*it].current.generation);
+        if let Some(place) = last {
+            self.spread(place);
+        }
+        let rewritten = self.stages.iter_mut().find_map(|stage| stage.current.take_rewritten());
+        let said = self.stages.into_iter().map(|stage| (stage.event, stage.said)).collect();
+        Standing { verdict, rewritten, said, progress: self.progress }
+    }
+}
+
+/// Returns whether the rewriters of a `turn` at `event` run again after a late rewrite by a hook
+/// whose turn was `late`: those of higher layers, and the redactors of its own.
+fn runs_again(late: usize, turn: usize, event: Event) -> bool {
+    turn > late || turn == late && is_redaction(event)
+}
+
+/// Returns whether `event` is there to take out of a response what nobody is to see.
+fn is_redaction(event: Event) -> bool {
+    event == Event::ToolResponseTransform
+}

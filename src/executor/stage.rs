@@ -1,0 +1,259 @@
+//! One event of a moment: which of its hooks are for the input, and how they are called.
+
+use std::sync::{Arc, OnceLock, PoisonError};
+use std::time::Duration;
+
+use super::dispatch::{Executor, Observer};
+use super::fold::fold;
+use super::interpret::Interpreter;
+use super::outcome::Outcome;
+use super::parallel::{Slots, run_all};
+use super::rewrite::{Current, rewritten};
+use super::run::run;
+use super::select::{Bound, Condition, Plan};
+use super::time::Deadlines;
+use crate::config::{Layer, Phase};
+use crate::event::Event;
+use crate::handler::{BoxFuture, Room, Shared};
+use crate::pattern::Budget;
+use crate::wire::{Decision, HookStatus};
+
+/// What is said of a hook whose condition was not looked at.
+const TOO_MUCH_WORK: &str = "its `when` is too much work on an input of this size; match a smaller field, or a shorter pattern";
+/// One event of a moment: its hooks, what they said, and the input as they see it.
+pub(super) struct Stage<'e> {
+    executor: &'e Executor,
+    pub(super) plan: &'e Plan,
+    pub(super) event: Event,
+    /// Its place among the events of the moment.
+    place: usize,
+    deadlines: Arc<Deadlines>,
+    observer: Option<&'e dyn Observer>,
+    /// What is left for the answers of each rank of layers.
+    rooms: [OnceLock<Arc<Room>>; Layer::RANKS],
+    pub(super) current: Current<'e>,
+    /// How far it came; what outlives a dispatch that is dropped.
+    pub(super) said: Said,
+}
+
+/// What the hooks of one event have said.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Said {
+    /// At most one for each hook.
+    pub(super) outcomes: Vec<Outcome>,
+    /// The hooks that were called, by index.
+    pub(super) asked: Vec<bool>,
+    /// Whether the hooks in the background were started.
+    background: bool,
+    /// Whether a hook of this event rewrote the input.
+    pub(super) rewrote: bool,
+    /// How long its hooks took.
+    pub(super) took: Duration,
+}
+
+/// A hook that is to be called.
+#[derive(Clone, Copy)]
+pub(super) struct Chosen<'e> {
+    pub(super) bound: &'e Bound,
+    condition: Condition,
+    /// Whether it was called before.
+    repeated: bool,
+}
+
+impl<'e> Stage<'e> {
+    pub(super) fn new(
+        executor: &'e Executor,
+        (place, event): (usize, Event),
+        current: Current<'e>,
+        deadlines: Arc<Deadlines>,
+        observer: Option<&'e dyn Observer>,
+    ) -> Self {
+        let plan = executor.plan(event);
+        let said = Said { asked: vec![false; plan.hooks.len()], ..Said::default() };
+        let rooms = Default::default();
+        Self { executor, plan, event, place, deadlines, observer, rooms, current, said }
+    }
+
+    /// Returns the hooks that said something, each with what it said.
+    pub(super) fn outcomes(&self) -> impl Iterator<Item = (&Bound, &Outcome)> {
+        self.said.outcomes.iter().map(|outcome| (&self.plan.hooks[outcome.index], outcome))
+    }
+
+    /// Returns why no hook can be chosen for the input, where it is denied for that.
+    pub(super) fn refusal(&self) -> Option<String> {
+        let may_choose = self.plan.hooks.is_empty() || !self.plan.contract.may_block;
+        if may_choose { None } else { self.plan.no_choice(self.current.original()) }
+    }
+
+    /// Returns whether a hook decided that nothing goes on. A hook that a person has to approve or to
+    /// mend first denies, too, but keeps no other hook from running.
+    pub(super) fn is_over(&self) -> bool {
+        if self.plan.contract.may_continue {
+            // Hooks say both that the model works on and that it does not.
+            let verdict = fold(self.event, &self.plan.hooks, &self.said.outcomes);
+            return verdict.decision == Some(Decision::Deny);
+        }
+        self.said.outcomes.iter().any(|outcome| self.ends(outcome))
+    }
+
+    pub(super) fn ends(&self, outcome: &Outcome) -> bool {
+        outcome.denied() && self.plan.hooks[outcome.index].hook.untrusted.is_none()
+    }
+
+    /// Tells the hooks that only observe: once, and of the input that all others agreed on.
+    pub(super) async fn tell_observers(&mut self) {
+        for chosen in self.chosen(|bound| bound.hook.phase == Phase::Observe) {
+            let outcome = self.call(chosen).await;
+            self.said.outcomes.push(outcome);
+        }
+    }
+
+    /// Starts the hooks that are not waited for, once.
+    pub(super) fn start_background(&mut self) {
+        if std::mem::replace(&mut self.said.background, true) {
+            return;
+        }
+        let selected = self.chosen(|bound| bound.hook.phase == Phase::Background);
+        let started = |chosen: &Chosen<'_>| {
+            let status = HookStatus::Background;
+            Outcome { status, ..Outcome::none(chosen.bound.index) }
+        };
+        self.said.outcomes.extend(selected.iter().map(started));
+        if let Some(events) = &self.executor.handed_over {
+            if !selected.is_empty() {
+                let input = self.current.input().clone();
+                events.lock().unwrap_or_else(PoisonError::into_inner).push((self.event, input));
+            }
+            return;
+        }
+        for chosen in selected {
+            let (bound, event) = (chosen.bound.clone(), self.event);
+            let input = self.current.input().clone();
+            let mut background =
+                self.executor.background.lock().unwrap_or_else(PoisonError::into_inner);
+            while background.try_join_next().is_some() {}
+            background.spawn(async move {
+                let (shared, until) = (Shared::default(), Deadlines::none().until(&bound, 0));
+                let (shown, room) = ((&input, &shared), OnceLock::new());
+                let (result, _) = run(&bound, event, &input, shown, until, None, &room).await;
+                if let Err(error) = result {
+                    tracing::warn!(hook = %bound.title(), %event, "background hook failed: {error}");
+                }
+            });
+        }
+    }
+
+    pub(super) async fn call_all(&mut self, chosen: Vec<Chosen<'e>>) -> Vec<Outcome> {
+        for chosen in &chosen {
+            self.said.asked[chosen.bound.index] = true;
+        }
+        if let [chosen] = chosen[..] {
+            return vec![self.call(chosen).await];
+        }
+        // Boxed, or the compiler can't see that `dispatch` is `Send` for every lifetime.
+        let calls = chosen.into_iter().map(|chosen| {
+            let call: BoxFuture<'_, Outcome> = Box::pin(self.call(chosen));
+            (Arc::clone(&chosen.bound.hook.limits), call)
+        });
+        let slots = Slots::new(self.executor.max_parallel);
+        let mut outcomes = run_all(calls.collect(), slots).await;
+        outcomes.sort_by_key(|outcome| outcome.index);
+        outcomes
+    }
+
+    pub(super) async fn call(&self, chosen: Chosen<'_>) -> Outcome {
+        let current = &self.current;
+        let Chosen { bound, condition, repeated } = chosen;
+        if let Some(observer) = self.observer {
+            observer.started(&bound.hook);
+        }
+        let interpreter = self.interpreter(bound);
+        let mut outcome = if condition == Condition::TooMuchWork {
+            interpreter.failed(TOO_MUCH_WORK)
+        } else {
+            let (original, shown) = (current.original(), current.shown(repeated));
+            let until = self.deadlines.until(bound, self.place);
+            let (stop, room) = (until.stop, &self.rooms[bound.rank()]);
+            // A program that must end with its answer waits for nothing in the background.
+            let background =
+                self.executor.handed_over.is_none().then_some(&self.executor.background);
+            let (result, duration) =
+                run(bound, self.event, original, shown, until, background, room).await;
+            let outcome = interpreter.read(result, stop).await;
+            Outcome { duration, ..self.deny_impossible_name(outcome) }
+        };
+        outcome = outcome.under_mode_of(bound);
+        outcome.generation = current.generation;
+        tracing::debug!(
+            event = %self.event,
+            hook = %bound.hook.label(),
+            source = %bound.hook.location,
+            status = ?outcome.status,
+            decision = ?outcome.output.decision,
+            error = outcome.error.as_deref(),
+            elapsed = ?outcome.duration,
+            "hook ran"
+        );
+        if let Some(observer) = self.observer {
+            observer.finished(&outcome.report(bound));
+        }
+        outcome
+    }
+
+    /// Denies a call that a hook gave a name that no tool can have: no guard could be chosen by it.
+    fn deny_impossible_name(&self, mut outcome: Outcome) -> Outcome {
+        if outcome.output.updated_tool_name.is_none() || outcome.denied() {
+            return outcome;
+        }
+        let named = rewritten(self.current.input(), &outcome.output);
+        if let Some(cause) = named.and_then(|named| self.plan.no_choice(&named)) {
+            let bound = &self.plan.hooks[outcome.index];
+            let reason = format!("hook {} renamed the tool: {cause}", bound.title());
+            outcome.drop_rewrite(reason.as_str());
+            outcome.output.decision = Some(Decision::Deny);
+            outcome.output.reason = Some(reason);
+            outcome.status = HookStatus::Blocked;
+        }
+        outcome
+    }
+
+    pub(super) fn interpreter<'i>(&'i self, bound: &'i Bound) -> Interpreter<'i> {
+        Interpreter { contract: self.plan.contract, bound, input: self.current.input() }
+    }
+
+    /// Returns the hooks of one kind that are for the input and waited for, in config order.
+    pub(super) fn select(&self, kind: impl Fn(&Bound) -> bool) -> Vec<Chosen<'e>> {
+        self.chosen(|bound| bound.hook.phase.is_answered() && kind(bound))
+    }
+
+    /// Returns the hooks of one kind that are for the input, in config order. Each layer has its own
+    /// budget for conditions, so that none uses up that of another.
+    fn chosen(&self, kind: impl Fn(&Bound) -> bool) -> Vec<Chosen<'e>> {
+        let (plan, mut budgets) = (self.plan, [const { Budget::new() }; Layer::TURNS]);
+        let matching = self.current.matching.iter().map(|index| &plan.hooks[*index]);
+        matching
+            .filter(|bound| kind(bound))
+            .filter_map(|bound| self.choose(bound, &mut budgets[bound.turn()]))
+            .collect()
+    }
+
+    /// Returns the hook if it is for the input. A hook that was for it by an earlier name of the tool
+    /// still is, by its `when` as by its matcher.
+    pub(super) fn choose(&self, bound: &'e Bound, budget: &mut Budget) -> Option<Chosen<'e>> {
+        if self.current.matching.binary_search(&bound.index).is_err() {
+            return None;
+        }
+        let repeated = self.said.asked[bound.index];
+        let input = self.current.shown(repeated).0;
+        let mut condition = self.plan.condition(bound.index, input, budget);
+        if condition == Condition::Fails {
+            for input in self.current.under_earlier_names(repeated) {
+                condition = self.plan.condition(bound.index, &input, budget);
+                if condition != Condition::Fails {
+                    break;
+                }
+            }
+        }
+        (condition != Condition::Fails).then_some(Chosen { bound, condition, repeated })
+    }
+}
