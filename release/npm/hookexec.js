@@ -24,7 +24,7 @@ function findProgram() {
       fail(`the package ${name} is missing: install again, without \`--omit=optional\` or \`--no-optional\``);
     }
     const known = Object.keys(optionalDependencies).join(", ");
-    fail(`there is no package for ${process.platform} on ${process.arch}, only ${known}`);
+    fail(`no package supports ${process.platform} on ${process.arch}, only ${known}`);
   }
 }
 

@@ -42,7 +42,7 @@ fn what_cannot_be_imported_is_named_by_its_line_and_nothing_is_written() {
     assert_eq!(done.code(), Some(78));
     assert!(!sandbox.project().join("hooks.yaml").exists());
     insta::assert_snapshot!("refused", done.stderr);
-    // Nobody knows which of two keys counts.
+    // It is not known which of two keys counts.
     let text = sandbox.read(".claude/settings.json").replace(",\n    \"Stop\": []", "");
     sandbox.write(".claude/settings.json", &text);
     insta::assert_snapshot!("refused-by-line", import(&sandbox, &[]).stderr);

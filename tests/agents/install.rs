@@ -122,7 +122,7 @@ fn what_the_user_changed_meanwhile_stays() {
     let _ = home.run(&["install", "claude-code"]).exits(0);
     let edited = fs::read_to_string(&path).unwrap().replace("\"model\": \"x\"", "\"model\": \"y\"");
     fs::write(&path, &edited).unwrap();
-    // Installing once more over the edit is no reason to forget it.
+    // Installing once more over the edit keeps it.
     let _ = home.run(&["install", "claude-code", "--timeout", "30"]).exits(0);
     let _ = home.run(&["uninstall", "claude-code"]).exits(0);
     let left = fs::read_to_string(&path).unwrap();
@@ -139,7 +139,7 @@ fn without_a_backup_only_the_entries_go() {
     let _ = home.run(&["uninstall", "codex"]).exits(0);
     let left: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     let mut before: Value = serde_json::from_str(text).unwrap();
-    // That an empty list was there before is the one thing nobody can know.
+    // Whether an empty list was there before can't be known.
     before["hooks"].as_object_mut().unwrap().remove("Stop");
     assert_eq!(left, before);
 }
@@ -246,7 +246,7 @@ fn an_entry_that_was_changed_by_hand_stays_and_is_named() {
 }
 
 #[test]
-fn what_is_kept_of_the_settings_is_for_nobody_else() {
+fn what_is_kept_of_the_settings_is_private() {
     use std::os::unix::fs::PermissionsExt as _;
     let home = Home::new();
     let path = home.put("claude-code", "{\"env\": {\"KEY\": \"secret\"}}");
@@ -270,7 +270,7 @@ fn what_is_kept_of_the_settings_is_for_nobody_else() {
 }
 
 #[test]
-fn a_pipe_in_the_place_of_settings_keeps_nobody_waiting() {
+fn a_pipe_in_the_place_of_settings_is_not_waited_for() {
     let home = Home::new();
     for path in [home.path("claude-code"), home.sandbox.project().join(".claude/settings.json")] {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -414,7 +414,7 @@ fn a_project_is_warned_when_only_npx_has_the_program() {
 }
 
 #[test]
-fn nothing_is_installed_in_somebody_elses_home() {
+fn nothing_is_installed_in_the_home_of_another_user() {
     let home = Home::new();
     let path = home.put("claude-code", "{}");
     let mut theirs = home.sandbox.home();
@@ -657,7 +657,7 @@ fn a_project_calls_hookexec_by_name() {
             if !command.starts_with("/bin/sh") {
                 continue;
             }
-            // Nobody has it installed.
+            // It is installed nowhere.
             let output = as_agent(&home, &command.replace("' hookexec ", "' hookexec-gone "), CALL);
             let said = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), Some(2), "{agent}: {said}");

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_by_somebody_else_is_not_written_over() {
+    fn a_change_by_another_program_is_not_written_over() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("settings.json");
         fs::write(&path, "theirs").unwrap();
