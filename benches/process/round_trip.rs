@@ -35,7 +35,7 @@ for line in sys.stdin:
 pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
     let work = "process hook round trip / bare pipe ping-pong";
     options.add(findings, work, |samples| {
-        let pinned = Pinned::new();
+        let _pinned = Pinned::new();
         let input = support::input(100);
         let runtime = engine::runtime();
         // The very bytes of a call go to and fro: how much there is to read is not the engine's affair.
@@ -78,7 +78,6 @@ pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
         runtime.block_on(executor.shutdown(Duration::from_secs(5)));
         let _ = child.kill();
         let _ = child.wait();
-        drop(pinned);
         finding
     });
 }

@@ -540,6 +540,17 @@ mod tests {
     }
 
     #[test]
+    fn a_path_has_one_record_where_case_does_not_count() {
+        let mut store = TrustStore::at("/store");
+        let [one, other] = ["/a/P/hooks.yaml", "/A/p/hooks.yaml"].map(Path::new);
+        for case_counts in [true, false] {
+            store.case_counts = case_counts;
+            let same = store.record(one, "digest") == store.record(other, "digest");
+            assert_eq!((same, store.is_same(one, other)), (!case_counts, !case_counts));
+        }
+    }
+
+    #[test]
     fn only_exactly_the_approved_bytes_are_trusted() {
         let (directory, path) = project();
         let store = TrustStore::at(directory.path().join("state/trust"));

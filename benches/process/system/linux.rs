@@ -7,6 +7,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// Returns a descriptor that can be read once `child` has ended.
+#[expect(clippy::unnecessary_wraps, reason = "other systems have no such descriptor")]
 pub(crate) fn end_of(child: &Child) -> Option<OwnedFd> {
     let process = pidfd_open(Pid::from_child(child), PidfdFlags::empty());
     Some(process.expect("a process has a descriptor"))
