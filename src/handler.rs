@@ -168,9 +168,13 @@ pub struct HandlerResult {
 /// The answer of a hook, in one of two forms.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a hook is a function or a program")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a box would be one more allocation for each builtin"
+)]
 pub enum HandlerAnswer {
     /// A finished answer.
-    Output(Box<Output>),
+    Output(Output),
     /// The exit code and the output of a program, which the executor reads.
     Exited(Exited),
 }
@@ -203,7 +207,7 @@ impl From<Exited> for HandlerResult {
 
 impl From<Output> for HandlerResult {
     fn from(output: Output) -> Self {
-        Self { answer: HandlerAnswer::Output(Box::new(output)), warnings: Vec::new() }
+        Self { answer: HandlerAnswer::Output(output), warnings: Vec::new() }
     }
 }
 

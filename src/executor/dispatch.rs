@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 
 use super::moment::{Moment, Standing};
 use super::select::Plan;
+use super::time::Deadlines;
 use crate::audit::Auditor;
 use crate::config::Hook;
 use crate::event::Event;
@@ -159,17 +160,27 @@ impl Executor {
             Some(input) => {
                 self.give_up(&[event], input, Wish::default(), &Standing::default(), why)
             }
-            None => Moment::unknown(self, event).failed(why),
+            None => Moment::unknown(self, event, &Deadlines::none()).failed(why),
         }
     }
 
     #[doc(hidden)]
     pub async fn run(&self, event: Event, input: &Input, wish: Wish<'_>) -> Verdict {
-        if !self.has(event) {
+        let plan = self.plan(event);
+        let is_unheard = || {
+            self.auditor.is_none()
+                && plan.no_choice(input).is_none()
+                && plan.matching(input).is_empty()
+        };
+        if !self.has(event) || is_unheard() {
             return Verdict::no_opinion(event);
         }
-        let verdicts = self.run_moment(&[event], input, wish, &mut Standing::default()).await;
-        verdicts.into_iter().next().unwrap_or_else(|| Verdict::no_opinion(event))
+        let (until, deadlines) = (wish.deadline, self.deadlines(&[event], &wish));
+        let mut moment = Moment::new(self, &[event], input, &wish, &deadlines);
+        moment.run().await;
+        let (mut verdict, took) = moment.only_verdict();
+        self.record(&mut verdict, input, took, until, &mut Standing::default()).await;
+        verdict
     }
 
     /// Runs the hooks of `events`, which fire together: their rewriters layer by layer, then all
@@ -183,7 +194,8 @@ impl Executor {
         wish: Wish<'_>,
         standing: &mut Standing,
     ) -> Vec<Verdict> {
-        let moment = Some(Moment::new(self, events, input, &wish));
+        let deadlines = self.deadlines(events, &wish);
+        let moment = Some(Moment::new(self, events, input, &wish, &deadlines));
         let mut running = Running { moment, standing };
         let verdicts = match &mut running.moment {
             Some(moment) => {
@@ -244,11 +256,18 @@ impl Executor {
         if let Some(verdict) = &standing.verdict {
             return verdict.clone();
         }
-        let mut moment = Moment::new(self, events, input, &wish);
+        let deadlines = self.deadlines(events, &wish);
+        let mut moment = Moment::new(self, events, input, &wish, &deadlines);
         moment.restore(standing);
         moment.fail_rest(why);
         let verdicts = moment.verdicts();
         moment.whole(verdicts.iter().map(|(verdict, _)| verdict))
+    }
+
+    /// Returns the deadlines of the hooks of `events`.
+    fn deadlines(&self, events: &[Event], wish: &Wish<'_>) -> Deadlines {
+        let plans = events.iter().chain(wish.followed_by).map(|event| self.plan(*event));
+        Deadlines::new(plans, self.deadline, wish.deadline)
     }
 
     pub(super) fn plan(&self, event: Event) -> &Plan {
@@ -290,7 +309,8 @@ impl Executor {
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub fn start_background(&self, event: Event, input: &Input) {
-        Moment::new(self, &[event], input, &Wish::default()).start_background();
+        let (wish, deadlines) = (Wish::default(), Deadlines::none());
+        Moment::new(self, &[event], input, &wish, &deadlines).start_background();
     }
 
     /// Waits until background hooks are done and records are written, then stops the processes.

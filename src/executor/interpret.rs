@@ -53,7 +53,7 @@ impl Interpreter<'_> {
             Ok(mut result) => {
                 let warnings = std::mem::take(&mut result.warnings);
                 let (mut outcome, stderr) = match result.answer {
-                    HandlerAnswer::Output(output) => (self.answered(*output), String::new()),
+                    HandlerAnswer::Output(output) => (self.answered(output), String::new()),
                     HandlerAnswer::Exited(Exited { code, stdout, stderr }) => {
                         let (stdout, stderr) = (self.stdout(stdout, stop).await, lossy(&stderr));
                         (self.exited(code, stdout, stderr.trim()), stderr)

@@ -4,7 +4,6 @@
 //! The rewriters of all events run first, layer by layer from the lowest to the highest, and within a
 //! layer in the order of the events. Then everyone else runs, event by event, on what is left.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::dispatch::{Executor, Wish};
@@ -44,8 +43,6 @@ struct Progress {
 pub(super) struct Moment<'e> {
     event: Event,
     stages: Vec<Stage<'e>>,
-    /// Whether the event takes part: some do only once the input is rewritten.
-    awake: Vec<bool>,
     renames_end: bool,
     progress: Progress,
     /// Which events were come to, by the place of the last.
@@ -58,17 +55,18 @@ impl<'e> Moment<'e> {
         events: &[Event],
         input: &'e Input,
         wish: &Wish<'e>,
+        deadlines: &'e Deadlines,
     ) -> Self {
-        let plans = events.iter().chain(wish.followed_by).map(|event| executor.plan(*event));
-        let deadlines = Arc::new(Deadlines::new(plans, executor.deadline, wish.deadline));
         let stage = |(place, event): (usize, &Event)| {
             let current = Current::new(executor.plan(*event), executor.complete(*event, input));
-            Stage::new(executor, (place, *event), current, Arc::clone(&deadlines), wish.observer)
+            let mut stage =
+                Stage::new(executor, (place, *event), current, deadlines, wish.observer);
+            stage.awake = !wish.once_rewritten.contains(event);
+            stage
         };
         Self {
             event: events.first().copied().unwrap_or(Event::Notification),
             stages: events.iter().enumerate().map(stage).collect(),
-            awake: events.iter().map(|event| !wish.once_rewritten.contains(event)).collect(),
             renames_end: wish.renames_end,
             progress: Progress::default(),
             reached: 0,
@@ -76,13 +74,12 @@ impl<'e> Moment<'e> {
     }
 
     /// Returns the moment of an event whose input could not be read: every hook may be for it.
-    pub(super) fn unknown(executor: &'e Executor, event: Event) -> Self {
-        let (current, deadlines) = (Current::unknown(executor.plan(event)), Deadlines::none());
-        let stage = Stage::new(executor, (0, event), current, Arc::new(deadlines), None);
+    pub(super) fn unknown(executor: &'e Executor, event: Event, deadlines: &'e Deadlines) -> Self {
+        let current = Current::unknown(executor.plan(event));
+        let stage = Stage::new(executor, (0, event), current, deadlines, None);
         Self {
             event,
             stages: vec![stage],
-            awake: vec![true],
             renames_end: false,
             progress: Progress::default(),
             reached: 0,
@@ -103,13 +100,13 @@ impl<'e> Moment<'e> {
     /// Goes on from what was known of the moment.
     pub(super) fn restore(&mut self, standing: &Standing) {
         self.progress = standing.progress.clone();
-        for (stage, awake) in self.stages.iter_mut().zip(&mut self.awake) {
+        for stage in &mut self.stages {
             if let Some((_, said)) = standing.said.iter().find(|(event, _)| *event == stage.event) {
                 stage.said = said.clone();
             }
             if let Some(input) = &standing.rewritten {
                 stage.current.follow(input, self.progress.generation);
-                *awake = true;
+                stage.awake = true;
             }
             stage.current.sealed = self.progress.sealed;
         }
@@ -128,7 +125,7 @@ impl<'e> Moment<'e> {
             return;
         }
         for place in 0..self.stages.len() {
-            if !self.awake[place] {
+            if !self.stages[place].awake {
                 continue;
             }
             self.reached = place;
@@ -152,14 +149,14 @@ impl<'e> Moment<'e> {
             }
         }
         for place in 0..=self.reached {
-            if !self.is_over() && self.awake[place] {
+            if !self.is_over() && self.stages[place].awake {
                 let started = Instant::now();
                 self.stages[place].ask_rewriters_again(self.progress.judged_from).await;
                 self.finish(place, started);
             }
         }
         for place in 0..=self.reached {
-            if self.awake[place] {
+            if self.stages[place].awake {
                 let started = Instant::now();
                 self.stages[place].tell_observers().await;
                 self.finish(place, started);
@@ -173,28 +170,30 @@ impl<'e> Moment<'e> {
     /// Redactors come first, so that nobody else sees what they take out, and once more after each
     /// rewrite by a hook of another event: those of its layer and above.
     async fn rewrite(&mut self, chosen: impl Fn(usize, Event) -> bool) -> Result<(), usize> {
-        let (redactors, others): (Vec<usize>, Vec<usize>) =
-            (0..self.stages.len()).partition(|place| is_redaction(self.stages[*place].event));
         for turn in 0..Layer::TURNS {
-            for place in &redactors {
-                if chosen(turn, self.stages[*place].event) {
-                    self.rewrite_turn(*place, turn).await?;
+            for place in 0..self.stages.len() {
+                let event = self.stages[place].event;
+                if is_redaction(event) && chosen(turn, event) {
+                    self.rewrite_turn(place, turn).await?;
                 }
             }
         }
         for turn in 0..Layer::TURNS {
             let before = self.progress.generation;
-            for place in &others {
-                if chosen(turn, self.stages[*place].event) {
-                    self.rewrite_turn(*place, turn).await?;
+            for place in 0..self.stages.len() {
+                let event = self.stages[place].event;
+                if !is_redaction(event) && chosen(turn, event) {
+                    self.rewrite_turn(place, turn).await?;
                 }
             }
             if self.progress.generation == before {
                 continue;
             }
-            for place in &redactors {
-                for above in turn..Layer::TURNS {
-                    self.rewrite_turn(*place, above).await?;
+            for place in 0..self.stages.len() {
+                if is_redaction(self.stages[place].event) {
+                    for above in turn..Layer::TURNS {
+                        self.rewrite_turn(place, above).await?;
+                    }
                 }
             }
         }
@@ -202,7 +201,7 @@ impl<'e> Moment<'e> {
     }
 
     async fn rewrite_turn(&mut self, place: usize, turn: usize) -> Result<(), usize> {
-        if !self.awake[place] || self.stages[place].refusal().is_some() {
+        if !self.stages[place].awake || self.stages[place].refusal().is_some() {
             return Ok(());
         }
         let started = Instant::now();
@@ -223,7 +222,7 @@ impl<'e> Moment<'e> {
         let overruled = self.progress.generation != merged;
         let judged_from = self.progress.judged_from;
         for other in 0..=place {
-            if !self.awake[other] {
+            if !self.stages[other].awake {
                 continue;
             }
             let started = Instant::now();
@@ -254,7 +253,7 @@ impl<'e> Moment<'e> {
                 self.progress.judged_from = generation;
             }
             self.progress.generation = generation;
-            self.awake.fill(true);
+            self.stages.iter_mut().for_each(|stage| stage.awake = true);
             if self.stages.len() > 1 {
                 let next = self.stages[place].current.input().clone();
                 for stage in self.stages.iter_mut().filter(|it| it.current.generation != generation)
@@ -276,7 +275,7 @@ impl<'e> Moment<'e> {
     pub(super) fn fail_rest(&mut self, why: &str) {
         let (judged_from, late) = (self.progress.judged_from, self.progress.late);
         for place in 0..self.stages.len() {
-            if self.awake[place] {
+            if self.stages[place].awake {
                 let stage = &mut self.stages[place];
                 let event = stage.event;
                 let in_turn = |bound: &Bound| {
@@ -291,11 +290,17 @@ impl<'e> Moment<'e> {
         }
     }
 
+    /// Returns the verdict of the only event, and how long its hooks took.
+    pub(super) fn only_verdict(&mut self) -> (Verdict, Duration) {
+        let stage = &mut self.stages[0];
+        (stage.verdict(), stage.said.took)
+    }
+
     /// Returns the verdict of each event that was come to, and how long its hooks took.
     pub(super) fn verdicts(&mut self) -> Vec<(Verdict, Duration)> {
         let mut verdicts = Vec::new();
         for (place, stage) in self.stages.iter_mut().enumerate() {
-            let reached = self.awake[place] && place <= self.reached;
+            let reached = stage.awake && place <= self.reached;
             if reached || !stage.said.outcomes.is_empty() {
                 verdicts.push((stage.verdict(), stage.said.took));
             }

@@ -106,7 +106,11 @@ impl Stage<'_> {
             outcomes[only].generation = self.current.generation;
         }
         let hooks: Vec<usize> = rewriters.iter().map(|place| outcomes[*place].index).collect();
-        self.said.outcomes.append(&mut outcomes);
+        if self.said.outcomes.is_empty() {
+            self.said.outcomes = outcomes;
+        } else {
+            self.said.outcomes.append(&mut outcomes);
+        }
         let turn = hooks.iter().map(|index| self.plan.hooks[*index].turn()).min()?;
         Some(Late { hooks, turn })
     }

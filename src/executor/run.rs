@@ -27,10 +27,12 @@ pub(super) async fn run(
     let started = Instant::now();
     let Until { answer, stop, late } = until;
     let timeout = bound.hook.timeout;
-    let text = late
-        .map_or_else(|| format!("timed out after {timeout:?}; raise its `timeout`"), str::to_owned);
+    let text = || {
+        let own = || format!("timed out after {timeout:?}; raise its `timeout`");
+        late.map_or_else(own, str::to_owned)
+    };
     if answer <= started {
-        return (Err(HandlerError::new(Failure::TimedOut, text)), Duration::ZERO);
+        return (Err(HandlerError::new(Failure::TimedOut, text())), Duration::ZERO);
     }
     let call = Call::new(event, input, shared, answer)
         .after(original)
@@ -40,11 +42,11 @@ pub(super) async fn run(
     let result = match tokio::time::timeout_at(tokio::time::Instant::from_std(stop), work).await {
         // The handler knows its deadline, but not where the deadline came from.
         Ok(Ok(Err(error))) if late.is_some() && error.failure == Failure::TimedOut => {
-            Err(HandlerError { message: text, ..error })
+            Err(HandlerError { message: text(), ..error })
         }
         Ok(Ok(result)) => result,
         Ok(Err(panic)) => Err(HandlerError::panicked(&*panic)),
-        Err(_) => Err(HandlerError::new(Failure::TimedOut, text)),
+        Err(_) => Err(HandlerError::new(Failure::TimedOut, text())),
     };
     (result, started.elapsed())
 }

@@ -27,8 +27,10 @@ pub(super) struct Stage<'e> {
     pub(super) event: Event,
     /// Its place among the events of the moment.
     place: usize,
-    deadlines: Arc<Deadlines>,
+    deadlines: &'e Deadlines,
     observer: Option<&'e dyn Observer>,
+    /// Whether it takes part: some do only once the input is rewritten.
+    pub(super) awake: bool,
     /// What is left for the answers of each rank of layers.
     rooms: [OnceLock<Arc<Room>>; Layer::RANKS],
     pub(super) current: Current<'e>,
@@ -65,13 +67,24 @@ impl<'e> Stage<'e> {
         executor: &'e Executor,
         (place, event): (usize, Event),
         current: Current<'e>,
-        deadlines: Arc<Deadlines>,
+        deadlines: &'e Deadlines,
         observer: Option<&'e dyn Observer>,
     ) -> Self {
         let plan = executor.plan(event);
         let said = Said { asked: vec![false; plan.hooks.len()], ..Said::default() };
         let rooms = Default::default();
-        Self { executor, plan, event, place, deadlines, observer, rooms, current, said }
+        Self {
+            executor,
+            plan,
+            event,
+            place,
+            deadlines,
+            observer,
+            awake: true,
+            rooms,
+            current,
+            said,
+        }
     }
 
     /// Returns the hooks that said something, each with what it said.

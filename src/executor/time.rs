@@ -7,6 +7,9 @@ use super::select::{Bound, Plan};
 use crate::config::Layer;
 use crate::event::Rewrite;
 
+/// Whether hooks of each rank are waited for, and their shortest deadline.
+type WaitedFor = [Option<Duration>; Layer::RANKS];
+
 /// The deadlines of one moment.
 pub(super) struct Deadlines {
     started: Instant,
@@ -16,7 +19,7 @@ pub(super) struct Deadlines {
     moment: Option<Instant>,
     /// For each event, in order, the hooks of each rank: whether there are any that are waited for,
     /// and their own shortest deadline.
-    waited_for: Vec<[Option<Duration>; Layer::RANKS]>,
+    waited_for: (WaitedFor, Vec<WaitedFor>),
     /// Until when hooks of each rank may run that hooks of a higher layer follow: half of the time
     /// that is left when the first of them starts.
     shares: [OnceLock<Instant>; Layer::RANKS],
@@ -42,7 +45,10 @@ impl Deadlines {
     ) -> Self {
         let none = Self::none();
         let moment = limit.and_then(|limit| none.started.checked_add(limit));
-        Self { caller, moment, waited_for: plans.map(|plan| plan.deadlines).collect(), ..none }
+        let mut waited_for = plans.map(|plan| plan.deadlines);
+        // Most moments are one event, and then nothing is allocated.
+        let waited_for = (waited_for.next().unwrap_or_default(), waited_for.collect());
+        Self { caller, moment, waited_for, ..none }
     }
 
     /// Returns deadlines for background hooks: each has its own timeout.
@@ -51,7 +57,7 @@ impl Deadlines {
             started: Instant::now(),
             caller: None,
             moment: None,
-            waited_for: Vec::new(),
+            waited_for: Default::default(),
             shares: Default::default(),
         }
     }
@@ -98,7 +104,9 @@ impl Deadlines {
         // If a hook rewrites, others run after it, also those that started before or with it.
         let may_rewrite =
             bound.is_rewriter() || bound.hook.event.contract().rewrite != Rewrite::None;
-        let later = self.waited_for.iter().skip(if may_rewrite { 0 } else { place + 1 });
+        let later = std::iter::once(&self.waited_for.0)
+            .chain(&self.waited_for.1)
+            .skip(if may_rewrite { 0 } else { place + 1 });
         let followers = later.flat_map(|ranks| &ranks[..bound.rank()]).flatten();
         let shortest = followers.min()?;
         let theirs = self.started.checked_add(*shortest);
