@@ -126,6 +126,7 @@ impl Stage<'_> {
         late: Option<&Late>,
         overruled: bool,
     ) {
+        let lowest = late.map(|late| late.turn);
         let late = late.map_or(&[][..], |late| &late.hooks);
         let mut again = self.select(|bound| !bound.is_rewriter());
         // A hook that denied the call under its old name may have nothing against the new one.
@@ -149,7 +150,10 @@ impl Stage<'_> {
             if replaced.contains(&outcome.index) {
                 self.said.outcomes.retain(|it| it.index != outcome.index);
             }
-            if overruled && late.contains(&outcome.index) {
+            // Only hooks of the lowest layer were overruled by higher layers alone. One of a higher
+            // layer that rewrites again has been undone from below, and fails.
+            let turn = self.plan.hooks[outcome.index].turn();
+            if overruled && late.contains(&outcome.index) && lowest == Some(turn) {
                 drop_late_rewrite(&mut outcome, &self.current);
             } else {
                 outcome = self.settle(outcome);

@@ -19,6 +19,31 @@ fn with_rewriters() -> Registry {
         }),
     );
     registry.register_builtin(
+        "box",
+        Builtin::inline(|input: &Input, _: &[String]| {
+            let command = input.lookup(&["tool_input", "cmd"]).unwrap_or_default().into_owned();
+            let command = command.as_str().unwrap_or_default();
+            let boxed = format!("sandbox {command}");
+            let is_bare = !command.starts_with("sandbox ");
+            Ok::<_, String>(is_bare.then(|| Output::patch_input(object(json!({ "cmd": boxed })))))
+        }),
+    );
+    registry.register_builtin(
+        "unbox",
+        Builtin::inline(|input: &Input, _: &[String]| {
+            let command = input.lookup(&["tool_input", "cmd"]).unwrap_or_default().into_owned();
+            let bare = command.as_str().and_then(|command| command.strip_prefix("sandbox "));
+            Ok::<_, String>(bare.map(|bare| Output::patch_input(object(json!({ "cmd": bare })))))
+        }),
+    );
+    registry.register_builtin(
+        "note",
+        Builtin::inline(|input: &Input, _: &[String]| {
+            let is_new = input.lookup(&["tool_input", "note"]).is_none();
+            Ok::<_, String>(is_new.then(|| Output::patch_input(object(json!({ "note": "n" })))))
+        }),
+    );
+    registry.register_builtin(
         "redact",
         Builtin::inline(|input: &Input, _: &[String]| {
             let response = input.tool_response.as_ref().and_then(Value::as_str).unwrap_or_default();
@@ -75,6 +100,20 @@ async fn a_project_does_not_undo_what_the_user_redacts() {
             let response = verdict.updated_tool_response;
             assert_eq!(response, Some(json!("the ***")), "{event} {phase:?}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_lower_layer_does_not_undo_a_late_rewrite_of_a_higher_one() {
+    for highest in [Layer::Managed, Layer::User] {
+        let boxes = in_layer(highest, hook(PreToolUse, "box", &[]));
+        let unboxes = in_layer(Layer::User, mutates(hook(PreToolUse, "unbox", &[])));
+        let notes = in_layer(Layer::Project, hook(PreToolUse, "note", &[]));
+        let alone = verdict(vec![boxes.clone(), unboxes.clone()], PreToolUse).await;
+        assert_eq!(alone.updated_input.unwrap()["cmd"], "sandbox ls", "{highest:?}");
+        let verdict = verdict(vec![boxes, unboxes, notes], PreToolUse).await;
+        let boxed = verdict.updated_input.as_ref().is_some_and(|it| it["cmd"] == "sandbox ls");
+        assert!(boxed || !verdict.allowed, "{highest:?}: {verdict:#?}");
     }
 }
 
