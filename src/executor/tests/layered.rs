@@ -112,8 +112,8 @@ async fn a_lower_layer_does_not_undo_a_late_rewrite_of_a_higher_one() {
         let alone = verdict(vec![boxes.clone(), unboxes.clone()], PreToolUse).await;
         assert_eq!(alone.updated_input.unwrap()["cmd"], "sandbox ls", "{highest:?}");
         let verdict = verdict(vec![boxes, unboxes, notes], PreToolUse).await;
-        let boxed = verdict.updated_input.as_ref().is_some_and(|it| it["cmd"] == "sandbox ls");
-        assert!(boxed || !verdict.allowed, "{highest:?}: {verdict:#?}");
+        let stays = verdict.updated_input.as_ref().is_some_and(|it| it["cmd"] == "sandbox ls");
+        assert!(stays || !verdict.allowed, "{highest:?}: {verdict:#?}");
     }
 }
 
