@@ -217,15 +217,6 @@ pub mod dialect;
 mod directories;
 pub mod event;
 pub mod executor;
-#[doc(hidden)]
-#[allow(
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    clippy::missing_errors_doc,
-    clippy::must_use_candidate,
-    reason = "only packages of this workspace use it"
-)]
-pub mod files;
 pub mod handler;
 pub mod handlers;
 pub mod lifecycle;
@@ -235,35 +226,8 @@ mod paths;
 mod pattern;
 mod platform;
 pub mod registry;
-#[doc(hidden)]
-#[allow(
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    clippy::missing_errors_doc,
-    clippy::must_use_candidate,
-    reason = "only packages of this workspace use it"
-)]
-pub mod rpc;
 #[cfg(feature = "schema")]
 pub mod schema;
-#[doc(hidden)]
-#[allow(
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    clippy::missing_errors_doc,
-    clippy::must_use_candidate,
-    reason = "only packages of this workspace use it"
-)]
-pub mod shell;
-#[doc(hidden)]
-#[allow(
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    clippy::missing_errors_doc,
-    clippy::must_use_candidate,
-    reason = "only packages of this workspace use it"
-)]
-pub mod suggest;
 pub mod tools;
 pub mod trust;
 pub mod wire;
@@ -276,15 +240,30 @@ pub use handler::{Call, Exited, Handler, HandlerAnswer, HandlerError, HandlerRes
 pub use registry::{HandlerEnv, HandlerFactory, Registry};
 pub use wire::{Decision, Input, Output, Verdict};
 
+use internal::{files, rpc, shell, suggest};
+
 /// What the packages of this workspace share. It is not part of the interface and changes without
 /// notice.
+// Its files lie beside those of the other modules.
+#[path = "."]
 #[doc(hidden)]
+#[allow(
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "only packages of this workspace use it"
+)]
 pub mod internal {
+    pub mod files;
+    pub mod rpc;
+    pub mod shell;
+    pub mod suggest;
+
     pub use crate::audit::{BEGINNING, numbered, rewritten};
     pub use crate::executor::{Standing, Wish};
     pub use crate::load::read_file;
     pub use crate::platform::MANAGED_DIRECTORY;
-    pub use crate::{files, rpc, shell, suggest};
 }
 
 /// The README's Rust code compiles.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// Calls `check` with each golden answer: its agent, event and kind.
 fn answers(check: impl Fn(&str, &str, &str, &Value)) {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/agents/golden");
+    let root = Path::new(crate::support::ROOT).join("tests/agents/golden");
     for directory in fs::read_dir(root).unwrap() {
         let directory = directory.unwrap().path();
         let agent = directory.file_name().unwrap().to_str().unwrap().to_owned();

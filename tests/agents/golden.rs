@@ -164,7 +164,7 @@ fn shown(answer: &Answer) -> Value {
 
 /// Returns the golden files with their agents, in order.
 fn files() -> impl Iterator<Item = (Agent, PathBuf)> {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/agents/golden");
+    let root = Path::new(crate::support::ROOT).join("tests/agents/golden");
     Agent::all().flat_map(move |agent| {
         let directory = root.join(agent.name());
         let mut paths: Vec<_> =

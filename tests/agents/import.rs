@@ -9,8 +9,7 @@ use crate::support::{Done, Sandbox};
 /// Returns a sandbox with a settings file of the given name.
 fn with_settings(name: &str) -> Sandbox {
     let sandbox = Sandbox::new();
-    let settings = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-        .join("tests/agents/claude-settings");
+    let settings = Path::new(crate::support::ROOT).join("tests/agents/claude-settings");
     let text = std::fs::read_to_string(settings.join(name)).unwrap();
     sandbox.write(".claude/settings.json", &text);
     sandbox

@@ -501,7 +501,7 @@ fn what_is_installed_denies_when_a_shell_runs_it() {
 }
 
 fn golden(agent: Agent, event: &str) -> PathBuf {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/agents/golden");
+    let root = Path::new(crate::support::ROOT).join("tests/agents/golden");
     root.join(agent.name()).join(format!("{event}.json"))
 }
 

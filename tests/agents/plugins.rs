@@ -80,7 +80,7 @@ fn sandbox(hooks: &str) -> Sandbox {
 }
 
 fn path(file: &str) -> String {
-    format!("{}/examples/agents/{file}", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+    format!("{}/examples/agents/{file}", crate::support::ROOT)
 }
 
 const HOOKEXEC: &str = env!("CARGO_BIN_EXE_hookexec");

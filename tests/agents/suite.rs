@@ -1,5 +1,6 @@
 //! The suite of real clients itself: it must not pass without a client.
 
+use std::path::Path;
 use std::process::Command;
 
 use crate::support::Sandbox;
@@ -10,7 +11,7 @@ fn suite(program: &str, clients: &[&str]) -> String {
     let bin = "node_modules/.bin";
     sandbox.script(format!("clients/claude/{bin}/claude"), program);
     sandbox.script(format!("clients/opencode/{bin}/opencode"), program);
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/agents/real/run.py");
+    let script = Path::new(crate::support::ROOT).join("tests/agents/real/run.py");
     let output = Command::new("python3")
         .arg(script)
         .args(clients)

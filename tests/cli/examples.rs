@@ -32,7 +32,7 @@ struct Case {
 }
 
 fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+    Path::new(crate::support::ROOT)
 }
 
 /// Returns the YAML files in `directory`, in the order of their names.

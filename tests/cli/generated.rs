@@ -64,7 +64,7 @@ fn the_tables_of_keys_are_those_that_are_read() {
 fn embedded(page: &str, command: &[&str]) -> String {
     const END: &str = "<!-- end -->";
     let begin = format!("<!-- begin: hookexec {} -->\n", command.join(" "));
-    let path = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(page);
+    let path = std::path::Path::new(crate::support::ROOT).join(page);
     let text = std::fs::read_to_string(path).unwrap();
     let (head, rest) = text.split_once(&begin).unwrap();
     let (_, tail) = rest.split_once(END).unwrap();

@@ -6,7 +6,7 @@ use std::process::Command;
 fn what_the_release_practises_ends_as_it_should() {
     let done = Command::new("bash")
         .args(["release/practise.sh", env!("CARGO_BIN_EXE_hookexec")])
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .current_dir(crate::support::ROOT)
         // Nothing of the user who builds may count.
         .envs(["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"].map(|name| (name, "/nowhere")))
         .env("HOOKEXEC_SOCKET", "/nowhere")

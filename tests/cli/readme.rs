@@ -20,7 +20,7 @@ fn blocks(language: &str) -> Vec<&'static str> {
 
 /// Writes the files that the README shows, and those it talks of.
 fn prepare(sandbox: &Sandbox) {
-    let examples = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("examples");
+    let examples = Path::new(crate::support::ROOT).join("examples");
     std::os::unix::fs::symlink(examples, sandbox.project().join("examples")).unwrap();
     for block in blocks("yaml") {
         let name = block.lines().next().unwrap().strip_prefix("# ").expect("a file name");
@@ -115,7 +115,7 @@ fn the_other_blocks_work_when_they_are_pasted() {
 
 #[test]
 fn the_files_that_pages_link_exist() {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let root = Path::new(crate::support::ROOT);
     let docs = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
     let pages = docs.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
     let link = regex::Regex::new(r"\]\(([^)#:\s]+)(#[^)]*)?\)").unwrap();

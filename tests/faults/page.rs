@@ -16,7 +16,7 @@ const END: &str = "<!-- end: fault matrix -->";
 
 /// Compares the page with what was seen; `UPDATE=1` writes it.
 pub(crate) fn check(rows: &[Row]) {
-    let path = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(PAGE);
+    let path = std::path::Path::new(crate::support::ROOT).join(PAGE);
     let text = std::fs::read_to_string(path).unwrap();
     let (head, rest) = text.split_once(BEGIN).unwrap();
     let (_, tail) = rest.split_once(END).unwrap();

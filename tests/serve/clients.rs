@@ -29,7 +29,7 @@ fn run(sandbox: &Sandbox, program: &str, arguments: &[&str], stdin: &str) -> (i3
 }
 
 fn path(file: &str) -> String {
-    format!("{}/{file}", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+    format!("{}/{file}", crate::support::ROOT)
 }
 
 #[test]

@@ -11,6 +11,10 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+/// The root of the repository.
+#[allow(dead_code, reason = "not every suite reads files of the repository")]
+pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
 /// How long a run may take before the test gives up on it; no test waits this long for success.
 const HANG: Duration = Duration::from_mins(2);
 
@@ -231,7 +235,7 @@ impl Done {
 /// Compares a generated file of the repository with what it should be; `UPDATE=1` writes it.
 #[track_caller]
 pub(crate) fn assert_generated(path: &str, expected: &str) {
-    let file = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path);
+    let file = Path::new(ROOT).join(path);
     if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, expected).unwrap();

@@ -117,7 +117,7 @@ impl Moment {
         let answer = executor.run(Event::PermissionRequest, input, wish).await;
         let asks = |verdict: &&Verdict| verdict.decision == Some(Decision::Ask);
         let mut asked = verdicts.iter().filter(asks);
-        // Nobody answers the mandatory guard in the user's place.
+        // No hook answers the mandatory guard in the user's place.
         if asked.all(|it| it.event != Event::ToolGuard && answer.answers(it)) {
             verdict.decision = None;
             verdict.allowed = true;
