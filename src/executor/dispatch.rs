@@ -56,7 +56,7 @@ pub struct Wish<'w> {
     pub followed_by: &'w [Event],
     /// Whether the caller begins again when a hook that is not a rewriter renames the tool.
     pub renames_end: bool,
-    /// What is told of each hook.
+    /// What observes each hook.
     pub observer: Option<&'w dyn Observer>,
 }
 
@@ -167,12 +167,13 @@ impl Executor {
     #[doc(hidden)]
     pub async fn run(&self, event: Event, input: &Input, wish: Wish<'_>) -> Verdict {
         let plan = self.plan(event);
-        let is_unheard = || {
+        // A moment allocates; most events match nothing, and that is known from the first on.
+        let matches_nothing = || {
             self.auditor.is_none()
                 && plan.no_choice(input).is_none()
-                && plan.matching(input).is_empty()
+                && plan.known(input).is_some_and(|known| known.is_empty())
         };
-        if !self.has(event) || is_unheard() {
+        if !self.has(event) || matches_nothing() {
             return Verdict::no_opinion(event);
         }
         let (until, deadlines) = (wish.deadline, self.deadlines(&[event], &wish));
@@ -275,7 +276,7 @@ impl Executor {
     }
 
     /// Leaves hooks in the background to another process: none is started here any more, and
-    /// [`take_handed_over`](Self::take_handed_over) says what they are to be told.
+    /// [`take_handed_over`](Self::take_handed_over) returns the inputs for them.
     ///
     /// For a program that must end as soon as it has answered.
     #[must_use]

@@ -167,7 +167,7 @@ impl<'e> Moment<'e> {
     /// Runs the rewriters that are `chosen` by their turn and event. If one denies the moment, the
     /// error is the place of its event.
     ///
-    /// Redactors come first, so that nobody else sees what they take out, and once more after each
+    /// Redactors come first, so that no other hook sees what they take out, and once more after each
     /// rewrite by a hook of another event: those of its layer and above.
     async fn rewrite(&mut self, chosen: impl Fn(usize, Event) -> bool) -> Result<(), usize> {
         for turn in 0..Layer::TURNS {
@@ -340,7 +340,7 @@ fn runs_again(late: usize, turn: usize, event: Event) -> bool {
     turn > late || turn == late && is_redaction(event)
 }
 
-/// Returns whether `event` is there to take out of a response what nobody is to see.
+/// Returns whether `event` is there to take secrets out of a response.
 fn is_redaction(event: Event) -> bool {
     event == Event::ToolResponseTransform
 }

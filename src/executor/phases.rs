@@ -143,15 +143,14 @@ impl Stage<'_> {
             !late.contains(&outcome.index)
                 && again.iter().any(|chosen| chosen.bound.index == outcome.index)
         };
-        let outcomes = self.said.outcomes.clone();
-        let replaced: Vec<usize> =
-            outcomes.iter().filter(|it| replaced(it)).map(|it| it.index).collect();
+        let outcomes = self.said.outcomes.iter();
+        let replaced: Vec<usize> = outcomes.filter(|it| replaced(it)).map(|it| it.index).collect();
         for mut outcome in self.call_all(again).await {
             if replaced.contains(&outcome.index) {
                 self.said.outcomes.retain(|it| it.index != outcome.index);
             }
-            // Only hooks of the lowest layer were overruled by higher layers alone. One of a higher
-            // layer that rewrites again has been undone from below, and fails.
+            // What overruled a late hook of the lowest layer is of a layer above it. What undid a late
+            // hook of a higher layer may be below it: if that hook rewrites once more, it fails.
             let turn = self.plan.hooks[outcome.index].turn();
             if overruled && late.contains(&outcome.index) && lowest == Some(turn) {
                 drop_late_rewrite(&mut outcome, &self.current);

@@ -103,24 +103,32 @@ impl Plan {
 
     /// Returns the hooks whose matcher matches, without duplicates. Conditions are not evaluated.
     pub(crate) fn matching(&self, input: &Input) -> Arc<[usize]> {
-        if !self.contract.tool_matched {
-            return Arc::clone(&self.all);
-        }
-        let key = input.tool();
-        // The cache is by name alone; kinds come from adapters, which live for one event.
-        if !self.by_name_alone || !input.tool_kinds.is_empty() || key.len() > LONGEST_NAME {
-            return self.find(input);
-        }
-        let known = self.by_tool.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
-        if let Some(found) = known {
-            return found;
+        if let Some(known) = self.known(input) {
+            return known;
         }
         let found = self.find(input);
-        let mut by_tool = self.by_tool.write().unwrap_or_else(PoisonError::into_inner);
-        if by_tool.len() < REMEMBERED {
-            by_tool.insert(key.into(), Arc::clone(&found));
+        if self.is_remembered(input) {
+            let mut by_tool = self.by_tool.write().unwrap_or_else(PoisonError::into_inner);
+            if by_tool.len() < REMEMBERED {
+                by_tool.insert(input.tool().into(), Arc::clone(&found));
+            }
         }
         found
+    }
+
+    /// Returns what [`matching`](Self::matching) does if that is known without looking.
+    pub(crate) fn known(&self, input: &Input) -> Option<Arc<[usize]>> {
+        if !self.contract.tool_matched {
+            return Some(Arc::clone(&self.all));
+        }
+        let by_tool = || self.by_tool.read().unwrap_or_else(PoisonError::into_inner);
+        self.is_remembered(input).then(|| by_tool().get(input.tool()).cloned()).flatten()
+    }
+
+    /// Returns whether the answer depends on the name of the tool alone; kinds come from adapters,
+    /// which live for one event.
+    fn is_remembered(&self, input: &Input) -> bool {
+        self.by_name_alone && input.tool_kinds.is_empty() && input.tool().len() <= LONGEST_NAME
     }
 
     /// Returns why no hook can be chosen for `input` by its tool.
