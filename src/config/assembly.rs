@@ -159,7 +159,7 @@ impl Assembly {
         } else {
             let mut places = problems.iter().filter_map(|it| it.location.clone());
             let place = places.find(|place| place.file().layer == layer);
-            let place = place.unwrap_or_else(|| whole_file(layer, path));
+            let place = place.unwrap_or_else(|| Location::of_file_in(layer, path));
             self.config.failed.push(FailedFile::unloadable(place, &problems));
         }
         self.problems.extend(problems);
@@ -324,7 +324,7 @@ fn limits_of(parts: &[Part]) -> Vec<Arc<Limits>> {
 /// does not hold that file's text.
 fn too_much(layer: Layer, path: &Path, problem: String) -> Diagnostic {
     let problem = Diagnostic::error(problem).hint("remove hooks files that are not used");
-    problem.at(whole_file(layer, path))
+    problem.at(Location::of_file_in(layer, path))
 }
 
 /// Returns the problem of a text that is not valid YAML.
@@ -332,11 +332,6 @@ pub(crate) fn syntax_error(file: &Arc<SourceFile>, error: yaml::SyntaxError) -> 
     let mut problem = Diagnostic::error(error.message);
     problem.hint = error.hint;
     problem.at(Location::new(Arc::clone(file), error.range))
-}
-
-/// Returns the place of a file as a whole, in its layer.
-pub(crate) fn whole_file(layer: Layer, path: &Path) -> Location {
-    Location::new(Arc::new(SourceFile::new(path, "").in_layer(layer)), 0..0)
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub mod reading {
     pub use super::section::{Key, Kind, object};
 }
 
-pub(crate) use assembly::{Assembly, syntax_error, whole_file};
+pub(crate) use assembly::{Assembly, syntax_error};
 pub use audit::{AuditInput, AuditSettings};
 pub use condition::{Condition, Leaf, Trace};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};

@@ -74,7 +74,12 @@ impl Location {
     /// Returns the place of a problem of the file at `path` as a whole.
     #[must_use]
     pub fn of_file(path: &Path) -> Self {
-        Self::new(Arc::new(SourceFile::new(path, "")), 0..0)
+        Self::of_file_in(Layer::default(), path)
+    }
+
+    /// Returns the place of a problem of the file of `layer` at `path` as a whole.
+    pub(crate) fn of_file_in(layer: Layer, path: &Path) -> Self {
+        Self::new(Arc::new(SourceFile::new(path, "").in_layer(layer)), 0..0)
     }
 
     /// Returns the file.

@@ -28,7 +28,7 @@ use crate::wire::{Decision, Input, ToolResult, Verdict};
 ///   A call that gets another tool's name is another call: it begins again under that name.
 /// * Answers in the tool's place: the tool, its approval and `post_tool_use` are left out, as
 ///   PicoClaw does; `tool_response_transform` sees the answer all the same, so that what keeps
-///   secrets from the model can't be gone round. If somebody asked, approval comes first.
+///   secrets from the model can't be bypassed. If a hook asked, approval comes first.
 /// * Failure: the stages after the tool run as well when it fails, panics or is cancelled.
 /// * Cancellation: see [`cancelled_by`](Self::cancelled_by). Dropping the future of
 ///   [`run`](Self::run) stops everything at once, and nothing more fires: a warning is logged when

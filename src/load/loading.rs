@@ -8,7 +8,7 @@ use super::file;
 use super::layers::{LoadOptions, MAX_ENTRIES};
 use crate::config::{
     Assembly, Config, Diagnostic, Diagnostics, FailedFile, Layer, Location, Node, OnError,
-    SourceFile, Value, parse_yaml, syntax_error, whole_file,
+    SourceFile, Value, parse_yaml, syntax_error,
 };
 use crate::event::Event;
 use crate::trust::Trust;
@@ -156,7 +156,7 @@ impl Loading {
         let warning = Diagnostic::warning(cause).hint(remedy.clone());
         self.assembly.problems.push(warning.at(Location::of_file(path)));
         self.assembly.config.failed.push(FailedFile {
-            location: whole_file(Layer::Project, path),
+            location: Location::of_file_in(Layer::Project, path),
             events: None,
             on_error: Some(OnError::Warn),
             cause: cause.into(),
@@ -206,7 +206,7 @@ impl Loading {
         };
         let problem = project_file.problem().unwrap_or_default();
         self.assembly.config.failed.push(FailedFile {
-            location: whole_file(file.layer, &file.path),
+            location: Location::of_file_in(file.layer, &file.path),
             events,
             on_error: None,
             cause: format!("{problem}. A person must approve it.").into(),

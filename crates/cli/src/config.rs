@@ -99,7 +99,7 @@ impl ConfigArgs {
         options.only_show = true;
         let loaded = Loaded::of(&options).map_err(CommandError::config)?;
         warn_all(loaded.failures().map(|failure| failure.to_string()));
-        Ok(loaded.files)
+        Ok(loaded.found)
     }
 
     /// Returns what to load.
@@ -148,13 +148,13 @@ pub(crate) fn not_too_deep() -> Result<(), CommandError> {
 
 /// A configuration, and what it was loaded by.
 pub(crate) struct Loaded {
-    pub(crate) files: load::Loaded,
+    pub(crate) found: load::Loaded,
     options: LoadOptions,
 }
 
 impl Loaded {
     pub(crate) fn of(options: &LoadOptions) -> Result<Self, Diagnostics> {
-        Ok(Self { files: load::Loaded::load(options)?, options: options.clone() })
+        Ok(Self { found: load::Loaded::load(options)?, options: options.clone() })
     }
 
     /// Warns about guards that do not run.
@@ -167,14 +167,14 @@ impl Loaded {
     /// Returns the guards that do not run although a user may count on them, and that no verdict
     /// mentions.
     pub(crate) fn absences(&self) -> impl Iterator<Item = String> {
-        let nothing = self.files.config.files.is_empty() && self.files.config.failed.is_empty();
+        let nothing = self.found.config.files.is_empty() && self.found.config.failed.is_empty();
         let nothing = nothing.then(|| format!("{NO_FILES}: nothing is guarded"));
         nothing.into_iter().chain(self.left_out())
     }
 
     /// Returns which files are not read, and what to do about it.
     pub(crate) fn left_out(&self) -> impl Iterator<Item = String> {
-        self.files.config.left_out.iter().map(|problem| match &problem.hint {
+        self.found.config.left_out.iter().map(|problem| match &problem.hint {
             Some(hint) => format!("{problem}; {hint}"),
             None => problem.to_string(),
         })
@@ -182,10 +182,10 @@ impl Loaded {
 
     /// Returns which files, and which hooks of approved files, fail.
     pub(crate) fn failures(&self) -> impl Iterator<Item = Unavailable> {
-        let files = self.files.config.failed.iter();
+        let files = self.found.config.failed.iter();
         let files = files.map(|file| Unavailable { cause: file.message(), line: file.notice() });
         let approved = |file: &&ProjectFile| file.trust == Trust::Approved;
-        let approved = self.files.project_files.iter().filter(approved);
+        let approved = self.found.project_files.iter().filter(approved);
         files.chain(approved.filter_map(|file| {
             let (path, cause) = (file.bundle.path.display(), file.refused.first()?.clone());
             let line = format!("{path}: {}; {}", file.problem()?, file.remedy());
@@ -202,7 +202,7 @@ impl Loaded {
     /// Builds the executor, and returns only the first kind of problems.
     pub(crate) fn build(self) -> Result<Executor, Diagnostics> {
         let mut builder =
-            Executor::builder(self.files.config).registry(Registry::with_shipped_builtins());
+            Executor::builder(self.found.config).registry(Registry::with_shipped_builtins());
         if let Some(project) = &self.options.working_dir {
             builder = builder.working_dir(project);
         }

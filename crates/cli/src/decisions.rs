@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::records::{Decided, Filter, HookStatistics, Log, LogLine, Statistics, Tail};
+use crate::records::{Filter, HookStatistics, Log, LogLine, Statistics, Tail};
+use crate::testing::Expected;
+use clap::builder::PossibleValuesParser;
 use hookexec::audit::Record;
+use hookexec::config::reading::Words;
 use hookexec::load::Loaded;
 use hookexec::{Decision, Event};
 use jiff::{SignedDuration, Timestamp};
@@ -46,7 +49,7 @@ pub(crate) struct Args {
     event: Option<Event>,
 
     /// Only records of this decision; `none` if no hook had an opinion
-    #[arg(long, value_parser = DECISIONS.map(|(word, _)| word))]
+    #[arg(long, value_parser = PossibleValuesParser::new(DECISIONS.iter().map(|(word, _)| *word)))]
     decision: Option<String>,
 
     /// Only records in which this hook ran; by name, or as `hooks.yaml:5`
@@ -78,13 +81,8 @@ pub(crate) struct Args {
     config: ConfigArgs,
 }
 
-/// The words for decisions, and the records that each is about.
-const DECISIONS: [(&str, Decided); 4] = [
-    ("allow", Decided::Is(Decision::Allow)),
-    ("ask", Decided::Is(Decision::Ask)),
-    ("deny", Decided::Is(Decision::Deny)),
-    ("none", Decided::Nothing),
-];
+/// The words for decisions, as in test cases, and the records that each is about.
+const DECISIONS: &[(&str, Expected<Decision>)] = <Expected<Decision> as Words>::WORDS;
 
 /// The numbers of a log.
 #[derive(Debug, Serialize)]
@@ -204,12 +202,12 @@ impl Args {
     }
 
     fn filter(&self) -> Filter {
-        let is_wanted = |(word, _): &(&str, _)| self.decision.as_deref() == Some(*word);
+        let is_wanted = |(word, _): &&(&str, _)| self.decision.as_deref() == Some(*word);
         Filter {
             event: self.event,
             hook: self.hook.clone(),
             since: self.since,
-            decision: DECISIONS.into_iter().find(is_wanted).map(|(_, decision)| decision),
+            decision: DECISIONS.iter().find(is_wanted).map(|(_, decision)| *decision),
         }
     }
 

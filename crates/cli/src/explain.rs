@@ -122,7 +122,7 @@ impl Args {
         not_too_deep()?;
         let mut loaded = config.load()?.warned();
         // An explanation is not a decision to record.
-        loaded.files.config.audit.clear();
+        loaded.found.config.audit.clear();
         let executor = loaded.executor()?;
         if let Some(wanted) = &self.why_not {
             return self.explain_one(&config, &executor, &moment, wanted);

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
-use hookexec::files;
+use hookexec::internal::files;
 
 use super::error::CommandError;
 use super::install::{no_home, unwritable};

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use hookexec::config::{Command, Hook, InheritEnv, OnError};
 use hookexec::event::FailureMode;
-use hookexec::files;
-use hookexec::shell::{Word, read_script};
+use hookexec::internal::files;
+use hookexec::internal::shell::{Word, read_script};
 
 use super::settings::call::quoted;
 

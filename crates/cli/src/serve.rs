@@ -81,8 +81,8 @@ impl Args {
             let loaded = config::Loaded::of(&options)?;
             let failures = loaded.failures().map(|failure| failure.to_string());
             warn_all(loaded.left_out().chain(failures));
-            let files = loaded.files.config.files.clone();
-            let places = loaded.files.places(&options);
+            let files = loaded.found.config.files.clone();
+            let places = loaded.found.places(&options);
             Ok(Loaded::new(loaded.build()?).with_files(files, places))
         }))
     }

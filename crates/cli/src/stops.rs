@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use etcetera::BaseStrategy as _;
 use hookexec::event::MAX_CONTINUES;
-use hookexec::files;
+use hookexec::internal::files;
 use hookexec::{Decision, Event, Verdict};
 use hookexec_agents::{Agent, NativeCall};
 

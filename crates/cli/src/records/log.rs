@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
+use crate::testing::Expected;
 use hookexec::audit::Record;
 use hookexec::event::Event;
 use hookexec::internal::{BEGINNING, numbered};
@@ -36,7 +37,7 @@ pub(crate) struct Filter {
     /// Those of an event.
     pub(crate) event: Option<Event>,
     /// Those of a decision.
-    pub(crate) decision: Option<Decided>,
+    pub(crate) decision: Option<Expected<Decision>>,
     /// Those in which a hook of this name, or of this place, ran: `hooks.yaml:5`, from any directory.
     pub(crate) hook: Option<String>,
     /// Those from a time on.
@@ -47,7 +48,7 @@ impl Filter {
     /// Returns whether a record is wanted.
     pub(crate) fn wants(&self, record: &Record) -> bool {
         self.event.is_none_or(|event| record.event == event)
-            && self.decision.is_none_or(|wanted| wanted.value() == record.decision)
+            && self.decision.is_none_or(|wanted| wanted.value().copied() == record.decision)
             && self.hook.as_ref().is_none_or(|wanted| {
                 let place = format!("/{wanted}");
                 let is_it = |hook: &HookReport| {
@@ -189,25 +190,6 @@ fn parse(bytes: &[u8]) -> Vec<LogLine> {
     found
 }
 
-/// The decision of a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Decided {
-    /// No hook had an opinion.
-    Nothing,
-    /// It was this.
-    Is(Decision),
-}
-
-impl Decided {
-    /// Returns the decision, unless there was none.
-    pub(crate) fn value(self) -> Option<Decision> {
-        match self {
-            Self::Nothing => None,
-            Self::Is(decision) => Some(decision),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -272,7 +254,7 @@ mod tests {
         let mut filter = Filter::default();
         assert!(filter.wants(&record));
         filter.since = Some("2026-03-01T10:00:00Z".parse().unwrap());
-        filter.decision = Some(Decided::Nothing);
+        filter.decision = Some(Expected::Nothing);
         assert!(filter.wants(&record));
         filter.since = Some("2026-03-01T10:00:01Z".parse().unwrap());
         assert!(!filter.wants(&record));

@@ -3,5 +3,5 @@
 mod log;
 mod statistics;
 
-pub(crate) use log::{Decided, Filter, Log, LogLine, Tail};
+pub(crate) use log::{Filter, Log, LogLine, Tail};
 pub(crate) use statistics::{HookStatistics, Statistics, word};

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
-use hookexec::files;
+use hookexec::internal::files;
 use serde::{Deserialize, Serialize};
 
 use super::store::{missing_directories, read};

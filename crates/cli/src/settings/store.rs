@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use hookexec::files;
+use hookexec::internal::files;
 use rustix::fs::XattrFlags;
 
 /// The largest settings file that is read.

@@ -1,5 +1,6 @@
 //! What came out against what was expected.
 
+use crate::records::word;
 use std::fmt;
 
 use serde::Serialize;
@@ -8,7 +9,7 @@ use similar::{ChangeTag, TextDiff};
 use super::case::{Expectation, TextExpectation};
 use crate::exit::Exit;
 use hookexec::config::Location;
-use hookexec::wire::{Decision, HookStatus, Verdict};
+use hookexec::wire::{HookStatus, Verdict};
 
 /// One thing that is not as expected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -47,7 +48,8 @@ pub(super) fn differences(expect: &Expectation, verdict: &Verdict) -> Vec<Differ
         }
     };
     if let Some(decision) = &expect.decision {
-        note("decision", decision_word(decision.value().copied()), decision_word(verdict.decision));
+        let shown = |decision| word(decision).to_owned();
+        note("decision", shown(decision.value().copied()), shown(verdict.decision));
     }
     if let Some(allowed) = expect.allowed {
         note("allowed", allowed.to_string(), verdict.allowed.to_string());
@@ -103,10 +105,6 @@ fn text_difference(
     (!holds).then_some(Difference { what, expected, found })
 }
 
-fn decision_word(decision: Option<Decision>) -> String {
-    decision.map_or_else(|| "none".to_owned(), |decision| decision.to_string())
-}
-
 fn json(value: Option<&hookexec::wire::JsonObject>) -> String {
     match value {
         None => "not changed".to_owned(),
@@ -145,7 +143,7 @@ fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
 mod tests {
     use super::super::case::Expected;
     use super::*;
-    use hookexec::Event;
+    use hookexec::{Decision, Event};
 
     #[test]
     fn what_is_as_expected_is_not_named_and_the_rest_is_shown_by_line() {
