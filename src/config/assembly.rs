@@ -74,18 +74,16 @@ pub(crate) struct Assembly {
     pub(crate) broken_hooks: Vec<Hook>,
     parts: Vec<Part>,
     used: BTreeMap<Layer, Used>,
-    /// Whether a file that was named is broken, or another argument of the caller.
+    /// Whether a file that was named is broken.
     is_refused: bool,
     /// Whether broken files are kept as far as they can be read.
     only_show: bool,
-    agent: Option<String>,
-    agent_found: bool,
 }
 
 impl Assembly {
-    /// Returns an empty one. Of whole docker-agent files, the hooks of `agent` are meant.
-    pub(crate) fn new(agent: Option<String>, only_show: bool) -> Self {
-        Self { only_show, agent, ..Self::default() }
+    /// Returns an empty one.
+    pub(crate) fn new(only_show: bool) -> Self {
+        Self { only_show, ..Self::default() }
     }
 
     /// Counts one more file of a layer, and returns whether it may be read.
@@ -126,9 +124,8 @@ impl Assembly {
                 return;
             }
         };
-        let mut document = Document::new(Reader::new(Arc::clone(&file)), self.agent.as_deref());
+        let mut document = Document::new(Reader::new(Arc::clone(&file)));
         document.read(&root);
-        self.agent_found |= document.has_agents;
         let broken_processes = document.broken_processes.into_iter().collect();
         self.broken_hooks.append(&mut document.reader.broken_hooks);
         let problems = document.reader.into_problems();
@@ -163,23 +160,6 @@ impl Assembly {
             self.config.failed.push(FailedFile::unloadable(place, &problems));
         }
         self.problems.extend(problems);
-    }
-
-    /// Reports an argument of the caller that can't be followed.
-    fn refuse(&mut self, problem: Diagnostic) {
-        self.is_refused = true;
-        self.problems.push(problem);
-    }
-
-    /// Reports a choice of agent that no file could use.
-    pub(crate) fn check_agent(&mut self) {
-        if let Some(agent) = &self.agent
-            && !self.agent_found
-        {
-            let message = format!("agent `{agent}` was asked for, and no file has `agents:`");
-            let hint = "name the docker-agent file too: `--config agent.yaml`";
-            self.refuse(Diagnostic::error(message).hint(hint));
-        }
     }
 
     /// Puts the files together, and checks what only the whole configuration shows.

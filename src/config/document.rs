@@ -24,27 +24,21 @@ const STRICTER: &str = "a default can only make events stricter; \
 const ENTRY_HINT: &str = "write `- matcher: \"shell\"` with the hook below `hooks:`";
 
 /// One file on its way in.
-pub(super) struct Document<'a> {
+pub(super) struct Document {
     pub(super) reader: Reader,
     /// What is sound in it.
     pub(super) config: Config,
-    /// Whose hooks are meant when it is a whole docker-agent file.
-    pub(super) agent: Option<&'a str>,
-    /// Whether it is one.
-    pub(super) has_agents: bool,
     /// The processes that are left out because something is wrong with them.
     pub(super) broken_processes: Vec<String>,
     /// The hooks that processes ask for, by priority and name.
     pub(super) chain: BTreeMap<(i64, String), Vec<Hook>>,
 }
 
-impl<'a> Document<'a> {
-    pub(super) fn new(reader: Reader, agent: Option<&'a str>) -> Self {
+impl Document {
+    pub(super) fn new(reader: Reader) -> Self {
         Self {
             reader,
             config: Config::default(),
-            agent,
-            has_agents: false,
             broken_processes: Vec::new(),
             chain: BTreeMap::new(),
         }
@@ -57,44 +51,20 @@ impl<'a> Document<'a> {
             return;
         }
         let Some(fields) = self.reader.open_fields(root, "the file") else { return };
-        if self.reader.layer() == Layer::Managed {
-            // An administrator's file is never taken for another program's, of which most is passed
-            // over.
-            self.own(fields);
-        } else if super::picoclaw::is_whole_config(&fields) {
-            self.whole_picoclaw(&fields);
-        } else if fields.get("agents").is_some() {
-            self.agents(&fields);
-        } else {
-            self.own(fields);
+        if self.settings_of_an_agent(&fields) || self.whole_configuration(&fields) {
+            return;
         }
+        self.file(fields);
+        self.add_chain();
+    }
+
+    /// Adds the hooks of processes after those that the file names itself.
+    fn add_chain(&mut self) {
         let chain = std::mem::take(&mut self.chain);
         self.config.hooks.extend(chain.into_values().flatten());
     }
 
-    /// Refuses keys of ours at the top of another program's file, but the key `allowed`. All else
-    /// there is passed over, but a guard that is written there must not vanish.
-    pub(super) fn refuse_own_keys(
-        &mut self,
-        fields: &Fields<'_>,
-        allowed: &str,
-        place: &str,
-        hint: &str,
-    ) {
-        for (name, key, _) in
-            fields.iter().filter(|(name, ..)| ![allowed, "$schema"].contains(name))
-        {
-            if FileKeys::NAMES.contains(&name) || Event::from_name(name).is_some() {
-                self.reader.error_with_hint(key, format!("`{name}` {place}"), hint);
-            }
-        }
-    }
-
-    /// Reads a file of this program's own: a hooks block, and what goes beside it.
-    fn own(&mut self, fields: Fields<'_>) {
-        if self.settings_of_an_agent(&fields) {
-            return;
-        }
+    fn file(&mut self, fields: Fields<'_>) {
         let keys = FileKeys::of(&mut self.reader, fields);
         let defaults = keys.defaults.unwrap_or_default();
         self.config.max_parallel = defaults.max_parallel.as_ref().map(|count| count.0);
@@ -133,6 +103,20 @@ impl<'a> Document<'a> {
         let hint = format!(
             "translate it with `hookexec import claude-code FILE`; here the event is `{event}`"
         );
+        self.reader.error_with_hint(key, message, hint);
+        true
+    }
+
+    /// Refuses the whole configuration of PicoClaw or docker-agent, whose other keys would each be a
+    /// mistake here.
+    fn whole_configuration(&mut self, fields: &Fields<'_>) -> bool {
+        let foreign = ["agents", "model_list", "channel_list"];
+        let Some((name, key, _)) = fields.iter().find(|(name, ..)| foreign.contains(name)) else {
+            return false;
+        };
+        let message = format!("`{name}` is not a key here: is this another agent's configuration?");
+        let hint = "take its hooks out with `hookexec import picoclaw FILE` or \
+                    `hookexec import docker-agent FILE --agent NAME`";
         self.reader.error_with_hint(key, message, hint);
         true
     }
@@ -312,4 +296,16 @@ impl<'a> Document<'a> {
 
 fn event_of_claude_code(name: &str) -> Option<Event> {
     Dialect::ClaudeCode.events().iter().find(|(known, _)| *known == name).map(|(_, event)| *event)
+}
+
+impl Reader {
+    /// Reads the hooks block of another program's file.
+    pub fn hooks_block(&mut self, node: &Node) -> Vec<Hook> {
+        let mut document =
+            Document::new(std::mem::replace(self, Self::new(Arc::clone(&self.file))));
+        document.hooks_block(node, &Defaults::default());
+        document.add_chain();
+        *self = document.reader;
+        document.config.hooks
+    }
 }

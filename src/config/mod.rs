@@ -5,7 +5,6 @@ mod audit;
 mod check;
 mod condition;
 mod diagnostic;
-mod docker;
 mod document;
 mod hook;
 mod keys;

@@ -15,22 +15,10 @@ use super::keys::{Defaults, PicoclawBuiltin, PicoclawDefaults, PicoclawKeys};
 use super::kinds::Words;
 use super::model::{Command, Hook, OnError, Phase, Process};
 use super::node::{Node, Value};
-use super::reader::{Fields, Reader};
+use super::reader::Reader;
 use super::section::Kind;
 use crate::event::Event;
 use crate::suggest;
-
-/// Keys at the top of PicoClaw's whole configuration.
-pub(super) const NEIGHBOURS: [&str; 8] = [
-    "agents",
-    "model_list",
-    "channel_list",
-    "channels",
-    "gateway",
-    "tools",
-    "session",
-    "heartbeat",
-];
 
 /// The stages that may be intercepted, the event each corresponds to, and whether it may rewrite.
 pub(crate) const STAGES: [(&str, (Event, bool)); 5] = [
@@ -93,29 +81,7 @@ pub(super) fn is_key(name: &str) -> bool {
     PicoclawKeys::NAMES.contains(&name)
 }
 
-/// Returns whether a file is PicoClaw's whole configuration, of which only `hooks` is ours.
-pub(super) fn is_whole_config(fields: &Fields<'_>) -> bool {
-    let hooks = fields.get("hooks").and_then(Node::as_map).unwrap_or_default();
-    !hooks.is_empty()
-        && hooks.iter().all(|(key, _)| key.as_text().is_some_and(is_key))
-        && fields.iter().any(|(name, ..)| NEIGHBOURS.contains(&name))
-}
-
-impl Document<'_> {
-    /// Reads the `hooks` of PicoClaw's whole configuration; everything else in it is not ours to
-    /// judge.
-    pub(super) fn whole_picoclaw(&mut self, fields: &Fields<'_>) {
-        if let Some(hooks) = fields.get("hooks") {
-            self.hooks_block(hooks, &Defaults::default());
-        }
-        self.refuse_own_keys(
-            fields,
-            "hooks",
-            "in what looks like PicoClaw's configuration",
-            "move it into a hooks file of its own, without PicoClaw's keys",
-        );
-    }
-
+impl Document {
     /// Reads what PicoClaw has in its `hooks` block.
     pub(super) fn picoclaw(&mut self, keys: PicoclawKeys<'_>, defaults: &Defaults<'_>) {
         if keys.enabled == Some(false) {

@@ -71,7 +71,7 @@ pub fn read_text<T>(
 
 /// Reads one file.
 pub struct Reader {
-    file: Arc<SourceFile>,
+    pub(super) file: Arc<SourceFile>,
     problems: Vec<Diagnostic>,
     errors: usize,
     left_out: usize,

@@ -7,7 +7,6 @@ use super::keys::{
     AuditKeys, ConditionKeys, Defaults, EntryKeys, FileKeys, HookKeys, PicoclawKeys, ProcessKeys,
 };
 use super::kinds::reference;
-use super::picoclaw;
 use super::section::{Key, Kind, described};
 use crate::event::{Contract, Event};
 
@@ -17,9 +16,11 @@ use crate::event::{Contract, Event};
 #[must_use]
 pub fn config_schema() -> Value {
     let mut schema: Value = serde_json::from_str(include_str!("schema.json")).unwrap_or_default();
-    let neighbours = picoclaw::NEIGHBOURS.iter().map(|name| json!({ "required": [name] }));
-    schema["if"]["anyOf"] = neighbours.collect();
-    schema["else"] = with_events(FileKeys::schema());
+    if let (Some(schema), Value::Object(keys)) =
+        (schema.as_object_mut(), with_events(FileKeys::schema()))
+    {
+        schema.extend(keys);
+    }
     let definitions = &mut schema["definitions"];
     definitions["hooks"] = with_events(PicoclawKeys::schema());
     definitions["matcher_entry"] = described("Hooks for some of the tools.", EntryKeys::schema());

@@ -31,8 +31,6 @@ pub struct LoadOptions {
     pub working_dir: Option<PathBuf>,
     /// Files that were named, in order; they come last.
     pub files: Vec<PathBuf>,
-    /// The agent of a whole docker-agent file whose hooks are meant.
-    pub agent: Option<String>,
     /// Whether only the managed layer and the files named are read.
     pub isolated: bool,
     /// The home directory, above which no project is looked for; the user's own when `None`.
@@ -102,7 +100,6 @@ impl Loading {
                 upwards(options, false).0.into_iter().skip(search.len()).collect();
             loading.report_gone(&hooks_directories(&search), &hooks_directories(&above));
         }
-        loading.assembly.check_agent();
         loading
     }
 

@@ -82,10 +82,10 @@ pub(crate) struct Loading {
 }
 
 impl Loading {
-    /// Returns a beginning that follows what `options` say of agents and of trust.
+    /// Returns a beginning that follows what `options` say of trust.
     pub(super) fn with_options(options: &LoadOptions) -> Self {
         Self {
-            assembly: Assembly::new(options.agent.clone(), options.only_show),
+            assembly: Assembly::new(options.only_show),
             acceptance: Acceptance::new(options),
             project_entries: MAX_ENTRIES,
             ..Self::default()

@@ -448,3 +448,91 @@ agents:
     let input = r#"{"tool_name":"shell","tool_input":{"cmd":"ls"}}"#;
     let _ = sandbox.hookexec(args).stdin(input).run().exits(2);
 }
+
+/// Returns a sandbox with the file of another engine.
+fn with_engine(name: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let file = Path::new(crate::support::ROOT).join("tests/agents/engines").join(name);
+    sandbox.write(name, &std::fs::read_to_string(file).unwrap());
+    sandbox
+}
+
+fn import_agent(name: &str) -> Done {
+    let args = ["import", "docker-agent", "docker-agent.yaml", "--agent", name];
+    with_engine("docker-agent.yaml").hookexec(args).run()
+}
+
+/// Returns event, type and what runs of each hook that `text` configures.
+fn summary(text: &str) -> String {
+    let config = hookexec::Config::from_yaml(text, "imported.yaml").unwrap();
+    let line = |hook: &hookexec::config::Hook| {
+        format!("{} {} {} {:?}\n", hook.event, hook.kind, hook.label(), hook.args)
+    };
+    config.hooks.iter().map(line).collect()
+}
+
+#[test]
+fn the_hooks_of_an_agent_come_with_those_of_its_flags() {
+    insta::assert_snapshot!(summary(&import_agent("root").exits(0).stdout), @r#"
+        pre_tool_use command ./guard.sh []
+        turn_start command ./status.sh []
+        turn_start builtin add_date []
+        turn_start builtin add_prompt_files ["AGENTS.md"]
+        session_start builtin add_environment_info []
+        "#);
+    let done = import_agent("helper").exits(78);
+    assert!(done.stderr.contains("this agent has no hooks"), "{}", done.stderr);
+}
+
+#[test]
+fn an_unknown_agent_is_an_error_that_lists_them() {
+    insta::assert_snapshot!(import_agent("rot").exits(78).stderr, @"
+        error: unknown agent `rot`
+         --> docker-agent.yaml:4:1
+          |
+        4 | agents:
+          | ^^^^^^
+          |
+          = help: did you mean `root`? The file has: root, helper
+        ");
+    let done = import_agent("banana").exits(78);
+    assert!(done.stderr.contains("= help: the file has: root, helper"), "{}", done.stderr);
+}
+
+#[test]
+fn a_misspelt_key_does_not_lose_the_hooks_of_an_agent() {
+    let sandbox = Sandbox::new();
+    sandbox.write("team.yaml", "agents: { root: { hook: { stop: [] } } }\n");
+    let args = ["import", "docker-agent", "team.yaml", "--agent", "root"];
+    let done = sandbox.hookexec(args).run().exits(78);
+    assert!(done.stderr.contains("unknown key `hook` in an agent"), "{}", done.stderr);
+}
+
+#[test]
+fn the_hooks_of_picoclaw_are_written_without_the_rest() {
+    let import = |sandbox: &Sandbox, more: &[&str]| {
+        let args = ["import", "picoclaw", "picoclaw.json"];
+        sandbox.hookexec(args.iter().chain(more)).run()
+    };
+    let sandbox = with_engine("picoclaw.json");
+    let done = import(&sandbox, &[]).exits(0);
+    let block = Path::new(crate::support::ROOT).join("tests/configs/valid/picoclaw-config.json");
+    let block = std::fs::read_to_string(block).unwrap();
+    assert_eq!(summary(&done.stdout), summary(&block));
+    // A hook that is compiled into PicoClaw is named, and left out only where that is asked for.
+    let text = sandbox
+        .read("picoclaw.json")
+        .replace(r#""enabled": false, "priority": 1"#, r#""enabled": true"#);
+    sandbox.write("picoclaw.json", &text);
+    let done = import(&sandbox, &[]).exits(78);
+    assert!(done.stderr.contains("`audit` is compiled into PicoClaw"), "{}", done.stderr);
+    let done = import(&sandbox, &["--partial"]).exits(0);
+    assert!(done.stdout.contains("#   line 7: `audit` is compiled"), "{}", done.stdout);
+    assert_eq!(summary(&done.stdout), summary(&block));
+    sandbox.write("picoclaw.json", "{ hooks: 1 }");
+    let done = import(&sandbox, &[]).exits(65);
+    assert!(done.stderr.contains("picoclaw.json: key must be a string"), "{}", done.stderr);
+    sandbox.write("picoclaw.json", r#"{"agents": {}}"#);
+    let done = import(&sandbox, &[]).exits(65);
+    assert!(done.stderr.contains("picoclaw.json: it has no object `hooks`"), "{}", done.stderr);
+}

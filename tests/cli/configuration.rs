@@ -348,33 +348,6 @@ fn a_list_says_where_each_hook_comes_from() {
 }
 
 #[test]
-fn the_hooks_of_one_agent_are_taken_out_of_a_whole_docker_agent_file() {
-    let sandbox = Sandbox::new();
-    sandbox.write(
-        "team.yaml",
-        "
-agents:
-  root:
-    model: some/model
-    hooks:
-      pre_tool_use:
-        - { matcher: '*', hooks: [{ type: command, command: 'exit 2' }] }
-  other:
-    model: some/model
-",
-    );
-    let run = |agent: &str| {
-        sandbox
-            .hookexec(["run", "pre_tool_use", "--config", "team.yaml", "--agent", agent])
-            .stdin(r#"{"tool_name":"shell"}"#)
-            .run()
-    };
-    assert_eq!(run("root").exits(2).json_line()["allowed"], false);
-    let done = run("rooot").exits(78);
-    assert!(done.stderr.contains("rooot"), "{}", done.stderr);
-}
-
-#[test]
 fn a_file_that_is_left_out_is_told_by_all_who_might_count_on_it() {
     let sandbox = Sandbox::new();
     sandbox.write("hooks.yml", HOOKS);

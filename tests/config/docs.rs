@@ -46,8 +46,8 @@ fn every_key_is_in_the_documentation() {
         "definitions/hook",
         "definitions/matcher_entry",
         "definitions/process",
-        "else/properties/defaults",
-        "else/properties/audit",
+        "properties/defaults",
+        "properties/audit",
     ] {
         let mapping = schema.pointer(&format!("/{of}/properties")).unwrap();
         for key in mapping.as_object().unwrap().keys() {

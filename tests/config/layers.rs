@@ -438,54 +438,19 @@ fn an_administrator_may_forbid_the_layers_below() {
 }
 
 #[test]
-fn the_administrators_file_is_never_taken_for_another_programs() {
+fn the_whole_configuration_of_another_program_is_refused_in_every_layer() {
     let machine = Machine::new();
-    machine.file(
-        "etc/hooks.yaml",
-        "session: { x: 1 }\nhooks: { enabled: true }\nstop: { type: command, command: x }\n",
-    );
-    let failures = machine.failures(&machine.options());
-    assert!(failures[0].contains("unknown key `session`"), "{failures:?}");
-    // Nor does who chooses an agent choose which of its hooks count.
-    machine.file("etc/hooks.yaml", "agents: { root: { hooks: { stop: [] } } }\n");
-    let mut options = machine.options();
-    options.agent = Some("root".into());
-    let problems = Config::load(&options).unwrap_err().to_string();
-    assert!(problems.contains("unknown key `agents`"), "{problems}");
-    assert!(problems.contains("agent `root` was asked for"), "{problems}");
-}
-
-#[test]
-fn an_agent_of_a_docker_agent_file_without_hooks_is_warned_of() {
-    let machine = Machine::new();
-    machine.file("team.yaml", "agents: { root: { model: x } }\n");
-    let mut options = machine.options();
-    options.files = vec![machine.path("team.yaml")];
-    options.agent = Some("root".into());
-    let warnings = Config::load(&options).unwrap().warnings.to_string();
-    assert!(warnings.contains("agent `root` has no hooks"), "{warnings}");
-}
-
-#[test]
-fn keys_of_ours_in_another_programs_file_are_refused() {
-    let machine = Machine::new();
-    let ours = "defaults: { timeout: 5 }\nlayers: [user]\naudit: { path: a }\n\
-                pre_tool_use: [{ hooks: [{ type: command, command: x }] }]\n";
-    let mut options = machine.options();
-    options.agent = Some("root".into());
-    options.files = vec![machine.path("other.yaml")];
-    let docker = "processes: {}\nagents: { root: { hook: { stop: [] } } }\n";
-    let picoclaw = "session: { x: 1 }\nprocesses: {}\nhooks: { enabled: true }\n";
-    for (theirs, said) in [(docker, "beside `agents`"), (picoclaw, "in what looks like PicoClaw")] {
-        machine.file("other.yaml", &format!("{ours}{theirs}"));
-        let problems = Config::load(&options).unwrap_err().to_string();
-        for key in ["defaults", "layers", "audit", "processes", "pre_tool_use"] {
-            assert!(problems.contains(&format!("`{key}` {said}")), "{key}: {problems}");
-        }
+    let docker = "agents: { root: { hooks: { stop: [] } } }\n";
+    let picoclaw = "session: { x: 1 }\nmodel_list: []\nhooks: { enabled: true }\n";
+    for (text, key) in [(docker, "agents"), (picoclaw, "model_list")] {
+        machine.file("etc/hooks.yaml", text);
+        let failures = machine.failures(&machine.options());
+        let said = format!("`{key}` is not a key here");
+        assert!(
+            failures[0].contains(&said) && failures[0].contains("hookexec import"),
+            "{failures:?}"
+        );
     }
-    machine.file("other.yaml", docker.trim_start_matches("processes: {}\n"));
-    let problems = Config::load(&options).unwrap_err().to_string();
-    assert!(problems.contains("other.yaml:1: unknown key `hook` in an agent"), "{problems}");
 }
 
 #[test]

@@ -30,10 +30,6 @@ fn every_valid_file_is_read() {
         let mut options = LoadOptions::default();
         options.isolated = true;
         options.managed_dir = Some("/nonexistent".into());
-        let text = std::fs::read_to_string(&file).unwrap();
-        if text.contains("agents:") {
-            options.agent = Some("root".into());
-        }
         options.files.push(file.clone());
         if let Err(problems) = Config::load(&options) {
             panic!("{}\n{}", file.display(), problems.render(false));
@@ -57,61 +53,6 @@ fn a_docker_agent_block_works_unchanged() {
     assert_eq!(log.on_error, Some(OnError::Warn));
     assert_eq!(log.timeout, Duration::from_mins(1));
     assert_eq!(config.hooks[5].args, ["AGENTS.md", "CLAUDE.md"]);
-}
-
-fn load_agent(name: &str) -> Result<Config, String> {
-    let mut options = LoadOptions::default();
-    options.isolated = true;
-    options.managed_dir = Some("/nonexistent".into());
-    options.agent = Some(name.into());
-    options.files.push("tests/configs/valid/docker-agent-file.yaml".into());
-    Config::load(&options).map_err(|problems| problems.render(false))
-}
-
-#[test]
-fn the_hooks_of_an_agent_come_with_those_of_its_flags() {
-    insta::assert_snapshot!(summary(&load_agent("root").unwrap()), @"
-        pre_tool_use command ./guard.sh
-        turn_start command ./status.sh
-        turn_start builtin add_date
-        session_start builtin add_environment_info
-        turn_start builtin add_prompt_files
-        ");
-    let config = load_agent("root").unwrap();
-    assert_eq!(config.hooks[4].args, ["AGENTS.md"]);
-    assert_eq!(load_agent("helper").unwrap().hooks.len(), 0);
-}
-
-#[test]
-fn an_unknown_agent_is_an_error_that_lists_them() {
-    insta::assert_snapshot!(load_agent("rot").unwrap_err(), @"
-        error: unknown agent `rot`
-         --> tests/configs/valid/docker-agent-file.yaml:4:1
-          |
-        4 | agents:
-          | ^^^^^^
-          |
-          = help: did you mean `root`? It has: root, helper
-        ");
-    insta::assert_snapshot!(load_agent("banana").unwrap_err(), @"
-        error: unknown agent `banana`
-         --> tests/configs/valid/docker-agent-file.yaml:4:1
-          |
-        4 | agents:
-          | ^^^^^^
-          |
-          = help: it has: root, helper
-        ");
-    let mut options = LoadOptions::default();
-    options.isolated = true;
-    options.managed_dir = Some("/nonexistent".into());
-    options.agent = Some("root".into());
-    options.files.push("tests/configs/valid/design.yaml".into());
-    insta::assert_snapshot!(Config::load(&options).unwrap_err().render(false), @"
-        error: agent `root` was asked for, and no file has `agents:`
-         |
-         = help: name the docker-agent file too: `--config agent.yaml`
-        ");
 }
 
 #[test]

@@ -25,10 +25,6 @@ pub(crate) struct ConfigArgs {
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
 
-    /// Takes the hooks of this agent out of whole docker-agent files
-    #[arg(long, value_name = "NAME")]
-    agent: Option<String>,
-
     /// Leaves the user's and the project's files out: only the files named, and the managed ones
     #[arg(long)]
     isolated: bool,
@@ -55,9 +51,8 @@ impl ConfigArgs {
     pub(crate) fn arguments(&self) -> Vec<OsString> {
         let files = self.config.iter().flat_map(|file| ["--config".into(), file.into()]);
         let cwd = self.cwd.iter().flat_map(|path| ["--cwd".into(), path.into()]);
-        let agent = self.agent.iter().flat_map(|name| ["--agent".into(), name.into()]);
         let isolated = self.isolated.then(|| "--isolated".into());
-        files.chain(cwd).chain(agent).chain(isolated).collect()
+        files.chain(cwd).chain(isolated).collect()
     }
 
     /// Makes `directory` the project, unless one was given or it isn't there.
@@ -107,7 +102,6 @@ impl ConfigArgs {
         let mut options = LoadOptions::default();
         options.working_dir = Some(self.project()?);
         options.files.clone_from(&self.config);
-        options.agent.clone_from(&self.agent);
         options.isolated = self.isolated;
         options.without_project = self.without_project;
         Ok(options)
@@ -115,7 +109,7 @@ impl ConfigArgs {
 
     /// Returns whether the files that count are those found in the project.
     pub(crate) fn is_default(&self) -> bool {
-        self.config.is_empty() && self.agent.is_none() && !self.isolated
+        self.config.is_empty() && !self.isolated
     }
 
     /// Returns the project's directory, absolute and without links.

@@ -16,7 +16,7 @@ pub(crate) struct ConnectArgs {
     /// Asks the `hookexec serve` that listens here, when it has the hooks of this project; without
     /// an answer, or beside managed hooks, the hooks run in this process, and a warning says so
     /// [default: the variable `HOOKEXEC_SOCKET`]
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["config", "agent", "isolated"])]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["config", "isolated"])]
     connect: Option<PathBuf>,
 }
 

@@ -3,37 +3,116 @@
 use std::path::Path;
 
 use hookexec::Event;
-use hookexec::config::{Command, Hook, Phase, Severity};
-use hookexec::executor::Check;
-use hookexec::load::LoadOptions;
-use hookexec::{Executor, Registry};
+use hookexec::config::reading::{Fields, Node, Reader, Value, read_text};
+use hookexec::config::{Command, Diagnostics, Hook, Phase};
+use hookexec::internal::suggest;
 
 use super::settings::Import;
 use super::yaml::{self, Group};
 
-/// Reads the hooks of the agent called `name`, and those that its flags stand for.
-pub(super) fn read(path: &Path, name: Option<&str>) -> Import {
-    let registry = Registry::with_shipped_builtins();
-    let types: Vec<String> = registry.types().map(str::to_owned).collect();
-    let mut options = LoadOptions::default();
-    options.files = vec![path.to_owned()];
-    options.agent = name.map(str::to_owned);
-    options.isolated = true;
-    let check = Executor::check(&options, registry);
-    let mut import = Import { events: Vec::new(), problems: errors(&check), own_entries: 0 };
-    // The administrator's files are among those that are read.
-    let own = check.configured().filter(|hook| hook.location.path() == path);
-    for hook in own.filter(|hook| types.contains(&hook.kind)) {
+/// The flags of an agent that stand for a builtin hook without arguments.
+const FLAGS: [(&str, &[Event]); 3] = [
+    ("add_date", &[Event::TurnStart]),
+    ("add_environment_info", &[Event::SessionStart]),
+    (
+        "redact_secrets",
+        &[Event::ToolInputTransform, Event::BeforeLlmCall, Event::ToolResponseTransform],
+    ),
+];
+/// The flag that stands for a builtin hook whose arguments are files.
+const PROMPT_FILES: &str = "add_prompt_files";
+
+/// Reads the hooks of the agent called `name`, and those that its flags stand for. Everything else
+/// in the file is docker-agent's to judge.
+///
+/// # Errors
+/// The file has no such agent.
+pub(super) fn read(path: &Path, text: &str, name: Option<&str>) -> Result<Import, Diagnostics> {
+    let mut hooks = None;
+    let read = read_text(path, text, |reader, root| {
+        let (agent, fields) = chosen(reader, root, name)?;
+        let found = hooks_of(reader, &fields);
+        if found.is_empty() && reader.errors() == 0 {
+            reader.error(agent, "this agent has no hooks");
+            return None;
+        }
+        hooks = Some(found);
+        Some(())
+    });
+    let problems = read.err().unwrap_or_default();
+    let Some(hooks) = hooks else { return Err(problems) };
+    let mut import = Import { events: Vec::new(), problems, own_entries: 0 };
+    for hook in &hooks {
         add(&mut import.events, hook);
     }
-    import
+    Ok(import)
 }
 
-fn errors(check: &Check) -> hookexec::config::Diagnostics {
-    let mut errors = hookexec::config::Diagnostics::default();
-    let found = check.problems.iter().filter(|problem| problem.severity == Severity::Error);
-    errors.extend(found.cloned());
-    errors
+/// Returns the agent that was asked for, and its keys.
+fn chosen<'n>(
+    reader: &mut Reader,
+    root: &'n Node<'n>,
+    name: Option<&str>,
+) -> Option<(&'n Node<'n>, Fields<'n>)> {
+    let file = reader.open_fields(root, "the file")?;
+    let Some((_, key, agents)) = file.iter().find(|(key, ..)| *key == "agents") else {
+        reader.error(root, "a docker-agent file has a key `agents`, and this file has none");
+        return None;
+    };
+    let agents = reader.open_fields(agents, "`agents`")?;
+    let names: Vec<&str> = agents.iter().map(|(name, ..)| name).collect();
+    let listed = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    let Some(wanted) = name else {
+        let hint = format!("choose one with `--agent NAME`; the file has: {listed}");
+        reader.error_with_hint(key, "this file has agents, and none was chosen", hint);
+        return None;
+    };
+    let Some(agent) = agents.get(wanted) else {
+        let hint = match suggest::closest(wanted, names) {
+            Some(meant) => format!("did you mean `{meant}`? The file has: {listed}"),
+            None => format!("the file has: {listed}"),
+        };
+        reader.error_with_hint(key, format!("unknown agent `{wanted}`"), hint);
+        return None;
+    };
+    Some((agent, reader.open_fields(agent, "an agent")?))
+}
+
+fn hooks_of(reader: &mut Reader, agent: &Fields<'_>) -> Vec<Hook> {
+    // Other keys are docker-agent's, but a guard below a misspelt key must not vanish.
+    for (name, key, _) in agent.iter() {
+        if name != "hooks" && suggest::closest(name, ["hooks"]).is_some() {
+            let message = format!("unknown key `{name}` in an agent");
+            reader.error_with_hint(key, message, "did you mean `hooks`?");
+        }
+    }
+    let mut hooks = match agent.get("hooks") {
+        Some(block) => reader.hooks_block(block),
+        None => Vec::new(),
+    };
+    // The flags come after the user's own hooks, as in docker-agent.
+    for (flag, events) in FLAGS {
+        let Some(value) = agent.get(flag) else { continue };
+        if reader.value(value, &format!("`{flag}`")) == Some(true) {
+            hooks.extend(events.iter().map(|event| builtin(reader, value, *event, flag)));
+        }
+    }
+    if let Some(value) = agent.get(PROMPT_FILES)
+        && !matches!(value.value, Value::Null)
+        && let Some(files) = reader.value::<Vec<String>>(value, &format!("`{PROMPT_FILES}`"))
+        && !files.is_empty()
+    {
+        let mut hook = builtin(reader, value, Event::TurnStart, PROMPT_FILES);
+        hook.args = files;
+        hooks.push(hook);
+    }
+    hooks
+}
+
+fn builtin(reader: &Reader, node: &Node<'_>, event: Event, name: &str) -> Hook {
+    let mut hook = Hook::new(event, "builtin", Command::Text(name.to_owned()));
+    hook.location = reader.location(node);
+    hook
 }
 
 fn add(events: &mut Vec<(Event, Vec<Group>)>, hook: &Hook) {

@@ -5,6 +5,7 @@ mod docker_agent;
 mod format;
 mod json;
 mod matcher;
+mod picoclaw;
 mod settings;
 mod yaml;
 
@@ -60,11 +61,12 @@ Examples:
   hookexec import claude-code .claude/settings.json                        shows what it comes to
   hookexec import claude-code ~/.claude/settings.json --output hooks.yaml  writes it";
 
-/// The settings to import from: those of a coding agent, or a docker-agent file.
+/// The settings to import from: those of a coding agent, or the file of an agent engine.
 #[derive(Debug, Clone, Copy)]
 enum Engine {
     Agent(Format),
     DockerAgent,
+    Picoclaw,
 }
 
 fn engines() -> impl TypedValueParser<Value = Engine> {
@@ -72,11 +74,13 @@ fn engines() -> impl TypedValueParser<Value = Engine> {
         let help = format!("{}: {}", format.agent.title(), format.import.files);
         PossibleValue::new(format.agent.name()).help(help)
     });
-    let docker_agent =
-        PossibleValue::new("docker-agent").help("docker-agent: the hooks of one agent of a file");
-    PossibleValuesParser::new(agents.chain([docker_agent])).map(|name| {
-        let format = name.parse().ok().and_then(Format::of);
-        format.map_or(Engine::DockerAgent, Engine::Agent)
+    let engines = [
+        PossibleValue::new("docker-agent").help("docker-agent: the hooks of one agent of a file"),
+        PossibleValue::new("picoclaw").help("PicoClaw: the hooks of its config.json"),
+    ];
+    PossibleValuesParser::new(agents.chain(engines)).map(|name| match &*name {
+        "docker-agent" => Engine::DockerAgent,
+        name => name.parse().ok().and_then(Format::of).map_or(Engine::Picoclaw, Engine::Agent),
     })
 }
 
@@ -86,7 +90,8 @@ impl Args {
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let (agent, (written, import)) = match self.engine {
             Engine::Agent(format) => (Some(format.agent), self.settings(format, text)?),
-            Engine::DockerAgent => (None, self.docker_agent()?),
+            Engine::DockerAgent => (None, self.docker_agent(text)?),
+            Engine::Picoclaw => (None, self.picoclaw(text)?),
         };
         match &self.output {
             None => output::print_data(&written)?,
@@ -100,14 +105,22 @@ impl Args {
         Ok(Exit::Success)
     }
 
-    fn docker_agent(&self) -> Result<(String, Import), CommandError> {
-        let import = docker_agent::read(&self.file, self.agent.as_deref());
-        let Some(name) = &self.agent else {
-            return Err(CommandError::config(import.problems));
-        };
+    fn docker_agent(&self, text: &str) -> Result<(String, Import), CommandError> {
+        let name = self.agent.as_deref();
+        let import = docker_agent::read(&self.file, text, name).map_err(CommandError::config)?;
         self.complete(&import)?;
-        let written = yaml::write_docker_agent(&self.file, name, &import);
+        let written = yaml::write_docker_agent(&self.file, name.unwrap_or_default(), &import);
         loads(&written)?;
+        Ok((written, import))
+    }
+
+    fn picoclaw(&self, text: &str) -> Result<(String, Import), CommandError> {
+        let (hooks, problems) = picoclaw::read(&self.file, text)
+            .map_err(|error| CommandError::data(format!("{}: {error}", self.file.display())))?;
+        let import = Import { events: Vec::new(), problems, own_entries: 0 };
+        self.complete(&import)?;
+        let written = yaml::write_picoclaw(&self.file, &hooks, &import);
+        Config::from_yaml(&written, "hooks.yaml").map_err(CommandError::config)?;
         Ok((written, import))
     }
 

@@ -125,6 +125,14 @@ pub(super) fn write_docker_agent(from: &Path, name: &str, import: &Import) -> St
     text
 }
 
+/// Writes the `hooks` of PicoClaw's configuration `from`.
+pub(super) fn write_picoclaw(from: &Path, hooks: &str, import: &Import) -> String {
+    let from = inline(&from.display().to_string());
+    let mut text = format!("# Imported by `hookexec import picoclaw {from}`.\n");
+    left_out(import, &mut text);
+    text + hooks
+}
+
 /// Returns what is wrong with a group as it is written.
 pub(super) fn problems(event: Event, group: Group) -> Option<Diagnostics> {
     let mut text = String::new();
