@@ -1,6 +1,7 @@
 //! The adapters of the coding agents, seen from outside.
 #![cfg(test)]
 
+mod approve;
 mod claude_fields;
 mod claude_hooks;
 mod delivery;

@@ -37,6 +37,13 @@ static SETTINGS: HookSettings = HookSettings {
     ],
     lenient: false,
     byte_order_mark: true,
+    managed_files: &[
+        "/etc/claude-code/managed-settings.json",
+        "/etc/claude-code/managed-settings.d",
+        "/Library/Application Support/ClaudeCode/managed-settings.json",
+        "/Library/Application Support/ClaudeCode/managed-settings.d",
+    ],
+    managed_only: &["allowManagedHooksOnly", "strictPluginOnlyCustomization"],
     next_step: "Claude Code reads the change at once; `/hooks` shows it.",
     import: Some(ImportFormat {
         files: "the `hooks` of a settings.json, or a plugin's hooks.json",

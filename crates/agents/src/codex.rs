@@ -25,10 +25,11 @@ static SETTINGS: HookSettings = HookSettings {
     directory_variable: Some("CODEX_HOME"),
     file: "hooks.json",
     lenient: false,
+    managed_files: &["/etc/codex/requirements.toml"],
     // Codex waits no longer there, and warns at every start of a longer timeout.
     short_waits: &[("SessionEnd", 3), ("Interrupt", 3)],
-    next_step: "NOT ACTIVE YET: start `codex` and approve the hooks in `/hooks`. Until then Codex skips \
-                them silently, also in `codex exec`.",
+    next_step: "NOT ACTIVE YET: run `hookexec install codex --approve`, or start `codex` and approve the \
+                hooks in `/hooks`. Until then Codex skips them silently, also in `codex exec`.",
     import: Some(ImportFormat {
         timeout: "10m",
         words: |native| match native.event {

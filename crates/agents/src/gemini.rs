@@ -35,6 +35,10 @@ static SETTINGS: HookSettings = HookSettings {
     off_switches: &[(&["hooksConfig", "enabled"], false), (&["disableAllHooks"], true)],
     // `/hooks disable hookexec` writes the name there.
     disabled_names: Some(&["hooksConfig", "disabled"]),
+    managed_files: &[
+        "/etc/gemini-cli/settings.json",
+        "/Library/Application Support/GeminiCli/settings.json",
+    ],
     next_step: "Restart Gemini CLI. In a project its hooks run only when the folder is trusted.",
     import: Some(ImportFormat {
         files: "the `hooks` of a settings.json",

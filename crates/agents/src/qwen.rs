@@ -26,6 +26,10 @@ static SETTINGS: HookSettings = HookSettings {
     directory: ".qwen",
     members: &[EntryMember::Type, EntryMember::Name, EntryMember::Command, EntryMember::Seconds],
     byte_order_mark: true,
+    managed_files: &[
+        "/etc/qwen-code/settings.json",
+        "/Library/Application Support/QwenCode/settings.json",
+    ],
     next_step: "Restart Qwen Code. The last hook of the settings wins there: keep hookexec last.",
     ..HookSettings::GROUPS
 };

@@ -38,6 +38,12 @@ pub struct HookSettings {
     pub off_switches: &'static [(&'static [&'static str], bool)],
     /// The list of the names of disabled hooks.
     pub disabled_names: Option<&'static [&'static str]>,
+    /// The files of the machine's administrator, whose switches count for everyone. A directory
+    /// stands for the JSON files in it.
+    pub managed_files: &'static [&'static str],
+    /// The switches that leave no hook but the administrator's, if they stand in such a file: `true`,
+    /// or a list that names `hooks`.
+    pub managed_only: &'static [&'static str],
     /// Events at which the agent waits only this many seconds, whatever the entry says.
     pub short_waits: &'static [(&'static str, u64)],
     /// What the user does after installing.
@@ -95,6 +101,8 @@ impl HookSettings {
         version: None,
         off_switches: &[(&["disableAllHooks"], true)],
         disabled_names: None,
+        managed_files: &[],
+        managed_only: &[],
         short_waits: &[],
         next_step: "",
         import: None,

@@ -25,14 +25,7 @@ pub(crate) struct ConsentArgs {
 impl ConsentArgs {
     /// Checks that a person can be asked, before there is anything to ask.
     pub(crate) fn check(self) -> Result<(), CommandError> {
-        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let mut names =
-            AGENT_VARIABLES.split(' ').chain(Agent::all().filter_map(Agent::project_variable));
-        if let Some(name) = names.find(|name| is_set(name)) {
-            let message = format!("a coding agent runs this command (`{name}` is set)");
-            return Err(CommandError::usage(message)
-                .hint("a person must run it, in a terminal outside of the agent"));
-        }
+        refuse_agents()?;
         if self.yes || std::io::stdin().is_terminal() {
             return Ok(());
         }
@@ -63,4 +56,15 @@ impl ConsentArgs {
             CommandError::usage(format!("can't ask at the terminal: {error}"))
         })
     }
+}
+
+/// Fails if a coding agent runs this command: its model can't give a person's consent.
+pub(crate) fn refuse_agents() -> Result<(), CommandError> {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let mut names =
+        AGENT_VARIABLES.split(' ').chain(Agent::all().filter_map(Agent::project_variable));
+    let Some(name) = names.find(|name| is_set(name)) else { return Ok(()) };
+    let message = format!("a coding agent runs this command (`{name}` is set)");
+    Err(CommandError::usage(message)
+        .hint("a person must run it, in a terminal outside of the agent"))
 }

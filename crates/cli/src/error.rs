@@ -90,6 +90,11 @@ impl CommandError {
         ))
     }
 
+    /// Returns that what was asked for is not so.
+    pub(crate) fn negative(message: impl Into<String>) -> Self {
+        Self::new(Exit::Negative, message)
+    }
+
     /// Returns the end by a signal, before there was an answer.
     pub(crate) fn interrupted(signal: &str, number: u8) -> Self {
         let message =

@@ -1,5 +1,7 @@
 //! `hookexec install`: puts hookexec into a coding agent's own hook settings.
 
+mod approve;
+
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,6 +11,7 @@ use hookexec::internal::MANAGED_DIRECTORY;
 use hookexec_agents::{Agent, NativeEvent};
 
 use super::config::ConfigArgs;
+use super::consent;
 use super::error::{CommandError, warn};
 use super::exit::Exit;
 use super::output;
@@ -42,6 +45,10 @@ pub(crate) struct Args {
     /// as installed]
     #[arg(long, value_name = "FILE")]
     config: Vec<PathBuf>,
+
+    /// Also approves the entries in Codex, which skips them otherwise; they are shown
+    #[arg(long)]
+    approve: bool,
 }
 
 /// Which agents, and whose settings.
@@ -132,6 +139,9 @@ impl Args {
         let configs = self.absolute_configs()?;
         own_home()?;
         let targets = self.target.targets()?;
+        if self.approve {
+            self.may_approve()?;
+        }
         let program = self.program()?;
         for target in targets {
             match target {
@@ -216,9 +226,24 @@ impl Args {
             if before.is_some() {
                 output::talk(&format!("  backup: {}\n", backup.before_path().display()));
             }
-            output::talk(&format!("  next: {}\n", settings.layout.next_step));
+            if !self.approve {
+                output::talk(&format!("  next: {}\n", settings.layout.next_step));
+            }
+        }
+        if self.approve && settings.agent == Agent::Codex && !self.change.dry_run {
+            approve::approve(settings, entries, &there)?;
         }
         Ok(())
+    }
+
+    /// Checks that there is something to approve, and that no model does it.
+    fn may_approve(&self) -> Result<(), CommandError> {
+        if !self.target.agents.contains(&Agent::Codex) {
+            return Err(CommandError::usage(
+                "`--approve` is for Codex: no other agent asks for it",
+            ));
+        }
+        consent::refuse_agents()
     }
 
     /// Writes a file with hookexec in it, and a backup of the text `before`; returns whether it

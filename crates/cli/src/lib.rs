@@ -14,6 +14,7 @@
 mod agents;
 mod builtins;
 mod check;
+mod codex;
 mod completions;
 mod config;
 mod connect;
@@ -40,6 +41,7 @@ mod markup;
 mod output;
 mod page;
 mod plain;
+mod processes;
 mod program;
 mod records;
 mod replay;

@@ -13,6 +13,10 @@ EXAMPLES = Path(__file__).resolve().parents[3] / "examples/agents"
 HANGS = {"hangs": "it takes a hook that never answers for permission"}
 
 
+#: For clients that ask their user for no approval of hooks.
+NO_APPROVAL = {name: "its hooks need no approval" for name in ["approved", "unapproved"]}
+
+
 #: For clients whose plugin is not put into a project.
 PLUGIN = {name: "it has a plugin, and no entry of a project" for name in ["project", "project_missing"]}
 
@@ -27,9 +31,11 @@ class Client:
     #: What to run in the package after `npm install`, which runs no scripts.
     finish = None
     #: What the client cannot do, by scenario, each with the reason that is printed.
-    cannot = {"advice": "it takes changed arguments"}
+    cannot = {"advice": "it takes changed arguments", **NO_APPROVAL}
     #: Whether it keeps to itself what a hook with exit code 2 says on stderr.
     hides_stderr = False
+    #: Whether it runs hooks that its user did not approve, for this run.
+    bypasses_approval = True
     #: What it says when it refuses the whole prompt, before any request to the model, since hookexec can't be asked.
     refusal = None
 
@@ -102,7 +108,7 @@ class Codex(Client):
     agent = "codex"
     package = "@openai/codex@0.169.0"
     binary = "codex"
-    cannot = {**Client.cannot, **HANGS}
+    cannot = {"advice": Client.cannot["advice"], **HANGS}
 
     def variables(self, port):
         return {"CODEX_HOME": str(self.home / ".codex"), "MOCK_KEY": "dummy"}
@@ -128,7 +134,9 @@ trust_level = "trusted"
         ))
 
     def command(self, prompt):
-        flags = ["--skip-git-repo-check", "--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox"]
+        flags = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]
+        if self.bypasses_approval:
+            flags.append("--dangerously-bypass-hook-trust")
         return ["exec", *flags, prompt]
 
 
@@ -166,6 +174,7 @@ class Qwen(Client):
     binary = "qwen"
     cannot = {
         **HANGS,
+        **NO_APPROVAL,
         "rewrite": "it takes no changed arguments; see `advice`",
         "redact": "it has no way to change a response",
     }

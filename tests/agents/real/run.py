@@ -97,6 +97,11 @@ def mcp_unguarded(turn):
     turn.expect("guard" not in turn.fired, "a guard of another tool was called")
 
 
+def unapproved(turn):
+    turn.expect(turn.ran, "the command did not run although its guard was never approved")
+    turn.expect("guard" not in turn.fired, "the guard was called without an approval")
+
+
 def allow(turn):
     turn.expect(turn.ran, "the allowed command did not run")
     turn.asked()
@@ -208,6 +213,8 @@ DENY = guard(FORBID)
 SCENARIOS = {
     "control": (control, "{}"),
     "deny": (deny, DENY),
+    "unapproved": (unapproved, DENY),
+    "approved": (deny, DENY),
     "allow": (allow, guard("exit 0")),
     "rewrite": (rewrite, guard('echo "{\\"updated_input\\": {\\"command\\": \\"touch tamed\\"}}"')),
     "advice": (advice, guard('echo "{\\"updated_input\\": {\\"command\\": \\"touch tamed\\"}}"')),
@@ -242,7 +249,10 @@ def set_up(client, name, environment):
     if client.agent and name != "control":
         # The program is on the path of the client, so that is how it is written down.
         scope = ["--scope", "project"] if name.startswith("project") else []
-        install = ["hookexec", "install", client.agent, "--timeout", "9", *scope]
+        client.bypasses_approval = "approved" not in name
+        approve = ["--approve"] if name == "approved" else []
+        (client.root / f"bin/{client.binary}").symlink_to(client.program())
+        install = ["hookexec", "install", client.agent, "--timeout", "9", *scope, *approve]
         done = subprocess.run(install, env=environment, cwd=client.project, capture_output=True, text=True)
         if done.returncode != 0:
             raise Failed(f"install: {done.stderr}")

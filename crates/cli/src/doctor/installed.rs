@@ -1,13 +1,13 @@
 //! Whether an agent would call hookexec at all.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use hookexec::Event;
 use hookexec::executor::Check;
 use hookexec_agents::{Agent, NativeEvent};
 
-use super::{Finding, codex, doubled, guards, programs};
+use super::{Finding, codex, doubled, guards, programs, switches};
 use crate::from::firings;
 use crate::install::timeout_for;
 use crate::settings::call::{Call, denies_without_answer};
@@ -57,7 +57,7 @@ pub(super) fn findings(
         findings.push(if asked { Finding::problem(text) } else { Finding::warning(text) });
         return findings;
     }
-    findings.extend(switched_off(all));
+    findings.extend(switches::findings(all, Path::new("/")));
     let direct = calls.iter().filter(|registered| !registered.wrapped);
     let named = direct.map(|it| (it.call.program.as_str(), it.scope));
     findings.extend(programs::findings(agent, named));
@@ -89,8 +89,8 @@ fn entries(
     )));
     match settings.agent {
         Agent::Codex => {
-            findings
-                .push(codex_switch(settings).unwrap_or_else(|| codex::approval(settings, project)));
+            let off = switches::codex(settings, Path::new("/"));
+            findings.push(off.unwrap_or_else(|| codex::approval(settings, scope, project)));
         }
         Agent::Copilot if scope == Scope::Project => {
             findings.extend(copilot_trust(settings, project));
@@ -373,37 +373,4 @@ fn patience(agent: Agent, calls: &[Registered], check: &Check) -> Vec<Finding> {
         }
     }
     findings
-}
-
-/// Says when a switch turns hooks off, in whichever of the agent's files.
-fn switched_off(all: &[(Scope, Settings)]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (scope, settings) in all {
-        let mut paths = vec![settings.path.clone()];
-        let local = settings.layout.local_file.filter(|_| *scope == Scope::Project);
-        paths.extend(local.map(|file| settings.path.with_file_name(file)));
-        for path in paths {
-            let text = store::read(&path).ok().flatten().unwrap_or_default();
-            if let Some(switch) = settings.switched_off(&text) {
-                let path = path.display();
-                findings.push(Finding::problem(format!("{path}: `{switch}` turns every hook off")));
-            }
-        }
-    }
-    findings
-}
-
-/// Says when Codex has hooks turned off in its `config.toml`.
-fn codex_switch(settings: &Settings) -> Option<Finding> {
-    let beside = settings.path.parent().map(Path::to_owned);
-    let configs = [settings.user_directory(), beside].into_iter().flatten();
-    let mut configs = configs.map(|directory| directory.join("config.toml"));
-    let off = |path: &PathBuf| {
-        let text = store::read(path).ok().flatten();
-        text.is_some_and(|text| codex::is_switched_off(&text))
-    };
-    configs.find(off).map(|path| {
-        let path = path.display();
-        Finding::problem(format!("{path}: `features.hooks = false` turns every hook off"))
-    })
 }

@@ -4,6 +4,7 @@ mod codex;
 mod doubled;
 mod installed;
 mod programs;
+mod switches;
 
 use std::fmt::Write as _;
 use std::path::Path;

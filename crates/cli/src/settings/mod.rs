@@ -157,7 +157,6 @@ impl Settings {
     /// Returns the switch in `text` that turns hooks off, if one does.
     pub(crate) fn switched_off(&self, text: &str) -> Option<String> {
         let (_, text) = self.split_mark(text);
-        let pointer = |path: &[&str]| format!("/{}", path.join("/"));
         let is_off = |(path, off): &&(&[&str], bool)| {
             text::value_at(text, &pointer(path)) == Some(Value::Bool(*off))
         };
@@ -167,6 +166,19 @@ impl Settings {
         let path = self.layout.disabled_names?;
         let disabled = text::strings(text, &pointer(path)).iter().any(|name| name == "hookexec");
         disabled.then(|| format!("{}: [\"hookexec\"]", path.join(".")))
+    }
+
+    /// Returns the switch in `text`, the administrator's, that leaves no hook but theirs.
+    pub(crate) fn managed_only(&self, text: &str) -> Option<String> {
+        let switches = self.layout.managed_only.iter();
+        let mut found = switches.map(|name| (name, text::value_at(text, &pointer(&[name]))));
+        found.find_map(|(name, value)| match value? {
+            Value::Bool(true) => Some(format!("{name}: true")),
+            Value::Array(kinds) if kinds.contains(&"hooks".into()) => {
+                Some(format!("{name}: [\"hooks\"]"))
+            }
+            _ => None,
+        })
     }
 
     /// Returns the agent's directory in the user's home.
@@ -215,6 +227,11 @@ impl Settings {
 
 fn object(members: impl IntoIterator<Item = (&'static str, Json)>) -> Json {
     Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+/// Returns a path of keys as a JSON pointer.
+fn pointer(path: &[&str]) -> String {
+    format!("/{}", path.join("/"))
 }
 
 fn user_directory(layout: &HookSettings) -> Option<PathBuf> {

@@ -1,0 +1,115 @@
+//! `codex app-server`: Codex's own program for others to ask, in JSON lines on its pipes.
+
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::processes;
+
+/// How long Codex may take for all answers together; it takes half a second.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A running server. It ends when this is dropped.
+pub(super) struct Server {
+    child: Child,
+    stdin: ChildStdin,
+    messages: Receiver<Value>,
+    deadline: Instant,
+    /// The number of the last request.
+    last: u64,
+}
+
+/// Why Codex gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ServerError {
+    #[error("`codex` is not on the PATH")]
+    Missing,
+    #[error("can't start `codex app-server`: {0}")]
+    NotStarted(io::Error),
+    #[error("`codex app-server` ended at `{0}`")]
+    Ended(&'static str),
+    #[error("`codex app-server` did not answer `{method}` within {} s", PATIENCE.as_secs())]
+    Late { method: &'static str },
+    #[error("`codex app-server` refused `{0}`: {1}")]
+    Refused(&'static str, String),
+    #[error("`codex app-server` answered `{0}` with what hookexec can't read: {1}")]
+    Unreadable(&'static str, String),
+}
+
+impl Server {
+    /// Starts the server for the project.
+    pub(super) fn start(project: &Path) -> Result<Self, ServerError> {
+        let mut command = Command::new("codex");
+        command.arg("app-server").current_dir(project).stderr(Stdio::null());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child =
+            processes::in_group(&mut command).spawn().map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => ServerError::Missing,
+                _ => ServerError::NotStarted(error),
+            })?;
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(ServerError::NotStarted(io::ErrorKind::BrokenPipe.into()));
+        };
+        let (sender, messages) = mpsc::channel();
+        std::thread::spawn(move || {
+            let lines = BufReader::new(stdout).lines().map_while(Result::ok);
+            let mut all = lines.filter_map(|line| serde_json::from_str(&line).ok());
+            all.try_for_each(|message: Value| sender.send(message).ok())
+        });
+        let deadline = Instant::now() + PATIENCE;
+        let mut server = Self { child, stdin, messages, deadline, last: 0 };
+        let client = json!({ "name": "hookexec", "version": env!("CARGO_PKG_VERSION") });
+        let capabilities = json!({ "experimentalApi": true });
+        server.ask("initialize", &json!({ "clientInfo": client, "capabilities": capabilities }))?;
+        server.send("initialize", &json!({ "method": "initialized" }))?;
+        Ok(server)
+    }
+
+    /// Sends a request and returns its result.
+    pub(super) fn ask(
+        &mut self,
+        method: &'static str,
+        params: &Value,
+    ) -> Result<Value, ServerError> {
+        self.last += 1;
+        self.send(method, &json!({ "id": self.last, "method": method, "params": params }))?;
+        loop {
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            let mut message = self.messages.recv_timeout(left).map_err(|error| match error {
+                RecvTimeoutError::Timeout => ServerError::Late { method },
+                RecvTimeoutError::Disconnected => ServerError::Ended(method),
+            })?;
+            // Other messages are notifications.
+            if message["id"] != json!(self.last) || message.get("method").is_some() {
+                continue;
+            }
+            let said = |error: &Value| match &error["message"] {
+                Value::String(text) => text.clone(),
+                _ => error.to_string(),
+            };
+            if let Some(error) = message.get("error") {
+                return Err(ServerError::Refused(method, said(error)));
+            }
+            return match message.get_mut("result") {
+                Some(result) => Ok(result.take()),
+                None => Err(ServerError::Unreadable(method, message.to_string())),
+            };
+        }
+    }
+
+    fn send(&mut self, method: &'static str, message: &Value) -> Result<(), ServerError> {
+        let written = writeln!(self.stdin, "{message}").and_then(|()| self.stdin.flush());
+        written.map_err(|_| ServerError::Ended(method))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // The command may be a script of npm's, which started the real program.
+        processes::kill_group(&mut self.child);
+    }
+}

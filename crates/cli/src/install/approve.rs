@@ -1,0 +1,71 @@
+//! `hookexec install codex --approve`: the approval that Codex asks of its user.
+
+use std::path::Path;
+
+use crate::codex::{self, Approval};
+use crate::error::{CommandError, warn};
+use crate::output;
+use crate::report::counted;
+use crate::settings::call::Call;
+use crate::settings::live::Live;
+use crate::settings::{Entry, Settings};
+
+/// What the user can do in Codex.
+const BY_HAND: &str = "start `codex` and approve the hooks in `/hooks`";
+
+/// Shows the entries that were written, and approves them in Codex. Entries that were changed by
+/// hand among those that were `there` are not approved.
+pub(super) fn approve(
+    settings: &Settings,
+    entries: Vec<Entry>,
+    there: &[Live],
+) -> Result<(), CommandError> {
+    let by_hand = |entry: &Entry| {
+        let mut same = there.iter().filter(|live| live.event == entry.native.name);
+        same.any(|live| Call::of(settings.agent, &live.command).is_none())
+    };
+    let entries: Vec<Entry> = entries.into_iter().filter(|entry| !by_hand(entry)).collect();
+    let path = settings.path.display();
+    output::talk(&format!("Codex: approves these entries in {path}:\n"));
+    for entry in &entries {
+        output::talk(&format!("  {}: {}\n", entry.native.name, entry.command));
+    }
+    let project = std::env::current_dir().unwrap_or_default();
+    let file = std::path::absolute(&settings.path).unwrap_or_else(|_| settings.path.clone());
+    report(&file, codex::approve(&project, &file, &entries).map_err(|error| error.to_string()))
+}
+
+fn report(path: &Path, approval: Result<Approval, String>) -> Result<(), CommandError> {
+    let failed = |cause: String| {
+        CommandError::negative(format!(
+            "the entries in {} are not approved, and Codex skips them: {cause}",
+            path.display()
+        ))
+    };
+    let (newly, off, unseen) = match approval {
+        Err(cause) => return Err(failed(cause).hint(BY_HAND)),
+        Ok(Approval::Unseen) => {
+            return Err(failed("Codex does not see them".to_owned()).hint(
+                "`hookexec doctor codex` shows whether hooks, or this project, are turned off there",
+            ));
+        }
+        Ok(Approval::Useless(names)) => {
+            let names = names.join(", ");
+            let cause = format!("Codex stored the approval and still wants one for {names}");
+            return Err(failed(cause).hint(BY_HAND));
+        }
+        Ok(Approval::Given { newly, off, unseen }) => (newly, off, unseen),
+    };
+    let said = match newly {
+        0 => "approved before".to_owned(),
+        newly => format!("approved {}", counted(newly, "event")),
+    };
+    output::talk(&format!("Codex: {said}; they count from the next session on\n"));
+    if !off.is_empty() {
+        warn(&format!("turned off in Codex: {}; {BY_HAND}", off.join(", ")));
+    }
+    if !unseen.is_empty() {
+        warn(&format!("Codex does not know these events: {}", unseen.join(", ")));
+    }
+    Ok(())
+}
