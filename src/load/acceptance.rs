@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use super::layers::LoadOptions;
 use crate::config::{Config, Diagnostic, Layer, Location, SourceFile, Untrusted};
-use crate::trust::bundle::{MAX_SCRIPTS, uncalled};
-use crate::trust::scripts::project_of;
-use crate::trust::{Bundle, ScriptChange, Trust, TrustStore, check_permissions};
+use crate::trust::bases::project_of;
+use crate::trust::bundle::MAX_SCRIPTS;
+use crate::trust::changes::Refusal;
+use crate::trust::{Bundle, CoveredHook, Trust, TrustStore, check_permissions};
 
 /// How many problems of one file are reported.
 const SHOWN: usize = 5;
@@ -42,6 +43,8 @@ pub struct ProjectFile {
     pub trust: Trust,
     /// Why hooks of the approved file must not run, each problem once: their scripts changed or are gone.
     pub refused: Vec<String>,
+    /// Whether all of `refused` are scripts that are gone.
+    only_gone: bool,
 }
 
 impl ProjectFile {
@@ -86,12 +89,10 @@ impl ProjectFile {
         let undo = format!("undo the change, or review it and {add}");
         match self.trust {
             Trust::Changed => format!("another version of `{name}` is approved here: {undo}"),
-            Trust::Approved if !self.refused.iter().all(|problem| is_gone(problem)) => {
-                format!("a script of `{name}` changed: {undo}")
-            }
-            Trust::Approved => {
+            Trust::Approved if self.only_gone => {
                 format!("a script is gone: restore it, or take its hook out of `{name}` and {add}")
             }
+            Trust::Approved => format!("a script of `{name}` changed: {undo}"),
             _ => format!("review the project's `{name}`, then {add}"),
         }
     }
@@ -109,11 +110,6 @@ impl ProjectFile {
     }
 }
 
-/// Returns whether a hook must not run because a script of it is gone.
-fn is_gone(problem: &str) -> bool {
-    problem.ends_with(ScriptChange::Gone.text())
-}
-
 /// Returns a path as a shell reads it, in quotes when it needs them.
 fn quoted(path: &Path) -> String {
     let word = path.to_string_lossy();
@@ -126,12 +122,13 @@ fn quoted(path: &Path) -> String {
 
 impl Acceptance {
     pub(super) fn new(options: &LoadOptions) -> Self {
-        let store = match &options.trust_dir {
-            Some(directory) => Some(TrustStore::at(directory)),
-            None => TrustStore::of_user(),
-        };
-        let (vouched, only_show) = (options.trust_projects, options.only_show);
-        Self { store, vouched, only_show, script_bytes_left: MAX_SCRIPTS, ..Self::default() }
+        Self {
+            store: options.trust_store(),
+            vouched: options.trust_projects,
+            only_show: options.only_show,
+            script_bytes_left: MAX_SCRIPTS,
+            ..Self::default()
+        }
     }
 
     /// Remembers what a file of the administrator's says about the layers below.
@@ -186,7 +183,7 @@ impl Acceptance {
         {
             store.remember(&bundle);
         }
-        Some(ProjectFile { bundle, trust, refused: Vec::new() })
+        Some(ProjectFile { bundle, trust, refused: Vec::new(), only_gone: false })
     }
 
     /// Returns whether the content of a project's file may be evaluated.
@@ -194,8 +191,8 @@ impl Acceptance {
         self.only_show || file.trust == Trust::Approved
     }
 
-    /// Makes the hooks of `part` fail that are not approved: all of a file that is not approved, and of
-    /// an approved one those whose scripts changed.
+    /// Marks the hooks of `part` that must fail: all when the file is not approved, else those whose
+    /// scripts changed.
     pub(super) fn refuse(
         &mut self,
         file: &mut ProjectFile,
@@ -205,30 +202,35 @@ impl Acceptance {
         let working_dir = self.working_dir().to_owned();
         let left = &mut self.script_bytes_left;
         file.bundle = Bundle::read(source, part, &working_dir, self.only_show, left);
-        let refusals = match (&file.trust, &self.store) {
-            (Trust::Approved, Some(store)) => store.refusals(&file.bundle),
-            _ => vec![file.problem(); file.bundle.hooks.len()],
-        };
         let approved = file.trust == Trust::Approved;
+        let scripts = match &self.store {
+            Some(store) if approved => Some(store.approved_scripts(&file.bundle)),
+            _ => None,
+        };
+        let not_approved = file.problem().map(|problem| Refusal { problem, is_gone: false });
+        let refusal = |covered: &CoveredHook| match &scripts {
+            Some(scripts) => scripts.refusal(covered),
+            None => not_approved.clone(),
+        };
         if approved {
-            file.refused = refusals.iter().flatten().cloned().collect();
+            let refusals: Vec<Refusal> = file.bundle.covered().filter_map(refusal).collect();
+            file.only_gone = refusals.iter().all(|refusal| refusal.is_gone);
+            file.refused = refusals.into_iter().map(|refusal| refusal.problem).collect();
             file.refused.dedup();
         }
         let remedy: Arc<str> = file.remedy().into();
         let refused = |cause: String| Untrusted::new(cause, Arc::clone(&remedy));
-        let alone: Vec<String> = uncalled(part).map(str::to_owned).collect();
-        let (of_hooks, of_processes) = refusals.split_at(part.hooks.len());
-        for (hook, problem) in part.hooks.iter_mut().zip(of_hooks) {
-            let Some(problem) = problem else { continue };
-            let must = if is_gone(problem) { "restore it" } else { "approve it" };
+        for (hook, covered) in part.hooks.iter_mut().zip(&file.bundle.hooks) {
+            let Some(Refusal { problem, is_gone }) = refusal(covered) else { continue };
+            let must = if is_gone { "restore it" } else { "approve it" };
             hook.untrusted = Some(refused(format!("{problem}; a person must {must}")));
             if let Some(process) = hook.process().and_then(|name| part.processes.get_mut(name)) {
                 process.untrusted = true;
             }
         }
-        for (name, problem) in alone.iter().zip(of_processes) {
+        for (name, covered) in &file.bundle.processes {
             if let Some(process) = part.processes.get_mut(name) {
-                process.untrusted |= problem.is_some();
+                process.untrusted |= refusal(covered).is_some();
             }
         }
         // Other hooks of a process whose script changed fail with it.

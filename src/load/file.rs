@@ -18,11 +18,10 @@ const MAX_SIZE: u64 = 1 << 20;
 pub(super) enum Origin {
     /// It was named: it may also be a pipe, as in `--config <(generate)`.
     Named,
-    /// It was found: a pipe put in its place would keep the reader, and all that wait for it, waiting for ever.
+    /// It was found: it must be a regular file, since reading a pipe in its place might never end.
     Found,
 }
 
-/// Returns the text of a file without its byte order mark.
 /// Reads a file that a person or a program named.
 ///
 /// # Errors
@@ -31,6 +30,7 @@ pub fn read_named(path: &Path) -> Result<String, Diagnostics> {
     read(path, Origin::Named).map_err(Diagnostics::from)
 }
 
+/// Returns the text of a file without its byte order mark.
 pub(super) fn read(path: &Path, origin: Origin) -> Result<String, Diagnostic> {
     let bytes = read_bytes(path, origin).map_err(|error| cannot_read(path, &error))?;
     if bytes.len() as u64 > MAX_SIZE {

@@ -1,20 +1,20 @@
-//! Where configuration files are looked for, and in which order they add up.
+//! Which files of all layers are read, and in which order.
 
-use std::cell::LazyCell;
 use std::collections::HashSet;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
+use super::directory::{FILE, present};
 use super::loading::Loading;
+use super::search::{
+    above_project, hooks_directories, managed_directory, project_search, user_directory,
+};
 use crate::config::{Diagnostic, Layer, Location};
-use crate::directories::{self, DROP_INS, PROJECT_DIRECTORY, base_directory, project_around};
-use crate::platform::MANAGED_DIRECTORY;
+use crate::directories::{DROP_INS, PROJECT_DIRECTORY, project_around};
+use crate::trust::TrustStore;
 
-/// The name of a configuration file in each of the directories.
-pub(super) const FILE: &str = "hooks.yaml";
-/// Names that are nearly that, and are not read.
-const NEARLY: [&str; 3] = ["hooks.yml", "Hooks.yaml", "Hooks.yml"];
+/// How many directories a project's files are looked for in. They are looked for at every event,
+/// before it is known whether a person approved them.
+const MAX_LEVELS: usize = 100;
 
 /// What to load.
 ///
@@ -64,6 +64,11 @@ impl LoadOptions {
         let directory = managed_directory(self);
         [FILE, DROP_INS].into_iter().any(|name| present(directory.join(name)).is_some())
     }
+
+    /// Returns the store of approvals; `None` when no home is known.
+    pub(super) fn trust_store(&self) -> Option<TrustStore> {
+        self.trust_dir.clone().map(TrustStore::at).or_else(TrustStore::of_user)
+    }
 }
 
 impl Loading {
@@ -96,9 +101,10 @@ impl Loading {
             loading.file(layer, &path);
         }
         if !options.isolated {
-            let above: Vec<PathBuf> =
-                upwards(options, false).0.into_iter().skip(search.len()).collect();
-            loading.report_gone(&hooks_directories(&search), &hooks_directories(&above));
+            let directories = hooks_directories(&search);
+            let mut above = hooks_directories(&above_project(options, &search));
+            above.retain(|directory| !directories.contains(directory));
+            loading.report_gone(&directories, &above);
         }
         loading
     }
@@ -140,50 +146,14 @@ impl Loading {
         Some(directory)
     }
 
-    /// Returns the hooks files in a directory of a layer and in its `hooks.d`, and reports what is there
-    /// and can't be read.
-    fn directory_files(&mut self, layer: Layer, directory: &Path) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        if directory.symlink_metadata().is_err_and(|error| is_absent(&error)) {
-            return found;
-        }
-        let is_directory = directory.metadata().and_then(|metadata| {
-            if metadata.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
-        });
-        if let Err(error) = is_directory {
-            self.assembly.fail(layer, directory, [cannot_read(directory, &error)]);
-            return found;
-        }
-        found.extend(present(directory.join(FILE)));
-        self.nearly_named(layer, directory);
-        let drop_ins = directory.join(DROP_INS);
-        let mut own = MAX_ENTRIES;
-        let left = if layer == Layer::Project { &mut self.project_entries } else { &mut own };
-        match entries(&drop_ins).and_then(|entries| sort_drop_ins(&drop_ins, entries, left)) {
-            Ok((paths, others)) => {
-                found.extend(paths);
-                let hint = "let its name end in `.yaml`, or begin with a dot";
-                others.iter().take(MAX_MISNAMED).for_each(|path| self.misnamed(layer, path, hint));
-                if others.len() > MAX_MISNAMED {
-                    let more = others.len() - MAX_MISNAMED;
-                    let message = format!("{more} more files of other names are not read here");
-                    let problem = Diagnostic::warning(message).hint(hint);
-                    self.leave_out(problem.at(Location::of_file(&drop_ins)));
-                }
-            }
-            Err(problem) => self.assembly.fail(layer, &drop_ins, [problem]),
-        }
-        found
-    }
-
     /// Returns the hooks files of the project, the outermost first.
     ///
     /// The search goes from the working directory up to the root of the repository, or to the home
     /// directory. All that is found counts: a `hooks.yaml` put into a directory below must not be able
     /// to hide the guards of the one above.
-    fn project_files(&mut self, search: &[PathBuf], late: bool) -> Vec<PathBuf> {
+    fn project_files(&mut self, search: &[PathBuf], out_of_time: bool) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        let problem = if late {
+        let problem = if out_of_time {
             "the project's hooks files could not be read in time"
         } else if search.len() > MAX_LEVELS {
             "the working directory is more than 100 levels below the root of its project"
@@ -210,196 +180,26 @@ impl Loading {
     }
 }
 
-impl Loading {
-    /// Reports a file that is named nearly as the one that is missing in `directory`.
-    fn nearly_named(&mut self, layer: Layer, directory: &Path) {
-        if directory.is_dir()
-            && present(directory.join(FILE)).is_none()
-            && let Some(path) = NEARLY.iter().find_map(|name| present(directory.join(name)))
-        {
-            self.misnamed(layer, &path, "rename it to `hooks.yaml`");
-        }
-    }
-
-    /// Reports a file that is not read for its name: in silence its guards would seem to be there.
-    fn misnamed(&mut self, layer: Layer, path: &Path, hint: &str) {
-        let message = "a file of this name is not read";
-        let place = Location::of_file(path);
-        if layer == Layer::Managed {
-            self.assembly.fail(layer, path, [Diagnostic::error(message).hint(hint).at(place)]);
-        } else {
-            self.leave_out(Diagnostic::warning(message).hint(hint).at(place));
-        }
-    }
-}
-
-pub(super) fn managed_directory(options: &LoadOptions) -> PathBuf {
-    options.managed_dir.clone().unwrap_or_else(|| MANAGED_DIRECTORY.into())
-}
-
-pub(super) fn user_directory(options: &LoadOptions) -> Option<PathBuf> {
-    if let Some(directory) = &options.user_dir {
-        return Some(directory.clone());
-    }
-    if let Some(home) = &options.home {
-        return Some(home.join(".config/hookexec"));
-    }
-    // The same place on every system, so that one page of documentation is true everywhere.
-    Some(base_directory("XDG_CONFIG_HOME", ".config")?.join("hookexec"))
-}
-
-/// Returns the directories in which a project's hooks files are looked for.
-fn hooks_directories(search: &[PathBuf]) -> Vec<PathBuf> {
-    let each = |project: &PathBuf| {
-        let own = project.join(PROJECT_DIRECTORY);
-        [project.clone(), own.join(DROP_INS), own]
-    };
-    search.iter().flat_map(each).collect()
-}
-
-/// Returns the directories that may hold configuration of the project, the innermost first.
-fn project_search(options: &LoadOptions) -> Vec<PathBuf> {
-    let (mut directories, bounded) = upwards(options, true);
-    if !bounded {
-        // No repository and not at home: nothing says where the project ends, and above it may lie
-        // files of other users, as in /tmp.
-        directories.truncate(1);
-    }
-    directories
-}
-
-/// Returns the directories in which a project's configuration is looked for, the innermost first.
-pub(super) fn search_path(options: &LoadOptions) -> Vec<PathBuf> {
-    upwards(options, true).0
-}
-
-/// Returns the working directory and those above it, and whether something says where the project
-/// ends. `within_project` it goes to that end, otherwise to the directory below the home directory.
-fn upwards(options: &LoadOptions, within_project: bool) -> (Vec<PathBuf>, bool) {
-    let working_dir = options.working_dir.clone().or_else(|| std::env::current_dir().ok());
-    let Some(start) = working_dir else { return (Vec::new(), false) };
-    // As the system follows it: the home directory and the root of a repository are met on that way.
-    let start = start.canonicalize().or_else(|_| std::path::absolute(&start)).unwrap_or(start);
-    let home = LazyCell::new(|| {
-        let home = options.home.clone().or_else(directories::home_directory)?;
-        Some(home.canonicalize().unwrap_or(home))
-    });
-    let mut path = Vec::new();
-    for directory in start.ancestors() {
-        if !within_project && home.as_deref() == Some(directory) {
-            break;
-        }
-        path.push(directory.to_owned());
-        if !within_project {
-            continue;
-        }
-        if directory.join(".git").exists() || home.as_deref() == Some(directory) {
-            return (path, true);
-        }
-    }
-    (path, false)
-}
-
-/// Returns the path when something is there, also a dangling link: a configuration that can't be
-/// read is an error, never one that does not exist.
-fn present(path: PathBuf) -> Option<PathBuf> {
-    match path.symlink_metadata() {
-        Err(error) if is_absent(&error) => None,
-        _ => Some(path),
-    }
-}
-
-fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-/// Returns the entries of a directory, or `None` when nothing is there. A dangling link, a file and
-/// a directory that can't be read are problems: hooks may be meant to be there.
-fn entries(directory: &Path) -> Result<Option<fs::ReadDir>, Diagnostic> {
-    if directory.symlink_metadata().is_err_and(|error| is_absent(&error)) {
-        return Ok(None);
-    }
-    directory.read_dir().map(Some).map_err(|error| cannot_read(directory, &error))
-}
-
-fn cannot_read(directory: &Path, error: &io::Error) -> Diagnostic {
-    let (message, hint) = match error.kind() {
-        io::ErrorKind::NotFound => {
-            ("this is a link to nothing".to_owned(), "make it lead to a directory, or remove it")
-        }
-        io::ErrorKind::NotADirectory => {
-            ("this is a file, not a directory".to_owned(), "make it a directory, or remove it")
-        }
-        _ => (format!("can't read the directory: {error}"), "check its mode and owner"),
-    };
-    Diagnostic::error(message).hint(hint).at(Location::of_file(directory))
-}
-
-/// How many directories a project's files are looked for in. They are looked for at every event,
-/// before it is known whether a person approved them.
-const MAX_LEVELS: usize = 100;
-/// How many entries the `hooks.d` of one layer may have together, files of other names included.
-pub(super) const MAX_ENTRIES: usize = 10_000;
-/// How many files of a `hooks.d` are named that are not read for their names.
-const MAX_MISNAMED: usize = 20;
-
-/// Returns the YAML files of a `hooks.d`, in the order of their names, and what may be meant to be
-/// one; hidden files and backups, as editors leave them behind, are in neither.
-fn sort_drop_ins(
-    directory: &Path,
-    entries: Option<fs::ReadDir>,
-    left: &mut usize,
-) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Diagnostic> {
-    let (mut paths, mut others) = (Vec::new(), Vec::new());
-    for entry in entries.into_iter().flatten() {
-        if *left == 0 {
-            let message = "the `hooks.d` of this layer have more than 10,000 entries together";
-            let problem = Diagnostic::error(message);
-            let problem = problem.hint("remove what is not a hooks file");
-            return Err(problem.at(Location::of_file(directory)));
-        }
-        *left -= 1;
-        let path = entry.map_err(|error| cannot_read(directory, &error))?.path();
-        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-        if name.starts_with(b".") {
-            continue;
-        }
-        let backup = name.ends_with(b"~") || name == b"README";
-        match path.extension() {
-            Some(extension) if extension == "yaml" || extension == "yml" => paths.push(path),
-            Some(extension) => {
-                let nearly = ["yaml", "yml", "json"];
-                if nearly.iter().any(|name| extension.eq_ignore_ascii_case(name)) {
-                    others.push(path);
-                }
-            }
-            None if !backup => others.push(path),
-            None => {}
-        }
-    }
-    paths.sort();
-    others.sort();
-    Ok((paths, others))
-}
-
-/// Leaves each file in once, and none that was `seen`. One that was named, where files may be named
-/// at all, counts as named, also when it would have been found.
+/// Keeps each file once, without those in `seen`. A file that is both found and named counts as
+/// named, where the administrator lets files be named.
 fn each_once(
     files: Vec<(Layer, PathBuf)>,
     mut seen: HashSet<PathBuf>,
     may_name: bool,
 ) -> Vec<(Layer, PathBuf)> {
-    let identities: Vec<PathBuf> =
-        files.iter().map(|(layer, path)| identity_in(*layer, path)).collect();
-    let is_named = |layer: Layer| may_name && layer == Layer::CommandLine;
-    let each = files.iter().zip(&identities);
-    let named = each.filter(|((layer, _), _)| is_named(*layer)).map(|(_, identity)| identity);
-    let named: HashSet<PathBuf> = named.cloned().collect();
+    let files: Vec<(PathBuf, Layer, PathBuf)> =
+        files.into_iter().map(|(layer, path)| (identity_in(layer, &path), layer, path)).collect();
+    let named = files.iter().filter(|(_, layer, _)| may_name && *layer == Layer::CommandLine);
+    let named: HashSet<PathBuf> = named.map(|(identity, ..)| identity.clone()).collect();
     let mut once = Vec::new();
-    for ((layer, path), identity) in files.into_iter().zip(identities) {
-        let named_later = layer == Layer::Project && named.contains(&identity);
-        let refused = layer == Layer::CommandLine && !may_name;
-        if !named_later && (refused || seen.insert(identity)) {
+    for (identity, layer, path) in files {
+        let counts = match layer {
+            // Reported as left out when it is read; until then it replaces no other file.
+            Layer::CommandLine if !may_name => true,
+            Layer::Project if named.contains(&identity) => false,
+            _ => seen.insert(identity),
+        };
+        if counts {
             once.push((layer, path));
         }
     }

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::acceptance::{Acceptance, ProjectFile};
+use super::directory::MAX_ENTRIES;
 use super::file;
-use super::layers::{LoadOptions, MAX_ENTRIES};
+use super::layers::LoadOptions;
 use crate::config::{
     Assembly, Config, Diagnostic, Diagnostics, FailedFile, Layer, Location, Node, OnError,
     SourceFile, Value, parse_yaml, syntax_error,
@@ -108,7 +109,7 @@ impl Loading {
         };
         let allowed = self.acceptance.check_permissions(layer, path);
         match allowed.and_then(|()| file::read(path, origin)) {
-            Ok(text) => self.text(SourceFile::new(path, text).in_layer(layer)),
+            Ok(text) => self.accept(SourceFile::new(path, text).in_layer(layer)),
             Err(problem) => {
                 self.assembly.config.files.push(path.to_owned());
                 self.assembly.fail(layer, path, [problem]);
@@ -130,24 +131,17 @@ impl Loading {
             return;
         }
         let Some(store) = self.acceptance.store.clone() else { return };
-        let [gone, outside] = store.not_read([directories, above]);
-        let in_terminal = "in a terminal";
-        for path in gone {
+        for path in store.gone_in(directories) {
             let cause = "this approved file is gone; its hooks don't run";
-            let shown = path.display();
-            let remedy =
-                format!("restore it, or run `hookexec trust remove {shown}` {in_terminal}");
-            self.does_not_run(&path, cause, remedy);
+            let remove = format!("run `hookexec trust remove {}` in a terminal", path.display());
+            self.does_not_run(&path, cause, format!("restore it, or {remove}"));
         }
-        for path in outside {
+        for path in store.approved_in(above) {
             let cause = "this approved file is above the root of the project, and its hooks don't \
                          run here";
-            let shown = path.display();
-            let remedy = format!(
-                "remove the `.git` below it, or make the `.git` beside it again, or run \
-                 `hookexec trust remove {shown}` {in_terminal}"
-            );
-            self.does_not_run(&path, cause, remedy);
+            let remove = format!("run `hookexec trust remove {}` in a terminal", path.display());
+            let git = "remove the `.git` below it, or make the `.git` beside it again";
+            self.does_not_run(&path, cause, format!("{git}, or {remove}"));
         }
     }
 
@@ -164,7 +158,8 @@ impl Loading {
         });
     }
 
-    fn text(&mut self, file: SourceFile) {
+    /// Decides whether the content of a file counts, and evaluates it.
+    fn accept(&mut self, file: SourceFile) {
         let file = Arc::new(file);
         if !self.assembly.admit(&file) {
             return;
@@ -173,7 +168,7 @@ impl Loading {
         if let Some(project_file) = &project_file
             && project_file.trust != Trust::Approved
         {
-            self.withhold(&file, project_file);
+            self.fail_unapproved(&file, project_file);
         }
         let evaluate = project_file.as_ref().is_none_or(|it| self.acceptance.may_evaluate(it));
         if evaluate {
@@ -188,10 +183,10 @@ impl Loading {
         self.project_files.extend(project_file);
     }
 
-    /// Keeps a project's file that no person approved from being evaluated. A file that was approved
-    /// before fails at every event, and so does one whose approval can't be looked up. Of any other
-    /// file only the YAML is parsed, for the events that it names.
-    fn withhold(&mut self, file: &Arc<SourceFile>, project_file: &ProjectFile) {
+    /// Records that a project's file fails, because no person approved it. A file that was approved
+    /// before fails at every event, and so does one whose approval can't be looked up. Any other file
+    /// fails at the events that it names: its YAML is parsed, and nothing more of it is evaluated.
+    fn fail_unapproved(&mut self, file: &Arc<SourceFile>, project_file: &ProjectFile) {
         let events = match project_file.trust {
             Trust::Changed | Trust::Unsafe(_) => None,
             _ => match parse_yaml(&file.text) {

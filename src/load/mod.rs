@@ -1,10 +1,12 @@
 //! Finds the hooks files of all layers, and decides which of them count.
 
 mod acceptance;
+mod directory;
 mod file;
 mod layers;
 mod loading;
-mod places;
+mod search;
+mod watched;
 
 pub use acceptance::ProjectFile;
 #[doc(hidden)]

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::scripts::{Executed, Places};
+use super::bases::Bases;
+use super::command_words::Executed;
+use super::scripts::command_of;
 use crate::config::{Command, Config, Hook, SourceFile};
 use crate::event::Event;
 use crate::files;
@@ -45,7 +47,7 @@ pub struct CoveredHook {
     pub uncovered: Vec<String>,
     /// The names of those of `scripts` that lie beside the hooks file although the hook runs elsewhere:
     /// the hook fails when one changes, and another file may be the one that runs.
-    pub beside: BTreeSet<String>,
+    pub only_beside: BTreeSet<String>,
     /// The names that `scripts:` lists and that no command text names.
     pub(crate) listed: BTreeSet<String>,
     /// Where the hook would find a script, and no file is.
@@ -62,9 +64,10 @@ pub struct Bundle {
     pub working_dir: PathBuf,
     /// The SHA-256 of the hooks file, in hexadecimal.
     pub digest: String,
-    /// Its hooks in their order, disabled ones included, then the processes that none of them calls;
-    /// empty when the file was not evaluated.
+    /// Its hooks in their order, disabled ones included; empty when the file was not evaluated.
     pub hooks: Vec<CoveredHook>,
+    /// By name, the processes that no hook of the file calls: they may start on their own.
+    pub processes: BTreeMap<String, CoveredHook>,
 }
 
 impl Bundle {
@@ -76,6 +79,7 @@ impl Bundle {
             working_dir: working_dir.to_owned(),
             digest: files::digest(text.as_bytes()),
             hooks: Vec::new(),
+            processes: BTreeMap::new(),
         }
     }
 
@@ -91,33 +95,40 @@ impl Bundle {
         look: bool,
         left: &mut u64,
     ) -> Self {
-        let places = Places::new(&source.path, working_dir);
+        let bases = Bases::new(&source.path, working_dir);
         let mut digests = BTreeMap::new();
         let mut cover = |hook: &Hook| {
-            let executed = places.executed(hook, &config.processes, look);
+            let executed = bases.executed(hook, &config.processes, look);
             let mut covered = CoveredHook {
                 name: hook.label(),
                 event: hook.event.to_string(),
                 matcher: hook.event.contract().tool_matched.then(|| hook.matcher.to_string()),
-                command: command_of(hook, config),
+                command: command_of(hook, &config.processes),
                 ..CoveredHook::default()
             };
             covered.take(executed, &mut digests, left);
             covered
         };
-        let mut hooks: Vec<CoveredHook> = config.hooks.iter().map(&mut cover).collect();
-        hooks.extend(uncalled(config).map(|name| {
-            let call = Command::Text(name.to_owned());
-            cover(&Hook::new(Event::SessionStart, "process", call))
-        }));
-        Self { hooks, ..Self::of_file(&source.path, &source.text, working_dir) }
+        let hooks = config.hooks.iter().map(&mut cover).collect();
+        let call = |name: &str| {
+            let command = Command::Text(name.to_owned());
+            Hook::new(Event::SessionStart, "process", command)
+        };
+        let processes = uncalled(config).map(|name| (name.to_owned(), cover(&call(name))));
+        let processes = processes.collect();
+        Self { hooks, processes, ..Self::of_file(&source.path, &source.text, working_dir) }
+    }
+
+    /// Returns all that an approval covers: the hooks, then the processes that none of them calls.
+    pub fn covered(&self) -> impl Iterator<Item = &CoveredHook> {
+        self.hooks.iter().chain(self.processes.values())
     }
 
     /// Returns the hooks file and all scripts, each once.
     #[must_use]
     pub fn files(&self) -> Vec<BundleFile> {
         let mut scripts: Vec<BundleFile> =
-            self.hooks.iter().flat_map(|hook| hook.scripts.iter().cloned()).collect();
+            self.covered().flat_map(|hook| hook.scripts.iter().cloned()).collect();
         scripts.sort();
         scripts.dedup();
         let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -126,20 +137,8 @@ impl Bundle {
     }
 }
 
-/// Returns what a hook runs, with its arguments.
-fn command_of(hook: &Hook, config: &Config) -> Option<Command> {
-    let process = hook.process().and_then(|name| config.processes.get(name));
-    match (process, &hook.command) {
-        (Some(process), _) => Some(Command::Argv(process.command.clone())),
-        (None, Some(Command::Argv(words))) => {
-            Some(Command::Argv([words.as_slice(), &hook.args].concat()))
-        }
-        (None, command) => command.clone(),
-    }
-}
-
-/// Returns the processes that no hook of the same file calls: they may start on their own.
-pub(crate) fn uncalled(config: &Config) -> impl Iterator<Item = &str> {
+/// Returns the processes that no hook of the same file calls.
+fn uncalled(config: &Config) -> impl Iterator<Item = &str> {
     let called: HashSet<&str> = config.hooks.iter().filter_map(Hook::process).collect();
     config.processes.keys().map(String::as_str).filter(move |name| !called.contains(name))
 }
@@ -152,7 +151,7 @@ impl CoveredHook {
         left: &mut u64,
     ) {
         let names = executed.scripts.keys().cloned();
-        self.beside = names.filter(|name| !executed.claimed.contains(name)).collect();
+        self.only_beside = names.filter(|name| !executed.run.contains(name)).collect();
         (self.listed, self.absent) = (executed.listed, executed.absent);
         for (name, path) in executed.scripts {
             let digest = digests.entry(path.clone()).or_insert_with(|| {

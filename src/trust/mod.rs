@@ -4,11 +4,20 @@
 //! [`Bundle`] is that file with those scripts; a [`TrustStore`] keeps the digests that were approved,
 //! and the bytes, to show what changed.
 
+pub(crate) mod bases;
 pub(crate) mod bundle;
+pub(crate) mod changes;
+mod command_words;
+mod diff;
 mod permissions;
-pub(crate) mod scripts;
+mod programs;
+mod records;
+mod scripts;
 mod store;
+#[cfg(test)]
+mod tests;
 
 pub use bundle::{Bundle, BundleFile, CoveredHook};
+pub use changes::ScriptChange;
 pub use permissions::{UnsafeFile, check_permissions};
-pub use store::{Approval, ScriptChange, Trust, TrustStore};
+pub use store::{Approval, Trust, TrustStore};

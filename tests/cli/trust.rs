@@ -275,7 +275,7 @@ fn a_store_that_is_not_the_users_own_is_refused_and_said() {
     std::fs::create_dir(&shared).unwrap();
     std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o777)).unwrap();
     for (state, problem) in [
-        (sandbox.project().join(".state"), "lies in the very project"),
+        (sandbox.project().join(".state"), "lies inside the project"),
         (shared, "can be written by others"),
     ] {
         let hookexec = |arguments: &[&str]| {

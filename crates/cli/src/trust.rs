@@ -333,7 +333,7 @@ impl Row {
     fn of(file: ProjectFile, store: &TrustStore) -> Self {
         let changes = match file.trust {
             Trust::Approved => store.script_changes(&file.bundle),
-            _ => vec![Vec::new(); file.bundle.hooks.len()],
+            _ => vec![Vec::new(); file.bundle.covered().count()],
         };
         let mut all = changes.iter().flatten().map(|(_, change)| *change).peekable();
         let is_script_gone = all.peek().is_some() && all.all(|change| change == ScriptChange::Gone);
@@ -348,8 +348,8 @@ impl Row {
         Self {
             status,
             diff: has_diff.then(|| store.diff(&file.bundle)),
+            hooks: file.bundle.covered().cloned().zip(changes).map(HookRow::of).collect(),
             digest: file.bundle.digest,
-            hooks: file.bundle.hooks.into_iter().zip(changes).map(HookRow::of).collect(),
             path: file.bundle.path,
         }
     }
@@ -381,7 +381,7 @@ impl HookRow {
             wanted.map(|(name, _)| name.clone()).collect()
         };
         let is_sound = |name: &String| {
-            !hook.beside.contains(name) && changes.iter().all(|(changed, _)| changed != name)
+            !hook.only_beside.contains(name) && changes.iter().all(|(changed, _)| changed != name)
         };
         let is_gone = |word: &str| {
             let word = word.trim_start_matches("./");

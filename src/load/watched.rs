@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::layers::{FILE, LoadOptions, managed_directory, search_path, user_directory};
+use super::directory::FILE;
+use super::layers::LoadOptions;
 use super::loading::Loaded;
+use super::search::{managed_directory, user_directory, watched_search};
 use crate::directories::{DROP_INS, PROJECT_DIRECTORY};
-use crate::trust::TrustStore;
 
 impl Loaded {
     /// Returns every place that [`Loaded::load`] looked at: files, directories whose
@@ -18,19 +19,16 @@ impl Loaded {
         places.extend(options.files.iter().cloned());
         if !options.isolated {
             directories.extend(user_directory(options));
-            let project = search_path(options);
-            for directory in &project {
+            for directory in watched_search(options) {
                 places.push(directory.join(FILE));
                 directories.push(directory.join(PROJECT_DIRECTORY));
             }
             // An approval given or taken back, and the scripts that one was given for.
-            let approvals =
-                options.trust_dir.clone().map(TrustStore::at).or_else(TrustStore::of_user);
-            places.extend(approvals.map(|store| store.directory().to_owned()));
+            places.extend(options.trust_store().map(|store| store.directory().to_owned()));
             for file in &self.project_files {
                 places.extend(file.bundle.files().into_iter().map(|file| file.path));
                 // A script that is restored, or that appears where a hook looks first.
-                let absent = file.bundle.hooks.iter().flat_map(|hook| hook.absent.values());
+                let absent = file.bundle.covered().flat_map(|hook| hook.absent.values());
                 places.extend(absent.cloned());
             }
         }

@@ -1,0 +1,69 @@
+//! The directories that the paths in a hooks file count from.
+
+use std::path::{Component, Path, PathBuf};
+
+use crate::handlers::command::expand;
+use crate::paths::{lexical, physical};
+use crate::platform::{Platform, strip_base};
+
+/// The directories that the paths in a hooks file count from.
+#[derive(Debug, Clone)]
+pub(crate) struct Bases {
+    /// The root of the repository that the hooks file is in; without one, the project's directory.
+    pub(super) root: PathBuf,
+    /// The directory of the hooks file.
+    pub(super) directory: PathBuf,
+    /// Where its hooks run.
+    pub(super) project: PathBuf,
+    pub(super) variables: expand::Variables,
+    pub(super) case_counts: bool,
+}
+
+/// Returns the directory of the project that the hooks file in `directory` is for: the one that
+/// contains `.hookexec`.
+pub(crate) fn project_of(directory: &Path) -> &Path {
+    let own = directory.ancestors().take(2).find(|place| place.ends_with(".hookexec"));
+    own.and_then(Path::parent).unwrap_or(directory)
+}
+
+impl Bases {
+    /// Returns the bases of the hooks file at `path`, whose hooks run in `project`.
+    pub(crate) fn new(path: &Path, project: &Path) -> Self {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let directory = real(match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        });
+        let own = project_of(&directory);
+        let repository = own.ancestors().find(|place| place.join(".git").exists());
+        let root = repository.unwrap_or(own).to_owned();
+        Self {
+            root,
+            directory,
+            project: real(project),
+            variables: std::env::vars_os().collect(),
+            case_counts: Platform::HERE.case_counts,
+        }
+    }
+
+    /// Returns the name of a file of the project: its path from the root, links not followed.
+    pub(super) fn name(&self, path: &Path) -> Option<String> {
+        let inside = |path: &Path| {
+            let mut bases = [&self.root, &self.directory].into_iter();
+            let name = bases.find_map(|base| strip_base(path, base, self.case_counts))?;
+            // Two names that are not UTF-8 must not become one.
+            Some(name.to_str().map_or_else(
+                || name.as_os_str().as_encoded_bytes().escape_ascii().to_string(),
+                str::to_owned,
+            ))
+        };
+        // A `..` leads up from where the link before it led.
+        let parts: Vec<Component<'_>> = path.components().collect();
+        let up =
+            parts.iter().rposition(|part| *part == Component::ParentDir).map_or(0, |at| at + 1);
+        let (resolved, kept) = parts.split_at(up);
+        let start = physical(&resolved.iter().collect::<PathBuf>());
+        let place = lexical(&start.join(kept.iter().collect::<PathBuf>()));
+        inside(&place).or_else(|| inside(&physical(path)))
+    }
+}

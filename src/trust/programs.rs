@@ -1,0 +1,81 @@
+//! What the programs of a command are: an interpreter, a wrapper, a word of the shell.
+
+use crate::shell::{Word, unquoted};
+
+/// Programs that run a file among their arguments; also with a version behind the name.
+const INTERPRETERS: &str = "bun deno java julia lua node nodejs osascript perl php pypy python rscript ruby ts-node \
+    tsx";
+/// Shells and wrappers: they run a file or a command among their arguments, or a command text.
+const LAUNCHERS: &str = ". ash bash builtin bunx busybox chroot chrt command coproc dash doas env eval exec fish \
+    flock ionice ksh nice nohup npx parallel poetry powershell pwsh script setsid sh source stdbuf \
+    strace su sudo taskset time timeout trap unbuffer uv uvx watch xargs zsh";
+/// Words of a shell that stand before a command.
+const KEYWORDS: &str = "! { do elif else if then until while";
+/// What a shell does itself, and what starts no program.
+const SHELL_WORDS: &str = ": [ [[ ]] break case cd continue done echo esac exit export false fi for function in \
+    local popd printf pushd pwd read readonly return set shift sleep test true type umask unset \
+    wait }";
+
+/// Returns whether a command has a word that changes the directory: `cd`, `pushd`, `env -C hooks`.
+pub(super) fn changes_directory(command: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || "-_./".contains(letter);
+    let plain = unquoted(command);
+    let mut words = plain.split(|letter| !is_part(letter));
+    words.any(|word| {
+        let is_option = word.starts_with('-') && !word.starts_with("--") && word.contains('C');
+        is_option
+            || ["cd", "chdir", "popd", "pushd"].contains(&word)
+            || ["--chdir", "--cwd", "--directory"].iter().any(|option| word.starts_with(option))
+    })
+}
+
+/// Returns whether a program runs a file among its arguments.
+pub(super) fn is_interpreter(program: &Word) -> bool {
+    is_one_of(INTERPRETERS, program)
+}
+
+/// Returns whether a program runs a file, a command or a command text among its arguments.
+pub(super) fn is_launcher(program: &Word) -> bool {
+    is_one_of(LAUNCHERS, program)
+}
+
+/// Returns whether a shell does itself what a word names, or starts no program for it.
+pub(super) fn is_shell_word(program: &Word) -> bool {
+    has_word(SHELL_WORDS, &program.text)
+}
+
+/// Returns whether a word may stand before the program of a command.
+pub(super) fn stands_before(word: &Word) -> bool {
+    is_assignment(word) || has_word(KEYWORDS, &word.text)
+}
+
+/// Returns whether the file name of a program is in `names`, a version behind it left out.
+fn is_one_of(names: &str, program: &Word) -> bool {
+    let name = base_name(program);
+    let version = |letter: char| letter.is_ascii_digit() || letter == '.';
+    let plain = name.trim_end_matches(version).to_ascii_lowercase();
+    has_word(names, name) || has_word(names, &plain)
+}
+
+fn has_word(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
+}
+
+/// Returns whether a word is a name, a number, a path or an option, and no command text.
+pub(super) fn is_name(text: &str) -> bool {
+    text.chars().all(|letter| letter.is_alphanumeric() || "/._-+@%:,=".contains(letter))
+}
+
+/// Returns whether a word sets a variable for the command behind it.
+pub(super) fn is_assignment(word: &Word) -> bool {
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+    };
+    word.text.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+/// Returns the last part of a program's path.
+pub(super) fn base_name(word: &Word) -> &str {
+    word.text.rsplit('/').next().unwrap_or_default()
+}
