@@ -37,11 +37,15 @@ generate:
 docs:
     RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --open
 
+# The site of the documentation, in target/site/html; installs mdBook into target/tools when it is missing
+site:
+    bash release/site.sh
+
 # The command as it is released for Linux: one file that needs no library, in two builds; see the script
 release target="x86_64-unknown-linux-musl":
     bash release/build.sh {{target}}
 
-# Archives, npm packages and wheels in dist/, installed and used as a test; `--built` takes what is in target/
+# Every package in dist/, installed and used as a test; `--built` takes what is in target/
 packages *ARGS:
     bash release/packages.sh {{ARGS}}
 

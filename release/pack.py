@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Packs built programs into archives, npm packages and wheels.
+"""Packs built programs into archives, npm packages and wheels, and writes the checksums of all.
 
 usage: pack.py DIST SHARED TARGET=PROGRAM...
 
 SHARED holds the directories `man` and `completions`. Equal input gives equal bytes.
+HOOKEXEC_ADDRESS is where the files of this release will lie, for the installer; it may be missing.
 """
 
 import base64
@@ -11,7 +12,10 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import pathlib
+import re
+import shlex
 import sys
 import tarfile
 import tomllib
@@ -77,7 +81,7 @@ def pack_npm_platform(dist, facts, target, program):
         "os": [system],
         "cpu": [processor],
     }
-    readme = f"The native program of [hookexec](https://www.npmjs.com/package/hookexec): {target}.\n"
+    readme = f"The native program of the package `hookexec`: {target}.\n"
     path = dist / f"hookexec-{platform}-{facts['version']}.tgz"
     files = [("README.md", readme.encode(), 0o644)]
     pack_npm(path, manifest, [*files, (f"bin/{program.name}", program.read_bytes(), 0o755)])
@@ -128,6 +132,18 @@ def pack_wheel(dist, facts, description, target, program):
             archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
 
 
+def pack_installer(dist, version, address):
+    """Writes the installer of this release, which knows the version and the address."""
+    if address and not re.fullmatch(r"https://[\w.-]+(/[\w.~+-]+)*", address):
+        sys.exit(f"HOOKEXEC_ADDRESS `{address}` is not an https address")
+    text = text_of("release/install.sh").decode()
+    for name, value in [("version", version), ("address", address)]:
+        text, count = re.subn(rf"(?m)^{name}=$", f"{name}={shlex.quote(value)}", text)
+        if count != 1:
+            sys.exit(f"install.sh: expected one line `{name}=`, found {count}")
+    (dist / "install.sh").write_text(text)
+
+
 def url_digest(data):
     return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
 
@@ -151,6 +167,7 @@ def main():
         platforms.append(pack_npm_platform(dist, facts, target, program))
         pack_wheel(dist, facts, description, target, program)
     pack_npm_launcher(dist, facts, description, platforms)
+    pack_installer(dist, facts["version"], os.environ.get("HOOKEXEC_ADDRESS", ""))
     packages = sorted(path for path in dist.iterdir() if path.name != "SHA256SUMS")
     digests = [f"{hashlib.sha256(it.read_bytes()).hexdigest()}  {it.name}\n" for it in packages]
     (dist / "SHA256SUMS").write_text("".join(digests))

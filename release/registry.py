@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Serves the npm packages of a directory on the loopback, as a registry does.
+"""Serves the npm packages of a directory on the loopback, as a registry does, and each file at /-/NAME.
 
 usage: registry.py DIST PORT_FILE; it writes the port that it listens on to PORT_FILE.
 """
@@ -26,13 +26,21 @@ def packages_of(dist):
 
 
 class Registry(http.server.BaseHTTPRequestHandler):
+    dist = None
     packages = {}
 
     def do_GET(self):
         path = urllib.parse.unquote(self.path)
-        files = {f"/-/{file.name}": file for _, file in self.packages.values()}
+        files = {f"/-/{file.name}": file for file in self.dist.iterdir()}
         if path in files:
             return self.answer(200, files[path].read_bytes(), "application/octet-stream")
+        if path.removeprefix("/moved") in files:
+            self.send_response(302)
+            self.send_header("Location", path.removeprefix("/moved"))
+            return self.end_headers()
+        if path.removeprefix("/cut") in files:
+            # Promises more than it sends.
+            return self.answer(200, b"cut off", "application/octet-stream", 1000)
         if path[1:] in self.packages:
             described = json.dumps(self.describe(path[1:])).encode()
             return self.answer(200, described, "application/json")
@@ -47,10 +55,10 @@ class Registry(http.server.BaseHTTPRequestHandler):
         versions = {version: {**manifest, "dist": dist}}
         return {"name": name, "dist-tags": {"latest": version}, "versions": versions}
 
-    def answer(self, status, data, kind):
+    def answer(self, status, data, kind, length=None):
         self.send_response(status)
         self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Content-Length", str(length or len(data)))
         self.end_headers()
         self.wfile.write(data)
 
@@ -61,7 +69,8 @@ class Registry(http.server.BaseHTTPRequestHandler):
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    Registry.packages = packages_of(pathlib.Path(sys.argv[1]))
+    Registry.dist = pathlib.Path(sys.argv[1])
+    Registry.packages = packages_of(Registry.dist)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Registry)
     port_file = pathlib.Path(sys.argv[2])
     draft = port_file.with_suffix(".draft")
