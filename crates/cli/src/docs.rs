@@ -17,7 +17,7 @@ pub(crate) struct Args {
 }
 
 /// The pages: the name, what it is about, and the text.
-const PAGES: [(&str, &str, &str); 14] = [
+const PAGES: [(&str, &str, &str); 15] = [
     ("readme", "What hookexec is, with files to paste", include_str!("../README.md")),
     (
         "installation",
@@ -35,6 +35,11 @@ const PAGES: [(&str, &str, &str); 14] = [
     ("agents", "Claude Code, Codex, Cursor and others", include_str!("../docs/agents.md")),
     ("trust", "Which files may run, and who approves", include_str!("../docs/trust.md")),
     ("testing", "`explain` and `test`", include_str!("../docs/testing.md")),
+    (
+        "continuous-integration",
+        "`check` and `test` before a commit or a merge",
+        include_str!("../docs/continuous-integration.md"),
+    ),
     ("audit", "The log of decisions, and `replay`", include_str!("../docs/audit.md")),
     ("faults", "What comes of a broken hook", include_str!("../docs/faults.md")),
     ("serve", "One process for many events", include_str!("../docs/serve.md")),
