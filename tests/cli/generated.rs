@@ -2,7 +2,7 @@
 //!
 //! To regenerate them: `UPDATE=1 cargo test --test cli generated`.
 
-use crate::support::{Sandbox, assert_generated};
+use crate::support::{ROOT, Sandbox, assert_generated};
 
 #[test]
 fn the_schemas_are_those_of_the_program() {
@@ -12,6 +12,22 @@ fn the_schemas_are_those_of_the_program() {
         let value: serde_json::Value = serde_json::from_str(&schema).unwrap();
         jsonschema::draft7::meta::validate(&value).unwrap();
         assert_generated(&format!("schema/{of}.json"), &schema);
+    }
+}
+
+#[test]
+fn the_catalog_entries_name_the_addresses_of_the_schemas() {
+    let read = |name: &str| -> serde_json::Value {
+        let path = std::path::Path::new(ROOT).join("schema").join(name);
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    };
+    let entries = read("schemastore.json");
+    for (entry, schema) in entries.as_array().unwrap().iter().zip(["config.json", "cases.json"]) {
+        let file = |address: &serde_json::Value| {
+            let (_, file) = address.as_str().unwrap().rsplit_once('/').unwrap();
+            file.to_owned()
+        };
+        assert_eq!(file(&entry["url"]), file(&read(schema)["$id"]));
     }
 }
 

@@ -31,6 +31,7 @@ pub fn cases_schema() -> Value {
     define("text", json!({ "anyOf": [plain, regex] }));
     let mut schema = FileKeys::schema();
     schema["$schema"] = "http://json-schema.org/draft-07/schema#".into();
+    schema["$id"] = "https://json.schemastore.org/hookexec-cases.json".into();
     schema["title"] = "hookexec: hooks.test.yaml".into();
     schema["description"] = "Test cases of a hooks file; `hookexec test` runs them.".into();
     schema["required"] = json!(["cases"]);
