@@ -21,12 +21,18 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 
 /// Returns the hint "did you mean ...?", when a candidate is near.
 pub fn hint<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    closest(name, candidates).map(|meant| format!("did you mean `{meant}`?"))
+    closest(name, candidates).map(question)
+}
+
+/// Returns the hint for a name that was probably meant to be `meant`.
+#[must_use]
+pub fn question(meant: &str) -> String {
+    format!("did you mean `{meant}`?")
 }
 
 /// Returns the tail of an error message that offers a suggestion, or nothing.
 pub fn did_you_mean(suggestion: Option<&str>) -> String {
-    suggestion.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+    suggestion.map(|meant| format!("; {}", question(meant))).unwrap_or_default()
 }
 
 #[cfg(test)]

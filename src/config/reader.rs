@@ -289,7 +289,7 @@ impl Reader {
             .or_else(|| suggest::closest(name, known.iter().copied()))
             .map(str::to_owned);
         let all = || format!("known here: {}", known.join(", "));
-        let hint = meant.as_ref().map_or_else(all, |meant| format!("did you mean `{meant}`?"));
+        let hint = meant.as_deref().map_or_else(all, suggest::question);
         self.error_with_hint(key, format!("unknown key `{name}` in {what}"), hint);
         meant
     }

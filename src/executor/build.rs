@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use tokio::task::JoinSet;
 
 use super::dispatch::Executor;
-use super::parallel::DEFAULT_MAX_PARALLEL;
+
 use super::select::{Bound, Plan};
 use crate::audit::Auditor;
 use crate::config::{
@@ -76,11 +76,10 @@ impl ExecutorBuilder {
     /// # Errors
     /// When a hook of another file, or of the program itself, can't be built: its type or builtin is
     /// unknown, or a handler refuses its definition. All such problems come at once, each with its place.
-    pub fn build(self) -> Result<Executor, Diagnostics> {
-        let mut this = self;
-        this.runs = true;
-        this.config.processes.retain(|_, process| !process.untrusted);
-        let (executor, diagnostics) = this.build_partially();
+    pub fn build(mut self) -> Result<Executor, Diagnostics> {
+        self.runs = true;
+        self.config.processes.retain(|_, process| !process.untrusted);
+        let (executor, diagnostics) = self.build_partially();
         if diagnostics.has_errors() { Err(diagnostics) } else { Ok(executor) }
     }
 
@@ -95,6 +94,8 @@ impl ExecutorBuilder {
         let Config { hooks, mut processes, mut failed, files, .. } = self.config;
         let mut configured: Vec<Arc<Hook>> = hooks.into_iter().map(Arc::new).collect();
 
+        // Without the hooks and the processes of a broken file, hooks of other files may lack their
+        // process. So it repeats until no more files are broken.
         let (environment, handlers, mut problems) = loop {
             let environment = HandlerEnv {
                 working_dir: working_dir.clone(),
@@ -104,7 +105,7 @@ impl ExecutorBuilder {
             };
             let refusal = |hook: &Hook| {
                 let Untrusted { cause, remedy } = hook.untrusted.clone().filter(|_| self.runs)?;
-                Some(Refusal { cause, remedy: Some(remedy) })
+                Some(Refusal { cause, remedy })
             };
             let (handlers, problems) = build_handlers(&environment, &configured, refusal);
             let broken = broken_files(&problems, self.runs);
@@ -120,14 +121,7 @@ impl ExecutorBuilder {
         if self.runs {
             bind_failed(&failed, configured.len(), &mut hooks_of);
         }
-        let mut identities = Identities::default();
-        for (hook, handler) in configured.iter().zip(handlers) {
-            let Some(handler) = handler.filter(|_| hook.enabled) else { continue };
-            let identity = identities.number(hook);
-            let hooks = &mut hooks_of[hook.event.index()];
-            let hook = Arc::clone(hook);
-            hooks.push(Bound { index: hooks.len(), hook, handler, identity });
-        }
+        bind(&configured, handlers, &mut hooks_of);
         let plans =
             Event::all().zip(hooks_of).map(|(event, hooks)| Plan::new(event.contract(), hooks));
         let executor = Executor {
@@ -135,7 +129,7 @@ impl ExecutorBuilder {
             configured,
             working_dir,
             processes: environment.processes,
-            max_parallel: self.config.max_parallel.unwrap_or(DEFAULT_MAX_PARALLEL),
+            max_parallel: self.config.max_parallel.unwrap_or(Config::DEFAULT_MAX_PARALLEL),
             deadline: self.config.deadline,
             auditor,
             background: Mutex::new(JoinSet::new()),
@@ -163,7 +157,8 @@ fn build_handlers(
     (hooks.iter().map(build).collect(), problems)
 }
 
-/// Returns the files that have problems and were found, not named.
+/// Returns the files of the managed, the user's and the project's layer that have problems. Those of
+/// the other layers were named: their problems are the caller's.
 fn broken_files(problems: &Diagnostics, runs: bool) -> Vec<FailedFile> {
     let mut broken: Vec<FailedFile> = Vec::new();
     for problem in problems.iter().filter(|_| runs) {
@@ -181,13 +176,28 @@ fn is_in(one: &Location, other: &Location) -> bool {
     Arc::ptr_eq(one.file(), other.file())
 }
 
-/// Adds one hook that always fails for each failed file, at each of its events.
+/// Adds each enabled hook that has a handler to the hooks of its event.
+fn bind(
+    configured: &[Arc<Hook>],
+    handlers: Vec<Option<Arc<dyn Handler>>>,
+    hooks_of: &mut [Vec<Bound>],
+) {
+    let mut identities = Identities::default();
+    for (hook, handler) in configured.iter().zip(handlers) {
+        let Some(handler) = handler.filter(|_| hook.enabled) else { continue };
+        let identity = identities.number(hook);
+        let hooks = &mut hooks_of[hook.event.index()];
+        let hook = Arc::clone(hook);
+        hooks.push(Bound { index: hooks.len(), hook, handler, identity });
+    }
+}
+
+/// Adds one hook that always fails for each failed file, at each of its events. The files are
+/// numbered from `identity` on, which must be beyond the numbers of the configured hooks.
 fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<Bound>]) {
     for file in failed {
-        let handler: Arc<dyn Handler> = Arc::new(Refusal {
-            cause: Arc::clone(&file.cause),
-            remedy: Some(Arc::clone(&file.remedy)),
-        });
+        let handler: Arc<dyn Handler> =
+            Arc::new(Refusal { cause: Arc::clone(&file.cause), remedy: Arc::clone(&file.remedy) });
         let fails_at = |event: &Event| file.events.as_ref().is_none_or(|it| it.contains(event));
         for event in Event::all().filter(fails_at) {
             let name = file.location.path().file_name().unwrap_or_default();
@@ -217,10 +227,8 @@ fn build_handler(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, Buil
 }
 
 fn unknown(registry: &Registry, kind: &str) -> BuildError {
-    let hint = suggest::closest(kind, registry.types()).map_or_else(
-        || format!("known types: {}", registry.types().collect::<Vec<_>>().join(", ")),
-        |meant| format!("did you mean `{meant}`?"),
-    );
+    let known = || format!("known types: {}", registry.types().collect::<Vec<_>>().join(", "));
+    let hint = suggest::hint(kind, registry.types()).unwrap_or_else(known);
     BuildError::new(format!("unknown hook type `{kind}`")).at("type").hint(hint)
 }
 
@@ -234,7 +242,7 @@ pub(super) fn unknown_type(registry: &Registry, hook: &Hook) -> Option<Diagnosti
 /// so that a missing guard never counts as permission.
 struct Refusal {
     cause: Arc<str>,
-    remedy: Option<Arc<str>>,
+    remedy: Arc<str>,
 }
 
 impl Handler for Refusal {
@@ -243,7 +251,7 @@ impl Handler for Refusal {
     }
 
     fn remedy(&self) -> Option<&str> {
-        self.remedy.as_deref()
+        Some(&self.remedy)
     }
 }
 

@@ -44,8 +44,8 @@ impl Interpreter<'_> {
         outcome
     }
 
-    /// Returns the failure for a fault in an answer, or `None` if the answer itself is stricter.
-    /// The answer then counts, whatever is wrong with it.
+    /// Returns the failure for a fault in an answer, or `None` if the answer is stricter than the
+    /// failure and therefore counts.
     pub(super) fn failed_unless_stricter(&self, output: &Output, cause: &str) -> Option<Outcome> {
         let failed = self.failed(cause);
         let stricter =

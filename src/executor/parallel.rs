@@ -6,11 +6,8 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
-use crate::config::{Config, Limits};
+use crate::config::Limits;
 use crate::handler::BoxFuture;
-
-/// How many hooks of one event run at once without a configured limit.
-pub(super) const DEFAULT_MAX_PARALLEL: usize = Config::DEFAULT_MAX_PARALLEL;
 
 /// Counts the running hooks, in total and for each [`Limits`] value.
 pub(super) struct Slots {

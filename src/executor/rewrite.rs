@@ -8,22 +8,22 @@ use crate::handler::Shared;
 use crate::tools::kinds_of;
 use crate::wire::{Input, InputChange, Output, RequestChange, Verdict};
 
-/// One state of an event's input, shared by all hooks that see it.
+/// The input of an event: as it came, and as it is now.
 pub(super) struct Current<'a> {
     plan: &'a Plan,
     original: Cow<'a, Input>,
     rewritten: Option<Input>,
-    /// Values derived from this state, each computed at most once.
+    /// Values derived from the input as it is now, each computed at most once for all hooks.
     shared: Shared,
-    /// The same state for hooks that run a second time.
+    /// The input as it is now, for hooks that run a second time.
     repeated: OnceLock<Box<(Input, Shared)>>,
-    /// The names of the tool that are none any more.
+    /// The tool's earlier names.
     earlier: Vec<Named>,
     /// The hooks that match the tool, by its name now or by one that it had before.
     pub(super) matching: Arc<[usize]>,
     /// The number of rewrites that led to it.
     pub(super) generation: usize,
-    /// Whether a hook has withheld it; nothing may replace it then.
+    /// Whether a failed redactor replaced the input; nothing may replace it again.
     pub(super) sealed: bool,
 }
 

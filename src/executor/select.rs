@@ -15,9 +15,9 @@ use crate::wire::Input;
 const LONGEST_MATCHED: usize = 1024;
 /// For how many tool names an event caches the matching hooks. Names come from a model, so the
 /// cache must be bounded.
-const REMEMBERED: usize = 1024;
+const CACHED_NAMES: usize = 1024;
 /// The longest tool name that is cached, in bytes. Real names are shorter.
-const LONGEST_NAME: usize = 256;
+const LONGEST_CACHED: usize = 256;
 
 /// A hook with the handler that was built for it.
 #[derive(Clone)]
@@ -65,7 +65,8 @@ pub(crate) struct Plan {
     pub(crate) hooks: Vec<Bound>,
     /// The rewriters in the order in which they run: layer by layer, the lowest first.
     pub(crate) rewriters: Vec<usize>,
-    /// For each rank whether hooks of it are waited for, and their shortest deadline.
+    /// For each rank the shortest deadline of its hooks that are not in the background; `None` when
+    /// it has no such hook.
     pub(crate) deadlines: [Option<Duration>; Layer::RANKS],
     by_tool: RwLock<HashMap<Box<str>, Arc<[usize]>>>,
     /// Every hook without duplicates: the result for events without a tool.
@@ -107,28 +108,28 @@ impl Plan {
             return known;
         }
         let found = self.find(input);
-        if self.is_remembered(input) {
+        if self.is_cached(input) {
             let mut by_tool = self.by_tool.write().unwrap_or_else(PoisonError::into_inner);
-            if by_tool.len() < REMEMBERED {
+            if by_tool.len() < CACHED_NAMES {
                 by_tool.insert(input.tool().into(), Arc::clone(&found));
             }
         }
         found
     }
 
-    /// Returns what [`matching`](Self::matching) does if that is known without looking.
+    /// Returns what [`matching`](Self::matching) returns, if it is known without trying a matcher.
     pub(crate) fn known(&self, input: &Input) -> Option<Arc<[usize]>> {
         if !self.contract.tool_matched {
             return Some(Arc::clone(&self.all));
         }
         let by_tool = || self.by_tool.read().unwrap_or_else(PoisonError::into_inner);
-        self.is_remembered(input).then(|| by_tool().get(input.tool()).cloned()).flatten()
+        self.is_cached(input).then(|| by_tool().get(input.tool()).cloned()).flatten()
     }
 
-    /// Returns whether the answer depends on the name of the tool alone; kinds come from adapters,
-    /// which live for one event.
-    fn is_remembered(&self, input: &Input) -> bool {
-        self.by_name_alone && input.tool_kinds.is_empty() && input.tool().len() <= LONGEST_NAME
+    /// Returns whether the result may be cached: it must depend on the tool's name alone, and the name
+    /// be short. Kinds come from adapters, which live for one event.
+    fn is_cached(&self, input: &Input) -> bool {
+        self.by_name_alone && input.tool_kinds.is_empty() && input.tool().len() <= LONGEST_CACHED
     }
 
     /// Returns why no hook can be chosen for `input` by its tool.
@@ -143,7 +144,7 @@ impl Plan {
                 "`{event}` came for a tool whose name is longer than {LONGEST_MATCHED} bytes; no tool has such a name"
             ))
         } else if tool.chars().any(char::is_control) {
-            // No agent has such a tool, but an executor may trim the name to one that it has.
+            // No agent has such a tool, but an agent may trim the name to one that it has.
             Some(format!(
                 "`{event}` came for a tool named {tool:?}; no hook can be chosen by a name with control characters"
             ))
@@ -161,7 +162,7 @@ impl Plan {
     /// has in the hook's dialect.
     pub(crate) fn matches(&self, index: usize, input: &Input) -> bool {
         let Hook { matcher, dialect, .. } = &*self.hooks[index].hook;
-        // An invalid tool name: if the event can't be denied, every hook runs.
+        // A name too long to match: an event that can't be denied runs every hook then.
         input.tool().len() > LONGEST_MATCHED
             || matcher.matches(input.tool())
             || input.tool_kinds.iter().any(|kind| matcher.matches(kind))
@@ -201,17 +202,17 @@ mod tests {
     use crate::event::Event;
 
     #[test]
-    fn what_is_remembered_of_tool_names_has_an_end() {
+    fn what_is_cached_of_tool_names_has_an_end() {
         let plan = Plan::new(Event::PreToolUse.contract(), Vec::new());
         let look = |name: String| {
             let _ = plan.matching(&Input::for_tool(name, serde_json::Map::new()));
             plan.by_tool.read().unwrap().len()
         };
-        assert_eq!(look("t".repeat(LONGEST_NAME + 1)), 0);
-        assert_eq!(look("t".repeat(LONGEST_NAME)), 1);
-        for number in 0..=REMEMBERED {
-            assert!(look(number.to_string()) <= REMEMBERED);
+        assert_eq!(look("t".repeat(LONGEST_CACHED + 1)), 0);
+        assert_eq!(look("t".repeat(LONGEST_CACHED)), 1);
+        for number in 0..=CACHED_NAMES {
+            assert!(look(number.to_string()) <= CACHED_NAMES);
         }
-        assert_eq!(look("one more".to_owned()), REMEMBERED);
+        assert_eq!(look("one more".to_owned()), CACHED_NAMES);
     }
 }

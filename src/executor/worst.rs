@@ -10,6 +10,7 @@ use super::parallel::Slots;
 use super::select::{Bound, Plan};
 use crate::config::{Diagnostic, Location};
 use crate::event::Event;
+use crate::matcher::Matcher;
 
 /// The longest that the hooks of one event may take if each takes all of its `timeout`.
 ///
@@ -75,7 +76,8 @@ impl Executor {
         self.plans.iter().filter_map(|plan| self.worst_case(plan)).collect()
     }
 
-    /// Returns the time after which all of `hooks` have ended.
+    /// Returns the deadline by which all of `hooks` must have ended: the last of their own, if each
+    /// has one, or that of all layers together.
     fn deadline_of(&self, hooks: &[&Bound]) -> Option<Duration> {
         let last = hooks.iter().map(|bound| bound.hook.limits.deadline).max().flatten();
         let bounded = hooks.iter().all(|bound| bound.hook.limits.deadline.is_some());
@@ -83,53 +85,60 @@ impl Executor {
     }
 
     fn worst_case(&self, plan: &Plan) -> Option<WorstCase> {
-        let of = |hooks: Vec<&Bound>, tool: Option<String>| {
-            let first = hooks.first()?;
-            let has_timeout = |bound: &&&Bound| bound.hook.states_timeout();
-            let stated: Vec<&Bound> = hooks.iter().filter(has_timeout).copied().collect();
-            Some(WorstCase {
-                event: plan.contract.event,
-                tool,
-                time: together(&hooks, self.max_parallel),
-                stated: together(&stated, self.max_parallel),
-                deadline: self.deadline_of(&hooks),
-                location: first.hook.location.clone(),
-            })
-        };
         let waited_for: Vec<&Bound> =
             plan.hooks.iter().filter(|bound| bound.hook.phase.is_answered()).collect();
         if !plan.contract.tool_matched {
-            return of(once_each(waited_for), None);
+            return self.case_of(plan, waited_for, None);
         }
         let mut worst: Option<WorstCase> = None;
         for matcher in waited_for.iter().map(|bound| &bound.hook.matcher) {
-            let names: Vec<&str> = matcher
-                .as_str()
-                .split('|')
-                .filter(|name| {
-                    !name.is_empty() && !matcher.is_everything() && matcher.matches(name)
-                })
-                .collect();
-            let mut consider = |tool: &str, matches: &dyn Fn(&Bound) -> bool| {
-                let hooks = waited_for.iter().copied().filter(|bound| matches(bound)).collect();
-                let tool = (!matcher.is_everything()).then(|| tool.to_owned());
-                let found = of(once_each(hooks), tool);
-                // The first of identical hooks.
+            for (tool, hooks) in hooks_by_tool(matcher, &waited_for) {
+                let found = self.case_of(plan, hooks, tool);
+                // Of equal times the first counts.
                 if found.as_ref().map(|found| found.time) > worst.as_ref().map(|worst| worst.time) {
                     worst = found;
                 }
-            };
-            for name in &names {
-                consider(name, &|bound| bound.hook.matcher.matches(name));
-            }
-            if names.is_empty() {
-                consider(matcher.as_str(), &|bound| {
-                    bound.hook.matcher == *matcher || bound.hook.matcher.is_everything()
-                });
             }
         }
         worst
     }
+
+    fn case_of(&self, plan: &Plan, hooks: Vec<&Bound>, tool: Option<String>) -> Option<WorstCase> {
+        let hooks = once_each(hooks);
+        let first = hooks.first()?;
+        let has_timeout = |bound: &&&Bound| bound.hook.states_timeout();
+        let stated: Vec<&Bound> = hooks.iter().filter(has_timeout).copied().collect();
+        Some(WorstCase {
+            event: plan.contract.event,
+            tool,
+            time: together(&hooks, self.max_parallel),
+            stated: together(&stated, self.max_parallel),
+            deadline: self.deadline_of(&hooks),
+            location: first.hook.location.clone(),
+        })
+    }
+}
+
+/// Returns the tools that `matcher` names, each with those of `hooks` that are for it. A regular
+/// expression counts as one tool; only hooks with the same matcher, or with `*`, are for it.
+fn hooks_by_tool<'b>(
+    matcher: &Matcher,
+    hooks: &[&'b Bound],
+) -> Vec<(Option<String>, Vec<&'b Bound>)> {
+    let matching = |matches: &dyn Fn(&Matcher) -> bool| -> Vec<&'b Bound> {
+        hooks.iter().copied().filter(|bound| matches(&bound.hook.matcher)).collect()
+    };
+    let same_or_everything = || matching(&|other| other == matcher || other.is_everything());
+    if matcher.is_everything() {
+        return vec![(None, same_or_everything())];
+    }
+    let names = matcher.as_str().split('|');
+    let names: Vec<&str> = names.filter(|name| !name.is_empty() && matcher.matches(name)).collect();
+    if names.is_empty() {
+        return vec![(Some(matcher.as_str().to_owned()), same_or_everything())];
+    }
+    let for_name = |name: &str| (Some(name.to_owned()), matching(&|other| other.matches(name)));
+    names.into_iter().map(for_name).collect()
 }
 
 /// Keeps the first of identical hooks.
@@ -140,9 +149,9 @@ fn once_each(hooks: Vec<&Bound>) -> Vec<&Bound> {
 
 /// Returns how long hooks take if each takes all of its time.
 fn together(hooks: &[&Bound], max_parallel: usize) -> Duration {
-    let (mutators, others): (Vec<&Bound>, Vec<&Bound>) =
+    let (rewriters, others): (Vec<&Bound>, Vec<&Bound>) =
         hooks.iter().copied().partition(|bound| bound.is_rewriter());
-    let in_turn: Duration = mutators.iter().map(|bound| bound.hook.timeout).sum();
+    let in_turn: Duration = rewriters.iter().map(|bound| bound.hook.timeout).sum();
     in_turn + at_once(others, Slots::new(max_parallel))
 }
 
@@ -213,15 +222,15 @@ mod tests {
         let entry = |matcher: &str, more: &str| {
             format!("  - {{ matcher: '{matcher}', hooks: [{}] }}\n", hook(more))
         };
-        let mutator = "mutates: true, timeout:";
+        let rewriter = "mutates: true, timeout:";
         let text = format!(
             "pre_tool_use:\n{}{}{}{}{}",
-            entry("shell|edit", &format!("{mutator} 3")),
-            entry("edit", &format!("{mutator} 4")),
-            entry("mcp__.*", &format!("{mutator} 5")),
-            entry("*", &format!("{mutator} 1")),
+            entry("shell|edit", &format!("{rewriter} 3")),
+            entry("edit", &format!("{rewriter} 4")),
+            entry("mcp__.*", &format!("{rewriter} 5")),
+            entry("*", &format!("{rewriter} 1")),
             // The same as the first one: it runs once.
-            entry("edit", &format!("{mutator} 3")),
+            entry("edit", &format!("{rewriter} 3")),
         );
         assert_eq!(worst(&text), [(Event::PreToolUse, Some("edit".to_owned()), 8)]);
         let text = "stop: [{ type: command, command: 'true', background: true }]\n";

@@ -167,11 +167,13 @@ pub(crate) fn build(
     };
     let Some(builtin) = builtins.get(name) else {
         let names = || builtins.keys().map(String::as_str);
-        let hint = match suggest::closest(name, names()) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None if builtins.is_empty() => "this program registered no builtins".to_owned(),
-            None => format!("known builtins: {}", names().collect::<Vec<_>>().join(", ")),
-        };
+        let hint = suggest::hint(name, names()).unwrap_or_else(|| {
+            if builtins.is_empty() {
+                "this program registered no builtins".to_owned()
+            } else {
+                format!("known builtins: {}", names().collect::<Vec<_>>().join(", "))
+            }
+        });
         return Err(BuildError::new(format!("unknown builtin `{name}`")).at("command").hint(hint));
     };
     if let Some(check) = &builtin.check {

@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::handler::Room;
 
-/// How much room each read finds at least.
+/// The least free buffer of a read, in bytes.
 const CHUNK: usize = 4096;
 
 /// One output stream of a child and what was read of it.
@@ -52,11 +52,10 @@ impl<R: AsyncRead + Unpin> Capture<R> {
     /// # Errors
     /// As soon as more than the limit has come; the first bytes up to the limit are kept.
     pub(crate) async fn fill(&mut self) -> Result<(), Overflow> {
-        while self.overflow.is_none() && self.read().await {}
-        self.overflow.map_or(Ok(()), Err)
+        self.fill_until(|_| false).await
     }
 
-    /// Reads until `enough` of what was read, or to the end of the stream.
+    /// Reads until what was read is `enough`, or to the end of the stream.
     ///
     /// # Errors
     /// As soon as more than the limit has come.

@@ -28,7 +28,7 @@ const PROJECT_DIR: &str = "HOOKEXEC_PROJECT_DIR";
 
 /// The variables that say what the hook runs for. They are never inherited: those of a `hookexec`
 /// further up would speak of another event.
-const OURS: [&str; 7] =
+const RESERVED: [&str; 7] =
     [EVENT, TOOL_NAME, SESSION_ID, REPEATED, CONFIG_DIR, PROJECT_DIR, depth::VARIABLE];
 
 /// The longest `NAME=value` that Linux hands to a program, with the zero byte at its end.
@@ -48,14 +48,14 @@ impl Environment {
     /// not.
     ///
     /// # Errors
-    /// When a variable can't be set, or is one of ours.
+    /// When a variable can't be set, or is reserved.
     pub(crate) fn new(
         variables: &Arc<Variables>,
         inherit: &InheritEnv,
         own: &BTreeMap<String, String>,
     ) -> Result<Self, BuildError> {
         let own = own.iter().map(|(name, value)| {
-            if OURS.contains(&name.as_str()) {
+            if RESERVED.contains(&name.as_str()) {
                 return Err(BuildError::new(format!("`{name}` is set for every hook"))
                     .at("env")
                     .hint("give your variable another name"));
@@ -78,7 +78,6 @@ impl Environment {
 
     /// Adds the directories that are known of a hook, both absolute, and how deep it is nested.
     pub(crate) fn with_directories(mut self, config: &Path, project: &Path) -> Self {
-        self.own.reserve_exact(3);
         let depth = self.variables.get(OsStr::new(depth::VARIABLE));
         self.own.push((depth::VARIABLE.into(), depth::below(depth.map(OsString::as_os_str))));
         self.with_directory(CONFIG_DIR, config).with_directory(PROJECT_DIR, project)
@@ -141,7 +140,7 @@ pub(super) fn announce(call: &Call<'_>, command: &mut Command) {
 }
 
 fn is_inheritable(name: &OsStr) -> bool {
-    is_name(name) && !OURS.iter().any(|ours| name == *ours)
+    is_name(name) && !RESERVED.iter().any(|reserved| name == *reserved)
 }
 
 /// Returns whether a variable may have this name.

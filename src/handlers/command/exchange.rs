@@ -15,18 +15,19 @@ use super::group::Group;
 use crate::answer::{MAX_ASYNC_LINE, asks_for_background};
 use crate::handler::Room;
 
-/// How long a group that was asked to end may take.
-const GRACE: Duration = Duration::from_millis(500);
+/// How long a group that was asked to end (SIGTERM) may take before it is killed (SIGKILL).
+const KILL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// How long a pipe may stay open after the child has ended. What the child wrote is there by then,
 /// so a process that holds the pipe is a background job, which may hold it for ever.
 const LEAK_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// How long the system may take to end a killed child.
-const KILL_TIME: Duration = Duration::from_secs(1);
+const REAP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The longest that stopping a child takes, from its deadline on.
-pub(super) const STOP_TIME: Duration = GRACE.saturating_add(KILL_TIME).saturating_add(LEAK_TIMEOUT);
+pub(super) const STOP_TIME: Duration =
+    KILL_TIMEOUT.saturating_add(REAP_TIMEOUT).saturating_add(LEAK_TIMEOUT);
 
 /// A started child and its three pipes.
 #[derive(Debug)]
@@ -145,7 +146,7 @@ impl Exchange {
                 if may_leave {
                     stdout.fill_until(has_first_line).await.map_err(Some)?;
                     if stdout.still_open().is_some() && asks_for_background(stdout.bytes()) {
-                        // It is to find all of its input, and its end.
+                        // First write all of stdin and close it.
                         has_input.notified().await;
                         return Err(None);
                     }
@@ -173,17 +174,17 @@ impl Exchange {
         timeout(LEAK_TIMEOUT, rest).await.map_or(Ok(()), |rest| rest.map(|_| ()))
     }
 
-    /// SIGTERM to the group, a grace period, SIGKILL to the group, reading on all the while.
+    /// SIGTERM to the group, half a second, SIGKILL to the group, reading on all the while.
     ///
-    /// Stdin stays open: no child shall take half of its input for the whole.
+    /// Stdin stays open, or a child could take half of its input for all of it.
     async fn stop(&mut self) {
         let Self { group, stdout, stderr, .. } = self;
         group.terminate();
-        // The grace is the whole group's: who still holds a pipe is not done.
+        // Wait for the whole group: a process that holds a pipe still runs.
         let quiet = async { tokio::join!(group.exited(), stdout.drain(), stderr.drain()) };
-        let _ = timeout(GRACE, quiet).await;
+        let _ = timeout(KILL_TIMEOUT, quiet).await;
         group.kill();
-        let _ = timeout(KILL_TIME, group.wait()).await;
+        let _ = timeout(REAP_TIMEOUT, group.wait()).await;
         // Only a process that left the group can hold a pipe now.
         let rest = async { tokio::join!(stdout.drain(), stderr.drain()) };
         let _ = timeout(LEAK_TIMEOUT, rest).await;
@@ -196,7 +197,7 @@ fn has_first_line(output: &[u8]) -> bool {
     output.len() > MAX_ASYNC_LINE || output.contains(&b'\n')
 }
 
-/// Writes `input` and closes the pipe. A child may close its end early, or never read: its affair.
+/// Writes `input` and closes the pipe. A child may close its end early, or never read.
 async fn feed(stdin: &mut Option<ChildStdin>, input: &[u8]) {
     if let Some(pipe) = stdin {
         // The pipe is empty and takes the first part at once; the reactor would learn so only after

@@ -1,8 +1,8 @@
 //! A child that leads its own process group, and the one place that signals it.
 //!
-//! Invariant: the group is signalled only while its leader has not been reaped. Until then its
-//! number can't be given to another group; afterwards it can, so a group outlives its guard only as
-//! the background jobs of a hook that ended on its own.
+//! Invariant: the group is signalled only until its leader is reaped, since its number may then be
+//! given away. The one exception is [`Group::wait_and_sweep`]. Background jobs of a hook that ended on
+//! its own are therefore never signalled.
 
 use std::io;
 use std::process::ExitStatus;
@@ -20,7 +20,7 @@ const BUSY_PAUSE: Duration = Duration::from_millis(5);
 
 /// A running child and everything it started that stayed in its group.
 ///
-/// * **Order**: [`terminate`](Self::terminate), a grace period, [`kill`](Self::kill), then
+/// * **Order**: [`terminate`](Self::terminate), a kill timeout, [`kill`](Self::kill), then
 ///   [`wait`](Self::wait). Signals come before `wait`: once the leader is reaped they do nothing.
 /// * **Cancellation**: dropping any future of this type loses nothing; call again.
 /// * **Drop** before `wait` has returned: SIGKILL to the group at once; the leader is reaped in the
@@ -83,10 +83,7 @@ impl Group {
 
     /// Waits until the leader ends, and reaps it. From then on the group is not signalled any more.
     pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
-        let Some(child) = &mut self.child else {
-            return Err(io::Error::other("the child is gone"));
-        };
-        let status = child.wait().await;
+        let status = self.reap().await;
         // Also after an error: who reaped the child then is not known, only that it may be reaped.
         self.id = None;
         status
@@ -95,19 +92,23 @@ impl Group {
     /// Waits like [`wait`](Self::wait), and when the leader has ended on its own kills what is
     /// left of its group (SIGKILL): a child that served for long leaves nothing behind.
     ///
-    /// The one exception to the rule that a reaped leader's group is not signalled. The number is
-    /// still taken while any member lives; if none does, it was set free a moment ago, and the system
-    /// gives numbers out in turn: it comes up again only after all others.
+    /// This is the one exception to the rule that a reaped leader's group is not signalled. The number
+    /// is still taken while any member lives. If none does, it became free only now, and the system
+    /// gives numbers out in turn: this one comes up again only after all others.
     pub(crate) async fn wait_and_sweep(&mut self) -> io::Result<ExitStatus> {
-        let Some(child) = &mut self.child else {
-            return Err(io::Error::other("the child is gone"));
-        };
-        let status = child.wait().await;
+        let status = self.reap().await;
         if status.is_ok() {
             self.kill();
         }
         self.id = None;
         status
+    }
+
+    async fn reap(&mut self) -> io::Result<ExitStatus> {
+        match &mut self.child {
+            Some(child) => child.wait().await,
+            None => Err(io::Error::other("the child is gone")),
+        }
     }
 
     /// Lets the group run on: it is not signalled any more, and the system reaps its leader.
@@ -121,7 +122,7 @@ impl Group {
     }
 
     /// Waits until the leader has ended, without reaping it, so that the rest of its group can
-    /// still be signalled. It looks again and again: for the short time of a grace period only.
+    /// still be signalled. It looks again and again: for the short time of a kill timeout only.
     pub(crate) async fn exited(&self) {
         let mut pause = Duration::from_millis(1);
         while !self.has_exited() {

@@ -37,8 +37,8 @@ impl Program {
     /// Returns the program called `name`, to be looked for in `path`, the `PATH` of the child.
     ///
     /// A name with a slash is a path, relative to `directory`. Directories in `path` that are not
-    /// absolute are passed over: otherwise a program that an agent wrote could
-    /// take the place of a guard's.
+    /// absolute are passed over: otherwise a program that an agent wrote could take the place of a
+    /// guard's.
     pub(crate) fn new(name: &str, path: Option<&OsStr>, directory: &Path) -> Self {
         let path = path.unwrap_or(OsStr::new(DEFAULT_PATH));
         let program = Self {

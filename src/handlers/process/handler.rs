@@ -83,11 +83,13 @@ fn tools(request: &Input) -> &[serde_json::Value] {
 fn unknown(name: &str, processes: &Processes) -> BuildError {
     let error = BuildError::new(format!("unknown process `{name}`")).at("command");
     let names: Vec<&str> = processes.names().collect();
-    match suggest::closest(name, names.iter().copied()) {
-        Some(meant) => error.hint(format!("did you mean `{meant}`?")),
-        None if names.is_empty() => error.hint("there are no `processes:`"),
-        None => error.hint(format!("known processes: {}", names.join(", "))),
-    }
+    error.hint(suggest::hint(name, names.iter().copied()).unwrap_or_else(|| {
+        if names.is_empty() {
+            "there are no `processes:`".to_owned()
+        } else {
+            format!("known processes: {}", names.join(", "))
+        }
+    }))
 }
 
 /// A hook that calls a process.

@@ -68,10 +68,10 @@ fn chosen<'n>(
         return None;
     };
     let Some(agent) = agents.get(wanted) else {
-        let hint = match suggest::closest(wanted, names) {
-            Some(meant) => format!("did you mean `{meant}`? The file has: {listed}"),
-            None => format!("the file has: {listed}"),
-        };
+        let hint = suggest::hint(wanted, names).map_or_else(
+            || format!("the file has: {listed}"),
+            |question| format!("{question} The file has: {listed}"),
+        );
         reader.error_with_hint(key, format!("unknown agent `{wanted}`"), hint);
         return None;
     };
@@ -81,9 +81,11 @@ fn chosen<'n>(
 fn hooks_of(reader: &mut Reader, agent: &Fields<'_>) -> Vec<Hook> {
     // Other keys are docker-agent's, but a guard below a misspelt key must not vanish.
     for (name, key, _) in agent.iter() {
-        if name != "hooks" && suggest::closest(name, ["hooks"]).is_some() {
-            let message = format!("unknown key `{name}` in an agent");
-            reader.error_with_hint(key, message, "did you mean `hooks`?");
+        if name == "hooks" {
+            continue;
+        }
+        if let Some(hint) = suggest::hint(name, ["hooks"]) {
+            reader.error_with_hint(key, format!("unknown key `{name}` in an agent"), hint);
         }
     }
     let mut hooks = match agent.get("hooks") {

@@ -73,10 +73,8 @@ impl Bench {
         let expected = case.expect.named_hooks().map(|(name, location)| (name, location));
         let mut problems = Diagnostics::default();
         for (name, location) in stubs.chain(expected).filter(|(name, _)| !known.contains(name)) {
-            let hint = match suggest::closest(name, known.iter().map(String::as_str)) {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("configured are: {}", known.join(", ")),
-            };
+            let hint = suggest::hint(name, known.iter().map(String::as_str))
+                .unwrap_or_else(|| format!("configured are: {}", known.join(", ")));
             let message = format!("no hook is called `{name}`");
             problems.push(Diagnostic::error(message).at(location.clone()).hint(hint));
         }
