@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::builtins::audit_log::clean;
 use crate::builtins::secrets::Redactor;
 use crate::event::Event;
-use crate::wire::{Decision, HookReport, Input, JsonObject, Mode, Verdict};
+use crate::wire::{Decision, HookReport, Input, JsonObject, Mode, Verdict, exact};
 
 /// The format that is written; a later one may add fields.
 const VERSION: u8 = 1;
@@ -46,7 +46,11 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rewritten: Vec<String>,
     /// The arguments as they were rewritten, when the input is recorded, too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "exact::optional_object",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub updated_input: Option<JsonObject>,
     /// The hooks that ended in an error or failed while the event went on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -59,7 +63,11 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub config: String,
     /// The input, when it is recorded, without secrets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "exact::optional_value",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub input: Option<Value>,
     /// Whether something long was cut from the input: it can't be replayed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -118,7 +126,7 @@ impl Record {
     }
 
     /// Adds the input, and the arguments as they were rewritten.
-    pub(super) fn with_input(
+    pub(crate) fn with_input(
         mut self,
         input: &Input,
         verdict: &Verdict,

@@ -254,10 +254,10 @@ impl<'de> Visitor<'de> for Fill<'_, 'de> {
                     (name, &mut envelope.error)
                 }
                 Some("method") => {
-                    let value = map.next_value::<Value>()?;
-                    envelope.method = Some(match value {
-                        Value::String(method) => method,
-                        other => other.to_string(),
+                    let text = map.next_value::<&'de RawValue>()?.get();
+                    envelope.method = Some(match parse_strict(text) {
+                        Ok(Value::String(method)) => method,
+                        _ => text.to_owned(),
                     });
                     continue;
                 }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::JsonObject;
 use super::output_reader::kind;
+use super::{JsonObject, exact};
 use crate::event::{Event, UnknownEvent};
 
 /// The input of one event: what a hook reads as one JSON object.
@@ -139,7 +139,7 @@ pub struct InputError {
 
 impl<'de> Deserialize<'de> for Input {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let object = JsonObject::deserialize(deserializer)?;
+        let object = exact::object(deserializer)?;
         Self::from_json(object).map_err(serde::de::Error::custom)
     }
 }
@@ -191,7 +191,7 @@ impl Input {
 }
 
 /// The remaining entries of an object: those that no field has taken.
-struct Fields(JsonObject);
+pub(super) struct Fields(pub(super) JsonObject);
 
 impl Fields {
     fn take(&mut self, key: &str) -> Option<Value> {
@@ -212,11 +212,11 @@ impl Fields {
         self.take(key).map(|value| read(value).map_err(wrong)).transpose()
     }
 
-    fn text(&mut self, key: &'static str) -> Result<Option<String>, InputError> {
+    pub(super) fn text(&mut self, key: &'static str) -> Result<Option<String>, InputError> {
         self.typed(key, "a string", text)
     }
 
-    fn flag(&mut self, key: &'static str) -> Result<Option<bool>, InputError> {
+    pub(super) fn flag(&mut self, key: &'static str) -> Result<Option<bool>, InputError> {
         self.typed(key, "true or false", |value| value.as_bool().ok_or(value))
     }
 
@@ -231,7 +231,7 @@ impl Fields {
         })
     }
 
-    fn texts(&mut self, key: &'static str) -> Result<Vec<String>, InputError> {
+    pub(super) fn texts(&mut self, key: &'static str) -> Result<Vec<String>, InputError> {
         let texts = self.typed(key, "an array of strings", |value| match value {
             Value::Array(items) => items.into_iter().map(text).collect(),
             other => Err(other),

@@ -1,5 +1,6 @@
 //! What crosses a boundary: plain data and its JSON.
 
+pub(crate) mod exact;
 mod input;
 mod output;
 mod output_reader;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::output_reader::{OutputError, Reader};
 use super::strict::parse_strict;
-use super::{Input, JsonObject, ToolResult};
+use super::{Input, JsonObject, ToolResult, exact};
 use crate::suggest;
 
 /// What a hook decided; a later variant outranks an earlier one.
@@ -87,10 +87,10 @@ pub struct RequestChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The tool definitions.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "exact::optional_list", skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<Value>>,
     /// The options.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "exact::optional_object", skip_serializing_if = "Option::is_none")]
     pub options: Option<JsonObject>,
 }
 

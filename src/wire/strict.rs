@@ -57,6 +57,12 @@ pub fn parse_strict(text: &str) -> Result<Value, StrictJsonError> {
     })
 }
 
+/// Reads one value from any deserializer, as strictly as [`parse_strict`].
+pub(super) fn read_strict<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    let limits = Limits { left: Cell::new(MAX_VALUES), problem: RefCell::default() };
+    Strict(&limits).deserialize(deserializer)
+}
+
 /// How much a document may still hold, and its first problem.
 struct Limits {
     left: Cell<usize>,
@@ -127,6 +133,14 @@ impl<'de> Visitor<'de> for Strict<'_> {
         Ok(Value::Null)
     }
 
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = seq.next_element_seed(self)? {
@@ -155,11 +169,14 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 }
 
+/// The parser's own name for a number with all its digits, which it hands over as a map of one entry.
+const NUMBER: &str = "$serde_json::private::Number";
+
 /// The key of an entry.
 enum Key {
     Of(String),
-    /// The parser's own name for a number with all its digits, which it hands over as a map of one
-    /// entry. An object whose key is spelt like that name is an object all the same.
+    /// What follows are the digits of a number. An object whose key is spelt like [`NUMBER`] is an
+    /// object all the same.
     Number,
 }
 
@@ -169,7 +186,8 @@ impl<'de> DeserializeSeed<'de> for KeySeed {
     type Value = Key;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
-        // The parser passes this request on to the keys of real objects only.
+        // The parser passes this request on to the keys of real objects only. Other formats may hand
+        // over any key directly.
         deserializer.deserialize_newtype_struct("Key", self)
     }
 }
@@ -185,8 +203,8 @@ impl<'de> Visitor<'de> for KeySeed {
         serde::Deserialize::deserialize(key).map(Key::Of)
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Key, E> {
-        Ok(Key::Number)
+    fn visit_str<E>(self, key: &str) -> Result<Key, E> {
+        Ok(if key == NUMBER { Key::Number } else { Key::Of(key.to_owned()) })
     }
 }
 

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::JsonObject;
+use super::input::Fields;
+use super::{InputError, JsonObject, exact};
 
 /// The result of a tool call, given by a hook in the tool's place or handed to one for rewriting.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default))]
 #[non_exhaustive]
 pub struct ToolResult {
     /// What the model reads.
@@ -49,6 +49,30 @@ impl ToolResult {
     #[must_use]
     pub fn error(text: impl Into<String>) -> Self {
         Self { is_error: true, ..Self::text(text) }
+    }
+}
+
+impl<'de> Deserialize<'de> for ToolResult {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_json(exact::object(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+impl ToolResult {
+    /// Returns the result that a JSON object describes. A field that is `null` counts as absent.
+    fn from_json(object: JsonObject) -> Result<Self, InputError> {
+        let mut fields = Fields(object);
+        Ok(Self {
+            for_llm: fields.text("for_llm")?.unwrap_or_default(),
+            for_user: fields.text("for_user")?.unwrap_or_default(),
+            silent: fields.flag("silent")?.unwrap_or_default(),
+            is_error: fields.flag("is_error")?.unwrap_or_default(),
+            is_async: fields.flag("async")?.unwrap_or_default(),
+            media: fields.texts("media")?,
+            artifact_tags: fields.texts("artifact_tags")?,
+            response_handled: fields.flag("response_handled")?.unwrap_or_default(),
+            extra: fields.0,
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Decision, JsonObject, RequestChange, Stop, ToolResult};
+use super::{Decision, JsonObject, RequestChange, Stop, ToolResult, exact};
 use crate::event::{Event, FailureMode};
 
 /// What the hooks of one event decided together.
@@ -27,22 +27,38 @@ pub struct Verdict {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The whole final arguments of the tool, when they changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "exact::optional_object",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub updated_input: Option<JsonObject>,
     /// The tool to call instead, when a hook renamed the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_tool_name: Option<String>,
     /// The messages of the model request, when they changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "exact::optional_list",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub updated_messages: Option<Vec<Value>>,
     /// What else of the model request changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_request: Option<RequestChange>,
     /// The model's response, when it changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "exact::optional_value",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub updated_response: Option<Value>,
     /// The tool's response, when it changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "exact::optional_value",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub updated_tool_response: Option<Value>,
     /// Context for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,10 +70,10 @@ pub struct Verdict {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// Data for the approval request.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, deserialize_with = "exact::map", skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, Value>,
     /// Keys of Claude Code that only Claude Code understands; the first hook in file order counts.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, deserialize_with = "exact::map", skip_serializing_if = "BTreeMap::is_empty")]
     pub claude_code: BTreeMap<String, Value>,
     /// The result that a hook gave in the tool's place.
     #[serde(default, skip_serializing_if = "Option::is_none")]

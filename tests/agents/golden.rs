@@ -84,7 +84,7 @@ fn played(agent: Agent, golden: &Value) -> Value {
 }
 
 /// Returns a verdict of each kind that the event knows.
-fn verdicts(call: &NativeCall) -> Vec<(&'static str, Verdict)> {
+pub(crate) fn verdicts(call: &NativeCall) -> Vec<(&'static str, Verdict)> {
     let event = call.event.unwrap();
     let contract = event.contract();
     let mut verdicts = vec![("none", Verdict::no_opinion(event))];
@@ -163,7 +163,7 @@ fn shown(answer: &Answer) -> Value {
 }
 
 /// Returns the golden files with their agents, in order.
-fn files() -> impl Iterator<Item = (Agent, PathBuf)> {
+pub(crate) fn files() -> impl Iterator<Item = (Agent, PathBuf)> {
     let root = Path::new(crate::support::ROOT).join("tests/agents/golden");
     Agent::all().flat_map(move |agent| {
         let directory = root.join(agent.name());

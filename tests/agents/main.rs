@@ -17,6 +17,7 @@ mod missing;
 mod moments;
 mod payloads;
 mod plugins;
+mod private_names;
 mod run;
 #[path = "../support/state.rs"]
 mod state;

@@ -212,6 +212,9 @@ fn paths_are_found_wherever_they_stand() {
         json!({ "src/.env": "content" }),
         json!({ "arguments": "{\"path\": \".env\"}" }),
         json!({ "q": " {\"path\": \"\\u002eenv\"}" }),
+        json!({ "q": "{\"$serde_json::private::Number\": \"1\", \"p\": \"\\u002eenv\"}" }),
+        json!({ "q": "{\"$serde_json::private::RawValue\": \"1\", \"p\": \"\\u002eenv\"}" }),
+        json!({ "q": "{\"half\": \"\\ud83d\", \"p\": \"\\u002eenv\"}" }),
         json!({ "input": "*** Begin Patch\n*** Update File: .env\n@@\n-a\n+b\n*** End Patch" }),
         json!({ "input": "*** Begin Patch\n*** Update File: a\n*** Move to: .env\n*** End Patch" }),
         json!({ "input": "*** Update File: a\n@@\n-x\n+y\u{c}*** Delete File: .env" }),
@@ -552,6 +555,11 @@ fn what_cannot_be_checked_is_a_failure_and_not_an_answer() {
         let found = call(command).unwrap_err().to_string();
         assert!(found.contains(error), "{found}");
     }
+    // Tools differ in which of the two they use.
+    let twice = json!({ "q": r#"{"p": "\u002eenv", "p": "a"}"# });
+    let error = prepared(&input(json!({ "tool_name": "ask", "tool_input": twice }))).unwrap_err();
+    let expected = "`q` is JSON that can't be checked: key `p` appears twice in one object";
+    assert_eq!(error.to_string(), expected);
     // Braces and quotes without end cost no more than their length.
     for piece in ["{a,b}", "}", "$(", "\"'", "$X", "${a:-", "{},", "a/../"] {
         assert_eq!(call(piece.repeat(10_000)).unwrap(), None, "{piece}");

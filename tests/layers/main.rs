@@ -66,6 +66,41 @@ fn no_room_imports_one_above_itself() {
     assert!(upwards.is_empty(), "these import a room above their own:\n{}", upwards.join("\n"));
 }
 
+/// The files that read JSON with `serde_json` itself, and why no model's words are lost there.
+const PLAIN_READERS: [(&str, &str); 11] = [
+    ("crates/cli/src/codex/mod.rs", "reads a type without any JSON from a value read strictly"),
+    ("crates/cli/src/records/log.rs", "`Record` reads its values with `wire::exact`"),
+    ("crates/cli/src/server/client.rs", "`Verdict` reads its values with `wire::exact`"),
+    ("crates/cli/src/settings/backup.rs", "reads a type without any JSON"),
+    ("crates/cli/src/settings/text.rs", "reads texts from a value"),
+    ("src/builtins/http_post/client.rs", "looks whether a text is JSON"),
+    ("src/config/schema.rs", "reads a constant"),
+    ("src/config/section.rs", "reads a constant"),
+    ("src/lifecycle/tool_run.rs", "`ToolResult` reads its values with `wire::exact`"),
+    ("src/trust/store.rs", "reads a type without any JSON"),
+    ("src/wire/output_reader.rs", "its types read their values with `wire::exact`"),
+];
+
+#[test]
+fn text_from_outside_goes_through_the_strict_reader() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files = ["src", "crates"].map(|directory| rust_files(&root.join(directory))).concat();
+    let is_code = |file: &PathBuf| !file.components().any(|part| part.as_os_str() == "tests");
+    let reads = |file: &PathBuf| {
+        let text = fs::read_to_string(file).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        code.contains("serde_json::from_") || code.contains("parse::<Value>")
+    };
+    let files = files.iter().filter(|file| is_code(file) && !file.ends_with("tests.rs"));
+    let mut found: Vec<&str> = files
+        .filter(|file| reads(file))
+        .map(|file| file.strip_prefix(root).unwrap().to_str().unwrap())
+        .collect();
+    found.sort_unstable();
+    let known = PLAIN_READERS.map(|(file, _)| file);
+    assert_eq!(found, known, "use `wire::parse_strict`, or say here why `serde_json` will do");
+}
+
 #[test]
 fn the_page_on_the_architecture_names_every_room_and_files_that_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -262,3 +262,41 @@ hooks:
     assert!(error(&verdict).contains("neither provides nor brought along"), "{verdict:#?}");
     shutdown(&executor).await;
 }
+
+#[tokio::test]
+async fn a_key_that_is_spelt_like_a_private_name_of_the_json_library_is_a_key() {
+    for name in ["$serde_json::private::Number", "$serde_json::private::RawValue"] {
+        let written = || json!({ "a": 1, "deep": [{ name: "{\"b\":1}" }], name: "1" });
+        let object = || written().as_object().unwrap().clone();
+
+        let stage = Stage::new(Event::BeforeLlmCall, request());
+        let verdict = stage
+            .answer(json!({ "action": "modify", "request": {
+                "messages": [written()], "tools": [written()], "options": written(),
+            } }))
+            .await;
+        assert_eq!(verdict.updated_messages, Some(vec![written()]));
+        let change = verdict.updated_request.unwrap();
+        assert_eq!((change.tools, change.options), (Some(vec![written()]), Some(object())));
+        shutdown(&stage.executor).await;
+
+        let stage = Stage::new(Event::PreToolUse, call());
+        let verdict =
+            stage.answer(json!({ "action": "modify", "call": { "arguments": written() } })).await;
+        assert_eq!(verdict.updated_input, Some(object()));
+        let mut result = object();
+        result.insert("for_llm".to_owned(), json!("sunny"));
+        let verdict = stage.answer(json!({ "action": "respond", "result": result })).await;
+        assert_eq!(verdict.respond.unwrap().extra, object());
+        shutdown(&stage.executor).await;
+
+        // The hook is shown the response as a text, and gives another text.
+        let mut after = call();
+        after.tool_response = Some(written());
+        let stage = Stage::new(Event::PostToolUse, after);
+        let shown = json!({ "for_llm": json!({ "a": 2, name: "1" }).to_string() });
+        let verdict = stage.answer(json!({ "action": "modify", "result": shown })).await;
+        assert_eq!(verdict.updated_tool_response, Some(json!({ "a": 2, name: "1" })));
+        shutdown(&stage.executor).await;
+    }
+}

@@ -3,6 +3,9 @@
 use std::io::Write;
 use std::os::unix::net::{UnixListener, UnixStream};
 
+use hookexec::wire::parse_strict;
+use serde_json::json;
+
 use crate::process::{Serving, sandbox};
 use crate::support::{Done, Sandbox};
 
@@ -48,6 +51,38 @@ fn the_server_answers_as_the_command_itself_does() {
     std::os::unix::fs::symlink(other, sandbox.project().join("hooks.yaml")).unwrap();
     let asked = run(&sandbox, &["--connect", socket], "rm x").exits(2);
     assert!(asked.stdout.contains("changed after its approval"), "{asked:?}");
+}
+
+#[test]
+fn a_key_that_is_spelt_like_a_private_name_of_the_json_library_comes_through() {
+    let said = |name: &str, connected: bool| {
+        let answer = json!({"updated_input": {"cmd": "box"}, "decision": "ask",
+            "metadata": {"d": {name: "{}"}}, "terminalSequence": [{name: "1"}]});
+        let hook = json!({"type": "command", "command": ["printf", "%s", answer.to_string()]});
+        let sandbox = Sandbox::new();
+        let hooks = json!({"pre_tool_use": [{"hooks": [hook]}]});
+        sandbox.write("hooks.yaml", &hooks.to_string());
+        sandbox.trust();
+        let serving = Serving::start(&sandbox);
+        let mut run = sandbox.hookexec(["run", "pre_tool_use"]);
+        if connected {
+            run = run.env("HOOKEXEC_SOCKET", &serving.socket);
+        }
+        let input = json!({"tool_name": "shell", "tool_input": {"cmd": "x", "d": [{name: "{}"}]}});
+        let done = run.stdin(input.to_string()).run().exits(3);
+        assert_eq!(done.stderr, "", "{done:#?}");
+        let mut verdict = parse_strict(&done.stdout).unwrap();
+        verdict.as_object_mut().unwrap().remove("hooks");
+        verdict.to_string().replace(name, "NAME")
+    };
+    let expected = said("$serde_json::private::Other", false);
+    assert!(
+        expected.contains(r#""updated_input":{"cmd":"box","d":[{"NAME":"{}"}]}"#),
+        "{expected}"
+    );
+    for name in ["$serde_json::private::Number", "$serde_json::private::RawValue"] {
+        assert_eq!([said(name, false), said(name, true)], [expected.clone(), expected.clone()]);
+    }
 }
 
 #[test]

@@ -40,9 +40,14 @@ impl Answer {
     pub(super) fn json(answer: &impl Serialize) -> Self {
         match serde_json::to_string(answer) {
             Ok(text) => Self { stdout: text + "\n", ..Self::default() },
-            // Strings and JSON values always serialise; should they ever not, nothing goes through.
-            Err(error) => Self::refusal(&format!("hookexec could not write its answer: {error}")),
+            Err(error) => Self::unwritable(&error),
         }
+    }
+
+    /// Refuses, because the answer can't be written. Strings and JSON values always can; should they
+    /// ever not, nothing goes through.
+    pub(super) fn unwritable(error: &serde_json::Error) -> Self {
+        Self::refusal(&format!("hookexec could not write its answer: {error}"))
     }
 
     /// Answers in plain text, with exit code 0.

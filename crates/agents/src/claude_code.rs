@@ -121,11 +121,14 @@ fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer
         input.is_some_and(|input| input.tool_name.iter().any(|tool| tool.starts_with("mcp__")));
     // Claude Code has a second key for the output of MCP tools, which takes any shape.
     let mcp_response = response.clone().filter(|_| mcp);
-    let answer = claude_dialect::write(native, plan, response);
+    let said = claude_dialect::said(native, plan, response);
     if mcp_response.is_none() && plan.claude_code.is_none() {
-        return answer;
+        return said.answer();
     }
-    let mut said: Value = serde_json::from_str(&answer.stdout).unwrap_or_else(|_| json!({}));
+    let mut said = match serde_json::to_value(&said) {
+        Ok(said) => said,
+        Err(error) => return Answer::unwritable(&error),
+    };
     let empty = BTreeMap::new();
     for (key, value) in plan.claude_code.unwrap_or(&empty) {
         pass_on(native, &mut said, key, value);
@@ -133,7 +136,7 @@ fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer
     if let Some(response) = mcp_response {
         pass_on(native, &mut said, "updatedMCPToolOutput", &response);
     }
-    if said == json!({}) { answer } else { Answer::json(&said) }
+    if said == json!({}) { Answer::silence() } else { Answer::json(&said) }
 }
 
 /// Puts a key that hookexec does not judge where Claude Code reads it.

@@ -15,7 +15,7 @@ use hookexec::wire::JsonObject;
 /// What every event may answer.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Said<'p, S> {
+pub(super) struct Said<'p, S> {
     /// `false` ends the turn.
     #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
     go_on: Option<bool>,
@@ -34,7 +34,7 @@ struct Said<'p, S> {
 /// What only one event may answer.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", untagged)]
-enum Specific<'p> {
+pub(super) enum Specific<'p> {
     PreToolUse {
         hook_event_name: &'static str,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,41 +64,57 @@ enum Specific<'p> {
 }
 
 #[derive(Serialize)]
-struct Behavior<'p> {
+pub(super) struct Behavior<'p> {
     behavior: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'p str>,
 }
 
+impl<'p, S: Serialize> Said<'p, S> {
+    /// Says what every event may say, the word of a `denial` if it is one, and what only one event
+    /// may.
+    pub(super) fn new(
+        plan: &'p Plan<'_>,
+        denial: Option<&'static str>,
+        specific: Option<S>,
+    ) -> Self {
+        Self {
+            go_on: plan.stop.map(|_| false),
+            stop_reason: plan.stop,
+            system_message: plan.system_message.as_deref(),
+            decision: denial,
+            reason: denial.and(Some(&plan.reason)),
+            hook_specific_output: specific,
+        }
+    }
+
+    /// Returns the answer to the agent.
+    pub(super) fn answer(&self) -> Answer {
+        let silent = self.go_on.is_none()
+            && self.system_message.is_none()
+            && self.decision.is_none()
+            && self.hook_specific_output.is_none();
+        if silent { Answer::silence() } else { Answer::json(self) }
+    }
+}
+
 /// Writes a plan; `response` is the tool's new response, in the shape the agent wants.
+pub(super) fn write(native: &NativeEvent, plan: &Plan<'_>, response: Option<Value>) -> Answer {
+    said(native, plan, response).answer()
+}
+
+/// Returns what `write` says, for an agent that knows more keys.
 ///
 /// A denial of a tool call is said twice, `decision: block` and `permissionDecision: deny`: of all
 /// forms in JSON only this one was seen to stop the tool in every agent of the family.
-pub(super) fn write(native: &NativeEvent, plan: &Plan<'_>, response: Option<Value>) -> Answer {
+pub(super) fn said<'p>(
+    native: &NativeEvent,
+    plan: &'p Plan<'_>,
+    response: Option<Value>,
+) -> Said<'p, Specific<'p>> {
     let permission = native.event == Some(Event::PermissionRequest);
     let denial = (plan.denies() && !permission).then_some("block");
-    say(plan, denial, specific(native, plan, response))
-}
-
-/// Says what every event may say, the word of a `denial` if it is one, and what only one event may.
-pub(super) fn say(
-    plan: &Plan<'_>,
-    denial: Option<&'static str>,
-    specific: Option<impl Serialize>,
-) -> Answer {
-    let said = Said {
-        go_on: plan.stop.map(|_| false),
-        stop_reason: plan.stop,
-        system_message: plan.system_message.as_deref(),
-        decision: denial,
-        reason: denial.and(Some(&plan.reason)),
-        hook_specific_output: specific,
-    };
-    let silent = said.go_on.is_none()
-        && said.system_message.is_none()
-        && said.decision.is_none()
-        && said.hook_specific_output.is_none();
-    if silent { Answer::silence() } else { Answer::json(&said) }
+    Said::new(plan, denial, specific(native, plan, response))
 }
 
 fn specific<'p>(

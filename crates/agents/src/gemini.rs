@@ -3,12 +3,13 @@
 use serde::Serialize;
 
 use super::answer::Answer;
+use super::claude_dialect::Said;
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::payload::text;
 use super::plan::Plan;
 use super::read::Wanted;
 use super::settings::{EntryMember, HookSettings, ImportFormat, Matching, ScriptWords};
-use super::{Adapter, Agent, claude_dialect};
+use super::{Adapter, Agent};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 
@@ -110,5 +111,5 @@ fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
         tool_input: plan.rewrite,
         additional_context: plan.context.as_deref(),
     });
-    claude_dialect::say(plan, plan.denies().then_some("deny"), specific)
+    Said::new(plan, plan.denies().then_some("deny"), specific).answer()
 }

@@ -9,7 +9,7 @@ use super::words::{self, UNKNOWN, Values};
 use crate::builtins::tool;
 use crate::handlers::builtin::BuiltinError;
 use crate::tools::{Role, Roles, patch, role_by_name};
-use crate::wire::{Input, JsonObject};
+use crate::wire::{Input, JsonObject, StrictJsonError, parse_strict, repair_lone_surrogates};
 
 /// How long the texts of a call that are read may be together.
 const LONGEST: usize = 64 << 10;
@@ -126,8 +126,8 @@ impl Collector {
         let is_command = matches!(role, Some(Role::Command | Role::Words));
         self.command |= is_command;
         if role.is_none()
-            && text.trim_start().starts_with(['{', '['])
-            && let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
+            && let Some(value) = json(text)
+                .map_err(|error| format!("`{key}` is JSON that can't be checked: {error}"))?
         {
             return self.value(key, &value);
         }
@@ -139,6 +139,24 @@ impl Collector {
             words::add_words(text, &mut self.words);
         }
         Ok(())
+    }
+}
+
+/// Returns the object or array that a text is the JSON of.
+///
+/// # Errors
+/// When it is JSON, but which paths the tool would find in it is not sure: a key appears twice, or it
+/// is too large.
+fn json(text: &str) -> Result<Option<Value>, StrictJsonError> {
+    if !text.trim_start().starts_with(['{', '[']) {
+        return Ok(None);
+    }
+    let mut bytes = text.as_bytes().to_vec();
+    repair_lone_surrogates(&mut bytes);
+    match parse_strict(&String::from_utf8_lossy(&bytes)) {
+        Ok(value) => Ok(Some(value)),
+        Err(StrictJsonError::Syntax(_)) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

@@ -2,13 +2,16 @@
 //!
 //! Only what differs from what the process was told becomes a change, so an echo changes nothing.
 
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::answer::{Misread, present, unknown_keys};
 use super::same::keep;
 use super::wire::{Answer, ECHOED, is_tool_result, model_response, tool_result};
 use crate::suggest;
-use crate::wire::{Input, InputChange, JsonObject, Output, RequestChange, ToolResult, same_json};
+use crate::wire::{
+    Input, InputChange, JsonObject, Output, RequestChange, ToolResult, parse_strict, same_json,
+};
 
 /// The keys of a tool result.
 const RESULT_KEYS: [&str; 8] = [
@@ -182,9 +185,8 @@ fn after_tool(mut answer: JsonObject, input: &Input) -> Result<Output, Misread> 
 
 /// Returns the text that took the place of `other` as what `other` was, when it still is that.
 fn as_before(other: &Value, text: String) -> Value {
-    let parsed: Option<Value> = serde_json::from_str(&text).ok();
-    match parsed {
-        Some(value)
+    match parse_strict(&text) {
+        Ok(value)
             if value.is_object() == other.is_object() && value.is_array() == other.is_array() =>
         {
             keep(other, value)
@@ -212,8 +214,7 @@ fn tool_result_of(mut result: JsonObject) -> Result<ToolResult, Misread> {
 }
 
 fn shaped(result: &Value) -> Result<ToolResult, Misread> {
-    // By way of its text: a value with a number of more than 64 bits can't be read directly.
-    serde_json::from_str(&result.to_string())
+    ToolResult::deserialize(result)
         .map_err(|error| format!("`result` is not of the documented shape: {error}"))
 }
 

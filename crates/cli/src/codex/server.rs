@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use hookexec::wire::parse_strict;
 use serde_json::{Value, json};
 
 use crate::processes;
@@ -57,8 +58,8 @@ impl Server {
         let (sender, messages) = mpsc::channel();
         std::thread::spawn(move || {
             let lines = BufReader::new(stdout).lines().map_while(Result::ok);
-            let mut all = lines.filter_map(|line| serde_json::from_str(&line).ok());
-            all.try_for_each(|message: Value| sender.send(message).ok())
+            let mut all = lines.filter_map(|line| parse_strict(&line).ok());
+            all.try_for_each(|message| sender.send(message).ok())
         });
         let deadline = Instant::now() + PATIENCE;
         let mut server = Self { child, stdin, messages, deadline, last: 0 };

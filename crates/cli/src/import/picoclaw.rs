@@ -4,12 +4,13 @@ use std::path::Path;
 
 use hookexec::config::Diagnostics;
 use hookexec::config::reading::read_text;
+use hookexec::wire::parse_strict;
 use serde_json::Value;
 
 /// Returns the `hooks` of a configuration as YAML, without the hooks that are compiled into
 /// PicoClaw, and what is wrong with them.
 pub(super) fn read(path: &Path, text: &str) -> Result<(String, Diagnostics), String> {
-    let mut config: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let mut config = parse_strict(text).map_err(|error| error.to_string())?;
     let Some(Value::Object(hooks)) = config.get_mut("hooks") else {
         return Err("it has no object `hooks`".into());
     };

@@ -1,0 +1,140 @@
+//! Reads the fields of a struct that hold any JSON, each value as it is written.
+//!
+//! `serde_json::Value` reads an object differently if its first key is one of the library's private
+//! names: `$serde_json::private::Number` as a number, `$serde_json::private::RawValue` as the JSON in
+//! its text. A model, or a server of tools, can write such a key. Every type that crosses a boundary
+//! reads its values with these functions, and every text is read by
+//! [`parse_strict`](super::parse_strict).
+
+use std::collections::BTreeMap;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use super::JsonObject;
+use super::output_reader::kind;
+use super::strict::read_strict;
+
+/// A value as it is written.
+struct Exact(Value);
+
+impl<'de> Deserialize<'de> for Exact {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_strict(deserializer).map(Self)
+    }
+}
+
+/// Reads an object.
+pub(crate) fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<JsonObject, D::Error> {
+    match read_strict(deserializer)? {
+        Value::Object(object) => Ok(object),
+        other => Err(D::Error::custom(format_args!("expected an object, not {}", kind(&other)))),
+    }
+}
+
+/// Reads a field that may be an object.
+pub(crate) fn optional_object<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<JsonObject>, D::Error> {
+    /// An object as it is written.
+    struct Object(JsonObject);
+
+    impl<'de> Deserialize<'de> for Object {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            object(deserializer).map(Self)
+        }
+    }
+    Ok(Option::<Object>::deserialize(deserializer)?.map(|Object(object)| object))
+}
+
+/// Reads a field that may be any value; `null` is none.
+pub(crate) fn optional_value<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Value>, D::Error> {
+    Ok(Option::<Exact>::deserialize(deserializer)?.map(|Exact(value)| value))
+}
+
+/// Reads a field that may be a list.
+pub(crate) fn optional_list<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<Value>>, D::Error> {
+    let items = Option::<Vec<Exact>>::deserialize(deserializer)?;
+    Ok(items.map(|items| items.into_iter().map(|Exact(value)| value).collect()))
+}
+
+/// Reads a field that holds a value for each key.
+pub(crate) fn map<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, Value>, D::Error> {
+    let entries = BTreeMap::<String, Exact>::deserialize(deserializer)?;
+    Ok(entries.into_iter().map(|(key, Exact(value))| (key, value)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Serialize;
+    use serde::de::DeserializeOwned;
+    use serde_json::json;
+
+    use crate::audit::Record;
+    use crate::builtins::secrets::Redactor;
+    use crate::event::Event;
+    use crate::wire::{Input, RequestChange, ToolResult, Verdict};
+
+    use super::*;
+
+    /// Reads `value` from its text and from a value of JSON, and returns what is read.
+    fn again<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) -> T {
+        let text = serde_json::to_string(value).unwrap();
+        let read: T = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, serde_json::from_value(serde_json::to_value(value).unwrap()).unwrap());
+        assert_eq!(read, T::deserialize(&serde_json::to_value(value).unwrap()).unwrap());
+        read
+    }
+
+    #[test]
+    fn a_value_with_a_private_name_of_the_parser_is_read_as_it_is_written() {
+        for name in ["$serde_json::private::Number", "$serde_json::private::RawValue"] {
+            for inner in [json!("1"), json!("{\"a\":1}"), json!("rm"), json!(1), json!({})] {
+                let written = json!({ name: inner, "more": [{ name: inner }], "n": 1 });
+                let object = written.as_object().unwrap();
+                let list = vec![written.clone()];
+                let map: BTreeMap<String, Value> = [("k".to_owned(), written.clone())].into();
+
+                let mut input = Input::for_tool("shell", object.clone());
+                input.tool_response = Some(written.clone());
+                input.native = Some(written.clone());
+                input.messages = Some(list.clone());
+                input.extra.extend(object.clone());
+                assert_eq!(again(&input), input);
+
+                let result = ToolResult { extra: object.clone(), ..ToolResult::text("t") };
+                assert_eq!(again(&result), result);
+
+                let request = RequestChange {
+                    tools: Some(list.clone()),
+                    options: Some(object.clone()),
+                    ..RequestChange::default()
+                };
+                assert_eq!(again(&request), request);
+
+                let mut verdict = Verdict::no_opinion(Event::PreToolUse);
+                verdict.updated_input = Some(object.clone());
+                verdict.updated_messages = Some(list);
+                verdict.updated_request = Some(request);
+                verdict.updated_response = Some(written.clone());
+                verdict.updated_tool_response = Some(written.clone());
+                verdict.respond = Some(result);
+                verdict.metadata = map.clone();
+                verdict.claude_code = map;
+                assert_eq!(again(&verdict), verdict);
+
+                let record = Record::new("T".into(), Event::PreToolUse, &input, &verdict, 1.0);
+                let record = record.with_input(&input, &verdict, &Redactor::default());
+                assert_eq!(record.updated_input.as_ref(), Some(object));
+                assert_eq!(again(&record), record);
+            }
+        }
+    }
+}
