@@ -1,14 +1,12 @@
 //! Reads a configuration file, if it is one.
 
-use std::fs::OpenOptions;
+use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::OFlags;
-
 use crate::config::{Diagnostic, Diagnostics, Location, SourceFile};
+use crate::files;
 
 /// The largest file that is read, in bytes.
 const MAX_SIZE: u64 = 1 << 20;
@@ -55,16 +53,11 @@ pub(super) fn read(path: &Path, origin: Origin) -> Result<String, Diagnostic> {
 }
 
 fn read_bytes(path: &Path, origin: Origin) -> io::Result<Vec<u8>> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    if origin == Origin::Found {
-        options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
-    }
-    let file = options.open(path)?;
+    let file = match origin {
+        Origin::Named => File::open(path)?,
+        Origin::Found => files::open_regular(path)?,
+    };
     let metadata = file.metadata()?;
-    if origin == Origin::Found && !metadata.is_dir() && !metadata.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
     if metadata.is_dir() {
         return Err(ErrorKind::IsADirectory.into());
     }
