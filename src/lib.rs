@@ -261,7 +261,7 @@ pub mod internal {
     pub mod suggest;
 
     pub use crate::audit::{BEGINNING, numbered, rewritten};
-    pub use crate::executor::{Standing, Wish};
+    pub use crate::executor::{DispatchOptions, Standing};
     pub use crate::load::read_file;
     pub use crate::platform::MANAGED_DIRECTORY;
 }

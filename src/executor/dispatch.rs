@@ -47,15 +47,16 @@ pub struct Executor {
 /// Options of one dispatch.
 #[derive(Clone, Copy, Default)]
 #[expect(clippy::exhaustive_structs, reason = "only packages of this workspace use it")]
-pub struct Wish<'w> {
+pub struct DispatchOptions<'w> {
     /// The deadline of the verdict.
     pub deadline: Option<Instant>,
     /// The events that take part only once a hook of another one rewrote the input.
     pub once_rewritten: &'w [Event],
-    /// The events whose hooks may be asked after all that take part.
+    /// Events whose hooks the caller may run afterwards; their deadlines are respected.
     pub followed_by: &'w [Event],
-    /// Whether the caller begins again when a hook that is not a rewriter renames the tool.
-    pub renames_end: bool,
+    /// Whether to return as soon as a hook that is not a rewriter renames the tool; the caller starts
+    /// over.
+    pub stop_at_rename: bool,
     /// What observes each hook.
     pub observer: Option<&'w dyn Observer>,
 }
@@ -123,7 +124,7 @@ impl Executor {
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub async fn dispatch(&self, event: Event, input: &Input) -> Verdict {
-        self.run(event, input, Wish::default()).await
+        self.run(event, input, DispatchOptions::default()).await
     }
 
     /// Like [`dispatch`](Self::dispatch), and returns at `deadline` at the latest.
@@ -134,7 +135,12 @@ impl Executor {
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub async fn dispatch_until(&self, event: Event, input: &Input, deadline: Instant) -> Verdict {
-        self.run(event, input, Wish { deadline: Some(deadline), ..Wish::default() }).await
+        self.run(
+            event,
+            input,
+            DispatchOptions { deadline: Some(deadline), ..DispatchOptions::default() },
+        )
+        .await
     }
 
     /// Like [`dispatch`](Self::dispatch), and calls `observer` when a hook starts and ends. Hooks
@@ -148,26 +154,31 @@ impl Executor {
         input: &Input,
         observer: &dyn Observer,
     ) -> Verdict {
-        self.run(event, input, Wish { observer: Some(observer), ..Wish::default() }).await
+        self.run(
+            event,
+            input,
+            DispatchOptions { observer: Some(observer), ..DispatchOptions::default() },
+        )
+        .await
     }
 
     /// Returns the verdict for a host that could not ask the hooks of `event`, with the reason
-    /// `why`. Each hook that matches `input` fails by its own `on_error`, and a redactor withholds.
-    /// Conditions count as true. Without an input every hook of the event fails.
+    /// `why`. Each hook that matches `input` fails by its own `on_error`, and a redactor replaces what
+    /// it could not check. Conditions count as true. Without an input every hook of the event fails.
     #[must_use]
     pub fn failed(&self, event: Event, input: Option<&Input>, why: &str) -> Verdict {
         match input {
             Some(input) => {
-                self.give_up(&[event], input, Wish::default(), &Standing::default(), why)
+                self.give_up(&[event], input, DispatchOptions::default(), &Standing::default(), why)
             }
             None => Moment::unknown(self, event, &Deadlines::none()).failed(why),
         }
     }
 
     #[doc(hidden)]
-    pub async fn run(&self, event: Event, input: &Input, wish: Wish<'_>) -> Verdict {
+    pub async fn run(&self, event: Event, input: &Input, options: DispatchOptions<'_>) -> Verdict {
         let plan = self.plan(event);
-        // A moment allocates; most events match nothing, and that is known from the first on.
+        // A cheap way out: from the second call on it is cached that a tool matches nothing.
         let matches_nothing = || {
             self.auditor.is_none()
                 && plan.no_choice(input).is_none()
@@ -176,8 +187,8 @@ impl Executor {
         if !self.has(event) || matches_nothing() {
             return Verdict::no_opinion(event);
         }
-        let (until, deadlines) = (wish.deadline, self.deadlines(&[event], &wish));
-        let mut moment = Moment::new(self, &[event], input, &wish, &deadlines);
+        let (until, deadlines) = (options.deadline, self.deadlines(&[event], &options));
+        let mut moment = Moment::new(self, &[event], input, &options, &deadlines);
         moment.run().await;
         let (mut verdict, took) = moment.only_verdict();
         self.record(&mut verdict, input, took, until, &mut Standing::default()).await;
@@ -185,18 +196,18 @@ impl Executor {
     }
 
     /// Runs the hooks of `events`, which fire together: their rewriters layer by layer, then all
-    /// others on the final input. Returns the verdict of each event that was come to; that of all
-    /// together is in `standing`, and so is everything that was said when the future is dropped.
+    /// others on the final input. Returns the verdict of each event that was reached. The verdict of
+    /// all together is in `standing`; if the future is dropped, so are the answers until then.
     #[doc(hidden)]
     pub async fn run_moment(
         &self,
         events: &[Event],
         input: &Input,
-        wish: Wish<'_>,
+        options: DispatchOptions<'_>,
         standing: &mut Standing,
     ) -> Vec<Verdict> {
-        let deadlines = self.deadlines(events, &wish);
-        let moment = Some(Moment::new(self, events, input, &wish, &deadlines));
+        let deadlines = self.deadlines(events, &options);
+        let moment = Some(Moment::new(self, events, input, &options, &deadlines));
         let mut running = Running { moment, standing };
         let verdicts = match &mut running.moment {
             Some(moment) => {
@@ -211,15 +222,15 @@ impl Executor {
         }
         let mut recorded = Vec::new();
         for (mut verdict, took) in verdicts {
-            let until = wish.deadline;
+            let until = options.deadline;
             self.record(&mut verdict, input, took, until, running.standing).await;
             recorded.push(verdict);
         }
         recorded
     }
 
-    /// Writes a verdict into the logs of decisions; what they could not take is said in it, and in
-    /// that of the whole moment.
+    /// Writes a verdict into the logs of decisions. Adds the problems of writing to the messages of
+    /// the verdict and to those of the whole moment.
     async fn record(
         &self,
         verdict: &mut Verdict,
@@ -233,8 +244,8 @@ impl Executor {
         let before = verdict.system_message.clone();
         let hooked = !self.plan(event).hooks.is_empty();
         auditor.record(event, &self.complete(event, input), verdict, hooked, took, until).await;
-        let said = verdict.system_message.as_deref().unwrap_or_default();
-        let problems = said.strip_prefix(before.as_deref().unwrap_or_default()).unwrap_or(said);
+        let after = verdict.system_message.as_deref().unwrap_or_default();
+        let problems = after.strip_prefix(before.as_deref().unwrap_or_default()).unwrap_or(after);
         if let Some(whole) = &mut standing.verdict
             && !problems.trim().is_empty()
         {
@@ -242,23 +253,23 @@ impl Executor {
         }
     }
 
-    /// Has the hooks of `events` fail, because of `why`, that have not answered until now, and returns
-    /// what all said together.
+    /// Fails the hooks of `events` that have not answered, with the reason `why`, and returns the
+    /// verdict of all.
     #[doc(hidden)]
     #[must_use]
     pub fn give_up(
         &self,
         events: &[Event],
         input: &Input,
-        wish: Wish<'_>,
+        options: DispatchOptions<'_>,
         standing: &Standing,
         why: &str,
     ) -> Verdict {
         if let Some(verdict) = &standing.verdict {
             return verdict.clone();
         }
-        let deadlines = self.deadlines(events, &wish);
-        let mut moment = Moment::new(self, events, input, &wish, &deadlines);
+        let deadlines = self.deadlines(events, &options);
+        let mut moment = Moment::new(self, events, input, &options, &deadlines);
         moment.restore(standing);
         moment.fail_rest(why);
         let verdicts = moment.verdicts();
@@ -266,9 +277,9 @@ impl Executor {
     }
 
     /// Returns the deadlines of the hooks of `events`.
-    fn deadlines(&self, events: &[Event], wish: &Wish<'_>) -> Deadlines {
-        let plans = events.iter().chain(wish.followed_by).map(|event| self.plan(*event));
-        Deadlines::new(plans, self.deadline, wish.deadline)
+    fn deadlines(&self, events: &[Event], options: &DispatchOptions<'_>) -> Deadlines {
+        let plans = events.iter().chain(options.followed_by).map(|event| self.plan(*event));
+        Deadlines::new(plans, self.deadline, options.deadline)
     }
 
     pub(super) fn plan(&self, event: Event) -> &Plan {
@@ -310,8 +321,8 @@ impl Executor {
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub fn start_background(&self, event: Event, input: &Input) {
-        let (wish, deadlines) = (Wish::default(), Deadlines::none());
-        Moment::new(self, &[event], input, &wish, &deadlines).start_background();
+        let (options, deadlines) = (DispatchOptions::default(), Deadlines::none());
+        Moment::new(self, &[event], input, &options, &deadlines).start_background();
     }
 
     /// Waits until background hooks are done and records are written, then stops the processes.

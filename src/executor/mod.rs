@@ -23,7 +23,7 @@ mod worst;
 
 pub use build::ExecutorBuilder;
 pub use check::Check;
-pub use dispatch::{Executor, Observer, Wish};
+pub use dispatch::{DispatchOptions, Executor, Observer};
 pub use explain::{Explanation, Selection};
 pub use moment::Standing;
 pub use worst::WorstCase;

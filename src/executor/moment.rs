@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::dispatch::{Executor, Wish};
+use super::dispatch::{DispatchOptions, Executor};
 use super::fold::fold_moment;
 use super::phases::Late;
 use super::rewrite::Current;
@@ -17,7 +17,7 @@ use crate::config::Layer;
 use crate::event::{Event, Rewrite};
 use crate::wire::{Input, Verdict};
 
-/// What is known of a moment: it outlives a run that is dropped.
+/// What is known of a moment. It outlives a run that is dropped.
 #[derive(Debug, Clone, Default)]
 pub struct Standing {
     /// What the hooks of all events together decided, once all have answered.
@@ -32,8 +32,7 @@ pub struct Standing {
 struct Progress {
     generation: usize,
     sealed: bool,
-    /// The first state of the input that counts as judged: the last one, unless what came after it is
-    /// only what redactors made of a response.
+    /// Answers about an older generation must be given again. Redactions do not raise it.
     judged_from: usize,
     /// The turn of a rewrite by a hook without `mutates`, and the state of the input it led to.
     late: Option<(usize, usize)>,
@@ -43,9 +42,9 @@ struct Progress {
 pub(super) struct Moment<'e> {
     event: Event,
     stages: Vec<Stage<'e>>,
-    renames_end: bool,
+    stop_at_rename: bool,
     progress: Progress,
-    /// Which events were come to, by the place of the last.
+    /// The index of the last stage whose hooks were asked.
     reached: usize,
 }
 
@@ -54,20 +53,20 @@ impl<'e> Moment<'e> {
         executor: &'e Executor,
         events: &[Event],
         input: &'e Input,
-        wish: &Wish<'e>,
+        options: &DispatchOptions<'e>,
         deadlines: &'e Deadlines,
     ) -> Self {
         let stage = |(place, event): (usize, &Event)| {
             let current = Current::new(executor.plan(*event), executor.complete(*event, input));
             let mut stage =
-                Stage::new(executor, (place, *event), current, deadlines, wish.observer);
-            stage.awake = !wish.once_rewritten.contains(event);
+                Stage::new(executor, (place, *event), current, deadlines, options.observer);
+            stage.awake = !options.once_rewritten.contains(event);
             stage
         };
         Self {
             event: events.first().copied().unwrap_or(Event::Notification),
             stages: events.iter().enumerate().map(stage).collect(),
-            renames_end: wish.renames_end,
+            stop_at_rename: options.stop_at_rename,
             progress: Progress::default(),
             reached: 0,
         }
@@ -80,13 +79,13 @@ impl<'e> Moment<'e> {
         Self {
             event,
             stages: vec![stage],
-            renames_end: false,
+            stop_at_rename: false,
             progress: Progress::default(),
             reached: 0,
         }
     }
 
-    /// Returns the verdict of the only event, of which every hook fails because of `why`.
+    /// Returns the verdict of the only event after failing all of its hooks, with the reason `why`.
     pub(super) fn failed(mut self, why: &str) -> Verdict {
         self.fail_rest(why);
         self.stages[0].verdict()
@@ -139,7 +138,7 @@ impl<'e> Moment<'e> {
             let late = stage.judge().await;
             self.finish(place, started);
             if let Some(late) = late {
-                if self.renames_end && self.stages[place].current.is_renamed() {
+                if self.stop_at_rename && self.stages[place].current.is_renamed() {
                     return;
                 }
                 self.judge_again(place, &late).await;
@@ -210,8 +209,8 @@ impl<'e> Moment<'e> {
         if goes_on { Ok(()) } else { Err(place) }
     }
 
-    /// Has the hooks that did not see it judge what hooks without `mutates` made of the input at the
-    /// event at `place`.
+    /// Hooks without `mutates` rewrote the input at the stage `place`: asks every hook again that has
+    /// not seen the result.
     async fn judge_again(&mut self, place: usize, late: &Late) {
         let merged = self.progress.generation;
         self.progress.late = Some((late.turn, merged));
@@ -271,7 +270,7 @@ impl<'e> Moment<'e> {
         self.stages.iter().any(Stage::is_over)
     }
 
-    /// Has the hooks fail, because of `why`, that have not answered.
+    /// Fails every hook that has not answered, with the reason `why`.
     pub(super) fn fail_rest(&mut self, why: &str) {
         let (judged_from, late) = (self.progress.judged_from, self.progress.late);
         for place in 0..self.stages.len() {
@@ -296,7 +295,7 @@ impl<'e> Moment<'e> {
         (stage.verdict(), stage.said.took)
     }
 
-    /// Returns the verdict of each event that was come to, and how long its hooks took.
+    /// Returns the verdict of each event that was reached, and how long its hooks took.
     pub(super) fn verdicts(&mut self) -> Vec<(Verdict, Duration)> {
         let mut verdicts = Vec::new();
         for (place, stage) in self.stages.iter_mut().enumerate() {
@@ -308,7 +307,7 @@ impl<'e> Moment<'e> {
         verdicts
     }
 
-    /// Returns what the hooks of all events said together; `verdicts` are those of the events.
+    /// Returns the verdict of all events together; `verdicts` are those of the single events.
     pub(super) fn whole<'v>(&self, verdicts: impl Iterator<Item = &'v Verdict>) -> Verdict {
         let said: Vec<_> = self.stages.iter().flat_map(Stage::outcomes).collect();
         let mut whole = fold_moment(self.event, &said);
@@ -334,8 +333,8 @@ impl<'e> Moment<'e> {
     }
 }
 
-/// Returns whether the rewriters of a `turn` at `event` run again after a late rewrite by a hook
-/// whose turn was `late`: those of higher layers, and the redactors of its own.
+/// Returns whether the rewriters at position `turn` run again after an unplanned rewrite at position
+/// `late`: those of higher layers, and the redactors of the same one.
 fn runs_again(late: usize, turn: usize, event: Event) -> bool {
     turn > late || turn == late && is_redaction(event)
 }

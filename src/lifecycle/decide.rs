@@ -15,7 +15,7 @@ use super::tool_call::{ToolCall, ToolFacts};
 use super::trail::{Trail, reason};
 use crate::config::Hook;
 use crate::event::Event;
-use crate::executor::{Observer, Wish};
+use crate::executor::{DispatchOptions, Observer};
 use crate::wire::{Decision, Input, ToolResult, Verdict};
 
 /// The events before the tool, in order.
@@ -146,11 +146,11 @@ impl<'a> Decider<'a> {
         };
         let input = self.input();
         let at = At(AtomicUsize::new(first));
-        let wish = Wish {
+        let options = DispatchOptions {
             followed_by: &[Event::PermissionRequest],
-            renames_end: true,
+            stop_at_rename: true,
             observer: Some(&at),
-            ..Wish::default()
+            ..DispatchOptions::default()
         };
         let fired = tokio::select! {
             biased;
@@ -158,7 +158,7 @@ impl<'a> Decider<'a> {
                 let event = BEFORE_TOOL[at.0.load(Ordering::Relaxed)];
                 return Err(ToolEnd::Cancelled { during: Stage::Hooks(event) });
             }
-            (verdicts, _) = self.scope.fire_together(&BEFORE_TOOL, input, wish) => verdicts,
+            (verdicts, _) = self.scope.fire_together(&BEFORE_TOOL, input, options) => verdicts,
         };
         for verdict in &fired {
             self.trail.push(verdict.clone());

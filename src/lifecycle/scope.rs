@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::tool_call::ToolFacts;
 use crate::event::Event;
-use crate::executor::{Executor, Standing, Wish};
+use crate::executor::{DispatchOptions, Executor, Standing};
 use crate::wire::{Input, Verdict};
 
 /// Where events come from: a session, and a turn of it.
@@ -72,7 +72,7 @@ impl Scope {
         &self,
         events: &[Event],
         mut input: Input,
-        wish: Wish<'_>,
+        options: DispatchOptions<'_>,
     ) -> (Vec<Verdict>, Standing) {
         let mut standing = Standing::default();
         if !events.iter().any(|event| self.has(*event)) {
@@ -80,7 +80,7 @@ impl Scope {
         }
         self.fill(&mut input);
         let executor = &self.session.executor;
-        let verdicts = executor.run_moment(events, &input, wish, &mut standing).await;
+        let verdicts = executor.run_moment(events, &input, options, &mut standing).await;
         (verdicts, standing)
     }
 

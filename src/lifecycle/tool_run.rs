@@ -15,7 +15,7 @@ use super::scope::Scope;
 use super::tool_call::{AuthorizedCall, Panic, ToolCall, ToolError};
 use super::trail::reason;
 use crate::event::Event;
-use crate::executor::Wish;
+use crate::executor::DispatchOptions;
 use crate::wire::{Decision, Input, ToolResult, Verdict};
 
 /// A tool call about to be driven through its stages.
@@ -205,9 +205,9 @@ impl After<'_> {
         once_rewritten: &[Event],
     ) -> (Value, Verdict) {
         let given = input.tool_response.clone().unwrap_or_default();
-        let wish = Wish { once_rewritten, ..Wish::default() };
+        let options = DispatchOptions { once_rewritten, ..DispatchOptions::default() };
         let scope = &self.decider.scope;
-        let (verdicts, standing) = scope.fire_together(events, input, wish).await;
+        let (verdicts, standing) = scope.fire_together(events, input, options).await;
         let left = standing.rewritten.and_then(|input| input.tool_response).unwrap_or(given);
         let mut last = Verdict::no_opinion(Event::PostToolUse);
         for verdict in verdicts {

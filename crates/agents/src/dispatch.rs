@@ -14,7 +14,7 @@ use super::read::NativeCall;
 use super::{Agent, NativeEvent};
 use hookexec::event::{Event, Rewrite};
 use hookexec::executor::Executor;
-use hookexec::internal::{Standing, Wish};
+use hookexec::internal::{DispatchOptions, Standing};
 use hookexec::wire::{Decision, Verdict};
 
 /// Runs the hooks of every event that `call` stands for and folds their verdicts into one.
@@ -102,19 +102,19 @@ impl Moment {
         if self.verdict.is_some() {
             return;
         }
-        let wish = Wish { deadline, ..wish(call) };
-        let run = executor.run_moment(&self.events, &call.input, wish, &mut self.standing);
+        let options = DispatchOptions { deadline, ..options(call) };
+        let run = executor.run_moment(&self.events, &call.input, options, &mut self.standing);
         let verdicts = run.await;
         let Some(verdict) = self.standing.verdict.take() else { return };
         let verdict = self.verdict.insert(verdict);
         // No agent calls another tool at a hook's word: that ends in a denial.
         let asks = verdict.decision == Some(Decision::Ask) && verdict.updated_tool_name.is_none();
-        if !asks || wish.followed_by.is_empty() || !executor.has(Event::PermissionRequest) {
+        if !asks || options.followed_by.is_empty() || !executor.has(Event::PermissionRequest) {
             return;
         }
         let input = self.standing.rewritten.as_ref().unwrap_or(&call.input);
-        let wish = Wish { deadline, ..Wish::default() };
-        let answer = executor.run(Event::PermissionRequest, input, wish).await;
+        let options = DispatchOptions { deadline, ..DispatchOptions::default() };
+        let answer = executor.run(Event::PermissionRequest, input, options).await;
         let asks = |verdict: &&Verdict| verdict.decision == Some(Decision::Ask);
         let mut asked = verdicts.iter().filter(asks);
         // No hook answers the mandatory guard in the user's place.
@@ -133,7 +133,7 @@ impl Moment {
         if self.verdict.is_some() {
             return;
         }
-        let once_rewritten = wish(call).once_rewritten;
+        let once_rewritten = options(call).once_rewritten;
         let takes_part = |event: &&Event| !once_rewritten.contains(event);
         for event in self.events.iter().filter(takes_part) {
             if event.contract().rewrite == Rewrite::None {
@@ -147,7 +147,7 @@ impl Moment {
     pub fn give_up(&mut self, executor: &Executor, call: &NativeCall, why: &str) {
         let (events, standing) = (&self.events, &self.standing);
         self.verdict.get_or_insert_with(|| {
-            executor.give_up(events, &call.input, wish(call), standing, why)
+            executor.give_up(events, &call.input, options(call), standing, why)
         });
     }
 
@@ -168,14 +168,15 @@ impl Moment {
 }
 
 /// Returns how the events of `call` run together.
-fn wish(call: &NativeCall) -> Wish<'static> {
+fn options(call: &NativeCall) -> DispatchOptions<'static> {
     match call.event {
-        Some(Event::PreToolUse) if consults_approvers(call.agent, call.native) => {
-            Wish { followed_by: &[Event::PermissionRequest], ..Wish::default() }
-        }
+        Some(Event::PreToolUse) if consults_approvers(call.agent, call.native) => DispatchOptions {
+            followed_by: &[Event::PermissionRequest],
+            ..DispatchOptions::default()
+        },
         Some(Event::PermissionRequest) => {
-            Wish { once_rewritten: &ONCE_REWRITTEN, ..Wish::default() }
+            DispatchOptions { once_rewritten: &ONCE_REWRITTEN, ..DispatchOptions::default() }
         }
-        _ => Wish::default(),
+        _ => DispatchOptions::default(),
     }
 }
