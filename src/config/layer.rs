@@ -36,10 +36,11 @@ impl Layer {
 
     /// How many ranks there are.
     pub(crate) const RANKS: usize = 3;
-    /// How many turns there are.
+    /// How many turns there are. One more than ranks: layers of equal rank share their time, but
+    /// their rewriters still need an order.
     pub(crate) const TURNS: usize = 4;
 
-    /// Returns how far below the top it is: a layer with a smaller rank goes before it.
+    /// Returns how far below the top it is. A layer with a smaller rank outranks it.
     pub(crate) const fn rank(self) -> usize {
         match self {
             Self::Managed => 0,
@@ -48,8 +49,8 @@ impl Layer {
         }
     }
 
-    /// Returns when its rewriters run: those of a layer with a smaller number run before it, so
-    /// that the higher layer has the last word.
+    /// Returns when its rewriters run. They are counted from the lowest layer up, so that the highest
+    /// layer has the last word.
     pub(crate) const fn rewriting_turn(self) -> usize {
         match self {
             Self::Project => 0,

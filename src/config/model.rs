@@ -192,7 +192,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Returns whether the event waits for the hook's answer.
+    /// Returns whether the hook gives an answer. The event also waits for hooks that only observe.
     #[must_use]
     pub fn is_answered(self) -> bool {
         matches!(self, Self::Mutate | Self::Validate)

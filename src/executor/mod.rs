@@ -1,4 +1,12 @@
 //! Select, run, fold: how one event gets its verdict.
+//!
+//! * **Moment**: one or more events that fire together, about one input.
+//! * **Stage**: one event of a moment, with its hooks and their answers.
+//! * **Phase**: when in a stage a hook runs: rewriters, then all others, then those that only observe.
+//! * **Rewrite order**: the position of a layer among the rewriters. The highest layer comes last, so
+//!   that it has the last word.
+//! * **Generation**: how many rewrites led to an input. An answer about an older generation may have to
+//!   be given again.
 
 mod build;
 mod check;

@@ -2,8 +2,9 @@
 //! after one of a higher layer.
 //!
 //! The rewriters of all events run first, layer by layer from the lowest to the highest, and within a
-//! layer in the order of the events. Then everyone else runs, event by event, on what is left.
+//! layer in the order of the events. Then all other hooks run, event by event, on the result.
 
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use super::dispatch::{DispatchOptions, Executor};
@@ -56,10 +57,10 @@ impl<'e> Moment<'e> {
         options: &DispatchOptions<'e>,
         deadlines: &'e Deadlines,
     ) -> Self {
-        let stage = |(place, event): (usize, &Event)| {
+        let stage = |(index, event): (usize, &Event)| {
             let current = Current::new(executor.plan(*event), executor.complete(*event, input));
             let mut stage =
-                Stage::new(executor, (place, *event), current, deadlines, options.observer);
+                Stage::new(executor, (index, *event), current, deadlines, options.observer);
             stage.awake = !options.once_rewritten.contains(event);
             stage
         };
@@ -117,18 +118,18 @@ impl<'e> Moment<'e> {
         if !rewrites && let Some(first) = self.stages.first_mut() {
             first.start_background();
         }
-        if let Err(place) = self.rewrite(|_, _| true).await {
-            self.reached = place;
-            self.stages[place].start_background();
-            self.stages[place].skip_rest();
+        if let ControlFlow::Break(denied) = self.rewrite(|_, _| true).await {
+            self.reached = denied;
+            self.stages[denied].start_background();
+            self.stages[denied].skip_rest();
             return;
         }
-        for place in 0..self.stages.len() {
-            if !self.stages[place].awake {
+        for index in 0..self.stages.len() {
+            if !self.stages[index].awake {
                 continue;
             }
-            self.reached = place;
-            let stage = &mut self.stages[place];
+            self.reached = index;
+            let stage = &mut self.stages[index];
             if stage.refusal().is_some() {
                 return;
             }
@@ -136,115 +137,117 @@ impl<'e> Moment<'e> {
             stage.start_background();
             let started = Instant::now();
             let late = stage.judge().await;
-            self.finish(place, started);
+            self.after_step(index, started);
             if let Some(late) = late {
-                if self.stop_at_rename && self.stages[place].current.is_renamed() {
+                if self.stop_at_rename && self.stages[index].current.is_renamed() {
                     return;
                 }
-                self.judge_again(place, &late).await;
+                self.judge_again(index, &late).await;
             }
             if self.is_over() {
                 break;
             }
         }
-        for place in 0..=self.reached {
-            if !self.is_over() && self.stages[place].awake {
+        for index in 0..=self.reached {
+            if !self.is_over() && self.stages[index].awake {
                 let started = Instant::now();
-                self.stages[place].ask_rewriters_again(self.progress.judged_from).await;
-                self.finish(place, started);
+                self.stages[index].ask_rewriters_again(self.progress.judged_from).await;
+                self.after_step(index, started);
             }
         }
-        for place in 0..=self.reached {
-            if self.stages[place].awake {
+        for index in 0..=self.reached {
+            if self.stages[index].awake {
                 let started = Instant::now();
-                self.stages[place].tell_observers().await;
-                self.finish(place, started);
+                self.stages[index].tell_observers().await;
+                self.after_step(index, started);
             }
         }
     }
 
-    /// Runs the rewriters that are `chosen` by their turn and event. If one denies the moment, the
-    /// error is the place of its event.
+    /// Runs the rewriters for which `chosen(order, event)` holds. Breaks with the index of the stage
+    /// that denied, if any.
     ///
-    /// Redactors come first, so that no other hook sees what they take out, and once more after each
-    /// rewrite by a hook of another event: those of its layer and above.
-    async fn rewrite(&mut self, chosen: impl Fn(usize, Event) -> bool) -> Result<(), usize> {
-        for turn in 0..Layer::TURNS {
-            for place in 0..self.stages.len() {
-                let event = self.stages[place].event;
-                if is_redaction(event) && chosen(turn, event) {
-                    self.rewrite_turn(place, turn).await?;
-                }
+    /// Redactors run first, so that no other hook sees what they take out, and again after each layer
+    /// that rewrote.
+    async fn rewrite(&mut self, chosen: impl Fn(usize, Event) -> bool) -> ControlFlow<usize> {
+        for order in 0..Layer::TURNS {
+            self.rewrite_step(order, |event| is_redaction(event) && chosen(order, event)).await?;
+        }
+        for order in 0..Layer::TURNS {
+            let before = self.progress.generation;
+            self.rewrite_step(order, |event| !is_redaction(event) && chosen(order, event)).await?;
+            if self.progress.generation != before {
+                self.redact_from(order).await?;
             }
         }
-        for turn in 0..Layer::TURNS {
-            let before = self.progress.generation;
-            for place in 0..self.stages.len() {
-                let event = self.stages[place].event;
-                if !is_redaction(event) && chosen(turn, event) {
-                    self.rewrite_turn(place, turn).await?;
-                }
-            }
-            if self.progress.generation == before {
+        ControlFlow::Continue(())
+    }
+
+    /// Runs the redactors at position `order` and after it, on what was rewritten there.
+    async fn redact_from(&mut self, order: usize) -> ControlFlow<usize> {
+        for order in order..Layer::TURNS {
+            self.rewrite_step(order, is_redaction).await?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Runs the rewriters at position `order` of the `chosen` events, one after another.
+    async fn rewrite_step(
+        &mut self,
+        order: usize,
+        chosen: impl Fn(Event) -> bool,
+    ) -> ControlFlow<usize> {
+        for index in 0..self.stages.len() {
+            let stage = &mut self.stages[index];
+            if !chosen(stage.event) || !stage.awake || stage.refusal().is_some() {
                 continue;
             }
-            for place in 0..self.stages.len() {
-                if is_redaction(self.stages[place].event) {
-                    for above in turn..Layer::TURNS {
-                        self.rewrite_turn(place, above).await?;
-                    }
-                }
+            let started = Instant::now();
+            let goes_on = stage.rewrite(order).await;
+            self.after_step(index, started);
+            if !goes_on {
+                return ControlFlow::Break(index);
             }
         }
-        Ok(())
+        ControlFlow::Continue(())
     }
 
-    async fn rewrite_turn(&mut self, place: usize, turn: usize) -> Result<(), usize> {
-        if !self.stages[place].awake || self.stages[place].refusal().is_some() {
-            return Ok(());
-        }
-        let started = Instant::now();
-        let goes_on = self.stages[place].rewrite(turn).await;
-        self.finish(place, started);
-        if goes_on { Ok(()) } else { Err(place) }
-    }
-
-    /// Hooks without `mutates` rewrote the input at the stage `place`: asks every hook again that has
+    /// Hooks without `mutates` rewrote the input at the stage `index`: asks every hook again that has
     /// not seen the result.
-    async fn judge_again(&mut self, place: usize, late: &Late) {
+    async fn judge_again(&mut self, index: usize, late: &Late) {
         let merged = self.progress.generation;
         self.progress.late = Some((late.turn, merged));
         let turn = late.turn;
-        if self.rewrite(|it, event| runs_again(turn, it, event)).await.is_err() {
+        if self.rewrite(|it, event| runs_again(turn, it, event)).await.is_break() {
             return;
         }
         let overruled = self.progress.generation != merged;
         let judged_from = self.progress.judged_from;
-        for other in 0..=place {
+        for other in 0..=index {
             if !self.stages[other].awake {
                 continue;
             }
             let started = Instant::now();
             let stage = &mut self.stages[other];
             stage.start_background();
-            stage.judge_again(judged_from, (other == place).then_some(late), overruled).await;
-            self.finish(other, started);
+            stage.judge_again(judged_from, (other == index).then_some(late), overruled).await;
+            self.after_step(other, started);
             if self.stages[other].is_over() {
                 return;
             }
         }
     }
 
-    /// Notes that the event at `place` did something since `started`, and hands on what that made of
-    /// the input.
-    fn finish(&mut self, place: usize, started: Instant) {
-        self.stages[place].said.took += started.elapsed();
-        self.spread(place);
+    /// Counts the time that the stage `index` took since `started`, and gives its rewrites to the
+    /// other stages.
+    fn after_step(&mut self, index: usize, started: Instant) {
+        self.stages[index].said.took += started.elapsed();
+        self.spread(index);
     }
 
-    /// Hands on what the event at `place` made of the input.
-    fn spread(&mut self, place: usize) {
-        let changed = &mut self.stages[place];
+    /// Gives the rewrites of the stage `index` to the other stages.
+    fn spread(&mut self, index: usize) {
+        let changed = &mut self.stages[index];
         let (generation, sealed) = (changed.current.generation, changed.current.sealed);
         self.progress.sealed = sealed;
         if generation != self.progress.generation {
@@ -254,7 +257,7 @@ impl<'e> Moment<'e> {
             self.progress.generation = generation;
             self.stages.iter_mut().for_each(|stage| stage.awake = true);
             if self.stages.len() > 1 {
-                let next = self.stages[place].current.input().clone();
+                let next = self.stages[index].current.input().clone();
                 for stage in self.stages.iter_mut().filter(|it| it.current.generation != generation)
                 {
                     stage.current.follow(&next, generation);
@@ -273,9 +276,9 @@ impl<'e> Moment<'e> {
     /// Fails every hook that has not answered, with the reason `why`.
     pub(super) fn fail_rest(&mut self, why: &str) {
         let (judged_from, late) = (self.progress.judged_from, self.progress.late);
-        for place in 0..self.stages.len() {
-            if self.stages[place].awake {
-                let stage = &mut self.stages[place];
+        for index in 0..self.stages.len() {
+            if self.stages[index].awake {
+                let stage = &mut self.stages[index];
                 let event = stage.event;
                 let in_turn = |bound: &Bound| {
                     let (turn, merged) = late?;
@@ -283,8 +286,8 @@ impl<'e> Moment<'e> {
                     again.then_some(merged)
                 };
                 stage.fail_rest(judged_from, in_turn, why);
-                self.reached = place;
-                self.spread(place);
+                self.reached = index;
+                self.spread(index);
             }
         }
     }
@@ -298,8 +301,8 @@ impl<'e> Moment<'e> {
     /// Returns the verdict of each event that was reached, and how long its hooks took.
     pub(super) fn verdicts(&mut self) -> Vec<(Verdict, Duration)> {
         let mut verdicts = Vec::new();
-        for (place, stage) in self.stages.iter_mut().enumerate() {
-            let reached = stage.awake && place <= self.reached;
+        for (index, stage) in self.stages.iter_mut().enumerate() {
+            let reached = stage.awake && index <= self.reached;
             if reached || !stage.said.outcomes.is_empty() {
                 verdicts.push((stage.verdict(), stage.said.took));
             }
@@ -324,8 +327,8 @@ impl<'e> Moment<'e> {
     pub(super) fn into_standing(mut self, verdict: Option<Verdict>) -> Standing {
         // A run that was dropped may not have handed on the last rewrite.
         let last = (0..self.stages.len()).max_by_key(|it| self.stages[*it].current.generation);
-        if let Some(place) = last {
-            self.spread(place);
+        if let Some(index) = last {
+            self.spread(index);
         }
         let rewritten = self.stages.iter_mut().find_map(|stage| stage.current.take_rewritten());
         let said = self.stages.into_iter().map(|stage| (stage.event, stage.said)).collect();

@@ -85,14 +85,14 @@ impl Executor {
     }
 
     fn worst_case(&self, plan: &Plan) -> Option<WorstCase> {
-        let waited_for: Vec<&Bound> =
+        let answering: Vec<&Bound> =
             plan.hooks.iter().filter(|bound| bound.hook.phase.is_answered()).collect();
         if !plan.contract.tool_matched {
-            return self.case_of(plan, waited_for, None);
+            return self.case_of(plan, answering, None);
         }
         let mut worst: Option<WorstCase> = None;
-        for matcher in waited_for.iter().map(|bound| &bound.hook.matcher) {
-            for (tool, hooks) in hooks_by_tool(matcher, &waited_for) {
+        for matcher in answering.iter().map(|bound| &bound.hook.matcher) {
+            for (tool, hooks) in hooks_by_tool(matcher, &answering) {
                 let found = self.case_of(plan, hooks, tool);
                 // Of equal times the first counts.
                 if found.as_ref().map(|found| found.time) > worst.as_ref().map(|worst| worst.time) {
