@@ -221,6 +221,7 @@ pub mod handler;
 pub mod handlers;
 pub mod lifecycle;
 pub mod load;
+mod locks;
 pub mod matcher;
 mod paths;
 mod pattern;
@@ -263,6 +264,7 @@ pub mod internal {
     pub use crate::audit::{BEGINNING, numbered, rewritten};
     pub use crate::executor::{DispatchOptions, Standing};
     pub use crate::load::read_file;
+    pub use crate::locks::locked;
     pub use crate::platform::MANAGED_DIRECTORY;
 }
 

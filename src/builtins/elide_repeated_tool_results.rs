@@ -1,12 +1,13 @@
 //! `elide_repeated_tool_results`: says "unchanged" where the model has the same response already.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::{Argument, Prepared, Shipped, Surroundings, tool};
 use crate::event::{Event, Rewrite};
+use crate::locks::locked;
 use crate::matcher::Matcher;
 use crate::wire::{Input, Output};
 
@@ -51,7 +52,7 @@ fn prepare(_: &Surroundings, args: &[String]) -> Result<Prepared, String> {
         .collect::<Result<_, _>>()?;
     let memory = Mutex::new(Memory::default());
     Ok(Box::new(move |input| {
-        let mut memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = locked(&memory);
         if input.hook_event_name.is_some_and(|event| FORGETTING.contains(&event)) {
             memory.0.retain(|(session, _)| *session != input.session_id);
             return Ok(None);

@@ -26,7 +26,7 @@ mod tool;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 pub use surroundings::Surroundings;
 
@@ -34,6 +34,7 @@ use serde::Serialize;
 
 use crate::event::{ContextMode, Contract, Event};
 use crate::handlers::builtin::{Builtin, BuiltinError};
+use crate::locks::locked;
 use crate::registry::Registry;
 use crate::wire::{Input, Output};
 
@@ -216,7 +217,7 @@ struct Memory {
 
 impl Memory {
     fn get(&self, args: &[String]) -> Result<Arc<Prepared>, String> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = locked(&self.known);
         if let Some(prepared) = known.get(args) {
             return Ok(Arc::clone(prepared));
         }

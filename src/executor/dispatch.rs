@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
@@ -14,6 +14,7 @@ use crate::audit::Auditor;
 use crate::config::Hook;
 use crate::event::Event;
 use crate::handlers::process::Processes;
+use crate::locks::locked;
 use crate::wire::{HookReport, Input, Verdict};
 
 /// Runs the hooks of a configuration.
@@ -300,14 +301,14 @@ impl Executor {
     /// [`start_background`](Self::start_background), each with its final input.
     pub fn take_handed_over(&self) -> Vec<(Event, Input)> {
         let Some(events) = &self.handed_over else { return Vec::new() };
-        std::mem::take(&mut *events.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *locked(events))
     }
 
     /// Leaves the background hooks of `event` to another process, at most once.
     #[doc(hidden)]
     pub fn hand_over(&self, event: Event, input: &Input) {
         let is_new = self.handed_over.as_ref().is_some_and(|events| {
-            let events = events.lock().unwrap_or_else(PoisonError::into_inner);
+            let events = locked(events);
             !events.iter().any(|(known, _)| *known == event)
         });
         if is_new {
@@ -328,8 +329,7 @@ impl Executor {
     /// Waits until background hooks are done and records are written, then stops the processes.
     /// Kills everything that is not done within `patience`.
     pub async fn shutdown(&self, patience: Duration) {
-        let mut background =
-            std::mem::take(&mut *self.background.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut background = std::mem::take(&mut *locked(&self.background));
         let all_done = async { while background.join_next().await.is_some() {} };
         if tokio::time::timeout(patience, all_done).await.is_err() {
             tracing::warn!(

@@ -7,6 +7,7 @@ use std::sync::Mutex;
 
 use serde_json::Value;
 
+use crate::locks::locked;
 use crate::wire::{Input, JsonObject, StrictJsonError, parse_strict};
 
 /// A tool call as the model made it.
@@ -229,7 +230,7 @@ impl Panic {
     /// Returns what the panic said.
     #[must_use]
     pub fn message(&self) -> String {
-        let payload = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let payload = locked(&self.0);
         message_of(payload.as_ref())
     }
 

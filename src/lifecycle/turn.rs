@@ -1,8 +1,7 @@
 //! A turn: from the user's prompt to the model's final response, or another end.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::approval::ApprovalRequest;
 use super::batch::Batch;
@@ -12,6 +11,7 @@ use super::tool_call::ToolCall;
 use super::tool_run::ToolRun;
 use super::trail::{Trail, reason};
 use crate::event::{Event, MAX_CONTINUES};
+use crate::locks::locked;
 use crate::wire::{Input, Verdict};
 
 /// How a turn ends. Each end fires its own events, and `turn_end` last.
@@ -167,7 +167,7 @@ impl Turn {
         self.continued.store(0, Ordering::Relaxed);
         let mut trail = Trail::default();
         trail.push(verdict);
-        *self.closing.lock().unwrap_or_else(PoisonError::into_inner) = Some(trail);
+        *locked(&self.closing) = Some(trail);
         None
     }
 
@@ -195,7 +195,7 @@ impl Turn {
         let scope = &self.scope;
         match &end {
             TurnEnd::Finished { response } => {
-                let told = self.closing.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let told = locked(&self.closing).take();
                 if let Some(told) = told {
                     trail = told;
                 } else {

@@ -4,8 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const LAYERS: [&str; 25] = [
+const LAYERS: [&str; 26] = [
     "suggest",
+    "locks",
     "files",
     "platform",
     "paths",

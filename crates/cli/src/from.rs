@@ -9,10 +9,11 @@ use std::io::{IsTerminal as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
 use etcetera::BaseStrategy as _;
+use hookexec::internal::locked;
 use hookexec::{Event, Executor, Input};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
 
@@ -188,7 +189,7 @@ impl FromCall {
         let mut late = Moment::new(call);
         late.give_up(executor, call, &self.late());
         let late = hookexec_agents::answer(call, &late.into_verdict(call));
-        *standing.lock().unwrap_or_else(PoisonError::into_inner) = Some(late);
+        *locked(&standing) = Some(late);
         let moment = moment.insert(Moment::new(call));
         // Some of the time is for the answer itself.
         let deadline = started + self.within.saturating_sub((self.within / 20).min(RESERVE));
@@ -201,7 +202,7 @@ impl FromCall {
         if let (Some(native), Some((executor, _))) = (native, hooks) {
             let late =
                 hookexec_agents::failure(self.agent, Some(native), Some(executor), &self.late());
-            *standing.lock().unwrap_or_else(PoisonError::into_inner) = Some(late);
+            *locked(&standing) = Some(late);
         }
     }
 
@@ -365,7 +366,7 @@ impl Caller {
                 Err(TryLockError::WouldBlock) => Exit::Denied,
                 given => {
                     drop(given);
-                    let standing = standing.lock().unwrap_or_else(PoisonError::into_inner).take();
+                    let standing = locked(&standing).take();
                     give(
                         &standing
                             .unwrap_or_else(|| self.failure(&format!("no answer within {last:?}"))),
@@ -390,7 +391,7 @@ static GIVEN: Mutex<Option<Exit>> = Mutex::new(None);
 /// What stands on stdout comes first: an agent that leaves stderr unread still gets it. Where
 /// stdout is lost, exit code 2 says no in its place.
 fn give(answer: &Answer) -> Exit {
-    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut given = locked(&GIVEN);
     if let Some(exit) = *given {
         return exit;
     }

@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::time::timeout_at;
 
 use crate::handlers::command::group::Group;
+use crate::locks::locked;
 use crate::rpc::{self, RpcError};
 
 /// How many bytes of calls may wait until the child reads them.
@@ -206,5 +207,5 @@ impl Drop for Caller<'_> {
 }
 
 pub(super) fn lock(group: &SharedGroup) -> MutexGuard<'_, Option<Group>> {
-    group.lock().unwrap_or_else(PoisonError::into_inner)
+    locked(group)
 }

@@ -1,10 +1,11 @@
 //! Which tools a process brought along: those it may answer for without being told so in `provides`.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use serde_json::Value;
 
+use crate::locks::locked;
 use crate::wire::same_json;
 
 /// How many sessions are remembered with their tools.
@@ -81,7 +82,7 @@ impl Injections {
     }
 
     fn lock(&self) -> MutexGuard<'_, Sessions> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 }
 

@@ -1,7 +1,9 @@
 //! The notifications that wait for a process: bounded, apart from its calls, and never waited for.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
+
+use crate::locks::locked;
 
 /// How many notifications may wait.
 const MAX_COUNT: usize = 1024;
@@ -60,7 +62,7 @@ impl NotificationQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 }
 

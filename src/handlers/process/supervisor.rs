@@ -3,7 +3,7 @@
 //! Nothing runs on its own here: a crash is noticed by the task of the child at once, but what follows from
 //! it is decided when the process is needed next.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use tokio::runtime::Handle;
@@ -20,6 +20,7 @@ use super::notifications::NotificationQueue;
 use super::statistics::{Counters, ProcessStatistics};
 use crate::config::Process;
 use crate::handler::{BuildError, Failure};
+use crate::locks::locked;
 use crate::rpc;
 
 /// A process of the configuration, running or not.
@@ -96,11 +97,11 @@ impl Supervisor {
 
     /// Returns what the process is called for; told to it in the handshake.
     pub(super) fn roles(&self) -> MutexGuard<'_, Roles> {
-        lock(&self.roles)
+        locked(&self.roles)
     }
 
     pub(super) fn statistics(&self) -> ProcessStatistics {
-        let pid = match &lock(&self.state).phase {
+        let pid = match &locked(&self.state).phase {
             Phase::Running(running) => running.connection().pid(),
             _ => None,
         };
@@ -225,12 +226,12 @@ impl Supervisor {
         // Notifications that wait are sent first, also when the child is only just starting.
         while !self.notifications.is_empty() {
             let changed = self.changed.notified();
-            if !matches!(lock(&self.state).phase, Phase::Starting { .. }) {
+            if !matches!(locked(&self.state).phase, Phase::Starting { .. }) {
                 break;
             }
             changed.await;
         }
-        let phase = std::mem::replace(&mut lock(&self.state).phase, Phase::Stopped);
+        let phase = std::mem::replace(&mut locked(&self.state).phase, Phase::Stopped);
         self.changed.notify_waiters();
         match phase {
             Phase::Starting { task } => abort(task.as_ref()),
@@ -247,7 +248,7 @@ impl Supervisor {
 
     /// Ends the process at once.
     pub(super) fn abandon(&self) {
-        let phase = std::mem::replace(&mut lock(&self.state).phase, Phase::Stopped);
+        let phase = std::mem::replace(&mut locked(&self.state).phase, Phase::Stopped);
         if let Phase::Starting { task } = &phase {
             abort(task.as_ref());
         }
@@ -263,7 +264,7 @@ impl Supervisor {
     /// Returns what a caller can do now, and starts the process when that is what is to be done.
     /// `awaited` is the attempt to start it whose end the caller has waited for.
     fn step(self: &Arc<Self>, awaited: Option<u64>) -> Step {
-        let mut state = lock(&self.state);
+        let mut state = locked(&self.state);
         if let Phase::Running(running) = &state.phase {
             match running.connection().ending() {
                 None => return Step::Call(Arc::clone(running.connection())),
@@ -330,7 +331,7 @@ impl Supervisor {
             return Step::Fail(ProcessError::new(Failure::Start, message));
         };
         let handle = runtime.spawn(start.run()).abort_handle();
-        let mut state = lock(&self.state);
+        let mut state = locked(&self.state);
         let State { phase, attempts, .. } = &mut *state;
         match phase {
             Phase::Starting { task } if *attempts == attempt => *task = Some(handle),
@@ -346,7 +347,7 @@ impl Supervisor {
     }
 
     fn end_start(&self, attempt: u64, result: Result<Running, StartError>) {
-        let mut state = lock(&self.state);
+        let mut state = locked(&self.state);
         // Stopped meanwhile: what was started is dropped, which ends it.
         if !matches!(state.phase, Phase::Starting { .. }) || state.attempts != attempt {
             return;
@@ -459,8 +460,4 @@ fn abort(task: Option<&AbortHandle>) {
     if let Some(task) = task {
         task.abort();
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

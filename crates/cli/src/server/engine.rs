@@ -2,7 +2,7 @@
 
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::{OwnedRwLockReadGuard, RwLock, watch};
@@ -12,6 +12,7 @@ use tokio::time::{Instant, timeout_at};
 use super::stamp::Stamps;
 use hookexec::config::{Diagnostic, Diagnostics};
 use hookexec::executor::Executor;
+use hookexec::internal::locked;
 
 /// How long the hooks in the background of a configuration that was replaced may take.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -151,7 +152,7 @@ impl Engine {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 
     /// Begins to read all files, unless that is under way, and returns whether it has begun now.

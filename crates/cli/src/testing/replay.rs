@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize as _, Serialize};
 
@@ -13,7 +13,7 @@ use hookexec::audit::Record;
 use hookexec::config::{Command, Config, Diagnostics, Hook, SideEffects};
 use hookexec::executor::Executor;
 use hookexec::handler::{BoxFuture, Call, Failure, Handler, HandlerError, HandlerResult};
-use hookexec::internal::rewritten;
+use hookexec::internal::{locked, rewritten};
 use hookexec::registry::Registry;
 use hookexec::wire::{Decision, HookReport, HookStatus, Input, InputChange, Output, Verdict};
 
@@ -249,11 +249,11 @@ impl Recorded {
                 Entry::Occupied(_) => {}
             }
         }
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = state;
+        *locked(&self.0) = state;
     }
 
     fn answer(&self, name: &str) -> Result<HandlerResult, HandlerError> {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = locked(&self.0);
         match state.answers.get(name).cloned() {
             Some(Answer::Said { output, rewrote_more }) => {
                 if rewrote_more {
@@ -275,7 +275,7 @@ impl Recorded {
     /// Returns the hooks whose answers were wanted and are not recorded, and those of whose answers
     /// a rewrite is not.
     fn used(&self) -> (Vec<String>, Vec<String>) {
-        let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = locked(&self.0);
         (state.unknown.iter().cloned().collect(), state.unsaid.iter().cloned().collect())
     }
 }
