@@ -189,7 +189,7 @@ impl FromCall {
         let mut late = Moment::new(call);
         late.give_up(executor, call, &self.late());
         let late = hookexec_agents::answer(call, &late.into_verdict(call));
-        *locked(&standing) = Some(late);
+        *locked(standing) = Some(late);
         let moment = moment.insert(Moment::new(call));
         // Some of the time is for the answer itself.
         let deadline = started + self.within.saturating_sub((self.within / 20).min(RESERVE));
@@ -202,7 +202,7 @@ impl FromCall {
         if let (Some(native), Some((executor, _))) = (native, hooks) {
             let late =
                 hookexec_agents::failure(self.agent, Some(native), Some(executor), &self.late());
-            *locked(&standing) = Some(late);
+            *locked(standing) = Some(late);
         }
     }
 
