@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
+use crate::calls::Deeds;
 use crate::event::Event;
 use crate::wire::{Input, Output};
 
@@ -109,11 +110,15 @@ impl<'a> Call<'a> {
     #[must_use]
     pub fn json(&self) -> Arc<[u8]> {
         // An input holds strings, numbers, booleans and JSON values, which always serialise.
-        Arc::clone(
-            self.shared
-                .json
-                .get_or_init(|| serde_json::to_vec(self.input).unwrap_or_default().into()),
-        )
+        Arc::clone(self.shared.json.get_or_init(|| {
+            let shown = self.deeds().shown_in(self.input);
+            serde_json::to_vec(shown.as_ref().unwrap_or(self.input)).unwrap_or_default().into()
+        }))
+    }
+
+    /// Returns what the tool call does.
+    pub(crate) fn deeds(&self) -> &'a Deeds {
+        self.shared.deeds.get_or_init(|| Deeds::of(self.input))
     }
 
     /// Returns the input for a task that may outlive the call.
@@ -152,6 +157,7 @@ impl Room {
 #[derive(Debug, Default)]
 pub struct Shared {
     json: OnceLock<Arc<[u8]>>,
+    deeds: OnceLock<Deeds>,
     input: OnceLock<Arc<Input>>,
 }
 

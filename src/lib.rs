@@ -212,6 +212,7 @@
 mod answer;
 pub mod audit;
 pub mod builtins;
+pub mod calls;
 pub mod config;
 pub mod dialect;
 mod directories;

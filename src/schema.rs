@@ -7,13 +7,28 @@ use schemars::transform::{Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
+use crate::calls::{Command, TouchedFile};
 use crate::wire::{Input, OutputJson, Verdict};
 
 /// Returns the schema of what a hook reads on stdin.
 #[must_use]
 pub fn input() -> Value {
     // What is read, not what is written: a host leaves out what it does not know.
-    document::<Input>(SchemaSettings::draft07().for_deserialize(), "input of a hook")
+    document::<HookInput>(SchemaSettings::draft07().for_deserialize(), "input of a hook")
+}
+
+/// What a hook reads: the input of the event, and what hookexec makes of a tool call.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct HookInput {
+    #[schemars(flatten)]
+    input: Input,
+    /// The commands that the tool call runs. hookexec makes this list; what a host says is dropped.
+    #[schemars(default)]
+    commands: Vec<Command>,
+    /// The files that the tool call touches. hookexec makes this list; what a host says is dropped.
+    #[schemars(default)]
+    files: Vec<TouchedFile>,
 }
 
 /// Returns the schema of what a hook answers on stdout.

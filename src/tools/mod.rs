@@ -71,7 +71,21 @@ type Arguments = &'static [(Role, &'static str)];
 struct Tool {
     names: &'static [&'static str],
     kinds: &'static [&'static str],
-    patches: bool,
+    special: Special,
+}
+
+/// What sets a tool apart from others of its kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Special {
+    /// Nothing.
+    Nothing,
+    /// It takes a patch.
+    Patches,
+    /// Its text is not one for a POSIX shell: it is for PowerShell or `cmd`, or keys for a program
+    /// that already runs.
+    Opaque,
+    /// It deletes files.
+    Deletes,
 }
 
 /// The tools of one agent.
@@ -153,6 +167,12 @@ pub(crate) fn is_listed(name: &str) -> bool {
     name.starts_with("mcp__") || table::all().any(|tools| find(tools, name).is_some())
 }
 
+/// Returns what sets the tool called `name` apart, of whichever agent.
+pub(crate) fn special(name: &str) -> Special {
+    let mut named = table::all().filter_map(|tools| find(tools, name)).map(|tool| tool.special);
+    named.find(|special| *special != Special::Nothing).unwrap_or(Special::Nothing)
+}
+
 fn find(tools: Tools, name: &str) -> Option<&'static Tool> {
     tools.iter().find(|tool| tool.names.contains(&name))
 }
@@ -164,8 +184,8 @@ pub(crate) struct Roles(Vec<Arguments>);
 impl Roles {
     /// Returns the roles of the arguments of a tool called `name` that is of `kinds`.
     pub(crate) fn of<K: AsRef<str>>(name: &str, kinds: &[K]) -> Self {
-        let patches = table::all().filter_map(|tools| find(tools, name));
-        if patches.clone().any(|tool| tool.patches) {
+        let mut named = table::all().filter_map(|tools| find(tools, name));
+        if named.any(|tool| tool.special == Special::Patches) {
             return Self(vec![table::PATCH, table::FILE]);
         }
         let mut lists: Vec<Arguments> = Vec::new();

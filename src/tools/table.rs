@@ -3,7 +3,7 @@
 use super::Role::{
     Command, Content, Edits, Glob, New, Old, Patch, Path, Paths, Pattern, Prose, Query, Url, Words,
 };
-use super::{Arguments, Mcp, Tool, Tools, Toolset};
+use super::{Arguments, Mcp, Special, Tool, Tools, Toolset};
 
 const SHELL: Arguments = &[
     (Command, "command cmd command_line commandLine script chars input keys text"),
@@ -78,11 +78,16 @@ pub(super) fn arguments(kind: &str) -> Option<Arguments> {
 }
 
 const fn tool(names: &'static [&'static str], kinds: &'static [&'static str]) -> Tool {
-    Tool { names, kinds, patches: false }
+    Tool { names, kinds, special: Special::Nothing }
 }
 
 const fn patch(names: &'static [&'static str]) -> Tool {
-    Tool { names, kinds: &["edit", "write"], patches: true }
+    Tool { names, kinds: &["edit", "write"], special: Special::Patches }
+}
+
+/// Tools whose command is not one for a POSIX shell.
+const fn opaque(names: &'static [&'static str]) -> Tool {
+    Tool { names, kinds: &["shell"], special: Special::Opaque }
 }
 
 /// Tools that reach no file, no command and no network: plans, questions, notes.
@@ -92,7 +97,8 @@ const fn harmless(names: &'static [&'static str]) -> Tool {
 
 pub(super) const CLAUDE_CODE: Tools = &[
     tool(&["Bash"], &["shell"]),
-    tool(&["PowerShell", "Monitor"], &["shell"]),
+    tool(&["Monitor"], &["shell"]),
+    opaque(&["PowerShell"]),
     tool(&["Write"], &["write"]),
     tool(&["Edit"], &["edit"]),
     tool(&["MultiEdit"], &["edit"]),
@@ -113,7 +119,7 @@ pub(super) const CLAUDE_CODE: Tools = &[
 
 pub(super) const CODEX: Tools = &[
     tool(&["Bash", "exec_command", "shell", "shell_command", "local_shell"], &["shell"]),
-    tool(&["write_stdin"], &["shell"]),
+    opaque(&["write_stdin"]),
     // The patch stands in `tool_input.command`; it may add, change, move and delete files.
     patch(&["apply_patch"]),
     tool(&["view_image", "read_file"], &["read"]),
@@ -144,8 +150,10 @@ pub(super) const GEMINI: Tools = &[
 
 /// Qwen Code has Gemini's tools and a few of its own.
 pub(super) const COPILOT: Tools = &[
-    tool(&["bash", "powershell", "write_bash", "write_powershell"], &["shell"]),
-    tool(&["Bash", "PowerShell"], &["shell"]),
+    tool(&["bash"], &["shell"]),
+    opaque(&["powershell", "write_bash", "write_powershell"]),
+    tool(&["Bash"], &["shell"]),
+    opaque(&["PowerShell"]),
     tool(&["create", "Write"], &["write"]),
     tool(&["edit", "Edit"], &["edit"]),
     tool(&["str_replace_editor"], &["edit", "write", "read"]),
@@ -165,7 +173,7 @@ pub(super) const CURSOR: Tools = &[
     // One tool writes and edits; deleting counts as writing.
     tool(&["Write"], &["write", "edit"]),
     tool(&["StrReplace", "Edit"], &["edit"]),
-    tool(&["Delete"], &["write"]),
+    Tool { names: &["Delete"], kinds: &["write"], special: Special::Deletes },
     tool(&["Read"], &["read"]),
     tool(&["LS"], &["list"]),
     tool(&["Glob"], &["glob"]),
@@ -199,7 +207,8 @@ pub(super) const WINDSURF: Tools = &[
 ];
 
 pub(super) const KIRO: Tools = &[
-    tool(&["execute_bash", "execute_cmd", "shell"], &["shell"]),
+    tool(&["execute_bash", "shell"], &["shell"]),
+    opaque(&["execute_cmd"]),
     tool(&["fs_write", "write"], &["write", "edit"]),
     // One tool reads files, lists directories and searches.
     tool(&["fs_read", "read"], &["read", "list", "grep"]),
@@ -227,7 +236,8 @@ pub(super) const OPENCODE: Tools = &[
 ];
 
 pub(super) const OPENCLAW: Tools = &[
-    tool(&["exec", "bash", "process"], &["shell"]),
+    tool(&["exec", "bash"], &["shell"]),
+    opaque(&["process"]),
     tool(&["write"], &["write"]),
     tool(&["edit"], &["edit"]),
     patch(&["apply_patch"]),

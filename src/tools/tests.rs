@@ -5,8 +5,8 @@ use super::*;
 
 /// A tool of the agent in these tests.
 const TOOLS: Tools = &[
-    Tool { names: &["Bash"], kinds: &["shell"], patches: false },
-    Tool { names: &["edit"], kinds: &["edit", "write"], patches: false },
+    Tool { names: &["Bash"], kinds: &["shell"], special: Special::Nothing },
+    Tool { names: &["edit"], kinds: &["edit", "write"], special: Special::Nothing },
 ];
 
 fn named(form: Mcp, name: &str, payload: &str) -> String {

@@ -330,6 +330,10 @@ impl Input {
         "native",
     ];
 
+    /// Lists that hookexec makes of a tool call ([`calls`](crate::calls)). What a host says under
+    /// these keys is not shown to hooks.
+    pub const OF_CALLS: [&'static str; 2] = ["commands", "files"];
+
     /// Keys of Claude Code's payload, which hooks find under the same names in
     /// [`extra`](Self::extra).
     pub const CARRIED: [&'static str; 7] = [
@@ -363,6 +367,7 @@ impl Input {
     pub(crate) fn may_have_key(&self, key: &str) -> bool {
         let mut tables = Self::FIELDS
             .iter()
+            .chain(&Self::OF_CALLS)
             .chain(&Self::CARRIED)
             .chain(&Self::OF_CONTROL_EVENTS)
             .chain(&Self::OF_PAYLOADS);

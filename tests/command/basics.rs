@@ -7,7 +7,7 @@ use crate::harness::{Project, argv, shell, text};
 
 #[tokio::test]
 async fn a_shell_string_gets_the_input_and_answers_with_streams_and_a_code() {
-    let input = Input::for_tool("shell", serde_json::Map::new()).with_session("s");
+    let input = Input::call("get_weather").with_session("s");
     let result = Project::new().run(&shell("cat; echo talk >&2; exit 3"), &input).await.unwrap();
     // The JSON, not a byte more: no newline either, just the end of the file.
     assert_eq!(result.stdout, serde_json::to_vec(&input).unwrap());

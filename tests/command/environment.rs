@@ -183,3 +183,56 @@ async fn a_relative_program_is_relative_to_the_working_directory() {
     let result = project.run(&hook, &Input::default()).await.unwrap();
     assert_eq!(text(&result.stdout), "checked\n");
 }
+
+#[tokio::test]
+async fn a_hook_finds_the_files_and_the_commands_of_the_call() {
+    let project = Project::new();
+    let mut edit = Input::call("Edit").arg("file_path", "src/a b.rs");
+    edit.cwd = "/p".into();
+    let seen = variables(&project, &env_hook(), &edit).await;
+    assert_eq!(seen["HOOKEXEC_FILE"], "/p/src/a b.rs");
+    assert_eq!(seen["HOOKEXEC_FILES"], "/p/src/a b.rs");
+    assert!(!seen.contains_key("HOOKEXEC_COMMAND"));
+
+    let two = Input::call("Bash").arg("command", "cat < /a | sort > /b > $c");
+    let seen = variables(&project, &env_hook(), &two).await;
+    assert_eq!(seen["HOOKEXEC_FILES"], "/a\n/b");
+    assert_eq!(seen["HOOKEXEC_COMMAND"], "cat < /a | sort > /b > $c");
+    assert!(!seen.contains_key("HOOKEXEC_FILE"));
+
+    // A newline in a path would make two of it.
+    let lines = Input::call("Write").arg("file_path", "/a\n/etc/passwd");
+    let seen = variables(&project, &env_hook(), &lines).await;
+    assert!(!seen.contains_key("HOOKEXEC_FILE") && !seen.contains_key("HOOKEXEC_FILES"));
+
+    let stdin = project.run(&argv(["cat"]), &two).await.unwrap().stdout;
+    let read: serde_json::Value = serde_json::from_slice(&stdin).unwrap();
+    assert_eq!(
+        read["commands"][1],
+        serde_json::json!({
+            "program": "sort", "args": [], "pipeline": 1, "piped": true, "assignments": [],
+            "redirections": [
+                { "operator": ">", "file": "/b", "certain": true },
+                { "operator": ">", "file": "$c", "certain": false },
+            ],
+            "wrappers": [], "uncertain": true,
+        })
+    );
+    assert_eq!(
+        read["files"][0],
+        serde_json::json!({ "path": "/a", "touched": "read", "certain": true })
+    );
+}
+
+#[tokio::test]
+async fn what_a_host_says_of_commands_and_files_is_not_shown() {
+    let project = Project::new();
+    let mut input = Input::call("Read").arg("file_path", "/a");
+    input.extra.insert("commands".into(), serde_json::json!(["own"]));
+    input.extra.insert("files".into(), serde_json::json!(["own"]));
+    let stdin = project.run(&argv(["cat"]), &input).await.unwrap().stdout;
+    assert_eq!(text(&stdin).matches("\"files\"").count(), 1);
+    let read: serde_json::Value = serde_json::from_slice(&stdin).unwrap();
+    assert_eq!(read["commands"], serde_json::Value::Null);
+    assert_eq!(read["files"][0]["path"], "/a");
+}

@@ -19,6 +19,7 @@ const LAYERS: [&str; 26] = [
     "answer",
     "tools",
     "matcher",
+    "calls",
     "dialect",
     "config",
     "schema",

@@ -31,6 +31,7 @@ const PAGES: [(&str, &str, &str); 15] = [
         "What a command is given, and how it is stopped",
         include_str!("../docs/command-hooks.md"),
     ),
+    ("commands", "The commands and the files of a tool call", include_str!("../docs/commands.md")),
     ("builtins", "Guards and helpers without a process", include_str!("../docs/builtins.md")),
     ("agents", "Claude Code, Codex, Cursor and others", include_str!("../docs/agents.md")),
     ("trust", "Which files may run, and who approves", include_str!("../docs/trust.md")),

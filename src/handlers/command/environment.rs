@@ -21,6 +21,12 @@ const TOOL_NAME: &str = "HOOKEXEC_TOOL_NAME";
 const SESSION_ID: &str = "HOOKEXEC_SESSION_ID";
 /// `true` where the hook is asked about the same event a second time.
 const REPEATED: &str = "HOOKEXEC_REPEATED";
+/// The file of the tool call, where there is exactly one.
+const FILE: &str = "HOOKEXEC_FILE";
+/// The files of the tool call, one a line.
+const FILES: &str = "HOOKEXEC_FILES";
+/// The text of the command of the tool call.
+const COMMAND: &str = "HOOKEXEC_COMMAND";
 /// The directory of the file that the hook is configured in.
 const CONFIG_DIR: &str = "HOOKEXEC_CONFIG_DIR";
 /// The project.
@@ -28,8 +34,18 @@ const PROJECT_DIR: &str = "HOOKEXEC_PROJECT_DIR";
 
 /// The variables that say what the hook runs for. They are never inherited: those of a `hookexec`
 /// further up would speak of another event.
-const RESERVED: [&str; 7] =
-    [EVENT, TOOL_NAME, SESSION_ID, REPEATED, CONFIG_DIR, PROJECT_DIR, depth::VARIABLE];
+const RESERVED: [&str; 10] = [
+    EVENT,
+    TOOL_NAME,
+    SESSION_ID,
+    REPEATED,
+    FILE,
+    FILES,
+    COMMAND,
+    CONFIG_DIR,
+    PROJECT_DIR,
+    depth::VARIABLE,
+];
 
 /// The longest `NAME=value` that Linux hands to a program, with the zero byte at its end.
 const LONGEST: usize = 128 * 1024;
@@ -127,11 +143,16 @@ impl Environment {
 /// finds all of it on stdin.
 pub(super) fn announce(call: &Call<'_>, command: &mut Command) {
     let tool = call.input.tool_name.as_deref().filter(|name| !name.is_empty());
+    let files = call.deeds().certain_files();
+    let one = files.as_ref().filter(|files| !files.contains('\n'));
     for (name, value) in [
         (EVENT, Some(call.event.name())),
         (TOOL_NAME, tool),
         (SESSION_ID, Some(call.input.session_id.as_str())),
         (REPEATED, call.input.repeated.then_some("true")),
+        (FILE, one.map(String::as_str)),
+        (FILES, files.as_deref()),
+        (COMMAND, call.deeds().text.as_deref()),
     ] {
         if let Some(value) = value.filter(|value| fits(OsStr::new(name), OsStr::new(value))) {
             command.env(name, value);

@@ -1,0 +1,171 @@
+//! What a tool call does: the commands that it runs and the files that it touches.
+//!
+//! Both are read from the call's arguments, by the one table of tools, and only when something asks
+//! for them. What can't be known before the call runs is marked as uncertain, never left out.
+
+mod arguments;
+mod files;
+mod parse;
+mod shells;
+mod simple;
+mod walk;
+mod word;
+mod wrappers;
+
+pub(crate) use arguments::kinds;
+
+use serde::Serialize;
+
+use crate::wire::Input;
+
+/// One simple command of a tool call, such as `grep -n x file` in `grep -n x file | head`.
+///
+/// A command that runs another one, such as `sudo rm x` or `sh -c "rm x"`, is followed by the
+/// command that it runs. Commands in substitutions are commands of the call, too.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Command {
+    /// The program as it is written, without quotes: `git`, `/bin/rm`. It is empty when a command
+    /// only assigns variables or redirects, and when the text can't be read.
+    pub program: String,
+    /// The arguments, without quotes. One that a shell would expand keeps its text.
+    pub args: Vec<String>,
+    /// Which pipeline of the call it belongs to, counted from 1.
+    pub pipeline: usize,
+    /// Whether it reads the output of another command through a pipe.
+    pub piped: bool,
+    /// Where its input and output go, if to files.
+    pub redirections: Vec<Redirection>,
+    /// The assignments before the program, such as `LANG=C`.
+    pub assignments: Vec<String>,
+    /// The programs that run it, the outermost first: `sudo`, `env`, `xargs`, `sh`.
+    pub wrappers: Vec<String>,
+    /// Whether a part of it can't be known before it runs, such as `$(...)`, `$name`, or a wildcard
+    /// that may become an option.
+    pub uncertain: bool,
+    /// Whether it may run commands that the list does not show.
+    #[serde(skip)]
+    pub(crate) hides: bool,
+}
+
+/// A file that a command reads or writes by a redirection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Redirection {
+    /// The operator: `<`, `>`, `>>`, `>|`, `&>`, `&>>`, `>&`, `<>`.
+    pub operator: String,
+    /// The file as it is written, without quotes.
+    pub file: String,
+    /// Whether a shell takes the text as it is.
+    pub certain: bool,
+}
+
+/// A file or directory that a tool call touches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct TouchedFile {
+    /// Its absolute path, without `.` and `..`; links are not followed.
+    pub path: String,
+    /// What happens to it.
+    pub touched: Touched,
+    /// Whether the path is known. A shell may expand it, or change its directory before.
+    pub certain: bool,
+}
+
+/// What a tool call does with a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Touched {
+    /// It is read, listed or searched.
+    Read,
+    /// It is created or replaced.
+    Write,
+    /// A part of it is changed.
+    Edit,
+    /// It is deleted.
+    Delete,
+}
+
+/// Returns the commands of a call of a tool of the kind `shell`; other tools have none.
+///
+/// A shell tool's call has at least one: what can't be read is one uncertain command.
+#[must_use]
+pub fn commands(input: &Input) -> Vec<Command> {
+    arguments::Arguments::of(input).map(|call| call.commands()).unwrap_or_default()
+}
+
+/// Returns the files that a tool call names in its arguments, and those that its commands redirect
+/// from and to.
+#[must_use]
+pub fn files(input: &Input) -> Vec<TouchedFile> {
+    Deeds::of(input).files
+}
+
+/// What a tool call does.
+#[derive(Debug, Default)]
+pub(crate) struct Deeds {
+    pub(crate) commands: Vec<Command>,
+    pub(crate) files: Vec<TouchedFile>,
+    /// The text of its command.
+    pub(crate) text: Option<String>,
+}
+
+impl Deeds {
+    /// Returns what the tool call of `input` does; nothing for other events.
+    pub(crate) fn of(input: &Input) -> Self {
+        let Some(call) = arguments::Arguments::of(input) else { return Self::default() };
+        let commands = call.commands();
+        let files = files::of_call(&call, &commands);
+        Self { commands, files, text: call.text() }
+    }
+
+    /// Returns the paths that are known, one a line; `None` if there are none, or a path has several
+    /// lines.
+    pub(crate) fn certain_files(&self) -> Option<String> {
+        let certain = self.files.iter().filter(|file| file.certain);
+        let mut paths: Vec<&str> = Vec::new();
+        for path in certain.map(|file| file.path.as_str()) {
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+        let fits = !paths.is_empty() && !paths.iter().any(|path| path.contains('\n'));
+        fits.then(|| paths.join("\n"))
+    }
+
+    /// Returns `input` with the lists under their keys; `None` if it has neither.
+    pub(crate) fn shown_in(&self, input: &Input) -> Option<Input> {
+        let [commands, files] = Input::OF_CALLS;
+        let has = |key: &str| input.extra.contains_key(key);
+        if self.commands.is_empty() && self.files.is_empty() && !has(commands) && !has(files) {
+            return None;
+        }
+        let mut input = input.clone();
+        add(&mut input, commands, &self.commands);
+        add(&mut input, files, &self.files);
+        Some(input)
+    }
+}
+
+fn add<T: Serialize>(input: &mut Input, key: &str, items: &[T]) {
+    input.extra.remove(key);
+    // Texts, numbers and lists of them always serialise.
+    if let Some(list) = serde_json::to_value(items).ok().filter(|_| !items.is_empty()) {
+        input.extra.insert(key.to_owned(), list);
+    }
+}
+
+impl Command {
+    /// Returns the command of a text that can't be read.
+    fn unreadable() -> Self {
+        Self { uncertain: true, hides: true, pipeline: 1, ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

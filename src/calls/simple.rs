@@ -1,0 +1,79 @@
+//! One simple command, and the command that it runs.
+
+use super::Command;
+use super::shells::{self, Hidden};
+use super::walk::{Frame, Walk};
+use super::word::Word;
+use super::wrappers;
+
+/// A simple command before it is known what it runs.
+pub(super) struct Simple {
+    pub(super) assignments: Vec<Word>,
+    pub(super) words: Vec<Word>,
+    /// Whether its words run commands that are not shown.
+    pub(super) hides: bool,
+}
+
+/// How many programs may run one another in one command.
+const MOST_WRAPPERS: usize = 8;
+
+/// Adds a command, and what it runs.
+pub(super) fn expand(walk: &mut Walk, simple: Simple, frame: &Frame) {
+    let Simple { assignments, words, hides } = simple;
+    let program = words.first();
+    let command = Command {
+        program: program.map(|word| word.text.clone()).unwrap_or_default(),
+        args: words.iter().skip(1).map(|word| word.text.clone()).collect(),
+        assignments: assignments.iter().map(|word| word.text.clone()).collect(),
+        uncertain: frame.uncertain
+            || hides
+            || assignments.iter().chain(&words).any(Word::is_unknown)
+            || program.is_some_and(|word| !word.is_literal()),
+        hides: hides || program.is_some_and(|word| !word.is_literal()),
+        ..walk.begun(frame)
+    };
+    let is_known = !command.hides && !words.is_empty();
+    let place = walk.commands.len();
+    walk.commands.push(command);
+    if is_known && add_inner(walk, &words, frame).is_none() {
+        walk.commands[place].hides = true;
+        walk.commands[place].uncertain = true;
+    }
+}
+
+/// Adds what a command runs, if it is known to run another; `None` if that can't be told.
+fn add_inner(walk: &mut Walk, words: &[Word], frame: &Frame) -> Option<()> {
+    let name = base_name(&words[0].text);
+    let mut inner = frame.clone();
+    inner.wrappers.push(name.clone());
+    inner.depth += 1;
+    inner.redirections.clear();
+    if inner.wrappers.len() > MOST_WRAPPERS {
+        return None;
+    }
+    match shells::hidden(&name, &words[1..]) {
+        Hidden::Nothing => {}
+        Hidden::Unknown => return None,
+        Hidden::Text(text) => return walk.text(&text, &inner),
+    }
+    for run in wrappers::inner(&name, &words[1..])? {
+        let Some(first) = run.words.first() else { continue };
+        let frame = Frame { uncertain: inner.uncertain || run.more, ..inner.clone() };
+        // Words that come later may be the text that a shell runs.
+        if run.more && shells::is_shell(&base_name(&first.text)) {
+            return None;
+        }
+        expand(
+            walk,
+            Simple { assignments: run.assignments, words: run.words, hides: false },
+            &frame,
+        );
+    }
+    Some(())
+}
+
+/// Returns a program's name without its directory, in small letters: some file systems ignore case.
+pub(super) fn base_name(program: &str) -> String {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program).to_ascii_lowercase();
+    name.strip_suffix(".exe").map_or_else(|| name.clone(), str::to_owned)
+}
