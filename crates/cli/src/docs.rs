@@ -17,7 +17,7 @@ pub(crate) struct Args {
 }
 
 /// The pages: the name, what it is about, and the text.
-const PAGES: [(&str, &str, &str); 15] = [
+const PAGES: [(&str, &str, &str); 16] = [
     ("readme", "What hookexec is, with files to paste", include_str!("../README.md")),
     (
         "installation",
