@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const LAYERS: [&str; 26] = [
+const LAYERS: [&str; 27] = [
     "suggest",
     "locks",
     "files",
