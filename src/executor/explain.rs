@@ -1,5 +1,7 @@
 //! Why a hook would run or not: what `dispatch` decides before it starts anything.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::build::FAILED_FILE;
@@ -90,31 +92,29 @@ impl Executor {
     pub fn explain(&self, event: Event, input: &Input) -> Vec<Explanation> {
         let input = self.complete(event, input);
         // Failed files come first, as in the plan. They are not configured hooks.
-        let hooks = &self.plans[event.index()].hooks;
-        let failed = hooks.iter().filter(|bound| bound.hook.kind == FAILED_FILE);
-        let hooks = failed.map(|bound| &bound.hook).chain(&self.configured);
+        let hooks = self.failures(event).chain(&self.configured);
         hooks.map(|hook| self.explain_hook(hook, event, &input)).collect()
     }
 
     /// Returns how many files fail `event`: their explanations come first.
     #[doc(hidden)]
     pub fn failed_files(&self, event: Event) -> usize {
-        let hooks = &self.plans[event.index()].hooks;
-        hooks.iter().filter(|bound| bound.hook.kind == FAILED_FILE).count()
+        self.failures(event).count()
     }
 
-    fn explain_hook(
-        &self,
-        hook: &std::sync::Arc<Hook>,
-        event: Event,
-        input: &Input,
-    ) -> Explanation {
+    /// Returns the hooks that stand for the files that fail `event`.
+    fn failures(&self, event: Event) -> impl Iterator<Item = &Arc<Hook>> {
+        let hooks = self.plans[event.index()].hooks.iter().map(|bound| &bound.hook);
+        hooks.filter(|hook| hook.kind == FAILED_FILE)
+    }
+
+    fn explain_hook(&self, hook: &Arc<Hook>, event: Event, input: &Input) -> Explanation {
         let plan = &self.plans[event.index()];
         let mut condition = None;
-        let place = plan.hooks.iter().position(|bound| std::sync::Arc::ptr_eq(&bound.hook, hook));
+        let index = plan.hooks.iter().position(|bound| Arc::ptr_eq(&bound.hook, hook));
         let selection = if hook.event != event {
             Selection::OtherEvent(hook.event)
-        } else if let Some(index) = place {
+        } else if let Some(index) = index {
             let identity = plan.hooks[index].identity;
             let matched = plan.matching(input);
             let twin = matched.iter().find(|other| plan.hooks[**other].identity == identity);
