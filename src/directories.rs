@@ -1,7 +1,8 @@
 //! Where hooks files are: the user's own directories, which a project must not provide, and names.
 
-use std::fs;
 use std::path::{Component, Path, PathBuf};
+
+use crate::platform::system::account_home;
 
 /// The directory beside a hooks file, each file of which adds to it.
 pub(crate) const DROP_INS: &str = "hooks.d";
@@ -20,7 +21,7 @@ pub fn home_directory() -> Option<PathBuf> {
 /// Returns `path` without `..`, when it leads anywhere.
 pub(crate) fn without_detours(path: PathBuf) -> PathBuf {
     let detour = path.components().any(|part| part == Component::ParentDir);
-    let straight = detour.then(|| path.canonicalize().ok()).flatten();
+    let straight = detour.then(|| dunce::canonicalize(&path).ok()).flatten();
     straight.unwrap_or(path)
 }
 
@@ -52,7 +53,7 @@ pub(crate) fn project_around(directory: &Path, working_dir: &Path) -> Option<Pat
 
 /// Returns `path` with the links of its existing part followed.
 pub(crate) fn resolve(path: &Path) -> PathBuf {
-    let existing = path.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
+    let existing = path.ancestors().find_map(|part| Some((part, dunce::canonicalize(part).ok()?)));
     match existing {
         Some((part, real)) => match path.strip_prefix(part) {
             Ok(rest) if rest.as_os_str().is_empty() => real,
@@ -63,27 +64,10 @@ pub(crate) fn resolve(path: &Path) -> PathBuf {
     }
 }
 
-/// Returns the home directory that the account database has for the user.
-fn account_home() -> Option<PathBuf> {
-    let user = rustix::process::geteuid().as_raw().to_string();
-    let accounts = fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let local = accounts.lines().find_map(|line| {
-        let fields: Vec<&str> = line.split(':').collect();
-        (fields.get(2) == Some(&user.as_str())).then(|| fields.get(5).map(PathBuf::from))?
-    });
-    local.or_else(|| {
-        // Accounts of a network, or of macOS: a shell asks for them when it expands `~NAME`.
-        let home = duct::cmd!("/bin/sh", "-c", r#"eval "echo ~$(id -un)""#)
-            .full_env([("PATH", "/usr/bin:/bin")])
-            .stdin_null()
-            .stderr_null()
-            .read();
-        home.ok().map(PathBuf::from).filter(|path| path.is_absolute())
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -3,16 +3,15 @@
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
+
+use crate::platform::system;
 
 /// Opens a regular file for reading. A pipe or a device is an error and is not waited for.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let file = system::without_waiting(OpenOptions::new().read(true)).open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
@@ -70,7 +69,7 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
 
 /// Makes a directory, and those above it, that only the user can enter.
 pub fn private_directory(path: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+    system::make_private_directory(path, true)
 }
 
 /// Writes a file that only the user can read: whole, or not at all. An existing file stays as it is,
@@ -78,7 +77,7 @@ pub fn private_directory(path: &Path) -> io::Result<()> {
 pub fn create_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let draft = draft_of(path);
     let mut options = OpenOptions::new();
-    let mut file = options.write(true).create_new(true).mode(0o600).open(&draft)?;
+    let mut file = system::private(options.write(true).create_new(true)).open(&draft)?;
     // Unlike a rename, a link never replaces a file.
     let written = file.write_all(bytes).and_then(|()| fs::hard_link(&draft, path));
     drop(fs::remove_file(&draft));
@@ -99,7 +98,8 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let draft = draft_of(path);
     let write = || {
         let mut options = OpenOptions::new();
-        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+        options.write(true).create(true).truncate(true);
+        let mut file = system::private(&mut options).open(&draft)?;
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&draft, path)
@@ -125,30 +125,21 @@ pub(crate) fn append_private(path: &Path, line: &[u8]) -> io::Result<()> {
 /// opened and written, the line is lost.
 fn append_to(file: &mut File, line: &[u8]) -> io::Result<bool> {
     let data = file.metadata()?;
-    let owner = data.uid();
     if !data.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
-    if owner != rustix::process::geteuid().as_raw() {
-        return Err(io::Error::other(format!(
-            "it belongs to another user (uid {owner}); move it away"
-        )));
-    }
-    if data.mode() & 0o022 != 0 {
-        return Err(io::Error::other("other users may write it; run `chmod go-w` on it"));
-    }
+    system::check_owned(&data)?;
     let written = file.write(line)?;
     if written < line.len() {
         return Err(io::Error::new(io::ErrorKind::StorageFull, "only a part could be written"));
     }
-    Ok(file.metadata()?.nlink() > 0)
+    system::has_name(file)
 }
 
 fn open_for_append(path: &Path) -> io::Result<File> {
-    // Without NONBLOCK a named pipe in its place would hold the agent up.
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    // A named pipe in its place must not hold the agent up.
     let mut options = OpenOptions::new();
-    options.append(true).create(true).mode(0o600).custom_flags(flags.bits().cast_signed());
+    system::without_links(system::private(options.append(true).create(true)));
     match options.open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if let Some(directory) = path.parent() {
@@ -156,9 +147,7 @@ fn open_for_append(path: &Path) -> io::Result<File> {
             }
             options.open(path)
         }
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
-            Err(io::Error::other("it is a link"))
-        }
+        Err(error) if system::is_link(&error) => Err(io::Error::other("it is a link")),
         opened => opened,
     }
 }

@@ -266,7 +266,7 @@ pub mod internal {
     pub use crate::executor::{DispatchOptions, Standing};
     pub use crate::load::read_file;
     pub use crate::locks::locked;
-    pub use crate::platform::MANAGED_DIRECTORY;
+    pub use crate::platform::{DEFAULT_SHELL, MANAGED_DIRECTORY, system};
 }
 
 /// The README's Rust code compiles.

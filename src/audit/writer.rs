@@ -2,16 +2,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
-use std::fs::OpenOptions;
+use std::fs::{OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use rustix::fs::{FlockOperation, OFlags, flock};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
@@ -22,6 +20,7 @@ use crate::config::{AuditInput, AuditSettings, Config};
 use crate::directories::resolve;
 use crate::event::Event;
 use crate::files::append_private;
+use crate::platform::system;
 use crate::wire::{Input, Verdict};
 
 /// How long a verdict waits for its record, to say when it can't be written.
@@ -197,7 +196,7 @@ fn identities(log: &AuditSettings) -> HashSet<Identity> {
     let full = (1..=log.keep).map(|number| numbered(&log.path, &number.to_string()));
     let files = [log.path.clone(), numbered(&log.path, "lock")].into_iter().chain(full);
     let of_file = |path: PathBuf| {
-        let inode = path.metadata().ok().map(|found| Identity::Inode(found.dev(), found.ino()));
+        let inode = system::identity(&path).map(|(device, inode)| Identity::Inode(device, inode));
         std::iter::once(Identity::Path(resolve(&path))).chain(inode)
     };
     files.flat_map(of_file).collect()
@@ -216,21 +215,16 @@ fn write(log: &AuditSettings, line: &[u8]) -> io::Result<()> {
 /// A writer that has the full file open still appends to it under its new name; one that sleeps
 /// through as many rotations as files are kept finds that its file is gone, and appends anew.
 fn rotate(log: &AuditSettings, more: u64) -> io::Result<()> {
-    // Without NONBLOCK a named pipe in its place would hold every event up.
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let lock = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        .mode(0o600)
-        .custom_flags(flags.bits().cast_signed())
-        .open(numbered(&log.path, "lock"))?;
+    // A named pipe in its place must not hold every event up.
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).read(true).write(true);
+    system::without_links(system::private(&mut options));
+    let lock = options.open(numbered(&log.path, "lock"))?;
     if !lock.metadata()?.is_file() {
         return Err(io::Error::other("its lock is not a regular file"));
     }
-    match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-        Err(rustix::io::Errno::WOULDBLOCK) => return Ok(()),
+    match lock.try_lock() {
+        Err(TryLockError::WouldBlock) => return Ok(()),
         locked => locked?,
     }
     // Another may have been faster.

@@ -5,6 +5,7 @@ use std::fs;
 use super::git::Git;
 use super::{Prepared, Shipped, Surroundings, arguments, text};
 use crate::handlers::builtin::BuiltinError;
+use crate::platform::system;
 use crate::wire::{Input, Output};
 
 pub(super) const ADD_DATE: Shipped = Shipped {
@@ -38,7 +39,7 @@ pub(super) const ADD_ENVIRONMENT_INFO: Shipped = Shipped {
 pub(super) const ADD_USER_INFO: Shipped = Shipped {
     name: "add_user_info",
     about: "Tells the model the user's name and the host's",
-    details: "The user is `USER`, else `LOGNAME`, else the number of the account.",
+    details: "The user is `USER`, else `LOGNAME`, else `USERNAME`, else the number of the account.",
     example: "session_start:\n  - { type: builtin, command: add_user_info }",
     inline: true,
     prepare: |surroundings, args| told(surroundings, args, |all, _| Ok(Some(user(all)))),
@@ -102,11 +103,8 @@ fn environment(surroundings: &Surroundings, input: &Input) -> Result<Option<Stri
 }
 
 fn user(surroundings: &Surroundings) -> String {
-    let name = ["USER", "LOGNAME"].iter().find_map(|name| surroundings.var(name));
-    let user = name.map_or_else(
-        || rustix::process::getuid().as_raw().to_string(),
-        |name| text::one_line(&name.to_string_lossy()),
-    );
-    let host = text::one_line(&rustix::system::uname().nodename().to_string_lossy());
+    let name = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| surroundings.var(name));
+    let user = name.map_or_else(system::user_id, |name| text::one_line(&name.to_string_lossy()));
+    let host = text::one_line(&system::host_name());
     format!("User: {user}\nHost: {host}")
 }

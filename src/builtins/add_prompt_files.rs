@@ -100,7 +100,7 @@ fn places<'a>(
 
 /// Returns a file's text; `None` when there is none or a link leads out.
 fn read(directory: &Path, name: &Path, own: bool) -> std::io::Result<Option<String>> {
-    let Ok(real) = directory.join(name).canonicalize() else { return Ok(None) };
+    let Ok(real) = dunce::canonicalize(directory.join(name)) else { return Ok(None) };
     if !real.is_file() {
         return Ok(None);
     }
@@ -120,7 +120,7 @@ fn read(directory: &Path, name: &Path, own: bool) -> std::io::Result<Option<Stri
 
 /// Returns the repository that `directory` is in, or itself, links resolved.
 fn bounds(directory: &Path) -> PathBuf {
-    let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+    let directory = dunce::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
     let repository = directory.ancestors().find(|ancestor| ancestor.join(".git").exists());
     repository.map(Path::to_owned).unwrap_or(directory)
 }

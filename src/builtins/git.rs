@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use super::Surroundings;
 use crate::handlers::builtin::BuiltinError;
+use crate::platform::system;
 
 /// How long git may take; a builtin that waits longer delays the agent for no good.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -60,7 +61,7 @@ impl Git {
         if !Path::new(directory).is_absolute() {
             return Ok(None);
         }
-        let Ok(directory) = Path::new(directory).canonicalize() else { return Ok(None) };
+        let Ok(directory) = dunce::canonicalize(directory) else { return Ok(None) };
         let Some(work_tree) = directory.ancestors().find(|place| place.join(".git").exists())
         else {
             return Ok(None);
@@ -209,13 +210,14 @@ fn read(reader: &duct::ReaderHandle, args: &[&str]) -> Result<Answer, BuiltinErr
 /// Returns the absolute path of a program: a name alone would be looked up in a relative `PATH`
 /// entry, and be slower to start.
 fn find_program(surroundings: &Surroundings, name: &str) -> Option<PathBuf> {
-    use std::os::unix::fs::PermissionsExt as _;
     std::env::split_paths(surroundings.var("PATH")?)
         .filter(|directory| directory.is_absolute())
-        .map(|directory| directory.join(name))
+        .flat_map(|directory| {
+            system::program_names(name.as_ref()).map(move |name| directory.join(name))
+        })
         .find(|program| {
             program
                 .metadata()
-                .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+                .is_ok_and(|data| data.is_file() && system::is_executable(program, &data))
         })
 }

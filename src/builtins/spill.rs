@@ -1,12 +1,12 @@
 //! Files for what is too large, private to the user and deleted with the session.
 
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::files::{create_private, digest};
+use crate::platform::system;
 
 /// How much one session may keep, in bytes.
 const MOST: u64 = 256 << 20;
@@ -24,7 +24,7 @@ pub(super) struct Spill {
 
 impl Spill {
     pub(super) fn of_session(temp_dir: &Path, session: &str) -> Self {
-        let all = temp_dir.join(format!("hookexec-{}", rustix::process::geteuid().as_raw()));
+        let all = temp_dir.join(format!("hookexec-{}", system::user_id()));
         // A session's id is the host's text and may not be a valid file name.
         let own = all.join(short_digest(session.as_bytes()));
         Self { all, own }
@@ -84,15 +84,11 @@ impl Spill {
 /// Makes a directory that only the user can enter, or checks that it is one: other users can create
 /// files of any name in the directory for temporary files.
 fn private_directory(path: &Path) -> io::Result<()> {
-    match DirBuilder::new().mode(0o700).create(path) {
+    match system::make_private_directory(path, false) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
-    let data = fs::symlink_metadata(path)?;
-    let own = data.is_dir()
-        && data.uid() == rustix::process::geteuid().as_raw()
-        && data.mode().is_multiple_of(0o100);
-    if own {
+    if system::is_private_directory(path)? {
         Ok(())
     } else {
         let problem = format!("{} is not a private directory of this user", path.display());

@@ -8,6 +8,7 @@ use std::sync::{Arc, LazyLock};
 use jiff::{Timestamp, Zoned};
 
 use crate::directories::without_detours;
+use crate::platform::Platform;
 
 /// The environment, the home directory, that for temporary files and the clock.
 ///
@@ -45,8 +46,9 @@ impl Surroundings {
         V: Into<OsString>,
     {
         let all: Env = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        let path = |name: &str| all.get(OsStr::new(name)).map(PathBuf::from);
-        self.home = path("HOME").and_then(usable);
+        let value = |name: &str| Platform::HERE.variable(&all, OsStr::new(name));
+        let path = |name: &str| value(name).map(|(_, value)| PathBuf::from(value));
+        self.home = path(Platform::HERE.home_variable).and_then(usable);
         let temp_dir = path("TMPDIR").filter(|path| path.is_absolute());
         self.temp_dir = temp_dir.map_or(self.temp_dir, Arc::from);
         self.env = self::env(move || all);
@@ -65,7 +67,8 @@ impl Surroundings {
 
     /// Returns the value of an environment variable that is set and not empty.
     pub(super) fn var(&self, name: &str) -> Option<&OsStr> {
-        self.env.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+        let (_, value) = Platform::HERE.variable(&self.env, OsStr::new(name))?;
+        Some(value.as_os_str()).filter(|value| !value.is_empty())
     }
 
     /// Returns the environment.

@@ -46,7 +46,7 @@ section! {
     on_error "on_error": At<'n, OnError>, "the event decides",
         "what it means when a hook fails; never weaker than the event, and a warning where \
          nothing can be blocked";
-    shell "shell": Filled, "`/bin/sh`", "the program that runs a text";
+    shell "shell": Filled, "`/bin/sh`, on Windows Git Bash", "the program that runs a text";
     inherit_env "inherit_env": InheritEnv, "`true`", "which environment variables hooks inherit";
     max_output "max_output": AnswerSize, "1 MiB",
         "the most a hook may write to each of stdout and stderr, 16 MiB at most";
@@ -88,7 +88,7 @@ section! {
         "which environment variables it inherits: all, none, or those named";
     working_dir "working_dir": Filled, "the project",
         "the directory it runs in; `~` and `$VAR` are expanded";
-    shell "shell": Filled, "`defaults`, else `/bin/sh`", "the program that runs a text";
+    shell "shell": Filled, "`defaults`, else `/bin/sh`, on Windows Git Bash", "the program that runs a text";
     max_output "max_output": AnswerSize, "`defaults`, else 1 MiB",
         "the most it may write to each of stdout and stderr, 16 MiB at most";
     strict_output "strict_output": bool, "`false`",

@@ -68,7 +68,7 @@ pub struct Hook {
     pub env: BTreeMap<String, String>,
     /// Where it runs, as written: `~` and `$VAR` are expanded when it is built.
     pub working_dir: Option<String>,
-    /// The program that runs a shell string; `/bin/sh` when `None`.
+    /// The program that runs a shell string; `/bin/sh`, on Windows Git Bash, when `None`.
     pub shell: Option<String>,
     /// Which variables of the environment it inherits.
     pub inherit_env: InheritEnv,

@@ -104,7 +104,7 @@ impl Location {
     #[must_use]
     pub fn absolute(&self) -> String {
         let directory = self.directory();
-        let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+        let directory = dunce::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
         let path = directory.join(self.path().file_name().unwrap_or_default());
         format!("{}:{}", path.display(), self.line())
     }

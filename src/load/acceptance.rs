@@ -74,7 +74,7 @@ impl ProjectFile {
             return problem.hint.clone();
         }
         let directory =
-            self.bundle.path.parent().map(project_of).and_then(|dir| dir.canonicalize().ok());
+            self.bundle.path.parent().map(project_of).and_then(|dir| dunce::canonicalize(dir).ok());
         let working_dir = match directory {
             Some(directory) if directory != self.bundle.working_dir => {
                 format!("--cwd {} ", quoted(&self.bundle.working_dir))

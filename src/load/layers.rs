@@ -215,5 +215,5 @@ fn identity_in(layer: Layer, path: &Path) -> PathBuf {
 }
 
 fn identity(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+    dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

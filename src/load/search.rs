@@ -61,7 +61,8 @@ fn working_dir_and_above(options: &LoadOptions) -> Vec<PathBuf> {
     let working_dir = options.working_dir.clone().or_else(|| std::env::current_dir().ok());
     let Some(start) = working_dir else { return Vec::new() };
     // As the system follows it: the home directory and the root of a repository are met on that way.
-    let start = start.canonicalize().or_else(|_| std::path::absolute(&start)).unwrap_or(start);
+    let start =
+        dunce::canonicalize(&start).or_else(|_| std::path::absolute(&start)).unwrap_or(start);
     start.ancestors().map(Path::to_owned).collect()
 }
 
@@ -75,5 +76,5 @@ fn project_end(directories: &[PathBuf], options: &LoadOptions) -> Option<usize> 
 
 fn home_directory(options: &LoadOptions) -> Option<PathBuf> {
     let home = options.home.clone().or_else(directories::home_directory)?;
-    Some(home.canonicalize().unwrap_or(home))
+    Some(dunce::canonicalize(&home).unwrap_or(home))
 }

@@ -29,7 +29,7 @@ pub(crate) fn project_of(directory: &Path) -> &Path {
 impl Bases {
     /// Returns the bases of the hooks file at `path`, whose hooks run in `project`.
     pub(crate) fn new(path: &Path, project: &Path) -> Self {
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let real = |path: &Path| dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let directory = real(match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),

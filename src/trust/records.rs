@@ -6,7 +6,6 @@
 use std::cmp::Ordering;
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::permissions::check_own;
@@ -99,7 +98,7 @@ impl TrustStore {
     pub(super) fn key(&self, path: &Path) -> String {
         let path = path.as_os_str();
         let folded = if self.case_counts { None } else { folded(path) };
-        let bytes = folded.as_ref().map_or(path.as_bytes(), String::as_bytes);
+        let bytes = folded.as_ref().map_or(path.as_encoded_bytes(), String::as_bytes);
         files::digest(bytes)[..16].to_owned()
     }
 

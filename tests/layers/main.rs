@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 const LAYERS: [&str; 27] = [
     "suggest",
     "locks",
-    "files",
     "platform",
+    "files",
     "paths",
     "directories",
     "shell",

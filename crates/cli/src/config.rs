@@ -124,7 +124,7 @@ pub(crate) fn project(named: Option<&Path>) -> Result<PathBuf, CommandError> {
     let absolute = match named {
         // As the system knows it, which is without links.
         None => std::env::current_dir(),
-        Some(directory) => directory.canonicalize(),
+        Some(directory) => dunce::canonicalize(directory),
     };
     let absolute = absolute.and_then(|path| {
         if path.is_dir() { Ok(path) } else { Err(std::io::ErrorKind::NotADirectory.into()) }

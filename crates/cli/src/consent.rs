@@ -1,12 +1,11 @@
 //! Asks a person, and only a person, for consent.
 
-use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
 
 use hookexec_agents::Agent;
 
 use super::error::CommandError;
-use super::plain;
+use super::{plain, system};
 
 /// Variables that coding agents set for the commands that a model runs, beside the variables of
 /// the project's directory.
@@ -45,11 +44,11 @@ impl ConsentArgs {
         }
         // The terminal itself, and not what stands in for it on stdin.
         let answer = || {
-            let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
-            write!(terminal, "{} Type `yes`: ", plain::plain(question))?;
-            terminal.flush()?;
+            let (keyboard, mut screen) = system::terminal()?;
+            write!(screen, "{} Type `yes`: ", plain::plain(question))?;
+            screen.flush()?;
             let mut line = String::new();
-            BufReader::new(terminal).read_line(&mut line)?;
+            BufReader::new(keyboard).read_line(&mut line)?;
             Ok(line.trim() == "yes")
         };
         answer().map_err(|error: std::io::Error| {

@@ -2,7 +2,6 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -12,6 +11,7 @@ use crate::testing::Expected;
 use clap::builder::PossibleValuesParser;
 use hookexec::audit::Record;
 use hookexec::config::reading::Words;
+use hookexec::internal::system;
 use hookexec::load::Loaded;
 use hookexec::{Decision, Event};
 use jiff::{SignedDuration, Timestamp};
@@ -268,7 +268,7 @@ impl Args {
 /// Returns a hook's place as it is shown: below the current directory from there.
 pub(super) fn shown(source: &str) -> &str {
     static HERE: LazyLock<String> = LazyLock::new(|| {
-        let here = std::env::current_dir().and_then(|path| path.canonicalize());
+        let here = std::env::current_dir().and_then(dunce::canonicalize);
         here.map_or_else(|_| "/".to_owned(), |path| format!("{}/", path.display()))
     });
     source.strip_prefix(HERE.as_str()).unwrap_or(source)
@@ -299,10 +299,7 @@ fn write_page(file: &Path, page: &str) -> Result<(), CommandError> {
         std::fs::remove_file(file).map_err(failed)?;
     }
     let mut options = OpenOptions::new();
-    options
-        .write(true)
-        .create(true)
-        .mode(0o600)
+    system::private(options.write(true).create(true))
         .open(file)
         .and_then(|mut opened| opened.write_all(page.as_bytes()))
         .map_err(failed)

@@ -6,7 +6,6 @@
 
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, TryLockError};
@@ -22,7 +21,7 @@ use super::error::{CommandError, warn_all};
 use super::exit::Exit;
 use super::run::Shown;
 use super::runtime::Runtime;
-use super::{input, output, stops};
+use super::{input, output, stops, system};
 
 /// Which coding agent calls.
 #[derive(Debug, Clone, clap::Args)]
@@ -293,14 +292,10 @@ fn payload(agent: Agent, hint: Option<&str>) -> Result<NativeCall, (String, Opti
 /// Leaves an event's hooks in the background to a process of its own, which holds none of the pipes
 /// that the agent waits for: it goes on with the turn once they are closed.
 fn hand_over(config: &ConfigArgs, event: Event, input: &Input) -> std::io::Result<()> {
-    let mut child = Command::new(std::env::current_exe()?)
-        .args(["run", event.name(), "--background"])
-        .args(config.arguments())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()?;
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["run", event.name(), "--background"]).args(config.arguments());
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = system::detach(&mut command).spawn()?;
     let mut stdin = child.stdin.take().ok_or(std::io::ErrorKind::BrokenPipe)?;
     stdin.write_all(&serde_json::to_vec(input)?)
 }

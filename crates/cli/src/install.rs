@@ -2,7 +2,6 @@
 
 mod approve;
 
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,6 +22,7 @@ use super::settings::call::{self, Call};
 use super::settings::live::Live;
 use super::settings::plugin::PluginFile;
 use super::settings::{self, Entry, Scope, Settings, store};
+use super::system;
 
 /// Puts hookexec into the hook settings of coding agents
 ///
@@ -169,9 +169,10 @@ impl Args {
             .hint("write the hooks to .hookexec/hooks.yaml of the project, or use `--scope user`")),
             Scope::Project => {
                 if program::on_search_path("hookexec").is_none() {
-                    warn(
-                        "`hookexec` is not on the PATH: until it is, the agents deny every tool call",
-                    );
+                    let effect = if system::HAS_SH { "deny" } else { "allow" };
+                    warn(&format!(
+                        "`hookexec` is not on the PATH: until it is, the agents {effect} every tool call"
+                    ));
                 }
                 Ok("hookexec".to_owned())
             }
@@ -307,7 +308,7 @@ impl Args {
 
     fn absolute_configs(&self) -> Result<Vec<String>, CommandError> {
         let absolute = |path: &PathBuf| {
-            let absolute = path.canonicalize().map_err(|error| {
+            let absolute = dunce::canonicalize(path).map_err(|error| {
                 CommandError::usage(format!("can't find {}: {error}", path.display()))
             })?;
             utf8(&absolute)
@@ -367,11 +368,11 @@ pub(crate) fn timeout_for(within: Duration) -> Option<u64> {
     (2..=900).find(|timeout| Duration::from_secs(within_of(*timeout)) >= within)
 }
 
-/// Returns a path as text, which JSON requires.
+/// Returns a path as it is written into settings.
 fn utf8(path: &Path) -> Result<String, CommandError> {
-    path.to_str().map(str::to_owned).ok_or_else(|| {
+    system::settings_path(path).map_err(|problem| {
         let path = path.display();
-        CommandError::usage(format!("the path {path} is not UTF-8 and can't stand in settings"))
+        CommandError::usage(format!("the path {path} {problem} and can't stand in settings"))
     })
 }
 
@@ -379,8 +380,8 @@ fn utf8(path: &Path) -> Result<String, CommandError> {
 /// written there.
 pub(crate) fn own_home() -> Result<(), CommandError> {
     let home = hookexec::home_directory().ok_or_else(no_home)?;
-    let owner = home.metadata().map_err(|error| unreadable(&home, &error))?.uid();
-    if owner == rustix::process::geteuid().as_raw() {
+    let found = home.metadata().map_err(|error| unreadable(&home, &error))?;
+    if hookexec::internal::system::belongs_to_user(&found) {
         return Ok(());
     }
     Err(CommandError::usage(format!("{} belongs to another user", home.display()))

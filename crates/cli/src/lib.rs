@@ -41,7 +41,6 @@ mod markup;
 mod output;
 mod page;
 mod plain;
-mod processes;
 mod program;
 mod records;
 mod replay;
@@ -58,6 +57,9 @@ mod starter;
 mod status;
 mod stops;
 mod summary;
+#[cfg_attr(unix, path = "system/unix.rs")]
+#[cfg_attr(windows, path = "system/windows.rs")]
+mod system;
 mod table;
 mod test;
 mod test_report;

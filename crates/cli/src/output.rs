@@ -4,11 +4,11 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
-
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::time::Duration;
 
 use super::error::CommandError;
 use super::plain::coloured;
+use super::system;
 
 /// How the tables of the documentation are shown.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -71,10 +71,10 @@ pub(crate) fn answer(text: &str) -> io::Result<()> {
     if text.is_empty() {
         return Ok(());
     }
-    let mut stdout = io::stdout().lock();
-    if rustix::fs::fstat(&stdout)?.st_rdev == rustix::fs::stat("/dev/null")?.st_rdev {
+    if system::stdout_is_closed()? {
         return Err(io::Error::other("standard output is closed"));
     }
+    let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
 }
@@ -146,19 +146,9 @@ pub(crate) fn draw(text: &str) {
 
 /// Writes to stderr as much as it takes without blocking.
 fn hurried(text: &[u8]) -> io::Result<()> {
-    // What POSIX lets no pipe that is ready block on.
-    const AT_ONCE: usize = 512;
-    let moment = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-    let mut stderr = io::stderr().lock();
-    for part in text.chunks(AT_ONCE) {
-        let wait = PATIENCE.load(Ordering::Relaxed) == A_MOMENT;
-        let wait = if wait { moment } else { Timespec::default() };
-        if poll(&mut [PollFd::new(&io::stderr(), PollFlags::OUT)], Some(&wait))? == 0 {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        stderr.write_all(part)?;
-    }
-    Ok(())
+    let wait = PATIENCE.load(Ordering::Relaxed) == A_MOMENT;
+    let patience = if wait { Duration::from_millis(100) } else { Duration::ZERO };
+    system::write_hurried(text, patience)
 }
 
 fn not_json(error: &serde_json::Error) -> CommandError {

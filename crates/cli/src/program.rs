@@ -1,9 +1,7 @@
 //! The program that agents start: where it is, and whether it stays there.
 
 use std::fmt;
-use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
@@ -14,6 +12,7 @@ use super::install::{no_home, unwritable};
 use super::output;
 use super::scripts::is_program;
 use super::settings::store;
+use super::system::{self, PROGRAM_ENDING};
 
 /// The version of this program.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -56,11 +55,11 @@ impl Program {
     /// stays.
     pub(crate) fn this() -> Result<Self, CommandError> {
         let this = std::env::current_exe()
-            .and_then(|path| path.canonicalize())
+            .and_then(dunce::canonicalize)
             .map_err(|error| CommandError::internal(format!("can't find this program: {error}")))?;
         let known = candidates("hookexec")
             .filter(|path| path.is_absolute() && passing(path).is_none())
-            .find(|path| path.canonicalize().is_ok_and(|real| real == this));
+            .find(|path| dunce::canonicalize(path).is_ok_and(|real| real == this));
         if let Some(path) = known {
             return Ok(Self { path, copied_from: None });
         }
@@ -84,15 +83,13 @@ impl Program {
 /// Returns where this version is kept if the user has it in no place that stays.
 fn stable_path() -> Option<PathBuf> {
     let data = etcetera::base_strategy::Xdg::new().ok()?.data_dir();
-    Some(data.join(format!("hookexec/bin/hookexec-{VERSION}")))
+    Some(data.join(format!("hookexec/bin/hookexec-{VERSION}{PROGRAM_ENDING}")))
 }
 
 /// Replaces `to` by a program equal to `from`, by a rename; returns whether it had to.
 fn copy(from: &Path, to: &Path) -> io::Result<bool> {
     let digest = |path: &Path| files::digest_of_file(path, &mut MOST.clone());
-    let is_executable =
-        |path: &Path| path.metadata().is_ok_and(|it| it.permissions().mode() & 0o777 == 0o755);
-    let kept = is_executable(to) && !to.is_symlink();
+    let kept = system::is_for_everyone(to) && !to.is_symlink();
     if kept && digest(to).ok() == Some(digest(from)?) {
         return Ok(false);
     }
@@ -100,16 +97,14 @@ fn copy(from: &Path, to: &Path) -> io::Result<bool> {
     if let Some(directory) = to.parent() {
         files::private_directory(directory)?;
     }
-    store::replace(to, &bytes, 0o600, |draft| {
-        draft.set_permissions(fs::Permissions::from_mode(0o755))
-    })?;
+    store::replace(to, &bytes, 0o600, system::make_program)?;
     Ok(true)
 }
 
 /// Returns the kind of place where `path` is, if a tool may delete it without asking.
 pub(crate) fn passing(path: &Path) -> Option<Passing> {
     // A link itself may well stay in its place, whatever it points at.
-    let directory = path.parent().and_then(|directory| directory.canonicalize().ok());
+    let directory = path.parent().and_then(|directory| dunce::canonicalize(directory).ok());
     let path = match (directory, path.file_name()) {
         (Some(directory), Some(name)) => directory.join(name),
         _ => path.to_owned(),
@@ -137,13 +132,14 @@ pub(crate) fn passing(path: &Path) -> Option<Passing> {
 }
 
 fn is_below(path: &Path, directory: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let real = |path: &Path| dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     path.starts_with(directory) || real(path).starts_with(real(directory))
 }
 
 /// Returns the version in the name of a program that [`Program::keep`] wrote.
 pub(crate) fn kept_version(path: &Path) -> Option<&str> {
-    let version = path.file_name()?.to_str()?.strip_prefix("hookexec-")?;
+    let name = path.file_name()?.to_str()?.strip_prefix("hookexec-")?;
+    let version = name.strip_suffix(PROGRAM_ENDING)?;
     version.starts_with(|first: char| first.is_ascii_digit()).then_some(version)
 }
 
@@ -157,11 +153,15 @@ pub(crate) fn on_search_path(name: &str) -> Option<PathBuf> {
 fn candidates(name: &str) -> impl Iterator<Item = PathBuf> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let directories: Vec<PathBuf> = std::env::split_paths(&paths).collect();
-    directories.into_iter().map(move |directory| directory.join(name))
+    let name = format!("{name}{PROGRAM_ENDING}");
+    directories.into_iter().map(move |directory| directory.join(&name))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]

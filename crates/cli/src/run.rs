@@ -12,7 +12,7 @@ use super::exit::Exit;
 use super::from::FromArgs;
 use super::output::{self, PlainFormat};
 use super::runtime::{PATIENCE, Runtime};
-use super::{input, log, report};
+use super::{input, log, report, system};
 
 /// Runs the hooks of an event: its input on stdin, the verdict on stdout
 ///
@@ -70,7 +70,7 @@ impl Args {
     /// Does what another `hookexec` had no time for.
     fn in_background(&self, event: Event) -> Result<Exit, CommandError> {
         // A signal to the caller's process group must not end these hooks.
-        let _ = rustix::process::setsid();
+        system::leave_session();
         let input = input::parse("run", event, &input::read_stdin()?)?;
         not_too_deep()?;
         let executor = self.config.load()?.warned().executor()?;

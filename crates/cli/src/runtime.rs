@@ -10,14 +10,14 @@
 //! | SIGTERM | an agent that gives up on the event |
 //! | SIGHUP | a terminal that closes |
 //!
-//! SIGXFSZ does nothing.
+//! SIGXFSZ does nothing. On Windows, Ctrl-C, Ctrl-Break and a console that closes take their places.
 
 use std::future::Future;
 
 use tokio::runtime::{Builder, Runtime as Tokio};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::error::CommandError;
+use super::system::Signals;
 
 /// How long hooks in the background are waited for: longer than any may take.
 pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_hours(24);
@@ -37,7 +37,7 @@ impl Runtime {
     /// Runs `work` to its end, or until a signal arrives; then `work` is dropped.
     pub(crate) fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, CommandError> {
         self.block_on(async {
-            let mut signals = Signals::listen()?;
+            let mut signals = listen()?;
             tokio::select! {
                 biased;
                 (name, number) = signals.next() => Err(CommandError::interrupted(name, number)),
@@ -64,36 +64,8 @@ impl Drop for Runtime {
     }
 }
 
-/// The signals that end a command.
-pub(crate) struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    hangup: Signal,
-}
-
-impl Signals {
-    /// Takes the signals over; until then they end the process.
-    pub(crate) fn listen() -> Result<Self, CommandError> {
-        // A limit on the size of files is an error of the write that meets it, and not the end.
-        let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
-        let listen = |kind| {
-            signal(kind).map_err(|error| {
-                CommandError::internal(format!("can't listen for signals: {error}"))
-            })
-        };
-        Ok(Self {
-            interrupt: listen(SignalKind::interrupt())?,
-            terminate: listen(SignalKind::terminate())?,
-            hangup: listen(SignalKind::hangup())?,
-        })
-    }
-
-    /// Waits for the next of them and returns its name and number.
-    pub(crate) async fn next(&mut self) -> (&'static str, u8) {
-        tokio::select! {
-            _ = self.interrupt.recv() => ("SIGINT", 2),
-            _ = self.terminate.recv() => ("SIGTERM", 15),
-            _ = self.hangup.recv() => ("SIGHUP", 1),
-        }
-    }
+/// Takes over the signals that end a command.
+pub(crate) fn listen() -> Result<Signals, CommandError> {
+    Signals::listen()
+        .map_err(|error| CommandError::internal(format!("can't listen for signals: {error}")))
 }

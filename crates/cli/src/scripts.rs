@@ -1,13 +1,13 @@
 //! Whether the programs that command hooks name are there.
 
 use std::io::Read as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use hookexec::config::{Command, Hook, InheritEnv, OnError};
 use hookexec::event::FailureMode;
 use hookexec::internal::files;
 use hookexec::internal::shell::{Word, read_script};
+use hookexec::internal::system;
 
 use super::settings::call::quoted;
 
@@ -88,7 +88,7 @@ fn carriage_return(script: &Path) -> Option<Missing> {
 
 /// Returns whether `path` leads to a file that can be executed.
 pub(crate) fn is_program(path: &Path) -> bool {
-    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    path.metadata().is_ok_and(|file| file.is_file() && system::is_executable(path, &file))
 }
 
 fn unusable(program: &Path, directory: &Path, hook: &Hook) -> Option<Missing> {
@@ -101,7 +101,7 @@ fn unusable(program: &Path, directory: &Path, hook: &Hook) -> Option<Missing> {
                 what: format!("{shown} is a directory"),
                 hint: "name the program in it".to_owned(),
             }),
-            Ok(file) if file.permissions().mode() & 0o111 == 0 => Some(Missing {
+            Ok(file) if !system::is_executable(&path, &file) => Some(Missing {
                 what: format!("{shown} is not executable"),
                 hint: format!("chmod +x {}", quoted(&shown.to_string())),
             }),

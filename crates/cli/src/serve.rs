@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use crate::server::{Files, Limits, Loaded, Server, Socket, SocketError};
 use hookexec::config::Diagnostics;
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
 use tokio::sync::oneshot;
 
 use super::config::{self, ConfigArgs, not_too_deep};
@@ -14,7 +12,8 @@ use super::error::{CommandError, warn_all};
 use super::exit::Exit;
 use super::log::LogArgs;
 use super::output;
-use super::runtime::{Runtime, Signals};
+use super::runtime::{self, Runtime};
+use super::system;
 
 type Loader = Box<dyn Fn(Files) -> Result<Loaded, Diagnostics> + Send + Sync>;
 
@@ -45,7 +44,7 @@ impl Args {
         let (project, load) = (self.config.project()?, self.loader()?);
         let runtime = Runtime::new()?;
         runtime.block_on(async {
-            let mut signals = Signals::listen()?;
+            let mut signals = runtime::listen()?;
             let server = Server::new(project, Limits::default(), load);
             let server = server.map_err(CommandError::config)?;
             let mut talk = std::pin::pin!(self.talk(&server));
@@ -101,14 +100,9 @@ impl Args {
 
 fn refused(error: &SocketError) -> CommandError {
     let refused = CommandError::usage(error.to_string());
-    match error {
-        SocketError::NotPrivate(directory) => {
-            let directory = directory.display();
-            refused.hint(format!("take a directory of its own, or run `chmod 700 {directory}`"))
-        }
-        SocketError::NoSocket(_) => refused.hint("choose another path, or remove what is there"),
-        SocketError::InUse(_) => refused.hint("use that server, end it, or choose another path"),
-        _ => refused,
+    match error.hint() {
+        Some(hint) => refused.hint(hint),
+        None => refused,
     }
 }
 
@@ -117,10 +111,7 @@ fn refused(error: &SocketError) -> CommandError {
 async fn stdout_closed() {
     let (closed, told) = oneshot::channel();
     std::thread::spawn(move || {
-        let stdout = std::io::stdout();
-        // Without a wish, errors and hang-ups are all that is reported.
-        let mut stdout = [PollFd::new(&stdout, PollFlags::empty())];
-        while poll(&mut stdout, None) == Err(Errno::INTR) {}
+        system::wait_until_stdout_is_closed();
         let _ = closed.send(());
     });
     let _ = told.await;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use hookexec::config::{Command, Diagnostic, Hook, InheritEnv};
 use hookexec::dialect::Dialect;
+use hookexec::internal::{DEFAULT_SHELL, system};
 use hookexec_agents::Agent;
 
 use super::scripts::{is_shell, plain_words};
@@ -32,7 +33,7 @@ impl<'h> ShellTexts<'h> {
     /// handed to a shell.
     pub(crate) fn problems(&mut self, hook: &'h Hook) -> Vec<Diagnostic> {
         let Some(Command::Text(text)) = &hook.command else { return Vec::new() };
-        let shell = hook.shell.as_deref().unwrap_or("/bin/sh");
+        let shell = hook.shell.as_deref().unwrap_or(DEFAULT_SHELL);
         if hook.kind != "command" || !hook.enabled || !is_shell(shell) {
             return Vec::new();
         }
@@ -80,7 +81,8 @@ fn missing_program(hook: &Hook, shell: &str, text: &str) -> Option<Diagnostic> {
 fn ask(shell: &str, args: &[&str]) -> Option<(bool, String)> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let without_files = if shell.ends_with("zsh") { &["-f"][..] } else { &[] };
-    let command = duct::cmd(shell, without_files.iter().chain(args))
+    let file = system::shell_file(shell, Some(&path));
+    let command = duct::cmd(file.as_deref().unwrap_or(shell), without_files.iter().chain(args))
         .full_env([("PATH", path)])
         .stdin_null()
         .stdout_null()

@@ -227,7 +227,7 @@ impl Benches {
 }
 
 fn identity(configs: &[PathBuf]) -> Vec<PathBuf> {
-    configs.iter().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone())).collect()
+    configs.iter().map(|path| dunce::canonicalize(path).unwrap_or_else(|_| path.clone())).collect()
 }
 
 /// Returns the hooks files that are tested together, as they are shown.

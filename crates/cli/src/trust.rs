@@ -285,14 +285,15 @@ impl Target {
             (None, Some(file)) => working_dir_of(file),
             (None, None) => PathBuf::from("."),
         };
-        let directory = directory.canonicalize().map_err(|error| {
+        let directory = dunce::canonicalize(&directory).map_err(|error| {
             CommandError::usage(format!("can't look into {}: {error}", directory.display()))
         })?;
         options.working_dir = Some(directory.clone());
         options.only_show = true;
         let Loaded { config, project_files: mut files, .. } =
             Loaded::load(&options).map_err(CommandError::config)?;
-        let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
+        let real =
+            |path: &Path| dunce::canonicalize(path).or_else(|_| std::path::absolute(path)).ok();
         let wanted = |path: &Path| self.file.as_ref().is_none_or(|file| real(path) == real(file));
         files.retain(|file| wanted(&file.bundle.path));
         let failed = config.failed.iter().map(|file| file.location.path());
@@ -317,10 +318,10 @@ impl Target {
 /// the directory that it is for.
 fn working_dir_of(file: &Path) -> PathBuf {
     let own = file.parent().unwrap_or(Path::new("")).join(".");
-    let Ok(own) = own.canonicalize() else { return own };
+    let Ok(own) = dunce::canonicalize(&own) else { return own };
     let hidden = own.ancestors().take(2).find(|place| place.ends_with(".hookexec"));
     let project = hidden.and_then(Path::parent).unwrap_or(&own);
-    match Path::new(".").canonicalize() {
+    match dunce::canonicalize(".") {
         Ok(here) if here.starts_with(project) => here,
         _ => project.to_owned(),
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,6 +11,8 @@ use super::expand::{self, Variables};
 use crate::config::InheritEnv;
 use crate::handler::{BuildError, Call};
 use crate::handlers::depth;
+use crate::platform::system::NEEDED_VARIABLES;
+use crate::platform::{Platform, same_name};
 
 /// The event, such as `pre_tool_use`.
 const EVENT: &str = "HOOKEXEC_EVENT";
@@ -110,9 +111,11 @@ impl Environment {
 
     /// Returns the value that the child sees.
     pub(crate) fn get(&self, name: &str) -> Option<&OsStr> {
-        let own = self.own.iter().find(|(own, _)| own == name).map(|(_, value)| value);
+        let case_counts = Platform::HERE.variable_case_counts;
+        let is_it = |own: &OsStr| same_name(own, OsStr::new(name), case_counts);
+        let own = self.own.iter().find(|(own, _)| is_it(own)).map(|(_, value)| value);
         let inherited = || {
-            let (name, value) = self.variables.get_key_value(OsStr::new(name))?;
+            let (name, value) = Platform::HERE.variable(&self.variables, OsStr::new(name))?;
             self.inherits(name, value).then_some(value)
         };
         own.or_else(inherited).map(OsString::as_os_str)
@@ -130,11 +133,13 @@ impl Environment {
     }
 
     fn inherits(&self, name: &OsStr, value: &OsStr) -> bool {
+        let case_counts = Platform::HERE.variable_case_counts;
+        let is = |known: &str| same_name(name, OsStr::new(known), case_counts);
         let wanted = match &self.inherit {
             InheritEnv::All => true,
             InheritEnv::None => false,
-            InheritEnv::Only(names) => names.iter().any(|known| name == known.as_str()),
-        };
+            InheritEnv::Only(names) => names.iter().any(|known| is(known)),
+        } || NEEDED_VARIABLES.iter().any(|known| is(known));
         wanted && is_inheritable(name) && fits(name, value)
     }
 }
@@ -166,11 +171,11 @@ fn is_inheritable(name: &OsStr) -> bool {
 
 /// Returns whether a variable may have this name.
 fn is_name(name: &OsStr) -> bool {
-    !name.is_empty() && !name.as_bytes().contains(&b'=')
+    !name.is_empty() && !name.as_encoded_bytes().contains(&b'=')
 }
 
 /// Returns whether an environment can carry the variable.
 fn fits(name: &OsStr, value: &OsStr) -> bool {
-    let has_zero = |text: &OsStr| text.as_bytes().contains(&0);
+    let has_zero = |text: &OsStr| text.as_encoded_bytes().contains(&0);
     name.len() + value.len() + 2 <= LONGEST && !has_zero(name) && !has_zero(value)
 }

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use tokio::time::{sleep_until, timeout};
 
 use super::capture::{Capture, Overflow};
-use super::group::Group;
+use super::group::{Group, write_at_once};
 use crate::answer::{MAX_ASYNC_LINE, asks_for_background};
 use crate::handler::Room;
 
@@ -200,9 +200,7 @@ fn has_first_line(output: &[u8]) -> bool {
 /// Writes `input` and closes the pipe. A child may close its end early, or never read.
 async fn feed(stdin: &mut Option<ChildStdin>, input: &[u8]) {
     if let Some(pipe) = stdin {
-        // The pipe is empty and takes the first part at once; the reactor would learn so only after
-        // every other hook of the event was started, and this child would wait.
-        let written = rustix::io::write(&*pipe, input).unwrap_or(0);
+        let written = write_at_once(pipe, input);
         let _ = pipe.write_all(&input[written..]).await;
     }
     *stdin = None;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::is_separator;
+
+use crate::platform::Platform;
 
 /// The variables that a text may refer to.
 pub(crate) type Variables = BTreeMap<OsString, OsString>;
@@ -17,12 +19,14 @@ pub(crate) fn env_references(text: &str, variables: &Variables) -> OsString {
 /// Expands a leading `~`, `$NAME`, `${NAME}` and `${env.NAME}`; `None` when `~` is meant and there
 /// is no home directory.
 pub(crate) fn path(text: &str, variables: &Variables) -> Option<OsString> {
-    let Some(rest) = text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'))
+    let Some(rest) =
+        text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with(is_separator))
     else {
         return Some(expand(text, variables, true));
     };
-    let home = match variables.get(OsStr::new("HOME")).filter(|home| !home.is_empty()) {
-        Some(home) => home.clone(),
+    let set = Platform::HERE.variable(variables, OsStr::new(Platform::HERE.home_variable));
+    let home = match set.filter(|(_, home)| !home.is_empty()) {
+        Some((_, home)) => home.clone(),
         None => etcetera::home_dir().ok()?.into_os_string(),
     };
     let mut whole = home;
@@ -31,23 +35,23 @@ pub(crate) fn path(text: &str, variables: &Variables) -> Option<OsString> {
 }
 
 fn expand(text: &str, variables: &Variables, shell_style: bool) -> OsString {
-    let mut expanded = Vec::with_capacity(text.len());
+    let mut expanded = OsString::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('$') {
         let (before, from) = rest.split_at(at);
-        expanded.extend_from_slice(before.as_bytes());
+        expanded.push(before);
         rest = if let Some((name, after)) = reference(from, shell_style) {
-            let value = variables.get(OsStr::new(name)).map(|value| value.as_bytes());
-            expanded.extend_from_slice(value.unwrap_or_default());
+            let value = Platform::HERE.variable(variables, OsStr::new(name));
+            expanded.push(value.map_or(OsStr::new(""), |(_, value)| value));
             after
         } else {
             // All other text stays as it is.
-            expanded.push(b'$');
+            expanded.push("$");
             &from[1..]
         };
     }
-    expanded.extend_from_slice(rest.as_bytes());
-    OsString::from_vec(expanded)
+    expanded.push(rest);
+    expanded
 }
 
 /// Splits a text that begins with a reference into the name it refers to and what follows it.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, PoisonError};
@@ -14,9 +13,10 @@ use super::capture::Overflow;
 use super::environment::{Environment, announce};
 use super::exchange::{End, Ending, Exchange, STOP_TIME};
 use super::explain::start_error;
-use super::group::Group;
+use super::group::{Group, add_raw};
 use super::place::{self, absolute, config_dir};
 use super::program::Program;
+use super::shells::{Invocation, Language};
 use crate::answer::is_strict;
 use crate::config::{Command, Hook, Phase};
 use crate::dialect::Dialect;
@@ -24,15 +24,14 @@ use crate::handler::{
     BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult, NO_ROOM,
 };
 use crate::matcher::Matcher;
+use crate::platform::Platform;
+use crate::platform::system::{self, ending_signal};
 use crate::wire::JsonObject;
-
-/// The shell of a hook that names none.
-const SHELL: &str = "/bin/sh";
 
 /// Builds the handler of a command hook.
 ///
-/// A string is run by a shell, as `/bin/sh -c STRING` or with the hook's `shell`; the hook's `args`
-/// are its `$1`, `$2`, ... A list is a program and its arguments, and runs without a shell; `args`
+/// A string is run by a shell, as `/bin/sh -c STRING` or with the hook's `shell`, on Windows by Git
+/// Bash; the hook's `args` are its `$1`, `$2`, ... A list is a program and its arguments, and runs without a shell; `args`
 /// are appended. The event's data is on stdin as one JSON object, and never on a command line.
 ///
 /// The child leads its own process group and has all of it, writing, reading and waiting, inside
@@ -56,34 +55,30 @@ pub(crate) fn build(
         environment = environment.with_directory(name, &project);
     }
     let path = environment.get("PATH");
-    let (program, mut arguments) = match &hook.command {
+    let (program, invocation) = match &hook.command {
         Some(Command::Text(text)) if !text.trim().is_empty() => {
-            let name = hook.shell.as_deref().unwrap_or(SHELL);
-            let shell = Program::new(name, path, &directory);
-            // The usual one is not asked for, hook by hook: without it no start would succeed.
-            let file = match &hook.shell {
-                Some(name) => shell_file(&shell, name)?,
-                None => SHELL.to_owned(),
-            };
-            let mut arguments = vec!["-c".to_owned(), text.clone()];
-            if !hook.args.is_empty() {
-                // The shell's `$0`; the arguments are counted from `$1`.
-                arguments.push(file);
-            }
-            (shell, arguments)
+            let name = hook.shell.as_deref().unwrap_or(Platform::HERE.shell);
+            let own = system::shell_file(name, path);
+            let shell = Program::new(own.as_deref().unwrap_or(name), path, &directory);
+            // One at a fixed place is not asked for, hook by hook: without it no start would succeed.
+            let is_fixed = hook.shell.is_none() && Platform::HERE.is_path(name);
+            let file = if is_fixed { name.to_owned() } else { shell_file(&shell, name)? };
+            (shell, Language::of(name).run(text, &hook.args, file)?)
         }
         Some(Command::Argv(argv)) if argv.first().is_some_and(|name| !name.is_empty()) => {
-            (Program::new(&argv[0], path, &directory), argv[1..].to_vec())
+            let arguments = [&argv[1..], &hook.args].concat();
+            (Program::new(&argv[0], path, &directory), Invocation { arguments, raw: None })
         }
         _ => return Err(BuildError::new("a command hook needs a command").at("command")),
     };
-    arguments.extend_from_slice(&hook.args);
-    if arguments.iter().any(|argument| argument.contains('\0')) {
+    let Invocation { arguments, raw } = invocation;
+    if arguments.iter().chain(&raw).any(|argument| argument.contains('\0')) {
         return Err(BuildError::new("a command can't have a zero byte").at("command"));
     }
     Ok(Arc::new(CommandHandler {
         program,
         arguments,
+        raw,
         environment,
         directory,
         max_output: hook.max_output,
@@ -97,6 +92,8 @@ pub(crate) fn build(
 struct CommandHandler {
     program: Program,
     arguments: Vec<String>,
+    /// What follows them on the command line, not quoted.
+    raw: Option<String>,
     environment: Environment,
     directory: PathBuf,
     max_output: usize,
@@ -197,6 +194,9 @@ impl CommandHandler {
         // An absolute path and no `pre_exec`: see `program`.
         let mut command = Spawn::new(program);
         command.args(&self.arguments).current_dir(&self.directory);
+        if let Some(raw) = &self.raw {
+            add_raw(&mut command, raw);
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         self.environment.apply(&mut command);
         announce(call, &mut command);
@@ -215,7 +215,7 @@ impl CommandHandler {
                 }
                 // Its text names the signal.
                 None => (
-                    Failure::Signal(status.signal().unwrap_or_default()),
+                    Failure::Signal(ending_signal(status).unwrap_or_default()),
                     format!("it was ended by a {status}"),
                 ),
             },
@@ -257,7 +257,9 @@ impl CommandHandler {
 fn shell_file(shell: &Program, name: &str) -> Result<String, BuildError> {
     let missing = |message: String| {
         let error = BuildError::new(message).at("shell");
-        if name.contains(char::is_whitespace) {
+        if let Some(hint) = system::shell_hint(name) {
+            error.hint(hint)
+        } else if name.contains(char::is_whitespace) {
             error.hint("name the program only; options belong into the command, such as `set -e`")
         } else {
             error

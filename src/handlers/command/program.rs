@@ -9,10 +9,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use rustix::fs::{Access, access};
-
-/// Where programs are looked for when the child has no `PATH`: as the system does.
-const DEFAULT_PATH: &str = "/bin:/usr/bin";
+use crate::platform::Platform;
+use crate::platform::system::{DEFAULT_PATH, may_execute, program_names};
 
 /// A program as it was written, and the file it stands for once that is known.
 #[derive(Debug)]
@@ -43,7 +41,7 @@ impl Program {
         let path = path.unwrap_or(OsStr::new(DEFAULT_PATH));
         let program = Self {
             name: name.to_owned(),
-            path: if name.contains('/') { OsString::new() } else { path.to_owned() },
+            path: if Platform::HERE.is_path(name) { OsString::new() } else { path.to_owned() },
             directory: directory.to_owned(),
             file: OnceLock::new(),
         };
@@ -62,17 +60,19 @@ impl Program {
     }
 
     fn find(&self) -> Result<PathBuf, NotFound> {
-        if self.name.contains('/') {
+        if Platform::HERE.is_path(&self.name) {
             return Ok(self.directory.join(&self.name));
         }
         let mut barred = None;
         for directory in std::env::split_paths(&self.path).filter(|entry| entry.is_absolute()) {
-            let file = directory.join(&self.name);
-            if file.is_file() {
-                if access(&file, Access::EXEC_OK).is_ok() {
-                    return Ok(file);
+            for name in program_names(OsStr::new(&self.name)) {
+                let file = directory.join(name);
+                if file.is_file() {
+                    if may_execute(&file) {
+                        return Ok(file);
+                    }
+                    barred.get_or_insert(file);
                 }
-                barred.get_or_insert(file);
             }
         }
         Err(NotFound { name: self.name.clone(), path: self.path.clone(), barred })

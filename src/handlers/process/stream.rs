@@ -1,10 +1,10 @@
 //! An output stream of a child, and the lines in it.
 
 use std::future::pending;
-use std::os::fd::AsFd;
 
-use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::io::AsyncReadExt as _;
 
+use crate::handlers::command::group::{Output, read_left};
 use crate::rpc::{Line, LineDecoder};
 
 /// The most that is read of a pipe after the child's end: more than any pipe holds.
@@ -21,7 +21,7 @@ pub(super) struct Stream<R> {
     lines: LineDecoder,
 }
 
-impl<R: AsyncRead + AsFd + Unpin> Stream<R> {
+impl<R: Output> Stream<R> {
     pub(super) fn new(reader: R, buffer: usize, max_line: usize) -> Self {
         Self {
             reader: Some(reader),
@@ -53,22 +53,18 @@ impl<R: AsyncRead + AsFd + Unpin> Stream<R> {
     }
 
     /// Reads what the ended child left behind, without waiting: a process that inherited the pipe
-    /// may hold it open for ever. Asks the system itself, because the reactor may not have heard of
-    /// the last bytes when it hears of the child's exit.
-    pub(super) fn read_rest(&mut self, mut take: impl FnMut(&Line<'_>)) {
+    /// may hold it open for ever.
+    pub(super) async fn read_rest(&mut self, mut take: impl FnMut(&Line<'_>)) {
         let mut total = 0;
-        while let Some(reader) = &self.reader
+        while let Some(reader) = &mut self.reader
             && total < REST
         {
-            match rustix::io::read(reader, &mut *self.buffer) {
-                Ok(count @ 1..) => {
-                    total += count;
-                    self.filled = count;
-                    self.hand_over(&mut take);
-                }
-                Err(rustix::io::Errno::INTR) => {}
-                Ok(_) | Err(_) => break,
+            self.filled = read_left(reader, &mut self.buffer).await;
+            if self.filled == 0 {
+                break;
             }
+            total += self.filled;
+            self.hand_over(&mut take);
         }
         self.reader = None;
         self.filled = 0;

@@ -3,7 +3,6 @@
 
 use std::future::{pending, poll_fn};
 use std::io;
-use std::os::unix::process::ExitStatusExt as _;
 use std::pin::{Pin, pin};
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -18,6 +17,7 @@ use super::conversation::Conversation;
 use super::notifications::NotificationQueue;
 use super::stream::Stream;
 use crate::handlers::command::group::Group;
+use crate::platform::system::ending_signal;
 
 /// How long a child may take to end after the end of its input.
 const EOF_GRACE: Duration = Duration::from_secs(2);
@@ -86,7 +86,7 @@ impl Task {
 
     pub(super) async fn run(mut self) {
         let (cause, crashed) = match self.attend(None).await {
-            Interruption::Exited(status) => self.exited(status),
+            Interruption::Exited(status) => self.exited(status).await,
             Interruption::StopRequested => self.stop().await,
             Interruption::StdoutClosed => self.closed("it closed its stdout").await,
             Interruption::StdinClosed(error) => {
@@ -111,7 +111,7 @@ impl Task {
                 self.ends_within(KILL_GRACE).await;
             }
         }
-        self.read_rest();
+        self.read_rest().await;
         ("it was stopped".to_owned(), false)
     }
 
@@ -121,7 +121,7 @@ impl Task {
         let until = Instant::now() + CLOSE_GRACE;
         loop {
             match self.attend(Some(until)).await {
-                Interruption::Exited(status) => return self.exited(status),
+                Interruption::Exited(status) => return self.exited(status).await,
                 Interruption::StdoutClosed | Interruption::StdinClosed(_) => {}
                 Interruption::StopRequested => self.stopping = true,
                 Interruption::Abandoned | Interruption::TimeUp => break,
@@ -129,12 +129,12 @@ impl Task {
         }
         self.signal(Group::kill);
         self.ends_within(KILL_GRACE).await;
-        self.read_rest();
+        self.read_rest().await;
         (format!("{cause} and was killed"), !self.stopping)
     }
 
-    fn exited(&mut self, status: io::Result<ExitStatus>) -> (String, bool) {
-        self.read_rest();
+    async fn exited(&mut self, status: io::Result<ExitStatus>) -> (String, bool) {
+        self.read_rest().await;
         let clean = matches!(&status, Ok(status) if status.success());
         let cause = match status {
             Ok(status) => match status.code() {
@@ -204,14 +204,14 @@ impl Task {
         }
     }
 
-    fn read_rest(&mut self) {
+    async fn read_rest(&mut self) {
         let Self { talk, stdout, stderr, .. } = self;
-        stdout.read_rest(|line| talk.receive(line));
-        stderr.read_rest(|line| talk.overhear(line));
+        stdout.read_rest(|line| talk.receive(line)).await;
+        stderr.read_rest(|line| talk.overhear(line)).await;
     }
 
-    fn signal(&self, send: impl FnOnce(&Group)) {
-        if let Some(group) = lock(&self.channels.group).as_ref() {
+    fn signal(&self, send: impl FnOnce(&mut Group)) {
+        if let Some(group) = lock(&self.channels.group).as_mut() {
             send(group);
         }
     }
@@ -300,6 +300,6 @@ fn signal_name(status: ExitStatus) -> String {
     let text = status.to_string();
     match text.strip_prefix("signal: ") {
         Some(name) => name.to_owned(),
-        None => status.signal().map_or(text, |signal| signal.to_string()),
+        None => ending_signal(status).map_or(text, |signal| signal.to_string()),
     }
 }

@@ -33,7 +33,7 @@ pub(crate) struct CodexHook {
 impl CodexHook {
     /// Returns whether the hook is in the settings file `path`.
     pub(crate) fn is_in(&self, path: &Path) -> bool {
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let real = |path: &Path| dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         real(Path::new(&self.source_path)) == real(path)
     }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use hookexec::wire::parse_strict;
 use serde_json::{Value, json};
 
-use crate::processes;
+use crate::system;
 
 /// How long Codex may take for all answers together; it takes half a second.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -48,7 +48,7 @@ impl Server {
         command.arg("app-server").current_dir(project).stderr(Stdio::null());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child =
-            processes::in_group(&mut command).spawn().map_err(|error| match error.kind() {
+            system::in_group(&mut command).spawn().map_err(|error| match error.kind() {
                 io::ErrorKind::NotFound => ServerError::Missing,
                 _ => ServerError::NotStarted(error),
             })?;
@@ -111,6 +111,6 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         // The command may be a script of npm's, which started the real program.
-        processes::kill_group(&mut self.child);
+        system::kill_group(&mut self.child);
     }
 }

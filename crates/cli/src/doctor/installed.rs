@@ -120,7 +120,7 @@ fn copilot_trust(settings: &Settings, project: &Path) -> Option<Finding> {
     let config = settings.user_directory()?.join("config.json");
     let text = store::read(&config).ok().flatten().unwrap_or_default();
     let folders = text::strings(&text, "/trusted_folders");
-    let real = project.canonicalize().unwrap_or_else(|_| project.to_owned());
+    let real = dunce::canonicalize(project).unwrap_or_else(|_| project.to_owned());
     // Folders in a trusted one are trusted as well.
     let trusted =
         folders.iter().any(|folder| project.starts_with(folder) || real.starts_with(folder));
@@ -300,7 +300,7 @@ fn is_in(directory: &Path, project: &Path) -> bool {
     fn repository(path: &Path) -> Option<&Path> {
         path.ancestors().find(|ancestor| ancestor.join(".git").exists())
     }
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let real = |path: &Path| dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let (directory, project) = (real(directory), real(project));
     let same = repository(&project).is_some_and(|it| repository(&directory) == Some(it));
     same || directory.starts_with(&project)

@@ -64,8 +64,8 @@ fn finding(agent: Agent, program: &str, scope: Scope) -> Option<Finding> {
 
 /// Says that the program has another version than this one.
 fn other_version(path: &Path) -> Option<String> {
-    let this = std::env::current_exe().and_then(|this| this.canonicalize()).ok();
-    if path.canonicalize().ok() == this {
+    let this = std::env::current_exe().and_then(dunce::canonicalize).ok();
+    if dunce::canonicalize(path).ok() == this {
         return None;
     }
     let program = path.display();

@@ -251,7 +251,7 @@ fn place(written: &Path) -> Place {
     let Ok(Loaded { config, project_files, .. }) = Loaded::load(&options) else {
         return Place::Elsewhere;
     };
-    let same = |path: &Path| match (path.canonicalize(), written.canonicalize()) {
+    let same = |path: &Path| match (dunce::canonicalize(path), dunce::canonicalize(written)) {
         (Ok(path), Ok(written)) => path == written,
         _ => false,
     };

@@ -76,7 +76,7 @@ pub(super) fn read(format: Format, source: SourceFile, path: &Path) -> Result<Im
 /// Returns the directory of the plugin that a `hooks/hooks.json` belongs to, absolute; `None` for
 /// settings, which belong to no plugin.
 fn plugin_root(path: &Path) -> Option<String> {
-    let path = path.canonicalize().ok()?;
+    let path = dunce::canonicalize(path).ok()?;
     let (file, directory) = (path.file_name()?.to_str()?, path.parent()?);
     if file.starts_with("settings") {
         return None;
@@ -88,8 +88,8 @@ fn plugin_root(path: &Path) -> Option<String> {
 
 /// Returns where the agent runs the hooks of the file, when that is not the project.
 fn own_directory(format: Format, path: &Path) -> Option<String> {
-    let directory = path.canonicalize().ok()?.parent()?.to_owned();
-    let home = std::env::home_dir()?.canonicalize().ok()?;
+    let directory = dunce::canonicalize(path).ok()?.parent()?.to_owned();
+    let home = dunce::canonicalize(std::env::home_dir()?).ok()?;
     let is_users =
         format.import.runs_in_own_directory && directory.parent() == Some(home.as_path());
     is_users.then(|| directory.into_os_string().into_string().ok()).flatten()

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -10,7 +9,7 @@ use jiff::Timestamp;
 use crate::testing::Expected;
 use hookexec::audit::Record;
 use hookexec::event::Event;
-use hookexec::internal::{BEGINNING, numbered};
+use hookexec::internal::{BEGINNING, numbered, system};
 use hookexec::wire::{Decision, HookReport};
 
 /// The most full files that are looked for.
@@ -144,9 +143,9 @@ impl Tail {
     pub(crate) fn poll(&mut self) -> io::Result<Vec<LogLine>> {
         let mut found = Vec::new();
         self.rest(&mut found)?;
-        let current = self.path.metadata().ok().map(|data| (data.dev(), data.ino()));
+        let current = system::identity(&self.path);
         let open = match &self.file {
-            Some(file) => file.get_ref().metadata().ok().map(|data| (data.dev(), data.ino())),
+            Some(file) => system::identity_of(file.get_ref()),
             None => None,
         };
         if current.is_some() && current != open {

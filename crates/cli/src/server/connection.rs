@@ -6,13 +6,12 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::net::UnixStream;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::JoinSet;
 
 use super::listener::{Admitted, Shared};
 use super::protocol::{ErrorCode, Refusal, Request, answer, notification};
-use super::socket;
+use super::socket::{self, Stream};
 use hookexec::config::Hook;
 use hookexec::event::Event;
 use hookexec::executor::Observer;
@@ -25,21 +24,19 @@ const CHUNK: usize = 16 * 1024;
 const BATCH: usize = 64 * 1024;
 
 /// Talks to the client at the other end of a socket.
-pub(super) async fn over(shared: &Arc<Shared>, stream: UnixStream) {
-    let gone = match socket::hangup(&stream) {
-        Ok(gone) => gone,
-        Err(error) => return tracing::warn!("a client can't be served: {error}"),
-    };
-    let (reader, writer) = stream.into_split();
-    run(shared, reader, writer, gone).await;
+pub(super) async fn over(shared: &Arc<Shared>, stream: Stream) {
+    match socket::split(stream) {
+        Ok((reader, writer, gone)) => run(shared, reader, writer, gone).await,
+        Err(error) => tracing::warn!("a client can't be served: {error}"),
+    }
 }
 
 /// Tells a client that too many others are connected.
-pub(super) fn refuse(stream: &UnixStream, connections: usize) {
+pub(super) fn refuse(stream: &Stream, connections: usize) {
     let message = format!("overloaded: {connections} clients are connected");
     let refusal = Refusal::new(ErrorCode::Overloaded, message);
     // A new connection has room for a line. A client that does not read it sees the end.
-    let _ = stream.try_write(&answer::<()>(&Value::Null, &Err(refusal)));
+    socket::write_at_once(stream, &answer::<()>(&Value::Null, &Err(refusal)));
 }
 
 /// Talks to one client.

@@ -7,11 +7,15 @@
 //! Nothing in here grows with what clients do: connections, dispatches, line lengths and unsent
 //! answers all have limits, and what is over one of them is answered at once with an error.
 
+#[cfg_attr(unix, path = "client/unix.rs")]
+#[cfg_attr(windows, path = "client/windows.rs")]
 mod client;
 mod connection;
 mod engine;
 mod listener;
 mod protocol;
+#[cfg_attr(unix, path = "socket/unix.rs")]
+#[cfg_attr(windows, path = "socket/windows.rs")]
 mod socket;
 mod stamp;
 

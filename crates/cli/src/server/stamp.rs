@@ -1,9 +1,10 @@
 //! Whether files are still the ones that were read.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
+
+use crate::system::Stamp;
 
 /// How coarse the clock of a file system is: two changes so close may carry the same time.
 const COARSE: Duration = Duration::from_millis(20);
@@ -16,21 +17,11 @@ pub(super) struct Stamps {
     unsettled_until: Option<SystemTime>,
 }
 
-/// What tells one state of a file or a directory from another.
-#[derive(Debug, PartialEq, Eq)]
-struct Stamp {
-    device: u64,
-    inode: u64,
-    length: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
 impl Stamps {
     /// Looks at `places`, whose content was read from `since` on.
     pub(super) fn take(places: Vec<PathBuf>, since: SystemTime) -> Self {
         let stamp = |path: PathBuf| {
-            let stamp = Stamp::of(&path);
+            let stamp = stamp_of(&path);
             (path, stamp)
         };
         let places: Vec<_> = places.into_iter().map(stamp).collect();
@@ -47,28 +38,12 @@ impl Stamps {
     /// Returns whether something may have changed since.
     pub(super) fn outdated(&self) -> bool {
         self.unsettled_until.is_some_and(|until| SystemTime::now() >= until)
-            || self.places.iter().any(|(path, stamp)| Stamp::of(path) != *stamp)
+            || self.places.iter().any(|(path, stamp)| stamp_of(path) != *stamp)
     }
 }
 
-impl Stamp {
-    fn of(path: &Path) -> Option<Self> {
-        let found = fs::metadata(path).ok()?;
-        Some(Self {
-            device: found.dev(),
-            inode: found.ino(),
-            length: found.len(),
-            modified: (found.mtime(), found.mtime_nsec()),
-            changed: (found.ctime(), found.ctime_nsec()),
-        })
-    }
-
-    /// Returns when the state came to be; the time of the system, which no program can set back.
-    fn time(&self) -> SystemTime {
-        let (seconds, nanoseconds) = self.changed;
-        let seconds = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
-        UNIX_EPOCH + seconds + Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0))
-    }
+fn stamp_of(path: &Path) -> Option<Stamp> {
+    Some(Stamp::new(path, &fs::metadata(path).ok()?))
 }
 
 #[cfg(test)]

@@ -2,11 +2,10 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
-use hookexec::internal::files;
+use hookexec::internal::{files, system};
 use serde::{Deserialize, Serialize};
 
 use super::store::{missing_directories, read};
@@ -125,10 +124,10 @@ impl Backup {
     /// Settings may hold keys: only their owner may read the backup.
     fn make_private(&self) -> io::Result<()> {
         files::private_directory(&self.directory)?;
-        fs::set_permissions(&self.directory, fs::Permissions::from_mode(0o700))?;
+        system::make_private(&self.directory)?;
         for path in [self.before_path(), self.record_path()] {
             if path.exists() {
-                fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+                system::make_private(&path)?;
             }
         }
         Ok(())

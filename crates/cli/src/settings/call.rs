@@ -3,6 +3,8 @@
 use hookexec::event::FailureMode;
 use hookexec_agents::{Agent, NativeEvent};
 
+use crate::system::HAS_SH;
+
 /// Denies when hookexec is missing or was killed: most agents take that for permission.
 ///
 /// Exit code 2 is a denial of hookexec's, and keeps its reason. The words around it are the same in
@@ -31,9 +33,9 @@ pub(crate) struct Call {
 /// Returns whether the entry for `native` denies when hookexec is missing or killed.
 ///
 /// At other events exit code 2 would block as well: a missing program would keep the model at work
-/// forever.
+/// forever. On Windows no text denies in each of the shells that agents use.
 pub(crate) fn denies_without_answer(native: &NativeEvent) -> bool {
-    native.event.is_some_and(|event| event.contract().failure == FailureMode::Closed)
+    HAS_SH && native.event.is_some_and(|event| event.contract().failure == FailureMode::Closed)
 }
 
 impl Call {

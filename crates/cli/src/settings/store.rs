@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use hookexec::internal::files;
-use rustix::fs::XattrFlags;
+
+use crate::system;
 
 /// The largest settings file that is read.
 const MOST: u64 = 64 << 20;
@@ -42,7 +42,7 @@ pub(crate) fn write(path: &Path, known: Option<&str>, text: &str) -> io::Result<
     let mode = if real.exists() { 0o600 } else { 0o666 };
     replace(&real, text.as_bytes(), mode, |draft| {
         if let Ok(old) = fs::File::open(&real) {
-            keep_attributes(&old, draft)?;
+            system::keep_attributes(&old, draft)?;
         }
         unchanged(&real, known)
     })
@@ -61,8 +61,9 @@ pub(crate) fn replace(
     remove_stale_drafts(directory, &stem);
     let draft = directory.join(format!("{stem}{}", std::process::id()));
     let written = (|| {
-        let mut file =
-            fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(&draft)?;
+        let mut options = fs::OpenOptions::new();
+        let options = system::with_mode(options.write(true).create_new(true), mode);
+        let mut file = options.open(&draft)?;
         file.write_all(bytes)?;
         before_rename(&file)?;
         file.sync_all()?;
@@ -80,31 +81,11 @@ fn remove_stale_drafts(directory: &Path, stem: &str) {
     for entry in entries.flatten() {
         let name = entry.file_name();
         let process = name.to_str().and_then(|name| name.strip_prefix(stem)?.parse().ok());
-        let Some(process) = process.and_then(rustix::process::Pid::from_raw) else { continue };
-        let dead = rustix::process::test_kill_process(process) == Err(rustix::io::Errno::SRCH);
-        if dead || process == rustix::process::getpid() {
+        let Some(process) = process else { continue };
+        if system::is_dead(process) || process == std::process::id() {
             let _ = fs::remove_file(entry.path());
         }
     }
-}
-
-/// Copies owner, mode and extended attributes, access control lists among them.
-fn keep_attributes(old: &fs::File, new: &fs::File) -> io::Result<()> {
-    let (before, now) = (old.metadata()?, new.metadata()?);
-    if (before.uid(), before.gid()) != (now.uid(), now.gid()) {
-        std::os::unix::fs::fchown(new, Some(before.uid()), Some(before.gid()))?;
-    }
-    new.set_permissions(before.permissions())?;
-    // Not every file system has extended attributes, and some of them only the kernel may set.
-    let mut names = vec![0; 64 << 10];
-    let length = rustix::fs::flistxattr(old, &mut names).unwrap_or(0);
-    let mut value = vec![0; 64 << 10];
-    for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        if let Ok(length) = rustix::fs::fgetxattr(old, name, &mut value) {
-            let _ = rustix::fs::fsetxattr(new, name, &value[..length], XattrFlags::empty());
-        }
-    }
-    Ok(())
 }
 
 /// Follows symbolic links to the file to write, which need not exist.
@@ -114,7 +95,7 @@ fn target(path: &Path) -> io::Result<PathBuf> {
     for _ in 0..40 {
         match fs::read_link(&path) {
             Ok(link) => path = path.parent().unwrap_or_else(|| Path::new("/")).join(link),
-            Err(_) => return Ok(path.canonicalize().unwrap_or(path)),
+            Err(_) => return Ok(dunce::canonicalize(&path).unwrap_or(path)),
         }
     }
     Err(io::Error::other("too many symbolic links"))
@@ -142,6 +123,8 @@ pub(super) fn missing_directories(path: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use rustix::fs::XattrFlags;
 
     use super::*;
 

@@ -1,44 +1,16 @@
-//! Files that another user could have changed are not read as policy.
+//! Owners and modes say who can write.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::UnsafeFile;
 use crate::platform::Platform;
 
-/// A file that is not safe to take orders from.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{path}` {problem}", path = path.display())]
-#[non_exhaustive]
-pub struct UnsafeFile {
-    /// The file or the directory that is to blame.
-    pub path: PathBuf,
-    /// What is wrong with it.
-    pub problem: String,
-    /// What to do.
-    pub hint: String,
-}
-
-/// Checks that only the user and root can have written the file at `path` or put it there;
-/// with `inside`, also that it really lies below that directory.
-///
-/// # Errors
-/// When the file or its directory is writable by everyone or owned by another user, or when a
-/// symbolic link leads out of `inside`. A file that can't be looked at is left to its reader.
-pub fn check_permissions(path: &Path, inside: Option<&Path>) -> Result<(), UnsafeFile> {
-    let Ok(real) = path.canonicalize() else { return Ok(()) };
-    if let Some(root) = inside
-        && let Ok(root) = root.canonicalize()
-        && !real.starts_with(&root)
-    {
-        return Err(UnsafeFile {
-            path: path.to_owned(),
-            problem: format!("is a symbolic link out of the project, to `{}`", real.display()),
-            hint: "copy the file into the project, or name it with `--config`".to_owned(),
-        });
-    }
+/// Checks that only the user and root can have written the file at `real` or put it there.
+pub(super) fn check_writers(real: &Path) -> Result<(), UnsafeFile> {
     let user = rustix::process::geteuid().as_raw();
-    for place in [Some(real.as_path()), real.parent()].into_iter().flatten() {
+    for place in [Some(real), real.parent()].into_iter().flatten() {
         let Ok(metadata) = fs::metadata(place) else { continue };
         let mode = metadata.permissions().mode();
         // Others may add files to a sticky directory such as /tmp, but not replace this one.
@@ -63,13 +35,13 @@ pub fn check_permissions(path: &Path, inside: Option<&Path>) -> Result<(), Unsaf
 
 /// Checks that the directory at `path`, made or not, and every one above it belong to the user or root,
 /// and that no other user can write there.
-pub(super) fn check_private(path: &Path) -> Result<(), UnsafeFile> {
+pub(in crate::trust) fn check_private(path: &Path) -> Result<(), UnsafeFile> {
     path.ancestors().try_for_each(check_own)
 }
 
 /// Checks that what is at `path`, if anything, belongs to the user or root, and that no other user can
 /// write it.
-pub(super) fn check_own(path: &Path) -> Result<(), UnsafeFile> {
+pub(in crate::trust) fn check_own(path: &Path) -> Result<(), UnsafeFile> {
     let Ok(metadata) = fs::metadata(path) else { return Ok(()) };
     let user = rustix::process::geteuid().as_raw();
     let mode = metadata.permissions().mode();

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use rustix::process::geteuid;
 use tokio::io::Interest;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 
 /// A socket that only processes of the same user can connect to.
@@ -49,6 +50,22 @@ pub enum SocketError {
         /// What the system says.
         cause: io::Error,
     },
+}
+
+impl SocketError {
+    /// Returns what to do.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NotPrivate(directory) => {
+                let directory = directory.display();
+                Some(format!("take a directory of its own, or run `chmod 700 {directory}`"))
+            }
+            Self::NoSocket(_) => Some("choose another path, or remove what is there".to_owned()),
+            Self::InUse(_) => Some("use that server, end it, or choose another path".to_owned()),
+            Self::NotOwned(_) | Self::Io { .. } => None,
+        }
+    }
 }
 
 impl Socket {
@@ -154,8 +171,25 @@ fn check_directory(path: &Path) -> Result<(), SocketError> {
     Ok(())
 }
 
+/// A connection to a client.
+pub(super) type Stream = UnixStream;
+
+/// Returns the two halves of a connection, and a future that ends when the client has closed it.
+pub(super) fn split(
+    stream: Stream,
+) -> io::Result<(OwnedReadHalf, OwnedWriteHalf, impl Future<Output = ()> + Send + use<>)> {
+    let gone = hangup(&stream)?;
+    let (reader, writer) = stream.into_split();
+    Ok((reader, writer, gone))
+}
+
+/// Writes as much of `text` as the system takes at once.
+pub(super) fn write_at_once(stream: &Stream, text: &[u8]) {
+    let _ = stream.try_write(text);
+}
+
 /// Returns a future that ends when the other end has been closed, both ways.
-pub(super) fn hangup(stream: &UnixStream) -> io::Result<impl Future<Output = ()> + Send + use<>> {
+fn hangup(stream: &UnixStream) -> io::Result<impl Future<Output = ()> + Send + use<>> {
     // A stream of its own: waiting here must not take events from the reader and the writer.
     let other = std::os::unix::net::UnixStream::from(stream.as_fd().try_clone_to_owned()?);
     let other = UnixStream::from_std(other)?;

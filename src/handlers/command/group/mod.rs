@@ -1,18 +1,24 @@
-//! A child that leads its own process group, and the one place that signals it.
+//! A child that leads its own process group, and the one place that signals it. On Windows a job
+//! object is the group.
 //!
 //! Invariant: the group is signalled only until its leader is reaped, since its number may then be
 //! given away. The one exception is [`Group::wait_and_sweep`]. Background jobs of a hook that ended on
 //! its own are therefore never signalled.
 
+#[cfg_attr(unix, path = "unix.rs")]
+#[cfg_attr(windows, path = "windows.rs")]
+mod system;
+
 use std::io;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::runtime::Handle;
 use tokio::time::sleep;
+
+use system::{Leader, is_busy};
+pub(crate) use system::{Output, add_raw, read_left, write_at_once};
 
 /// How often a program that is being written to is tried again, and how long apart.
 const BUSY_TRIES: u32 = 20;
@@ -30,17 +36,16 @@ const BUSY_PAUSE: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub(crate) struct Group {
     /// `None` only while dropping.
-    child: Option<Child>,
+    leader: Option<Leader>,
     /// `None` once the leader was reaped.
-    id: Option<Pid>,
+    id: Option<u32>,
 }
 
 impl Group {
     /// Starts `command` as the leader of a new process group.
     pub(crate) fn spawn(command: &mut Command) -> io::Result<Self> {
-        let child = command.process_group(0).spawn()?;
-        let id = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        Ok(Self { child: Some(child), id })
+        let leader = Leader::spawn(command)?;
+        Ok(Self { id: leader.id(), leader: Some(leader) })
     }
 
     /// Starts `command` like [`spawn`](Self::spawn), and again and again while its program is being
@@ -56,9 +61,7 @@ impl Group {
         loop {
             match Self::spawn(command) {
                 Err(error)
-                    if error.raw_os_error() == Some(Errno::TXTBSY.raw_os_error())
-                        && tries < BUSY_TRIES
-                        && Instant::now() < deadline => {}
+                    if is_busy(&error) && tries < BUSY_TRIES && Instant::now() < deadline => {}
                 ended => return ended,
             }
             tries += 1;
@@ -68,17 +71,17 @@ impl Group {
 
     /// Hands over the child's end of stdin, once, when it is a pipe.
     pub(crate) fn take_stdin(&mut self) -> Option<ChildStdin> {
-        self.child.as_mut()?.stdin.take()
+        self.leader.as_mut()?.take_stdin()
     }
 
     /// Hands over the child's end of stdout, once, when it is a pipe.
     pub(crate) fn take_stdout(&mut self) -> Option<ChildStdout> {
-        self.child.as_mut()?.stdout.take()
+        self.leader.as_mut()?.take_stdout()
     }
 
     /// Hands over the child's end of stderr, once, when it is a pipe.
     pub(crate) fn take_stderr(&mut self) -> Option<ChildStderr> {
-        self.child.as_mut()?.stderr.take()
+        self.leader.as_mut()?.take_stderr()
     }
 
     /// Waits until the leader ends, and reaps it. From then on the group is not signalled any more.
@@ -105,8 +108,8 @@ impl Group {
     }
 
     async fn reap(&mut self) -> io::Result<ExitStatus> {
-        match &mut self.child {
-            Some(child) => child.wait().await,
+        match &mut self.leader {
+            Some(leader) => leader.wait().await,
             None => Err(io::Error::other("the child is gone")),
         }
     }
@@ -118,41 +121,36 @@ impl Group {
 
     /// Returns the leader's process id, until it is reaped.
     pub(crate) fn pid(&self) -> Option<u32> {
-        self.id.map(|id| id.as_raw_nonzero().get().cast_unsigned())
+        self.id
     }
 
     /// Waits until the leader has ended, without reaping it, so that the rest of its group can
     /// still be signalled. It looks again and again: for the short time of a kill timeout only.
-    pub(crate) async fn exited(&self) {
+    pub(crate) async fn exited(&mut self) {
         let mut pause = Duration::from_millis(1);
-        while !self.has_exited() {
+        while self.running().is_some_and(|leader| !leader.has_exited()) {
             sleep(pause).await;
             pause = (pause * 2).min(Duration::from_millis(20));
         }
     }
 
-    /// Asks every process of the group to end (SIGTERM).
-    pub(crate) fn terminate(&self) {
-        self.signal(Signal::TERM);
+    /// Asks every process of the group to end (SIGTERM). Windows can't ask: it ends them at once.
+    pub(crate) fn terminate(&mut self) {
+        if let Some(leader) = self.running() {
+            leader.terminate();
+        }
     }
 
     /// Ends every process of the group (SIGKILL).
-    pub(crate) fn kill(&self) {
-        self.signal(Signal::KILL);
-    }
-
-    fn has_exited(&self) -> bool {
-        let Some(id) = self.id else { return true };
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        // An error means that the child is gone.
-        !matches!(waitid(WaitId::Pid(id), options), Ok(None))
-    }
-
-    fn signal(&self, signal: Signal) {
-        if let Some(id) = self.id {
-            // It fails when no process is left, or when the hook changed its user: no way further.
-            let _ = kill_process_group(id, signal);
+    pub(crate) fn kill(&mut self) {
+        if let Some(leader) = self.running() {
+            leader.kill();
         }
+    }
+
+    /// Returns the leader until it is reaped.
+    fn running(&mut self) -> Option<&mut Leader> {
+        self.leader.as_mut().filter(|_| self.id.is_some())
     }
 }
 
@@ -164,8 +162,8 @@ impl Drop for Group {
         self.kill();
         // A task of its own leaves no zombie and needs no SIGCHLD handler in the host's program.
         // Without a runtime Tokio's queue of orphans takes the child when it is dropped.
-        if let (Some(mut child), Ok(runtime)) = (self.child.take(), Handle::try_current()) {
-            runtime.spawn(async move { child.wait().await });
+        if let (Some(mut leader), Ok(runtime)) = (self.leader.take(), Handle::try_current()) {
+            runtime.spawn(async move { leader.wait().await });
         }
     }
 }

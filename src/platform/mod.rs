@@ -1,11 +1,24 @@
 //! What differs between the systems that hookexec runs on. Nothing else in the engine asks which
 //! system it is.
 
-use std::ffi::OsStr;
+#[cfg_attr(unix, path = "unix.rs")]
+#[cfg_attr(windows, path = "windows.rs")]
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "only packages of this workspace use it"
+)]
+pub mod system;
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
 /// The directory of the managed layer on this system.
 pub const MANAGED_DIRECTORY: &str = Platform::HERE.managed_directory;
+
+/// The shell of a hook that names none, on this system.
+pub const DEFAULT_SHELL: &str = Platform::HERE.shell;
 
 /// The facts about a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,17 +31,35 @@ pub(crate) struct Platform {
     pub(crate) own_groups: bool,
     /// A directory that shows the files of `/` once more, without a link.
     pub(crate) second_root: Option<&'static str>,
+    /// Whether `PATH` and `Path` are two variables.
+    pub(crate) variable_case_counts: bool,
+    /// Whether `\` separates the parts of a path, and a path may begin with a drive, as in `C:\`.
+    pub(crate) has_drives: bool,
+    /// The variable that names the home directory.
+    pub(crate) home_variable: &'static str,
+    /// The shell of a hook that names none.
+    pub(crate) shell: &'static str,
 }
 
 impl Platform {
     /// The system that this program was built for.
-    pub(crate) const HERE: Self = if cfg!(target_os = "macos") { Self::MACOS } else { Self::LINUX };
+    pub(crate) const HERE: Self = if cfg!(windows) {
+        Self::WINDOWS
+    } else if cfg!(target_os = "macos") {
+        Self::MACOS
+    } else {
+        Self::LINUX
+    };
 
     pub(crate) const LINUX: Self = Self {
         managed_directory: "/etc/hookexec",
         case_counts: true,
         own_groups: true,
         second_root: None,
+        variable_case_counts: true,
+        has_drives: false,
+        home_variable: "HOME",
+        shell: "/bin/sh",
     };
 
     pub(crate) const MACOS: Self = Self {
@@ -38,12 +69,48 @@ impl Platform {
         own_groups: false,
         // `/Users` is a firmlink to a directory in it, and `readlink` knows no firmlinks.
         second_root: Some("/System/Volumes/Data"),
+        variable_case_counts: true,
+        has_drives: false,
+        home_variable: "HOME",
+        shell: "/bin/sh",
+    };
+
+    pub(crate) const WINDOWS: Self = Self {
+        // Every user may write below `C:\ProgramData`, only administrators below this one.
+        managed_directory: r"C:\Program Files\hookexec",
+        case_counts: false,
+        own_groups: false,
+        second_root: None,
+        variable_case_counts: false,
+        has_drives: true,
+        home_variable: "USERPROFILE",
+        shell: "bash",
     };
 
     /// Returns `path` by its place below `/`, also when it leads through the second root.
     pub(crate) fn first_name(self, path: &Path) -> Option<PathBuf> {
         let rest = strip_base(path, Path::new(self.second_root?), self.case_counts)?;
         Some(Path::new("/").join(rest))
+    }
+}
+
+impl Platform {
+    /// Returns a variable by its name, with the name as it is set.
+    pub(crate) fn variable<'v>(
+        self,
+        variables: &'v BTreeMap<OsString, OsString>,
+        name: &OsStr,
+    ) -> Option<(&'v OsString, &'v OsString)> {
+        let exact = variables.get_key_value(name);
+        if self.variable_case_counts || exact.is_some() {
+            return exact;
+        }
+        variables.iter().find(|(known, _)| same_name(known, name, false))
+    }
+
+    /// Returns whether the name of a program is a path, and is not looked for in `PATH`.
+    pub(crate) fn is_path(self, name: &str) -> bool {
+        name.contains('/') || self.has_drives && name.contains(['\\', ':'])
     }
 }
 

@@ -1,0 +1,60 @@
+//! There are no sockets for clients on Windows: `serve` talks on stdin and stdout.
+
+use std::convert::Infallible;
+use std::future::Pending;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tokio::io::{Empty, Sink};
+
+/// A socket that can't be made here.
+#[derive(Debug)]
+pub struct Socket(Infallible);
+
+/// Why a socket can't be opened.
+#[derive(Debug, thiserror::Error)]
+#[error("`--socket` is not available on Windows: hookexec has no private sockets there")]
+pub struct SocketError(());
+
+impl SocketError {
+    /// Returns what to do.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        Some("leave `--socket` out, and write requests to its stdin".to_owned())
+    }
+}
+
+impl Socket {
+    /// Fails.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn bind(_path: impl Into<PathBuf>) -> Result<Self, SocketError> {
+        Err(SocketError(()))
+    }
+
+    /// Returns where it is.
+    pub fn path(&self) -> &Path {
+        match self.0 {}
+    }
+
+    #[expect(clippy::unused_async, reason = "the other system waits")]
+    pub(super) async fn accept(&self) -> Option<Stream> {
+        match self.0 {}
+    }
+}
+
+/// A connection to a client, which can't be there.
+#[derive(Debug)]
+pub(super) struct Stream(Infallible);
+
+/// Returns the two halves of a connection, and a future that ends when the client has closed it.
+#[expect(clippy::needless_pass_by_value, reason = "the other system takes it apart")]
+pub(super) fn split(stream: Stream) -> io::Result<(Empty, Sink, Pending<()>)> {
+    match stream.0 {}
+}
+
+/// Writes as much of `text` as the system takes at once.
+pub(super) fn write_at_once(stream: &Stream, _text: &[u8]) {
+    match stream.0 {}
+}

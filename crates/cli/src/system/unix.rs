@@ -1,0 +1,186 @@
+//! What only a Unix system can tell or do.
+
+use std::fs::{File, Metadata, OpenOptions, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::XattrFlags;
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
+use tokio::signal::unix::{self, SignalKind, signal};
+
+/// What a program's file name ends in.
+pub(crate) const PROGRAM_ENDING: &str = "";
+
+/// Whether the shell of every agent starts `/bin/sh`.
+pub(crate) const HAS_SH: bool = true;
+
+/// Opens the terminal for reading and writing, whatever stdin is.
+pub(crate) fn terminal() -> io::Result<(File, File)> {
+    let terminal = File::options().read(true).write(true).open("/dev/tty")?;
+    Ok((terminal.try_clone()?, terminal))
+}
+
+/// Returns a path as it is written into settings, before it is quoted, or why it can't be.
+pub(crate) fn settings_path(path: &Path) -> Result<String, &'static str> {
+    path.to_str().map(str::to_owned).ok_or("is not UTF-8")
+}
+
+/// The signals that end a command.
+pub(crate) struct Signals {
+    interrupt: unix::Signal,
+    terminate: unix::Signal,
+    hangup: unix::Signal,
+}
+
+impl Signals {
+    /// Takes the signals over; until then they end the process.
+    pub(crate) fn listen() -> io::Result<Self> {
+        // A limit on the size of files is an error of the write that meets it, and not the end.
+        let _ = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()));
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the next of them and returns its name and number.
+    pub(crate) async fn next(&mut self) -> (&'static str, u8) {
+        tokio::select! {
+            _ = self.interrupt.recv() => ("SIGINT", 2),
+            _ = self.terminate.recv() => ("SIGTERM", 15),
+            _ = self.hangup.recv() => ("SIGHUP", 1),
+        }
+    }
+}
+
+/// Returns whether stdout was closed when this process started: the standard library has put the null
+/// device in its place.
+pub(crate) fn stdout_is_closed() -> io::Result<bool> {
+    let stdout = rustix::fs::fstat(io::stdout())?;
+    Ok(stdout.st_rdev == rustix::fs::stat("/dev/null")?.st_rdev)
+}
+
+/// Writes all of `text` to stderr, which may take up to `patience` each time it is not ready.
+pub(crate) fn write_hurried(text: &[u8], patience: Duration) -> io::Result<()> {
+    // What POSIX lets no pipe that is ready block on.
+    const AT_ONCE: usize = 512;
+    let wait = Timespec {
+        tv_sec: patience.as_secs().try_into().unwrap_or_default(),
+        tv_nsec: patience.subsec_nanos().into(),
+    };
+    let mut stderr = io::stderr().lock();
+    for part in text.chunks(AT_ONCE) {
+        if poll(&mut [PollFd::new(&io::stderr(), PollFlags::OUT)], Some(&wait))? == 0 {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stderr.write_all(part)?;
+    }
+    Ok(())
+}
+
+/// Returns once the reader of stdout has closed it.
+pub(crate) fn wait_until_stdout_is_closed() {
+    let stdout = io::stdout();
+    // Without a wish, errors and hang-ups are all that is reported.
+    let mut stdout = [PollFd::new(&stdout, PollFlags::empty())];
+    while poll(&mut stdout, None) == Err(Errno::INTR) {}
+}
+
+/// Makes a child that a signal to this process's group does not reach.
+pub(crate) fn detach(command: &mut Command) -> &mut Command {
+    command.process_group(0)
+}
+
+/// Makes the command the leader of a process group of its own.
+pub(crate) fn in_group(command: &mut Command) -> &mut Command {
+    command.process_group(0)
+}
+
+/// Kills the group that `child` leads, and waits for `child`.
+pub(crate) fn kill_group(child: &mut Child) {
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.wait();
+}
+
+/// Leaves the session, so that a signal to the caller's process group does not reach this process.
+pub(crate) fn leave_session() {
+    let _ = rustix::process::setsid();
+}
+
+/// Makes a file that is created with this mode.
+pub(crate) fn with_mode(options: &mut OpenOptions, mode: u32) -> &mut OpenOptions {
+    options.mode(mode)
+}
+
+/// Returns whether everyone may start the program at `path`.
+pub(crate) fn is_for_everyone(path: &Path) -> bool {
+    path.metadata().is_ok_and(|it| it.permissions().mode() & 0o777 == 0o755)
+}
+
+/// Lets everyone start a program.
+pub(crate) fn make_program(file: &File) -> io::Result<()> {
+    file.set_permissions(Permissions::from_mode(0o755))
+}
+
+/// Returns whether no process has this number.
+pub(crate) fn is_dead(process: u32) -> bool {
+    let Some(process) = Pid::from_raw(process.cast_signed()) else { return false };
+    test_kill_process(process) == Err(Errno::SRCH)
+}
+
+/// Copies owner, mode and extended attributes, access control lists among them.
+pub(crate) fn keep_attributes(old: &File, new: &File) -> io::Result<()> {
+    let (before, now) = (old.metadata()?, new.metadata()?);
+    if (before.uid(), before.gid()) != (now.uid(), now.gid()) {
+        std::os::unix::fs::fchown(new, Some(before.uid()), Some(before.gid()))?;
+    }
+    new.set_permissions(before.permissions())?;
+    // Not every file system has extended attributes, and some of them only the kernel may set.
+    let mut names = vec![0; 64 << 10];
+    let length = rustix::fs::flistxattr(old, &mut names).unwrap_or(0);
+    let mut value = vec![0; 64 << 10];
+    for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        if let Ok(length) = rustix::fs::fgetxattr(old, name, &mut value) {
+            let _ = rustix::fs::fsetxattr(new, name, &value[..length], XattrFlags::empty());
+        }
+    }
+    Ok(())
+}
+
+/// What tells one state of a file or a directory from another.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    device: u64,
+    inode: u64,
+    length: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    pub(crate) fn new(_path: &Path, found: &Metadata) -> Self {
+        Self {
+            device: found.dev(),
+            inode: found.ino(),
+            length: found.len(),
+            modified: (found.mtime(), found.mtime_nsec()),
+            changed: (found.ctime(), found.ctime_nsec()),
+        }
+    }
+
+    /// Returns when the state came to be; the time of the system, which no program can set back.
+    pub(crate) fn time(&self) -> SystemTime {
+        let (seconds, nanoseconds) = self.changed;
+        let seconds = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+        UNIX_EPOCH + seconds + Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0))
+    }
+}

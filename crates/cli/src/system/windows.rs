@@ -1,0 +1,160 @@
+//! What only Windows can tell or do.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::windows::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::sync::mpsc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use hookexec::internal::files;
+use tokio::signal::windows::{CtrlBreak, CtrlC, CtrlClose, ctrl_break, ctrl_c, ctrl_close};
+
+/// What a program's file name ends in.
+pub(crate) const PROGRAM_ENDING: &str = ".exe";
+
+/// The child has no console, and Ctrl-C in the one of this process does not reach it.
+const DETACHED_PROCESS: u32 = 0x0000_0008;
+const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
+
+/// The largest file whose state is told by its bytes: the largest hooks file.
+const MOST: u64 = 1 << 20;
+
+/// Whether the shell of every agent starts `/bin/sh`: some use PowerShell or cmd.
+pub(crate) const HAS_SH: bool = false;
+
+/// Opens the terminal for reading and writing, whatever stdin is.
+pub(crate) fn terminal() -> io::Result<(File, File)> {
+    let keyboard = File::options().read(true).write(true).open("CONIN$")?;
+    Ok((keyboard, File::options().read(true).write(true).open("CONOUT$")?))
+}
+
+/// Returns a path as it is written into settings, or why it can't be. Git Bash, PowerShell and cmd all
+/// take `C:/x/y.exe` for a program, and each of them quotes in another way.
+pub(crate) fn settings_path(path: &Path) -> Result<String, &'static str> {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:".contains(letter);
+    let text = path.to_str().ok_or("is not UTF-8")?.replace('\\', "/");
+    if text.chars().all(plain) {
+        return Ok(text);
+    }
+    Err("has a letter that Git Bash, PowerShell and cmd read in different ways,")
+}
+
+/// The events of a console that end a command.
+pub(crate) struct Signals {
+    interrupt: CtrlC,
+    terminate: CtrlBreak,
+    close: CtrlClose,
+}
+
+impl Signals {
+    /// Takes the events over; until then they end the process.
+    pub(crate) fn listen() -> io::Result<Self> {
+        Ok(Self { interrupt: ctrl_c()?, terminate: ctrl_break()?, close: ctrl_close()? })
+    }
+
+    /// Waits for the next of them and returns its name, and the number that Unix has for it.
+    pub(crate) async fn next(&mut self) -> (&'static str, u8) {
+        tokio::select! {
+            _ = self.interrupt.recv() => ("Ctrl-C", 2),
+            _ = self.terminate.recv() => ("Ctrl-Break", 15),
+            _ = self.close.recv() => ("the closing of the console", 1),
+        }
+    }
+}
+
+/// Returns whether there is no stdout: the standard library drops what is written to it.
+#[expect(clippy::unnecessary_wraps, reason = "the other system may fail")]
+pub(crate) fn stdout_is_closed() -> io::Result<bool> {
+    let kind = winapi_util::file::typ(io::stdout());
+    Ok(kind.map_or(true, |kind| kind.is_unknown()))
+}
+
+/// Writes all of `text` to stderr on a thread of its own, which may take up to `patience`.
+pub(crate) fn write_hurried(text: &[u8], patience: Duration) -> io::Result<()> {
+    let (done, written) = mpsc::channel();
+    let text = text.to_owned();
+    std::thread::spawn(move || done.send(io::stderr().write_all(&text)));
+    written.recv_timeout(patience).map_err(|_| io::ErrorKind::TimedOut)?
+}
+
+/// Waits for ever: a write fails once the reader of stdout has closed it.
+pub(crate) fn wait_until_stdout_is_closed() {
+    loop {
+        std::thread::park();
+    }
+}
+
+/// Makes a child that Ctrl-C in this process's console does not reach.
+pub(crate) fn detach(command: &mut Command) -> &mut Command {
+    command.creation_flags(DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP)
+}
+
+/// Makes a child that Ctrl-C in this process's console does not reach.
+pub(crate) fn in_group(command: &mut Command) -> &mut Command {
+    command.creation_flags(CREATE_NEW_PROCESS_GROUP)
+}
+
+/// Kills `child` alone, and waits for it.
+pub(crate) fn kill_group(child: &mut Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// Does nothing: see [`detach`].
+pub(crate) fn leave_session() {}
+
+/// Does nothing: a file inherits the rights of its directory.
+pub(crate) fn with_mode(options: &mut OpenOptions, _mode: u32) -> &mut OpenOptions {
+    options
+}
+
+/// Returns whether Windows starts the program at `path`.
+pub(crate) fn is_for_everyone(path: &Path) -> bool {
+    path.is_file()
+}
+
+/// Does nothing: the name makes a program.
+#[expect(clippy::unnecessary_wraps, reason = "the other system may fail")]
+pub(crate) fn make_program(_file: &File) -> io::Result<()> {
+    Ok(())
+}
+
+/// Returns `false`: no safe call tells whether a process is there.
+pub(crate) fn is_dead(_process: u32) -> bool {
+    false
+}
+
+/// Copies nothing: a file inherits the rights of its directory.
+#[expect(clippy::unnecessary_wraps, reason = "the other system may fail")]
+pub(crate) fn keep_attributes(_old: &File, _new: &File) -> io::Result<()> {
+    Ok(())
+}
+
+/// What tells one state of a file or a directory from another. A program can set the times back, so
+/// the bytes of a file count, too.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    length: u64,
+    created: Option<SystemTime>,
+    modified: Option<SystemTime>,
+    digest: Option<String>,
+}
+
+impl Stamp {
+    pub(crate) fn new(path: &Path, found: &Metadata) -> Self {
+        let bytes = found.is_file().then(|| files::read_regular(path, MOST).ok()).flatten();
+        Self {
+            length: found.len(),
+            created: found.created().ok(),
+            modified: found.modified().ok(),
+            digest: bytes.map(|bytes| files::digest(&bytes)),
+        }
+    }
+
+    /// Returns when the state came to be, as far as the system says it.
+    pub(crate) fn time(&self) -> SystemTime {
+        self.created.max(self.modified).unwrap_or(UNIX_EPOCH)
+    }
+}

@@ -1,0 +1,114 @@
+//! Job objects, and pipes that can't be asked without waiting.
+
+use std::io;
+use std::mem;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, CommandWrapper, JobObject};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
+
+/// No console window appears, and Ctrl-C in the agent's console does not reach the hook.
+const CREATE_NO_WINDOW: u32 = 0x0800_0000;
+/// The child runs once it is in its job, so that nothing it starts is outside.
+const CREATE_SUSPENDED: u32 = 0x0000_0004;
+
+/// A program that another process is writing can't be opened.
+const ERROR_SHARING_VIOLATION: i32 = 32;
+
+/// How long a pipe may take to hand over what an ended child left in it.
+const LEFT_TIME: Duration = Duration::from_millis(100);
+
+/// A child in a job object, with everything that it starts.
+#[derive(Debug)]
+pub(super) struct Leader {
+    child: Box<dyn ChildWrapper>,
+    id: Option<u32>,
+}
+
+/// Adds our flags to those of [`JobObject`], which resumes the child.
+#[derive(Debug)]
+struct WithoutWindow;
+
+impl CommandWrapper for WithoutWindow {
+    fn pre_spawn(&mut self, command: &mut Command, _core: &CommandWrap) -> io::Result<()> {
+        command.creation_flags(CREATE_NO_WINDOW | CREATE_SUSPENDED);
+        Ok(())
+    }
+}
+
+impl Leader {
+    /// Starts `command` in a new job object.
+    pub(super) fn spawn(command: &mut Command) -> io::Result<Self> {
+        let mut wrap = CommandWrap::from(mem::replace(command, Command::new("")));
+        // In this order: flags that are set later replace those before.
+        let child = wrap.wrap(JobObject).wrap(WithoutWindow).spawn();
+        *command = wrap.into_command();
+        let child = child?;
+        Ok(Self { id: child.id(), child })
+    }
+
+    pub(super) fn id(&self) -> Option<u32> {
+        self.id
+    }
+
+    pub(super) fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.child.stdin().take()
+    }
+
+    pub(super) fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.child.stdout().take()
+    }
+
+    pub(super) fn take_stderr(&mut self) -> Option<ChildStderr> {
+        self.child.stderr().take()
+    }
+
+    /// Waits until the child itself ends; the job may go on.
+    pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
+        self.child.inner_mut().wait().await
+    }
+
+    /// Returns whether the child itself has ended.
+    pub(super) fn has_exited(&mut self) -> bool {
+        !matches!(self.child.inner_mut().try_wait(), Ok(None))
+    }
+
+    /// Ends every process of the job: Windows can't ask a process to end.
+    pub(super) fn terminate(&mut self) {
+        self.kill();
+    }
+
+    /// Ends every process of the job.
+    pub(super) fn kill(&mut self) {
+        // It fails when no process is left.
+        let _ = self.child.start_kill();
+    }
+}
+
+/// Returns whether a program could not be started because it is being written to.
+pub(super) fn is_busy(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(ERROR_SHARING_VIOLATION)
+}
+
+/// Adds text to the command line as it is.
+pub(crate) fn add_raw(command: &mut Command, text: &str) {
+    command.raw_arg(text);
+}
+
+/// Writes nothing: a thread of Tokio's writes to the pipe.
+pub(crate) fn write_at_once(_pipe: &ChildStdin, _input: &[u8]) -> usize {
+    0
+}
+
+/// An output stream of a child.
+pub(crate) trait Output: AsyncRead + Unpin {}
+
+impl<T: AsyncRead + Unpin> Output for T {}
+
+/// Reads what the ended child left in a pipe, and waits for it for a moment; 0 when there is no more.
+pub(crate) async fn read_left(pipe: &mut impl Output, buffer: &mut [u8]) -> usize {
+    timeout(LEFT_TIME, pipe.read(buffer)).await.map_or(0, Result::unwrap_or_default)
+}

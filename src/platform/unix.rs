@@ -1,0 +1,151 @@
+//! What the engine and the command ask a Unix system.
+
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+use rustix::fs::{Access, OFlags};
+use rustix::process::geteuid;
+
+/// Where programs are looked for when the child has no `PATH`: as the system does.
+pub(crate) const DEFAULT_PATH: &str = "/bin:/usr/bin";
+
+/// Variables that every child gets: no program needs one here.
+pub(crate) const NEEDED_VARIABLES: &[&str] = &[];
+
+/// Makes a file that is created readable for the user alone.
+pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.mode(0o600)
+}
+
+/// Makes opening a pipe or a device return at once.
+pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.custom_flags(OFlags::NONBLOCK.bits().cast_signed())
+}
+
+/// Like [`without_waiting`], and opens no link.
+pub fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    options.custom_flags(flags.bits().cast_signed())
+}
+
+/// Returns whether opening failed because a link is there.
+pub fn is_link(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+}
+
+/// Makes a directory that only the user can enter; with `above`, also those above it.
+pub fn make_private_directory(path: &Path, above: bool) -> io::Result<()> {
+    DirBuilder::new().recursive(above).mode(0o700).create(path)
+}
+
+/// Takes the rights to what is at `path` from everyone but its owner.
+pub fn make_private(path: &Path) -> io::Result<()> {
+    let mode = if path.is_dir() { 0o700 } else { 0o600 };
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+/// Returns whether `path` is a directory, and no link to one, that only the user can enter.
+pub fn is_private_directory(path: &Path) -> io::Result<bool> {
+    let found = fs::symlink_metadata(path)?;
+    let own = found.uid() == geteuid().as_raw() && found.mode().is_multiple_of(0o100);
+    Ok(found.is_dir() && own)
+}
+
+/// Checks that what was opened belongs to the user, and that no other user can write it.
+pub fn check_owned(found: &Metadata) -> io::Result<()> {
+    let owner = found.uid();
+    if owner != geteuid().as_raw() {
+        return Err(io::Error::other(format!(
+            "it belongs to another user (uid {owner}); move it away"
+        )));
+    }
+    if found.mode() & 0o022 != 0 {
+        return Err(io::Error::other("other users may write it; run `chmod go-w` on it"));
+    }
+    Ok(())
+}
+
+/// Returns whether what is at `path` belongs to the user.
+pub fn belongs_to_user(found: &Metadata) -> bool {
+    found.uid() == geteuid().as_raw()
+}
+
+/// Returns whether an open file still has a name.
+pub fn has_name(file: &File) -> io::Result<bool> {
+    Ok(file.metadata()?.nlink() > 0)
+}
+
+/// Returns what tells the file at `path` from every other: several names may lead to one file.
+pub fn identity(path: &Path) -> Option<(u64, u64)> {
+    path.metadata().ok().map(|found| (found.dev(), found.ino()))
+}
+
+/// Returns what tells an open file from every other.
+pub fn identity_of(file: &File) -> Option<(u64, u64)> {
+    file.metadata().ok().map(|found| (found.dev(), found.ino()))
+}
+
+/// Returns whether the user may execute the file at `path`.
+pub fn may_execute(path: &Path) -> bool {
+    rustix::fs::access(path, Access::EXEC_OK).is_ok()
+}
+
+/// Returns whether the mode of a file lets somebody execute it.
+pub fn is_executable(_path: &Path, found: &Metadata) -> bool {
+    found.permissions().mode() & 0o111 != 0
+}
+
+/// Returns the names that a program called `name` may have in a directory.
+pub fn program_names(name: &OsStr) -> impl Iterator<Item = PathBuf> {
+    std::iter::once(PathBuf::from(name))
+}
+
+/// Returns the file of a shell that is not looked for by its name: there is none.
+pub fn shell_file(_name: &str, _path: Option<&OsStr>) -> Option<String> {
+    None
+}
+
+/// Returns what to do when a shell is missing, where it is not plain.
+pub(crate) fn shell_hint(_name: &str) -> Option<&'static str> {
+    None
+}
+
+/// Returns a number or name that no other user of this machine has.
+pub fn user_id() -> String {
+    geteuid().as_raw().to_string()
+}
+
+/// Returns the name of this machine.
+pub fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Returns the home directory that the account database has for the user.
+pub fn account_home() -> Option<PathBuf> {
+    let user = user_id();
+    let accounts = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let local = accounts.lines().find_map(|line| {
+        let fields: Vec<&str> = line.split(':').collect();
+        (fields.get(2) == Some(&user.as_str())).then(|| fields.get(5).map(PathBuf::from))?
+    });
+    local.or_else(|| {
+        // Accounts of a network, or of macOS: a shell asks for them when it expands `~NAME`.
+        let home = duct::cmd!("/bin/sh", "-c", r#"eval "echo ~$(id -un)""#)
+            .full_env([("PATH", "/usr/bin:/bin")])
+            .stdin_null()
+            .stderr_null()
+            .read();
+        home.ok().map(PathBuf::from).filter(|path| path.is_absolute())
+    })
+}
+
+/// Returns the signal that ended a process, if one did.
+pub(crate) fn ending_signal(status: ExitStatus) -> Option<i32> {
+    use std::os::unix::process::ExitStatusExt as _;
+    status.signal()
+}

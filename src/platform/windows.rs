@@ -1,0 +1,173 @@
+//! What the engine and the command ask Windows. Access lists are not read: `docs/platforms.md`.
+
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io;
+use std::os::windows::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+use super::strip_base;
+use known_folders::{KnownFolder, get_known_folder_path};
+use winapi_util::sysinfo::{ComputerNameKind, get_computer_name};
+
+/// Where programs are looked for when the child has no `PATH`.
+pub(crate) const DEFAULT_PATH: &str = r"C:\Windows\System32;C:\Windows";
+
+/// Variables that every child gets: without them many programs of Windows do not start.
+pub(crate) const NEEDED_VARIABLES: &[&str] = &["SystemRoot", "SystemDrive"];
+
+/// Opens a link itself and not its target.
+const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+
+/// The endings of what Windows starts as a program, in the order in which they are tried.
+const PROGRAM_ENDINGS: [&str; 4] = ["exe", "com", "cmd", "bat"];
+
+/// Does nothing: a file inherits the rights of its directory, which is below the user's profile.
+pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+/// Does nothing: what is not a file has no metadata, which its opener asks for.
+pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+/// Opens a link itself, which is not a regular file then.
+pub fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
+}
+
+/// Returns whether opening failed because a link is there.
+pub fn is_link(_error: &io::Error) -> bool {
+    false
+}
+
+/// Makes a directory, which inherits its rights; with `above`, also those above it.
+pub fn make_private_directory(path: &Path, above: bool) -> io::Result<()> {
+    DirBuilder::new().recursive(above).create(path)
+}
+
+/// Does nothing: rights are inherited.
+pub fn make_private(path: &Path) -> io::Result<()> {
+    fs::metadata(path).map(drop)
+}
+
+/// Returns whether `path` is a directory, and no link to one, below the user's profile.
+pub fn is_private_directory(path: &Path) -> io::Result<bool> {
+    Ok(fs::symlink_metadata(path)?.is_dir() && is_in_profile(path))
+}
+
+/// Returns whether `path`, which need not exist, is below the user's profile: Windows lets no other
+/// user but the administrators and the system itself enter it.
+pub fn is_in_profile(path: &Path) -> bool {
+    let real = |path: &Path| {
+        let existing =
+            path.ancestors().find_map(|part| Some((part, dunce::canonicalize(part).ok()?)));
+        existing.and_then(|(part, real)| Some(real.join(path.strip_prefix(part).ok()?)))
+    };
+    let home = account_home().and_then(|home| real(&home));
+    matches!((real(path), home), (Some(path), Some(home)) if strip_base(&path, &home, false).is_some())
+}
+
+/// Owners and rights are not known.
+pub fn check_owned(_found: &Metadata) -> io::Result<()> {
+    Ok(())
+}
+
+/// Owners are not known; a profile belongs to its user.
+pub fn belongs_to_user(_found: &Metadata) -> bool {
+    true
+}
+
+/// Returns whether an open file still has a name.
+pub fn has_name(file: &File) -> io::Result<bool> {
+    Ok(winapi_util::file::information(file)?.number_of_links() > 0)
+}
+
+/// Returns what tells the file at `path` from every other: several names may lead to one file.
+pub fn identity(path: &Path) -> Option<(u64, u64)> {
+    let handle = winapi_util::Handle::from_path_any(path).ok()?;
+    let found = winapi_util::file::information(handle).ok()?;
+    Some((found.volume_serial_number(), found.file_index()))
+}
+
+/// Returns what tells an open file from every other.
+pub fn identity_of(file: &File) -> Option<(u64, u64)> {
+    let found = winapi_util::file::information(file).ok()?;
+    Some((found.volume_serial_number(), found.file_index()))
+}
+
+/// Returns whether Windows starts the file at `path` as a program.
+pub fn may_execute(path: &Path) -> bool {
+    let is_one = |ending: &OsStr| PROGRAM_ENDINGS.iter().any(|it| ending.eq_ignore_ascii_case(it));
+    path.extension().is_some_and(is_one)
+}
+
+/// Returns whether Windows starts the file at `path` as a program.
+pub fn is_executable(path: &Path, _found: &Metadata) -> bool {
+    may_execute(path)
+}
+
+/// Returns the names that a program called `name` may have in a directory: with its ending as it is,
+/// else with each ending of a program.
+pub fn program_names(name: &OsStr) -> impl Iterator<Item = PathBuf> {
+    let plain = PathBuf::from(name);
+    let whole = may_execute(&plain);
+    let endings = if whole { &[][..] } else { &PROGRAM_ENDINGS[..] };
+    let own = plain.clone();
+    let with = move |ending: &&str| {
+        let mut name = plain.clone().into_os_string();
+        name.push(".");
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    whole.then_some(own).into_iter().chain(endings.iter().map(with))
+}
+
+/// Returns the file of a shell that is not looked for by its name: `bash` and `sh` are those of Git for
+/// Windows. The `bash.exe` on the search path is usually that of WSL, which sees other files.
+pub fn shell_file(name: &str, path: Option<&OsStr>) -> Option<String> {
+    let file = match name.to_ascii_lowercase().as_str() {
+        "bash" | "bash.exe" => "bash.exe",
+        "sh" | "sh.exe" => "sh.exe",
+        _ => return None,
+    };
+    let directories = std::env::split_paths(path.unwrap_or_default());
+    let git = directories.filter(|it| it.is_absolute()).find(|it| it.join("git.exe").is_file());
+    // `git.exe` is in `Git\cmd`, or in `Git\mingw64\bin`.
+    let above = git.iter().flat_map(|directory| directory.ancestors().skip(1).take(2));
+    let programs = get_known_folder_path(KnownFolder::ProgramFiles).map(|it| it.join("Git"));
+    let places = above.map(Path::to_owned).chain(programs);
+    let shells: Vec<PathBuf> = places.map(|place| place.join("bin").join(file)).collect();
+    let shell = shells.iter().find(|shell| shell.is_file()).or(shells.last())?;
+    shell.to_str().map(str::to_owned)
+}
+
+/// Returns what to do when a shell is missing, where it is not plain.
+pub(crate) fn shell_hint(name: &str) -> Option<&'static str> {
+    shell_file(name, None)
+        .is_some()
+        .then_some("install Git for Windows, or set `shell` to `powershell` or `cmd`")
+}
+
+/// Returns a word for the user: the directory for temporary files is the user's own.
+pub fn user_id() -> String {
+    "user".to_owned()
+}
+
+/// Returns the name of this machine.
+pub fn host_name() -> String {
+    let name = get_computer_name(ComputerNameKind::DnsHostname).unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+/// Returns the profile of the user as the system knows it, whatever the environment says.
+pub fn account_home() -> Option<PathBuf> {
+    get_known_folder_path(KnownFolder::Profile)
+}
+
+/// A process is not ended by signals here.
+pub(crate) fn ending_signal(_status: ExitStatus) -> Option<i32> {
+    None
+}
