@@ -1,4 +1,4 @@
-//! The rooms of the engine, from the bottom to the top: each imports only what is below it.
+//! The modules of the engine, from the bottom to the top: each imports only what is below it.
 #![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 use std::fs;
@@ -35,37 +35,43 @@ const LAYERS: [&str; 27] = [
 ];
 
 #[test]
-fn no_room_imports_one_above_itself() {
+fn no_module_imports_one_above_itself() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let import = regex::Regex::new(r"\bcrate::\{?(\w+)").unwrap();
     // `use crate::{one, two}` would hide the second from this test.
     let several = regex::Regex::new(r"\bcrate::\{[^}]*,").unwrap();
-    let layer = |room: &str| LAYERS.iter().position(|layer| *layer == room);
+    let layer = |module: &str| LAYERS.iter().position(|layer| *layer == module);
     let mut upwards = Vec::new();
     for file in rust_files(&source) {
         let shown = file.strip_prefix(&source).unwrap();
-        let room = shown.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs");
-        if room == "lib" || shown.ends_with("tests.rs") || shown.iter().any(|part| part == "tests")
+        let module = shown.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs");
+        if module == "lib"
+            || shown.ends_with("tests.rs")
+            || shown.iter().any(|part| part == "tests")
         {
             continue;
         }
-        let own = layer(room).unwrap_or_else(|| panic!("`{room}` is not among the layers"));
+        let own = layer(module).unwrap_or_else(|| panic!("`{module}` is not among the layers"));
         let text = fs::read_to_string(&file).unwrap();
         // Tests may look at everything.
         let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
         let hidden = several.is_match(code) && !shown.ends_with("keys.rs");
-        assert!(!hidden, "{}: write one `use` for each room", shown.display());
+        assert!(!hidden, "{}: write one `use` for each module", shown.display());
         for (number, line) in code.lines().enumerate() {
             let imports = import.captures_iter(line.split("//").next().unwrap());
             for above in imports.filter_map(|found| layer(found.get(1)?.as_str())) {
                 if above > own {
                     let above = LAYERS[above];
-                    upwards.push(format!("{}:{}: {room} -> {above}", shown.display(), number + 1));
+                    upwards.push(format!(
+                        "{}:{}: {module} -> {above}",
+                        shown.display(),
+                        number + 1
+                    ));
                 }
             }
         }
     }
-    assert!(upwards.is_empty(), "these import a room above their own:\n{}", upwards.join("\n"));
+    assert!(upwards.is_empty(), "these import a module above their own:\n{}", upwards.join("\n"));
 }
 
 /// The files that read JSON with `serde_json` itself, and why no model's words are lost there.
@@ -104,12 +110,12 @@ fn text_from_outside_goes_through_the_strict_reader() {
 }
 
 #[test]
-fn the_page_on_the_architecture_names_every_room_and_files_that_exist() {
+fn the_page_on_the_architecture_names_every_module_and_files_that_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = fs::read_to_string(root.join("docs/architecture.md")).unwrap();
     let missing: Vec<_> =
-        LAYERS.iter().filter(|room| !page.contains(&format!("`{room}`"))).collect();
-    assert!(missing.is_empty(), "these rooms are not on the page: {missing:?}");
+        LAYERS.iter().filter(|module| !page.contains(&format!("`{module}`"))).collect();
+    assert!(missing.is_empty(), "these modules are not on the page: {missing:?}");
     let path = regex::Regex::new("`((?:src|crates|tests|fuzz|docs)/[^`]+)`").unwrap();
     let paths: Vec<&str> =
         path.captures_iter(&page).map(|found| found.get(1).unwrap().as_str()).collect();
