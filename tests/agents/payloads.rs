@@ -64,6 +64,21 @@ fn an_event_other_than_the_configured_one_fails_on_the_side_that_decides() {
 }
 
 #[test]
+fn of_two_events_the_one_whose_failure_denies_counts() {
+    for (said, configured) in
+        [("PermissionRequest", "PreToolUse"), ("PreToolUse", "PermissionRequest")]
+    {
+        let payload = json!({"hook_event_name": said, "tool_name": "Bash", "tool_input": {}});
+        let payload = payload.to_string();
+        let read = read(Agent::ClaudeCode, Some(configured), payload.as_bytes(), nothing);
+        let error = read.unwrap_err();
+        assert_eq!(error.native, Some("PreToolUse"), "{said}");
+        let answer = failure(Agent::ClaudeCode, error.native, None, &error.to_string());
+        assert!(answer.stdout.contains("deny"), "{answer:?}");
+    }
+}
+
+#[test]
 fn an_unknown_event_fails_as_the_configured_one() {
     let payload = br#"{"hook_event_name":"BrandNew","tool_name":"Bash"}"#;
     let error = read(Agent::Codex, Some("PreToolUse"), payload, nothing).unwrap_err();

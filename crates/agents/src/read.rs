@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::native::NativeEvent;
 use super::payload::{self, arguments, one_argument, spoken, text, value};
 use super::{Agent, adapter};
-use hookexec::event::Event;
+use hookexec::event::{Event, FailureMode};
 use hookexec::tools;
 use hookexec::wire::{Input, JsonObject};
 
@@ -72,8 +72,7 @@ pub fn read(
             if let Some(hinted) = hinted
                 && hinted.event != found.event
             {
-                // Whichever of the two decides: a mistake here must not let a tool through.
-                let native = if found.is_deciding() { found } else { hinted };
+                let native = stricter(hinted, found);
                 return Err(fail(
                     Some(native),
                     format!("it says `{name}`, configured is `{}`", hinted.name),
@@ -88,14 +87,14 @@ pub fn read(
         let (input, project) = (Input::default(), String::new());
         return Ok(NativeCall { agent, native, event: None, input, project });
     };
-    if let Some(cause) = ambiguous_tool(&payload) {
+    if let Err(cause) = is_about_one_call(&payload) {
         return Err(fail(Some(native), cause));
     }
     let mut input = common(agent, event, native, &payload, &env);
     let adapter = adapter(agent);
     let project = adapter.project.and_then(env).filter(|path| !path.is_empty());
     if event.contract().tool_matched
-        && let Some(value) = value(&payload, &["tool_input", "toolInput", "toolArgs"])
+        && let Some(value) = value(&payload, &TOOL_ARGUMENTS)
     {
         input.tool_input =
             Some(native.arguments(value).map_err(|cause| fail(Some(native), cause))?);
@@ -120,15 +119,40 @@ pub fn read(
     Ok(NativeCall { agent, native, event, input, project })
 }
 
+/// Returns the event whose failure is the stricter one: a mistake must not let a tool through.
+fn stricter(one: &'static NativeEvent, other: &'static NativeEvent) -> &'static NativeEvent {
+    let rank = |native: &NativeEvent| match native.event.map(|event| event.contract().failure) {
+        Some(FailureMode::Open) | None => 0,
+        Some(FailureMode::Ask) => 1,
+        Some(_) => 2,
+    };
+    if rank(other) > rank(one) { other } else { one }
+}
+
 /// The keys under which agents name the tool.
 const TOOL_NAMES: [&str; 2] = ["tool_name", "toolName"];
+/// The keys under which agents give its arguments.
+const TOOL_ARGUMENTS: [&str; 3] = ["tool_input", "toolInput", "toolArgs"];
 
-/// Returns what is wrong with a payload that gives the tool two names. Guards would be chosen by one of
-/// them, and the agent may run the other.
-fn ambiguous_tool(payload: &JsonObject) -> Option<String> {
-    let [snake, camel] = TOOL_NAMES.map(|key| text(payload, &[key]));
-    let (first, second) = (snake?, camel?);
-    (first != second).then(|| format!("it gives the tool two names, `{first}` and `{second}`"))
+/// Returns what is wrong with a payload that gives the tool two names, or two sets of arguments. Guards
+/// would judge one of them, and the agent may run the other.
+fn is_about_one_call(payload: &JsonObject) -> Result<(), String> {
+    let names = TOOL_NAMES.map(|key| text(payload, &[key]));
+    if let [Some(first), Some(second)] = names
+        && first != second
+    {
+        return Err(format!("it gives the tool two names, `{first}` and `{second}`"));
+    }
+    let given = TOOL_ARGUMENTS.iter().filter_map(|key| Some((key, value(payload, &[key])?)));
+    // The same arguments may be an object under one key and its text under the other.
+    let mut given = given.map(|(key, value)| (key, value, arguments(value).ok()));
+    let Some((first, value, read)) = given.next() else { return Ok(()) };
+    match given.find(|(_, other, same)| *other != value && (same.is_none() || *same != read)) {
+        Some((second, ..)) => {
+            Err(format!("it gives the tool two sets of arguments, `{first}` and `{second}`"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Whether an event is to be dispatched at all.
@@ -285,5 +309,31 @@ mod tests {
         let payload = r#"{"tool_name": "x", "tool_info": {"command_line": "ls"}}"#;
         let named = tool_of(Agent::Windsurf, "pre_run_command", payload).unwrap().unwrap();
         assert_ne!(named, "x");
+    }
+
+    #[test]
+    fn a_tool_has_one_set_of_arguments() {
+        let read = |keys: &str| {
+            let payload = format!(r#"{{"toolName": "bash", {keys}}}"#);
+            tool_of(Agent::Copilot, "preToolUse", &payload)
+        };
+        for keys in [
+            r#""toolArgs": {"a": 1}"#,
+            r#""toolArgs": {"a": 1}, "tool_input": null"#,
+            r#""toolArgs": {"a": 1}, "tool_input": {"a": 1}"#,
+            r#""toolArgs": "{\"a\": 1}", "tool_input": {"a": 1}"#,
+        ] {
+            assert_eq!(read(keys), Ok(Some("bash".to_owned())), "{keys}");
+        }
+        for keys in [
+            r#""toolArgs": "{\"a\": 1}", "tool_input": {"a": 2}"#,
+            r#""toolArgs": {"a": 1}, "tool_input": {}"#,
+            r#""toolArgs": "{oops", "tool_input": {"a": 1}"#,
+            r#""toolArgs": {"a": 1}, "tool_input": 5"#,
+        ] {
+            let cause = read(keys).unwrap_err();
+            let expected = "it gives the tool two sets of arguments, `tool_input` and `toolArgs`";
+            assert_eq!(cause, expected, "{keys}");
+        }
     }
 }
