@@ -1,11 +1,16 @@
 //! Folds the hooks' answers into one verdict: in config order, never in the order they finished.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::outcome::Outcome;
 use super::select::Bound;
 use crate::event::Event;
-use crate::wire::{Decision, HookStatus, Stop, Verdict};
+use crate::wire::{Decision, HookStatus, Stop, Verdict, decision_of};
+
+/// Why a key of Claude Code that belongs to a decision is ignored.
+const NOT_ALONE: &str =
+    "it counts only with the decision of its own hook, and another hook decided";
 
 /// Folds `outcomes`, which are in config order. Rewrites are handled elsewhere.
 pub(super) fn fold(event: Event, hooks: &[Bound], outcomes: &[Outcome]) -> Verdict {
@@ -68,18 +73,29 @@ fn fold_all(event: Event, said: &[(&Bound, &Outcome)], once: bool) -> Verdict {
         joined(outcomes().map(|outcome| outcome.output.additional_context.as_deref()), false);
     verdict.summary = outcomes()
         .find_map(|outcome| outcome.output.summary.clone().filter(|summary| !summary.is_empty()));
+    let deciders = Deciders::of(&by_layer, verdict.decision);
     for (bound, outcome) in &by_layer {
         for (key, value) in &outcome.output.claude_code {
+            let title = bound.title();
+            if !deciders.may_give(key, bound, outcome) {
+                if decision_of(key) == verdict.decision
+                    && verdict.claude_code.get(key) != Some(value)
+                {
+                    ignored.push(format!("hook {title}: `{key}` is ignored: {NOT_ALONE}"));
+                }
+                continue;
+            }
             let first = verdict.claude_code.entry(key.clone()).or_insert_with(|| value.clone());
             if first != value {
-                let title = bound.title();
                 ignored.push(format!(
                     "hook {title}: an earlier hook gives another `{key}`, which counts"
                 ));
             }
         }
     }
-    for (_, outcome) in said {
+    let mut upwards = said.to_vec();
+    upwards.sort_by_key(|(bound, _)| Reverse(bound.rank()));
+    for (_, outcome) in upwards {
         let metadata = outcome.output.metadata.iter();
         verdict.metadata.extend(metadata.map(|(key, value)| (key.clone(), value.clone())));
         verdict.suppress_output |= outcome.output.suppress_output;
@@ -100,6 +116,38 @@ fn fold_all(event: Event, said: &[(&Bound, &Outcome)], once: bool) -> Verdict {
         .map(|(bound, _)| bound.hook.label())
         .collect();
     verdict
+}
+
+/// The hooks whose decision is the verdict's.
+struct Deciders<'o> {
+    outcomes: Vec<&'o Outcome>,
+    decision: Option<Decision>,
+    /// The rank of the highest of their layers.
+    rank: usize,
+}
+
+impl<'o> Deciders<'o> {
+    fn of(by_layer: &[(&'o Bound, &'o Outcome)], decision: Option<Decision>) -> Self {
+        let decide = |outcome: &Outcome| decision.is_some() && outcome.output.decision == decision;
+        let deciders = || by_layer.iter().filter(|(_, outcome)| decide(outcome));
+        Self {
+            outcomes: deciders().map(|(_, outcome)| *outcome).collect(),
+            decision,
+            rank: deciders().map(|(bound, _)| bound.rank()).min().unwrap_or_default(),
+        }
+    }
+
+    /// Returns whether a key of Claude Code counts if this hook gives it. A key that belongs to a
+    /// decision is taken from the highest layer that decided so, and only with the hook's own
+    /// decision. A call is deferred if every hook that asks defers it.
+    fn may_give(&self, key: &str, bound: &Bound, outcome: &Outcome) -> bool {
+        let Some(decision) = decision_of(key) else { return true };
+        let gives = |it: &&Outcome| it.output.claude_code.contains_key(key);
+        self.decision == Some(decision)
+            && outcome.output.decision == Some(decision)
+            && bound.rank() == self.rank
+            && (decision != Decision::Ask || self.outcomes.iter().all(gives))
+    }
 }
 
 /// The wider stop wins; of two equal ones, the first in config order.
@@ -125,6 +173,7 @@ mod laws {
     use std::sync::Arc;
 
     use proptest::prelude::*;
+    use serde_json::json;
 
     use super::*;
     use crate::config::{Command, Hook};
@@ -202,6 +251,26 @@ mod laws {
     fn folded(outcomes: &[Outcome]) -> Verdict {
         let count = outcomes.iter().map(|outcome| outcome.index + 1).max().unwrap_or(0);
         fold(Event::PreToolUse, &hooks(count), outcomes)
+    }
+
+    #[test]
+    fn what_drops_an_allow_drops_its_permissions() {
+        let approval = || {
+            let decision = json!({"behavior": "allow", "updatedPermissions": []});
+            let answer = json!({"hook_specific_output": {"decision": decision}});
+            Outcome { output: Output::from_value(answer).unwrap(), ..Outcome::none(0) }
+        };
+        let given = |outcome| {
+            let verdict = fold(Event::PermissionRequest, &hooks(1), &[outcome]);
+            verdict.claude_code.contains_key("updatedPermissions")
+        };
+        assert!(given(approval()));
+        let mut rewritten = approval();
+        rewritten.drop_rewrite("late");
+        assert!(!given(rewritten));
+        // A hook that answers again says anew what comes with its decision.
+        let second = Outcome { output: Output::allow(), ..Outcome::none(0) };
+        assert!(!given(second.after(&mut approval())));
     }
 
     proptest! {

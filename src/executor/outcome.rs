@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::select::Bound;
-use crate::wire::{Decision, HookReport, HookStatus, Mode, Output};
+use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, decision_of};
 
 /// The outcome of one hook.
 #[derive(Debug, Clone)]
@@ -88,7 +88,8 @@ impl Outcome {
             self.error = self.error.take().or(first.error.take());
         }
         let (told, now) = (std::mem::take(&mut first.output), &mut self.output);
-        if told.decision == Some(Decision::Ask) && now.decision < told.decision {
+        let asked = told.decision == Some(Decision::Ask) && now.decision < told.decision;
+        if asked {
             (now.decision, now.reason) = (told.decision, told.reason);
         }
         now.additional_context = now.additional_context.take().or(told.additional_context);
@@ -96,7 +97,9 @@ impl Outcome {
         let metadata = std::mem::replace(&mut now.metadata, told.metadata);
         now.metadata.extend(metadata);
         for (key, value) in told.claude_code {
-            now.claude_code.entry(key).or_insert(value);
+            if asked || decision_of(&key).is_none() {
+                now.claude_code.entry(key).or_insert(value);
+            }
         }
         now.suppress_output |= told.suppress_output;
         self.duration += first.duration;
@@ -141,6 +144,7 @@ impl Outcome {
             kind: bound.hook.kind.clone(),
             source: bound.hook.location.to_string(),
             rank: bound.rank(),
+            metadata: self.output.metadata.keys().cloned().collect(),
             status: self.status,
             mode: (bound.hook.mode != Mode::Enforce).then_some(bound.hook.mode),
             decision: said.decision,

@@ -16,6 +16,7 @@ use crate::matcher::Matcher;
 use crate::registry::Registry;
 use crate::wire::{Decision, HookStatus, Input, JsonObject, Mode, Output, ToolResult, Verdict};
 
+mod decision_keys;
 mod layered;
 mod rewriting;
 

@@ -22,6 +22,7 @@ pub use strict::{StrictJsonError, parse_strict};
 #[doc(hidden)]
 pub use surrogates::repair_lone_surrogates;
 pub use tool_result::ToolResult;
+pub(crate) use verdict::decision_of;
 pub use verdict::{HookReport, HookStatus, Mode, Verdict};
 
 /// A JSON object.

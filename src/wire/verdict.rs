@@ -179,11 +179,19 @@ impl Verdict {
     }
 
     /// Adds a later verdict on the same moment: the strictest decision counts, and the last rewrite,
-    /// unless an earlier hook withheld what is rewritten. A message that is there is not repeated.
+    /// unless an earlier hook withheld what is rewritten. Of metadata those of the higher layer count.
+    /// A message that is there is not repeated.
     pub fn absorb(&mut self, mut next: Self) {
         fn last<T>(before: &mut Option<T>, after: Option<T>) {
             if after.is_some() {
                 *before = after;
+            }
+        }
+        self.absorb_claude_code(&mut next);
+        for (key, value) in std::mem::take(&mut next.metadata) {
+            // The layers are ranked from the top.
+            if next.metadata_rank(&key) <= self.metadata_rank(&key) {
+                self.metadata.insert(key, value);
             }
         }
         if next.decision > self.decision {
@@ -208,10 +216,6 @@ impl Verdict {
         last(&mut self.updated_response, next.updated_response);
         last(&mut self.updated_tool_response, next.updated_tool_response);
         self.summary = self.summary.take().or(next.summary);
-        self.metadata.extend(next.metadata);
-        for (key, value) in next.claude_code {
-            self.claude_code.entry(key).or_insert(value);
-        }
         self.respond = self.respond.take().or(next.respond);
         self.stop = self.stop.take().or(next.stop);
         self.suppress_output |= next.suppress_output;
@@ -220,6 +224,29 @@ impl Verdict {
                 self.failed_open.push(name);
             }
         }
+    }
+
+    /// Takes over the keys of Claude Code. Those that belong to a decision stay with it, and if both
+    /// verdicts decide so, they stay if both give them.
+    fn absorb_claude_code(&mut self, next: &mut Self) {
+        let (mine, theirs) = (self.decision, next.decision);
+        let given = |keys: &BTreeMap<String, Value>, key: &str| keys.contains_key(key);
+        self.claude_code.retain(|key, _| {
+            decision_of(key).is_none()
+                || mine > theirs
+                || mine == theirs && given(&next.claude_code, key)
+        });
+        for (key, value) in std::mem::take(&mut next.claude_code) {
+            if decision_of(&key).is_none() || theirs > mine {
+                self.claude_code.entry(key).or_insert(value);
+            }
+        }
+    }
+
+    /// Returns the rank of the highest layer that gave the metadata `key`.
+    fn metadata_rank(&self, key: &str) -> usize {
+        let gave = self.hooks.iter().filter(|hook| hook.metadata.iter().any(|known| known == key));
+        gave.map(|hook| hook.rank).min().unwrap_or(usize::MAX)
     }
 }
 
@@ -242,6 +269,17 @@ fn join_new_lines(before: &mut Option<String>, after: Option<&str>) {
     let new: Option<Vec<&str>> = after.map(|text| text.lines().filter(is_new).collect());
     let new = new.filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n"));
     join(before, new);
+}
+
+/// Returns the decision that a key of Claude Code belongs to. Such a key counts only together with
+/// that decision of the hook that gave it.
+pub(crate) fn decision_of(claude_key: &str) -> Option<Decision> {
+    match claude_key {
+        // The value `defer`, which every other agent takes for an ask.
+        "permissionDecision" => Some(Decision::Ask),
+        "updatedPermissions" => Some(Decision::Allow),
+        _ => None,
+    }
 }
 
 /// How a hook ended.
@@ -294,6 +332,9 @@ pub struct HookReport {
     /// How far its layer is below the top.
     #[serde(skip)]
     pub(crate) rank: usize,
+    /// The keys of the metadata that it gave.
+    #[serde(skip)]
+    pub(crate) metadata: Vec<String>,
     /// How it ended.
     pub status: HookStatus,
     /// Its mode, when its answer does not count.

@@ -220,3 +220,30 @@ fn texts_of_a_project_push_none_of_the_users_out() {
         assert!(stdout.contains("OF THE USER") && stdout.contains("xxx"), "{key}: {shown}");
     }
 }
+
+#[test]
+fn a_project_adds_nothing_to_what_the_user_decides() {
+    let sandbox = Sandbox::new();
+    let asks = hook("pre_tool_use", &prints(&json!({"decision": "ask", "reason": "sure?"})), "");
+    let defers = json!({"hookSpecificOutput": {"permissionDecision": "defer"}});
+    let defers = hook("pre_tool_use", &prints(&defers), "");
+    let call = tool("PreToolUse", "Bash", "ls");
+    let said = run_in(&sandbox, "claude-code", &asks, &defers, &call).exits(0).json_line();
+    assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask", "{said}");
+
+    let permissions = json!([{"type": "setMode", "mode": "bypassPermissions"}]);
+    let decision = json!({"behavior": "allow", "updatedPermissions": permissions});
+    let widens = json!({"hookSpecificOutput": {"decision": decision}});
+    let widens = hook("permission_request", &prints(&widens), "");
+    let call = tool("PermissionRequest", "Bash", "ls");
+    let allow = json!({"decision": "allow"});
+    let rewritten = json!({"behavior": "allow", "updatedInput": {"command": "ls -l"}});
+    let rewritten = json!({"hookSpecificOutput": {"decision": rewritten}});
+    for answer in [&allow, &rewritten] {
+        let users = hook("permission_request", &prints(answer), "");
+        let said = run("claude-code", &users, &widens, &call).exits(0).json_line();
+        let decision = &said["hookSpecificOutput"]["decision"];
+        assert_eq!(decision["behavior"], "allow", "{said}");
+        assert!(decision["updatedPermissions"].is_null(), "{said}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn in_layer(layer: Layer, hook: Hook) -> Hook {
+pub(super) fn in_layer(layer: Layer, hook: Hook) -> Hook {
     let file = SourceFile::new(Path::new("hooks.yaml"), "").in_layer(layer);
     Hook { location: Location::new(Arc::new(file), 0..0), ..hook }
 }
