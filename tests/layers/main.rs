@@ -78,14 +78,14 @@ fn no_module_imports_one_above_itself() {
 const PLAIN_READERS: [(&str, &str); 11] = [
     ("crates/cli/src/codex/mod.rs", "reads a type without any JSON from a value read strictly"),
     ("crates/cli/src/records/log.rs", "`Record` reads its values with `wire::exact`"),
-    ("crates/cli/src/server/client.rs", "`Verdict` reads its values with `wire::exact`"),
+    ("crates/cli/src/server/client/unix.rs", "`Verdict` reads its values with `wire::exact`"),
     ("crates/cli/src/settings/backup.rs", "reads a type without any JSON"),
     ("crates/cli/src/settings/text.rs", "reads texts from a value"),
     ("src/builtins/http_post/client.rs", "looks whether a text is JSON"),
     ("src/config/schema.rs", "reads a constant"),
     ("src/config/section.rs", "reads a constant"),
     ("src/lifecycle/tool_run.rs", "`ToolResult` reads its values with `wire::exact`"),
-    ("src/trust/store.rs", "reads a type without any JSON"),
+    ("src/trust/records.rs", "reads a type without any JSON"),
     ("src/wire/output_reader.rs", "its types read their values with `wire::exact`"),
 ];
 
