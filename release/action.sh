@@ -7,7 +7,8 @@ if [ -n "$INPUT_PATH" ]; then
     program=$(realpath "$INPUT_PATH")
 else
     # The first version in the file is that of the workspace.
-    version=${INPUT_VERSION:-$(sed -n 's/^version = "\(.*\)"$/\1/p' "$ACTION/Cargo.toml" | head -n 1)}
+    own=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$ACTION/Cargo.toml" | head -n 1)
+    version=${INPUT_VERSION:-$own}
     program=$RUNNER_TEMP/hookexec/hookexec
     sh "$ACTION/release/install.sh" --version "$version" \
         --from "${INPUT_FROM:-$RELEASES/v$version}" --to "${program%/*}"
@@ -25,7 +26,8 @@ while read -r file; do
     [ -z "$file" ] || files+=("$file")
 done <<< "$INPUT_FILES"
 status=0
-"$program" check "${files[@]}" || status=$?
+# bash 3.2, that of macOS, takes an empty array for an unset variable.
+"$program" check ${files[@]+"${files[@]}"} || status=$?
 case $INPUT_TEST in
     true) "$program" test --format github || status=$? ;;
     false) ;;

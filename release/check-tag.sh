@@ -6,6 +6,7 @@ tag=${1:?usage: check-tag.sh TAG}
 version=$(cargo pkgid --package hookexec-cli)
 version=${version##*@}
 if [ "$tag" != "v$version" ]; then
-    echo "the tag $tag does not name the version $version of Cargo.toml: tag v$version, or change \`version\` there" >&2
+    echo "the tag $tag does not name the version $version of Cargo.toml: use the tag v$version," \
+        "or change \`version\` there" >&2
     exit 1
 fi

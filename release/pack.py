@@ -108,6 +108,8 @@ def pack_wheel(dist, facts, description, target, program):
     tag_lines = "".join(f"Tag: py3-none-{tag}\n" for tag in tags.split("."))
     wheel = f"Wheel-Version: 1.0\nGenerator: hookexec\nRoot-Is-Purelib: false\n{tag_lines}"
     license_lines = "".join(f"License-File: {name}\n" for name in LICENSES)
+    if "repository" in facts:
+        license_lines += f"Project-URL: Repository, {facts['repository']}\n"
     metadata = (
         f"Metadata-Version: 2.4\nName: hookexec\nVersion: {version}\nSummary: {description}\n"
         f"License-Expression: {facts['license']}\n{license_lines}Requires-Python: >=3.8\n"
@@ -155,6 +157,9 @@ def main():
     workspace = tomllib.loads(text_of("Cargo.toml").decode())["workspace"]["package"]
     description = tomllib.loads(text_of("Cargo.toml").decode())["package"]["description"]
     facts = {"version": workspace["version"], "license": workspace["license"]}
+    # npm proves by it which workflow made a package.
+    if "repository" in workspace:
+        facts["repository"] = workspace["repository"]
     if "-" in facts["version"]:
         sys.exit(f"{facts['version']}: a wheel spells a pre-release in another way; not supported")
     platforms = []

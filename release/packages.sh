@@ -64,12 +64,13 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 499162500)
 export SOURCE_DATE_EPOCH
 version=$(cargo pkgid --package hookexec-cli)
 version=${version##*@}
+date=$(date --utc --rfc-email --date="@$SOURCE_DATE_EPOCH")
 gzip -9n > target/packages/changelog.gz <<CHANGELOG
 hookexec ($version) unstable; urgency=medium
 
   * Version $version: see CHANGELOG.md of the archive.
 
- -- The hookexec contributors <hookexec@REPOSITORY.invalid>  $(date --utc --rfc-email --date="@$SOURCE_DATE_EPOCH")
+ -- The hookexec contributors <hookexec@REPOSITORY.invalid>  $date
 CHANGELOG
 
 for target in "$@"; do

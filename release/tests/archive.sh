@@ -10,7 +10,8 @@ done
 
 step "tag"
 bash "$release/check-tag.sh" "v$version"
-! bash "$release/check-tag.sh" v99.0.0 2> "$place/messages" || fail "a tag of another version passed"
+! bash "$release/check-tag.sh" v99.0.0 2> "$place/messages" ||
+    fail "a tag of another version passed"
 grep -q "does not name the version $version" "$place/messages" || fail "$(cat "$place/messages")"
 
 step "archive"

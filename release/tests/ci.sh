@@ -4,10 +4,18 @@
 project() {
     fresh "$1"
     git init -q
-    printf 'pre_tool_use:\n  - matcher: shell\n    hooks: [{ type: command, name: no, command: "exit 2", on_error: block, %s }]\n' \
-        "$2" > hooks.yaml
-    printf 'cases:\n  - { name: one, event: pre_tool_use, input: { tool_name: shell, tool_input: {} }, expect: { decision: %s } }\n' \
-        "$3" > hooks.test.yaml
+    cat > hooks.yaml <<YAML
+pre_tool_use:
+  - matcher: shell
+    hooks: [{ type: command, name: no, command: "exit 2", on_error: block, $2 }]
+YAML
+    cat > hooks.test.yaml <<YAML
+cases:
+  - name: one
+    event: pre_tool_use
+    input: { tool_name: shell, tool_input: {} }
+    expect: { decision: $3 }
+YAML
     git add --all
 }
 
@@ -22,7 +30,8 @@ action() {
         bash "$release/action.sh" > "$place/messages" 2>&1
 }
 # Every input of action.yml is set above, and every variable there is known to the script.
-sed -n 's/^ *\(INPUT_[A-Z]*\|ACTION\|RELEASES\): .*/\1/p' "$release/../action.yml" |
+variables='s/^ *\(INPUT_[A-Z]*\|ACTION\|RELEASES\): .*/\1/p'
+sed -n "$variables" "$release/../action.yml" |
     while read -r variable; do
     grep -q "\$$variable\|{$variable" "$release/action.sh" || fail "action.sh does not read $variable"
 done
@@ -53,10 +62,11 @@ fi
 mkdir "$place/hooks" && cp "$release/../.pre-commit-hooks.yaml" "$place/hooks/"
 commit() { git -C "$1" -c user.name=test -c user.email=test@localhost commit -qm "$2"; }
 git init -q "$place/hooks" && git -C "$place/hooks" add --all && commit "$place/hooks" hooks
-mkdir "$place/path" && tar -xzf "$dist/$stem.tar.gz" -C "$place/path" --strip-components 1 "$stem/hookexec"
+mkdir "$place/path"
+tar -xzf "$dist/$stem.tar.gz" -C "$place/path" --strip-components 1 "$stem/hookexec"
 try() {
-    "${clean[@]}" PATH="$place/path:/usr/local/bin:/usr/bin:/bin" "$prek" try-repo "$place/hooks" --all-files \
-        "$@" > "$place/messages" 2>&1
+    "${clean[@]}" PATH="$place/path:/usr/local/bin:/usr/bin:/bin" \
+        "$prek" try-repo "$place/hooks" --all-files "$@" > "$place/messages" 2>&1
 }
 project prek "timeout: 5" deny
 try || fail "prek on good hooks: $(cat "$place/messages")"

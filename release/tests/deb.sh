@@ -4,7 +4,7 @@ step "Debian packages"
 for package in "$dist"/*.deb; do
     if command -v lintian >/dev/null; then
         # As root it warns on stderr, also with a password database that does not know the user.
-        lintian --no-cfg --fail-on error,warning "$package" 2> "$place/messages" ||
+        lintian --no-cfg --fail-on error,warning "$package" > "$place/messages" 2>&1 ||
             fail "lintian on $(basename "$package"): $(cat "$place/messages")"
     else
         echo "lintian is not installed: $(basename "$package") was not checked"

@@ -15,7 +15,8 @@ same_program() {
     "${clean[@]}" npm install "${quiet[@]}" --os="$2" --cpu="$3" hookexec > /dev/null
     cmp "$program" "node_modules/@hookexec/$2-$3/bin/${program##*/}"
     "${clean[@]}" "$(command -v python3)" -m pip install --quiet --no-index --find-links "$dist" \
-        --disable-pip-version-check --only-binary=:all: --platform "$4" --target wheel hookexec
+        --disable-pip-version-check --root-user-action=ignore \
+        --only-binary=:all: --platform "$4" --target wheel hookexec
     cmp "$program" "wheel/bin/${program##*/}"
     if [[ $target == *-linux-* ]] && command -v dpkg-deb > /dev/null; then
         deb=$dist/hookexec_${version}_${3/x64/amd64}.deb

@@ -30,9 +30,14 @@ wait "$launcher" 2>/dev/null || status=$?
 [ "$status" = 137 ] || fail "the launcher of a killed program ended with $status, not 137"
 
 step "npm, from files and without the package of this platform"
+case $(uname -m) in
+    aarch64) processor=arm64 ;;
+    *) processor=x64 ;;
+esac
 fresh files
 echo "registry=http://127.0.0.1:9/" > "$home/.npmrc"
-"${clean[@]}" npm install "${quiet[@]}" --offline "$dist"/*.tgz > /dev/null
+"${clean[@]}" npm install "${quiet[@]}" --offline "$dist/hookexec-$version.tgz" \
+    "$dist/hookexec-linux-$processor-$version.tgz" > /dev/null
 decides_all npx --offline hookexec
 fresh lacking && use_registry
 "${clean[@]}" npm install "${quiet[@]}" --omit=optional hookexec > /dev/null
