@@ -531,3 +531,23 @@ fn programs_read_what_the_doctor_and_status_find() {
     assert_eq!(rows[0]["agent"], "codex", "{said}");
     assert_eq!((&rows[0]["scope"], &rows[0]["hooks"]), (&json!("user"), &json!(11)), "{said}");
 }
+
+#[test]
+fn an_agent_that_also_loads_claude_codes_settings_is_named() {
+    let sandbox = sandbox();
+    for (agent, scope, loads) in [
+        ("cursor", "user", true),
+        ("cursor", "project", true),
+        ("copilot", "user", false),
+        ("copilot", "project", true),
+        ("codex", "project", false),
+    ] {
+        let _ = hookexec(&sandbox, &["install", agent]).exits(0);
+        let _ = hookexec(&sandbox, &["install", "claude-code", "--scope", scope]).exits(0);
+        let said = hookexec(&sandbox, &["doctor", agent]).stdout;
+        assert_eq!(said.contains("every hook runs twice in "), loads, "{agent}, {scope}: {said}");
+        let _ = hookexec(&sandbox, &["uninstall", "claude-code", "--scope", scope]).exits(0);
+        let said = hookexec(&sandbox, &["doctor", agent]).stdout;
+        assert!(!said.contains("every hook runs twice in "), "{agent}, {scope}: {said}");
+    }
+}

@@ -7,7 +7,7 @@ use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::payload::spoken;
 use super::plan::Plan;
-use super::settings::{HookSettings, ImportFormat, Matching, ScriptWords};
+use super::settings::{ClaudeCodeHooks, HookSettings, ImportFormat, Matching, ScriptWords};
 use super::{Adapter, Agent, read};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -31,6 +31,10 @@ static SETTINGS: HookSettings = HookSettings {
     project: Some((".github/hooks", "hookexec.json")),
     lenient: false,
     version: Some("1"),
+    claude_code_hooks: Some(ClaudeCodeHooks {
+        of_user: false,
+        remedy: "`hookexec uninstall claude-code --scope project` if all here use their own settings",
+    }),
     next_step: "Restart Copilot CLI. In a project its hooks run only when the folder is trusted.",
     import: Some(ImportFormat {
         files: "a file in .github/hooks, also of VS Code",

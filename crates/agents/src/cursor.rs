@@ -8,7 +8,7 @@ use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::payload::{arguments, text, value};
 use super::plan::Plan;
 use super::read::Wanted;
-use super::settings::{EntryMember, HookSettings, ImportFormat, Matching};
+use super::settings::{ClaudeCodeHooks, EntryMember, HookSettings, ImportFormat, Matching};
 use super::{Adapter, Agent};
 use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, JsonObject};
@@ -29,6 +29,10 @@ static SETTINGS: HookSettings = HookSettings {
     directory: ".cursor",
     members: &[EntryMember::Command, EntryMember::Seconds, EntryMember::FailClosed],
     version: Some("1"),
+    claude_code_hooks: Some(ClaudeCodeHooks {
+        of_user: true,
+        remedy: "switch third-party hooks off in Cursor's settings",
+    }),
     next_step: "Cursor reads the change at once. With `-p` it fires no prompt and no stop event.",
     import: Some(ImportFormat {
         matching: Matching::Search,

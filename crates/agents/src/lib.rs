@@ -39,7 +39,9 @@ pub use known_hosts::{UnknownHost, events_of_host, known_hosts};
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
 pub use own_commands::is_own_program;
 pub use read::{AgentInputError, NativeCall, read};
-pub use settings::{EntryMember, EntryShape, HookSettings, ImportFormat, Matching, ScriptWords};
+pub use settings::{
+    ClaudeCodeHooks, EntryMember, EntryShape, HookSettings, ImportFormat, Matching, ScriptWords,
+};
 
 use hookexec::internal::suggest;
 use hookexec::tools::{self, Toolset};

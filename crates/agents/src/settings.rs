@@ -44,12 +44,24 @@ pub struct HookSettings {
     /// The switches that leave no hook but the administrator's, if they stand in such a file: `true`,
     /// or a list that names `hooks`.
     pub managed_only: &'static [&'static str],
+    /// That the agent runs the hooks in Claude Code's settings as well.
+    pub claude_code_hooks: Option<ClaudeCodeHooks>,
     /// Events at which the agent waits only this many seconds, whatever the entry says.
     pub short_waits: &'static [(&'static str, u64)],
     /// What the user does after installing.
     pub next_step: &'static str,
     /// How to import hooks from these settings.
     pub import: Option<ImportFormat>,
+}
+
+/// Which of Claude Code's settings another agent loads as well.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ClaudeCodeHooks {
+    /// Whether it loads the user's settings too, and not only the project's.
+    pub of_user: bool,
+    /// What the user can do to have each hook run once.
+    pub remedy: &'static str,
 }
 
 /// How an agent arranges the entries of hooks.
@@ -103,6 +115,7 @@ impl HookSettings {
         disabled_names: None,
         managed_files: &[],
         managed_only: &[],
+        claude_code_hooks: None,
         short_waits: &[],
         next_step: "",
         import: None,

@@ -62,6 +62,9 @@ pub(super) fn findings(
     let named = direct.map(|it| (it.call.program.as_str(), it.scope));
     findings.extend(programs::findings(agent, named));
     findings.extend(twice(&calls));
+    if let Some((_, settings)) = all.first() {
+        findings.extend(doubled::by_claude_code(settings, project));
+    }
     for event in configured(check) {
         findings.push(event_finding(agent, event, &calls, project));
     }
