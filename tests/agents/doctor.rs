@@ -551,3 +551,41 @@ fn an_agent_that_also_loads_claude_codes_settings_is_named() {
         assert!(!said.contains("every hook runs twice in "), "{agent}, {scope}: {said}");
     }
 }
+
+#[test]
+fn an_agents_own_package_counts_as_installed() {
+    let sandbox = sandbox();
+    let put = |path: &str, text: &str| {
+        let path = sandbox.home().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let bin = sandbox.script("bin/hookexec", "#!/bin/sh\nexit 1\n");
+    let path = format!("{}:{}", bin.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let doctor = |agent: &str| sandbox.hookexec(["doctor", agent]).env("PATH", &path).run();
+    let claude = ".claude/settings.json";
+    put(claude, r#"{"enabledPlugins": {"hookexec@anywhere": false, "other@hookexec": true}}"#);
+    let said = doctor("claude-code").exits(1).stdout;
+    assert!(said.contains("PROBLEM  not installed"), "{said}");
+    put(claude, r#"{"enabledPlugins": {"hookexec@anywhere": true}}"#);
+    put(".codex/config.toml", "[plugins.\"hookexec@anywhere\"]\nenabled = true\n");
+    put(".gemini/extensions/hookexec/gemini-extension.json", "{}");
+    for agent in ["claude-code", "codex", "gemini"] {
+        let said = doctor(agent).exits(0).stdout;
+        assert!(said.contains("ok       installed as its own package: "), "{said}");
+        assert!(said.contains("its package never called hookexec yet"), "{said}");
+        let _ = hookexec(&sandbox, &["install", agent]).exits(0);
+        let said = doctor(agent).stdout;
+        assert!(said.contains("warning  also installed as its own package: "), "{said}");
+        let _ = hookexec(&sandbox, &["uninstall", agent]).exits(0);
+    }
+    let payload = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#;
+    fire(&sandbox, "claude-code", "PreToolUse", payload);
+    let said = doctor("claude-code").exits(0).stdout;
+    assert!(said.contains("its package last called "), "{said}");
+    let without_program = hookexec(&sandbox, &["doctor", "claude-code"]).exits(1).stdout;
+    assert!(without_program.contains("`hookexec` is not on the PATH"), "{without_program}");
+    put(claude, r#"{"enabledPlugins": {"hookexec@anywhere": true}, "disableAllHooks": true}"#);
+    let said = doctor("claude-code").exits(1).stdout;
+    assert!(said.contains("turns every hook off"), "{said}");
+}

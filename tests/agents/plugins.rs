@@ -80,7 +80,7 @@ fn sandbox(hooks: &str) -> Sandbox {
 }
 
 fn path(file: &str) -> String {
-    format!("{}/examples/agents/{file}", crate::support::ROOT)
+    format!("{}/plugins/{file}", crate::support::ROOT)
 }
 
 const HOOKEXEC: &str = env!("CARGO_BIN_EXE_hookexec");
@@ -261,7 +261,7 @@ fn an_agent_with_a_plugin_is_seen_by_doctor() {
     let sandbox = sandbox(HOOKS);
     let done = sandbox.hookexec(["install", "openclaw"]).run();
     assert_ne!(done.code(), Some(0));
-    let place = "copy its plugin from `examples/agents/openclaw`";
+    let place = "copy its plugin from `plugins/openclaw`";
     assert!(done.stderr.contains(place), "{}", done.stderr);
     let never = sandbox.hookexec(["doctor", "openclaw"]).run().exits(1);
     assert!(never.stdout.contains("its plugin never called hookexec"), "{}", never.stdout);

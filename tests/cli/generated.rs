@@ -2,6 +2,8 @@
 //!
 //! To regenerate them: `UPDATE=1 cargo test --test cli generated`.
 
+use std::path::Path;
+
 use crate::support::{ROOT, Sandbox, assert_generated};
 
 #[test]
@@ -88,4 +90,63 @@ fn embedded(page: &str, command: &[&str]) -> String {
     let printed = sandbox.hookexec(command).run().exits(0).stdout;
     assert_generated(page, &format!("{head}{begin}{printed}{END}{tail}"));
     printed
+}
+
+/// The entries of a plugin are those of `install --scope project`: they call `hookexec` by name.
+#[test]
+fn the_plugins_hold_the_entries_that_install_writes() {
+    for (agent, written, plugin) in [
+        ("claude-code", ".claude/settings.json", "plugins/claude-code/hooks/hooks.json"),
+        ("codex", ".codex/hooks.json", "plugins/codex/hooks/hooks.json"),
+        ("gemini", ".gemini/settings.json", "plugins/gemini/hooks/hooks.json"),
+    ] {
+        let sandbox = Sandbox::new();
+        let _ = sandbox.hookexec(["install", agent, "--scope", "project"]).run().exits(0);
+        assert_generated(plugin, &sandbox.read(written));
+    }
+}
+
+#[test]
+fn the_plugins_have_the_version_of_the_program() {
+    for manifest in [
+        "claude-code/.claude-plugin/plugin.json",
+        "codex/.codex-plugin/plugin.json",
+        "gemini/gemini-extension.json",
+        "opencode/package.json",
+        "openclaw/package.json",
+        "openclaw/openclaw.plugin.json",
+    ] {
+        let path = format!("plugins/{manifest}");
+        let text = std::fs::read_to_string(Path::new(ROOT).join(&path)).unwrap();
+        let version = format!("  \"version\": \"{}\",", env!("CARGO_PKG_VERSION"));
+        let line = |line| if str::starts_with(line, "  \"version\":") { &version } else { line };
+        let lines: Vec<&str> = text.lines().map(line).collect();
+        assert!(lines.contains(&version.as_str()), "{path}");
+        assert_generated(&path, &format!("{}\n", lines.join("\n")));
+    }
+}
+
+/// One text for every agent that reads skills, and its examples pass.
+#[test]
+fn the_skill_is_the_same_in_every_plugin() {
+    const SKILL: &str = "skills/hookexec/SKILL.md";
+    let path = Path::new(ROOT).join("plugins/claude-code").join(SKILL);
+    let skill = std::fs::read_to_string(path).unwrap();
+    for plugin in ["codex", "gemini"] {
+        assert_generated(&format!("plugins/{plugin}/{SKILL}"), &skill);
+    }
+    let sandbox = Sandbox::new();
+    for file in ["hooks.yaml", "hooks.test.yaml"] {
+        let (_, rest) = skill.split_once(&format!("```yaml\n# {file}\n")).unwrap();
+        let _ = sandbox.write(file, rest.split_once("```").unwrap().0);
+    }
+    let _ = sandbox.hookexec(["check"]).run().exits(0);
+    let done = sandbox.hookexec(["test"]).run().exits(0);
+    assert!(!done.stdout.contains("never"), "{}", done.stdout);
+    let input = r#"{"tool_name": "shell", "tool_input": {"command": "git push -f"}}"#;
+    for (args, said) in [(&[][..], "deny"), (&["--why-not", "no-env"], "write|edit")] {
+        let explain = ["explain", "pre_tool_use", "--config", "hooks.yaml"];
+        let done = sandbox.hookexec(explain.iter().chain(args)).stdin(input).run();
+        assert!(done.stdout.contains(said), "{}{}", done.stdout, done.stderr);
+    }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::plan::Plan;
-use super::settings::{EntryMember, HookSettings, ImportFormat, ScriptWords};
+use super::settings::{EntryMember, HookSettings, ImportFormat, PackageMark, ScriptWords};
 use super::{Adapter, Agent, claude_dialect, read};
 use hookexec::event::Event;
 use hookexec::wire::Input;
@@ -44,6 +44,7 @@ static SETTINGS: HookSettings = HookSettings {
         "/Library/Application Support/ClaudeCode/managed-settings.d",
     ],
     managed_only: &["allowManagedHooksOnly", "strictPluginOnlyCustomization"],
+    package: Some(PackageMark::Enabled("enabledPlugins")),
     next_step: "Claude Code reads the change at once; `/hooks` shows it.",
     import: Some(ImportFormat {
         files: "the `hooks` of a settings.json, or a plugin's hooks.json",

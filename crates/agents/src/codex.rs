@@ -3,7 +3,7 @@
 use super::answer::Answer;
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::plan::Plan;
-use super::settings::{HookSettings, ImportFormat, ScriptWords};
+use super::settings::{HookSettings, ImportFormat, PackageMark, ScriptWords};
 use super::{Adapter, Agent, claude_dialect, read};
 use hookexec::event::Event;
 use hookexec::wire::Input;
@@ -26,6 +26,7 @@ static SETTINGS: HookSettings = HookSettings {
     file: "hooks.json",
     lenient: false,
     managed_files: &["/etc/codex/requirements.toml"],
+    package: Some(PackageMark::EnabledTable("config.toml")),
     // Codex waits no longer there, and warns at every start of a longer timeout.
     short_waits: &[("SessionEnd", 3), ("Interrupt", 3)],
     next_step: "NOT ACTIVE YET: run `hookexec install codex --approve`, or start `codex` and approve the \

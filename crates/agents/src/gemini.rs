@@ -8,7 +8,9 @@ use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::payload::text;
 use super::plan::Plan;
 use super::read::Wanted;
-use super::settings::{EntryMember, HookSettings, ImportFormat, Matching, ScriptWords};
+use super::settings::{
+    EntryMember, HookSettings, ImportFormat, Matching, PackageMark, ScriptWords,
+};
 use super::{Adapter, Agent};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -40,6 +42,7 @@ static SETTINGS: HookSettings = HookSettings {
         "/etc/gemini-cli/settings.json",
         "/Library/Application Support/GeminiCli/settings.json",
     ],
+    package: Some(PackageMark::File("extensions/hookexec/gemini-extension.json")),
     next_step: "Restart Gemini CLI. In a project its hooks run only when the folder is trusted.",
     import: Some(ImportFormat {
         files: "the `hooks` of a settings.json",

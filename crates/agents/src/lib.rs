@@ -40,7 +40,8 @@ pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
 pub use own_commands::is_own_program;
 pub use read::{AgentInputError, NativeCall, read};
 pub use settings::{
-    ClaudeCodeHooks, EntryMember, EntryShape, HookSettings, ImportFormat, Matching, ScriptWords,
+    ClaudeCodeHooks, EntryMember, EntryShape, HookSettings, ImportFormat, Matching, PackageMark,
+    ScriptWords,
 };
 
 use hookexec::internal::suggest;

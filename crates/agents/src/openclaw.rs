@@ -1,4 +1,4 @@
-//! `OpenClaw`, by the plugin in `examples/agents/openclaw`.
+//! `OpenClaw`, by the plugin in `plugins/openclaw`.
 
 use super::native::{Ask, Deny, NativeEvent, Rewrite};
 use super::{Adapter, Agent, plugin, read};
@@ -11,7 +11,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     events: &EVENTS,
     project: None,
     settings: None,
-    plugin: Some("examples/agents/openclaw"),
+    plugin: Some("plugins/openclaw"),
     refine: read::plain,
     write: plugin::write,
 };

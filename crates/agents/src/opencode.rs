@@ -1,4 +1,4 @@
-//! `OpenCode`, by the plugin in `examples/agents/opencode`; Kilo runs the same plugin.
+//! `OpenCode`, by the plugin in `plugins/opencode`; Kilo runs the same plugin.
 
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::{Adapter, Agent, plugin, read};
@@ -11,7 +11,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     events: &EVENTS,
     project: None,
     settings: None,
-    plugin: Some("examples/agents/opencode"),
+    plugin: Some("plugins/opencode"),
     refine: read::plain,
     write: plugin::write,
 };

@@ -46,6 +46,8 @@ pub struct HookSettings {
     pub managed_only: &'static [&'static str],
     /// That the agent runs the hooks in Claude Code's settings as well.
     pub claude_code_hooks: Option<ClaudeCodeHooks>,
+    /// How to see that the agent's own package of hookexec, from `plugins/`, is installed.
+    pub package: Option<PackageMark>,
     /// Events at which the agent waits only this many seconds, whatever the entry says.
     pub short_waits: &'static [(&'static str, u64)],
     /// What the user does after installing.
@@ -62,6 +64,19 @@ pub struct ClaudeCodeHooks {
     pub of_user: bool,
     /// What the user can do to have each hook run once.
     pub remedy: &'static str,
+}
+
+/// What shows that an agent's own package of hookexec is installed.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum PackageMark {
+    /// In a settings file, under this key, a member `hookexec@MARKETPLACE` that is `true`.
+    Enabled(&'static str),
+    /// In this TOML file of the agent's directory, a table `plugins."hookexec@MARKETPLACE"` with
+    /// `enabled = true`.
+    EnabledTable(&'static str),
+    /// This file in the agent's directory.
+    File(&'static str),
 }
 
 /// How an agent arranges the entries of hooks.
@@ -116,6 +131,7 @@ impl HookSettings {
         managed_files: &[],
         managed_only: &[],
         claude_code_hooks: None,
+        package: None,
         short_waits: &[],
         next_step: "",
         import: None,

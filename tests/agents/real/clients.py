@@ -3,10 +3,15 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 CLIENTS = Path(os.environ.get("HOOKEXEC_CLIENTS", Path.home() / ".cache/hookexec-clients"))
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples/agents"
+REPOSITORY = Path(__file__).resolve().parents[3]
+PLUGINS = REPOSITORY / "plugins"
+REGISTRY = REPOSITORY / "release/registry.py"
 
 
 #: For clients that take a hook that never answers for permission.
@@ -15,6 +20,10 @@ HANGS = {"hangs": "it takes a hook that never answers for permission"}
 
 #: For clients that ask their user for no approval of hooks.
 NO_APPROVAL = {name: "its hooks need no approval" for name in ["approved", "unapproved"]}
+
+
+#: For clients without a package in `plugins/`.
+NO_PACKAGE = {name: "it has no package" for name in ["package", "package_missing"]}
 
 
 #: For clients whose plugin is not put into a project.
@@ -74,6 +83,20 @@ class Client:
     def without_plugin(self):
         """Takes out the plugin, where `prepare` put one in."""
 
+    def package(self):
+        """Returns the client's own commands that install its package from `plugins/`."""
+        return []
+
+    def pack(self, name):
+        """Packs a plugin as npm publishes it, and returns the file."""
+        dist = self.root / "dist"
+        dist.mkdir()
+        pack = ["npm", "pack", "--silent", "--pack-destination", dist, PLUGINS / name]
+        return dist / subprocess.run(pack, check=True, capture_output=True, text=True).stdout.strip()
+
+    def close(self):
+        """Ends what `package` started."""
+
     def command(self, prompt):
         raise NotImplementedError
 
@@ -99,6 +122,9 @@ class Claude(Client):
         # Settings of the user's own, which must survive.
         self.write(".claude/settings.json", '{\n  "includeCoAuthoredBy": false\n}\n')
         self.write(".claude.json", json.dumps({"mcpServers": self.servers}))
+
+    def package(self):
+        return [["plugin", "marketplace", "add", str(PLUGINS)], ["plugin", "install", "hookexec@hookexec"]]
 
     def command(self, prompt):
         return ["-p", prompt, "--permission-mode", "default", "--allowedTools", "Bash,mcp__my-kit__do-it"]
@@ -133,6 +159,9 @@ trust_level = "trusted"
             for name, server in self.servers.items()
         ))
 
+    def package(self):
+        return [["plugin", "marketplace", "add", str(PLUGINS)], ["plugin", "add", "hookexec@hookexec"]]
+
     def command(self, prompt):
         flags = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]
         if self.bypasses_approval:
@@ -164,6 +193,9 @@ class Gemini(Client):
 }
 """ % servers)
 
+    def package(self):
+        return [["extensions", "install", str(PLUGINS / "gemini"), "--consent"]]
+
     def command(self, prompt):
         return ["-m", "gemini-2.5-flash", "-y", "-p", prompt]
 
@@ -175,6 +207,7 @@ class Qwen(Client):
     cannot = {
         **HANGS,
         **NO_APPROVAL,
+        **NO_PACKAGE,
         "rewrite": "it takes no changed arguments; see `advice`",
         "redact": "it has no way to change a response",
     }
@@ -200,7 +233,7 @@ class Copilot(Client):
     package = "@github/copilot@1.0.102"
     binary = "copilot"
     hides_stderr = True
-    cannot = {**Client.cannot, **HANGS}
+    cannot = {**Client.cannot, **HANGS, **NO_PACKAGE}
 
     def variables(self, port):
         # It unpacks itself into the cache: once for all runs.
@@ -226,6 +259,7 @@ class Droid(Client):
     cannot = {
         **Client.cannot,
         **HANGS,
+        **NO_PACKAGE,
         "redact": "it has no way to change a response",
         **{name: "`droid exec` does not fire its event for a prompt" for name in ["prompt", "context", "events"]},
     }
@@ -253,6 +287,8 @@ class Droid(Client):
 
 
 class OpenCode(Client):
+    #: The registry that its package comes from.
+    registry = None
     package = "opencode-ai@1.18.33"
     binary = "opencode"
     finish = "opencode-ai/postinstall.mjs"
@@ -282,10 +318,24 @@ class OpenCode(Client):
                 name: {"type": "local", "command": [server["command"], *server["args"]]} for name, server in self.servers.items()
             },
         }))
-        self.write(".config/opencode/plugin/hookexec.js", (EXAMPLES / "opencode/hookexec.js").read_text())
+        self.write(".config/opencode/plugin/hookexec.js", (PLUGINS / "opencode/hookexec.js").read_text())
 
     def without_plugin(self):
         (self.home / ".config/opencode/plugin/hookexec.js").unlink()
+
+    def package(self):
+        # It takes packages from a registry only.
+        port = self.root / "registry"
+        self.registry = subprocess.Popen([sys.executable, REGISTRY, self.pack("opencode").parent, port])
+        while not (port.exists() and port.read_text()):
+            time.sleep(0.02)
+        self.write(".npmrc", f"registry=http://127.0.0.1:{port.read_text().strip()}/\nfetch-retries=0\n")
+        return [["plugin", "--global", "@hookexec/opencode"]]
+
+    def close(self):
+        if self.registry:
+            self.registry.kill()
+            self.registry.wait()
 
     def command(self, prompt):
         return ["run", prompt]
@@ -307,7 +357,7 @@ class OpenClaw(Client):
 
     def prepare(self, port):
         plugin = self.root / "plugin"
-        shutil.copytree(EXAMPLES / "openclaw", plugin)
+        shutil.copytree(PLUGINS / "openclaw", plugin)
         model = {
             "id": "mock-model", "name": "mock", "reasoning": False, "input": ["text"], "contextWindow": 120000, "maxTokens": 8192,
             "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
@@ -331,6 +381,14 @@ class OpenClaw(Client):
     def without_plugin(self):
         path = self.home / "openclaw.json"
         path.write_text(json.dumps({**json.loads(path.read_text()), "plugins": {"enabled": False}}))
+
+    def package(self):
+        grant = "plugins.entries.hookexec.hooks.allowConversationAccess"
+        return [
+            ["plugins", "install", "--force", "--accept-capabilities", str(self.pack("openclaw"))],
+            ["config", "set", grant, "true"],
+            ["config", "set", "plugins.enabled", "true"],
+        ]
 
     def command(self, prompt):
         return ["agent", "--local", "--agent", "main", "--timeout", "60", "--json", "-m", prompt]

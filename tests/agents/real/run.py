@@ -228,6 +228,8 @@ SCENARIOS = {
     "killed": (failing, guard("kill -9 $PPID")),
     "hangs": (failing, guard("kill -STOP $PPID")),
     "missing": (unanswered, DENY),
+    "package": (deny, DENY),
+    "package_missing": (unanswered, DENY),
     "project": (deny, DENY),
     "project_missing": (project_missing, DENY),
     "long": (deny, guard("echo touching is forbidden >&2; head -c 900000 /dev/zero | tr \\\\0 x >&2; exit 2")),
@@ -246,7 +248,17 @@ BEFORE = {"mcp": (mcp_unguarded, guard(FORBID, "mcp__my-kit__do-other"))}
 def set_up(client, name, environment):
     """Installs hookexec as the scenario wants it."""
     program = client.root / "bin/hookexec"
-    if client.agent and name != "control":
+    if name.startswith("package"):
+        client.without_plugin()
+        for command in client.package():
+            done = run([client.program(), *command], env=environment, cwd=client.project)
+            if done.returncode != 0:
+                raise Failed(f"{command}: {done.stdout}{done.stderr}")
+        if client.agent:
+            doctor = subprocess.run(["hookexec", "doctor", client.agent], env=environment, cwd=client.project, capture_output=True, text=True)
+            if "installed as its own package" not in doctor.stdout:
+                raise Failed(f"doctor does not see the package: {doctor.stdout}")
+    elif client.agent and name != "control":
         # The program is on the path of the client, so that is how it is written down.
         scope = ["--scope", "project"] if name.startswith("project") else []
         client.bypasses_approval = "approved" not in name
@@ -272,8 +284,8 @@ def play(kind, name):
 def take_turn(kind, name, check, hooks):
     """Runs one turn of a client in directories of its own, and checks it."""
     root = Path(tempfile.mkdtemp(prefix="hookexec-real-"))
+    client = kind(root)
     try:
-        client = kind(root)
         for directory in [client.home, client.project, root / "tmp", root / "bin"]:
             directory.mkdir()
         (root / "bin/hookexec").symlink_to(HOOKEXEC)
@@ -291,6 +303,7 @@ def take_turn(kind, name, check, hooks):
         check(turn)
         return turn.seconds
     finally:
+        client.close()
         if os.environ.get("KEEP"):
             print(f"      kept: {root}")
         else:

@@ -25,6 +25,7 @@ pub(crate) struct CodexHook {
     timeout_sec: u64,
     r#async: bool,
     source_path: String,
+    plugin_id: Option<String>,
     current_hash: String,
     trust_status: String,
     enabled: Option<bool>,
@@ -35,6 +36,11 @@ impl CodexHook {
     pub(crate) fn is_in(&self, path: &Path) -> bool {
         let real = |path: &Path| dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         real(Path::new(&self.source_path)) == real(path)
+    }
+
+    /// Returns whether the hook is of hookexec's own plugin.
+    pub(crate) fn is_of_plugin(&self) -> bool {
+        self.plugin_id.as_ref().is_some_and(|id| id.starts_with("hookexec@"))
     }
 
     pub(crate) fn is_enabled(&self) -> bool {

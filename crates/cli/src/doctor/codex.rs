@@ -11,42 +11,57 @@ use crate::settings::{Scope, Settings};
 
 /// Says whether Codex was told that the hooks of `settings` may run.
 pub(super) fn approval(settings: &Settings, scope: Scope, project: &Path) -> Finding {
+    let advice = advice(scope);
     let hooks = match codex::hooks(project) {
         Ok(hooks) => hooks,
-        Err(error) => return guess(settings, scope, &error),
+        Err(error) => return guess(settings, &advice, &error),
     };
     let is_ours = |hook: &CodexHook| {
         hook.is_in(&settings.path) && hook.command.contains(" run --from codex ")
     };
-    judge(&hooks.into_iter().filter(is_ours).collect::<Vec<_>>(), scope)
+    judge(&hooks.into_iter().filter(is_ours).collect::<Vec<_>>(), &advice)
 }
 
-fn judge(hooks: &[CodexHook], scope: Scope) -> Finding {
+/// Says whether Codex was told that the hooks of hookexec's plugin may run.
+pub(super) fn approval_of_plugin(project: &Path) -> Finding {
+    match codex::hooks(project) {
+        Ok(hooks) => {
+            let hooks: Vec<_> = hooks.into_iter().filter(CodexHook::is_of_plugin).collect();
+            judge(&hooks, IN_CODEX)
+        }
+        Err(error) => Finding::warning(format!("not known whether Codex runs its hooks: {error}")),
+    }
+}
+
+const IN_CODEX: &str = "open `/hooks` in `codex`";
+
+fn advice(scope: Scope) -> String {
+    format!("run `{} --approve`, or {IN_CODEX}", install(Agent::Codex, scope))
+}
+
+fn judge(hooks: &[CodexHook], advice: &str) -> Finding {
     let any = |wanted: &dyn Fn(&CodexHook) -> bool| hooks.iter().any(wanted);
     if hooks.is_empty() {
         Finding::problem(
             "Codex does not see these hooks: are hooks, or this project, turned off there?",
         )
     } else if any(&|hook| !hook.is_approved() && !hook.is_modified()) {
-        unapproved("not approved in Codex", scope)
+        unapproved("not approved in Codex", advice)
     } else if any(&CodexHook::is_modified) {
-        unapproved("changed since it was approved in Codex", scope)
+        unapproved("changed since it was approved in Codex", advice)
     } else if any(&|hook| !hook.is_enabled()) {
-        Finding::problem("disabled in Codex: start `codex`, open `/hooks`")
+        Finding::problem(format!("disabled in Codex: {IN_CODEX}"))
     } else {
         Finding::fine("approved in Codex")
     }
 }
 
-fn unapproved(what: &str, scope: Scope) -> Finding {
-    let install = install(Agent::Codex, scope);
-    Finding::problem(format!(
-        "{what}, which skips it without a word: run `{install} --approve`, or open `/hooks` in `codex`"
-    ))
+fn unapproved(what: &str, advice: &str) -> Finding {
+    Finding::problem(format!("{what}, which skips it without a word: {advice}"))
 }
 
 /// Says what Codex's own notes tell, where Codex can't be asked.
-fn guess(settings: &Settings, scope: Scope, error: &ServerError) -> Finding {
+fn guess(settings: &Settings, advice: &str, error: &ServerError) -> Finding {
     let config = settings.user_directory().map(|directory| directory.join("config.toml"));
     let config = config.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
     let path = std::path::absolute(&settings.path).unwrap_or_default();
@@ -56,6 +71,6 @@ fn guess(settings: &Settings, scope: Scope, error: &ServerError) -> Finding {
             "approved in Codex once; it can't be asked whether it still is: {error}"
         ))
     } else {
-        unapproved("not approved in Codex", scope)
+        unapproved("not approved in Codex", advice)
     }
 }

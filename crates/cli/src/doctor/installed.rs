@@ -7,7 +7,7 @@ use hookexec::Event;
 use hookexec::executor::Check;
 use hookexec_agents::{Agent, NativeEvent};
 
-use super::{Finding, codex, doubled, guards, programs, switches};
+use super::{Finding, codex, doubled, guards, packages, programs, switches};
 use crate::from::firings;
 use crate::install::timeout_for;
 use crate::settings::call::{Call, denies_without_answer};
@@ -52,6 +52,20 @@ pub(super) fn findings(
             }
         }
     }
+    let package = packages::installed(all);
+    if let Some(place) = package.as_ref().filter(|_| !found) {
+        findings.push(Finding::fine(format!("installed as its own package: {place}")));
+        if agent == Agent::Codex {
+            findings.push(codex::approval_of_plugin(project));
+        }
+        findings.extend(switches::findings(all, Path::new("/")));
+        findings.extend(programs::findings(agent, [("hookexec", Scope::Project)].into_iter()));
+        findings.push(
+            last_call(agent, "its package", project)
+                .unwrap_or_else(|| Finding::warning("its package never called hookexec yet")),
+        );
+        return findings;
+    }
     if calls.is_empty() && !found {
         let text = format!("not installed: `hookexec install {agent}`");
         findings.push(if asked { Finding::problem(text) } else { Finding::warning(text) });
@@ -62,6 +76,11 @@ pub(super) fn findings(
     let named = direct.map(|it| (it.call.program.as_str(), it.scope));
     findings.extend(programs::findings(agent, named));
     findings.extend(twice(&calls));
+    findings.extend(package.map(|place| {
+        Finding::warning(format!(
+            "also installed as its own package: {place}: every hook runs twice"
+        ))
+    }));
     if let Some((_, settings)) = all.first() {
         findings.extend(doubled::by_claude_code(settings, project));
     }
@@ -261,15 +280,8 @@ pub(super) fn by_plugin(
     if let Some(file) = installed {
         findings.push(Finding::fine(format!("installed: {}", file.path.display())));
     }
-    let seen = agent.events().iter().filter_map(|native| last_seen(agent, native, project)).max();
-    findings.push(match seen {
-        Some(Seen { is_here: true, time }) => {
-            Finding::fine(format!("its plugin last called {}", ago(time)))
-        }
-        Some(Seen { time, .. }) => Finding::warning(format!(
-            "its plugin never called in this project; it last called in another, {}",
-            ago(time)
-        )),
+    findings.push(match last_call(agent, "its plugin", project) {
+        Some(finding) => finding,
         None if installed.is_some() => Finding::warning("its plugin never called hookexec yet"),
         None if asked && files.is_empty() => Finding::problem(format!(
             "its plugin never called hookexec: copy it from `{plugin}` of hookexec's repository"
@@ -281,6 +293,21 @@ pub(super) fn by_plugin(
         None => return None,
     });
     Some(findings)
+}
+
+/// Says when the plugin or package of an agent called last; `None` if it never did.
+fn last_call(agent: Agent, caller: &str, project: &Path) -> Option<Finding> {
+    let seen = agent.events().iter().filter_map(|native| last_seen(agent, native, project)).max();
+    let last = |time| format!("{caller} last called {}", ago(time));
+    let elsewhere = |time| {
+        let ago = ago(time);
+        format!("{caller} never called in this project; it last called in another, {ago}")
+    };
+    seen.map(
+        |Seen { is_here, time }| {
+            if is_here { Finding::fine(last(time)) } else { Finding::warning(elsewhere(time)) }
+        },
+    )
 }
 
 /// When an agent called last.

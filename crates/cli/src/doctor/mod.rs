@@ -3,6 +3,7 @@
 mod codex;
 mod doubled;
 mod installed;
+mod packages;
 mod programs;
 mod switches;
 

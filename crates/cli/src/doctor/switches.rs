@@ -57,7 +57,7 @@ fn administrators(path: &Path, switch: &str) -> Finding {
 }
 
 /// Returns the text of a file; nothing if there is none that can be read.
-fn text(path: &Path) -> String {
+pub(super) fn text(path: &Path) -> String {
     store::read(path).ok().flatten().unwrap_or_default()
 }
 
@@ -95,7 +95,7 @@ fn features_turn_off(config: &str) -> bool {
 }
 
 /// Returns the plain entries of a TOML file: each with its section, key and value.
-fn entries(toml: &str) -> impl Iterator<Item = (&str, &str, &str)> {
+pub(super) fn entries(toml: &str) -> impl Iterator<Item = (&str, &str, &str)> {
     let mut section = "";
     toml.lines().filter_map(move |line| {
         let line = line.split('#').next().unwrap_or_default().trim();

@@ -1,8 +1,5 @@
 // hookexec under OpenClaw: a plugin that asks the command at each of its own hooks.
 //
-// openclaw.json:  "plugins": { "load": { "paths": ["/path/to/this/directory"] }, "allow": ["hookexec"],
-//                   "entries": { "hookexec": { "enabled": true, "hooks": { "allowConversationAccess": true } } } }
-//
 // OpenClaw has no hook settings. At each of its events this plugin runs `hookexec run --from openclaw` and applies the
 // answer: { deny, ask, arguments, context, message }, each only where there is something to apply. Without an answer the
 // tool or the run is blocked. `openclaw agent exec` calls no plugin hooks at all.
@@ -12,6 +9,9 @@ const PROGRAM = process.env.HOOKEXEC ?? "hookexec"
 const SECONDS = Number(process.env.HOOKEXEC_SECONDS ?? 60)
 // OpenClaw gives a hook 15 seconds unless it is told otherwise, and blocks when they are over.
 const PATIENCE = { timeoutMs: 2 * (SECONDS + 5) * 1000 }
+
+// Without this grant OpenClaw skips a plugin's hooks about prompts in silence, and a guard of prompts with them.
+const GRANT = "openclaw config set plugins.entries.hookexec.hooks.allowConversationAccess true"
 
 /** Asks hookexec about an event and returns what to apply; never rejects. Without an answer it is a denial. */
 function ask(event, input) {
@@ -40,6 +40,8 @@ export default {
   configSchema: { jsonSchema: { type: "object", additionalProperties: false, properties: {} } },
 
   register(api) {
+    const granted = api.config?.plugins?.entries?.hookexec?.hooks?.allowConversationAccess
+    if (api.config && granted !== true) (api.logger ?? console).warn(`hookexec: OpenClaw does not ask it about prompts; run: ${GRANT}`)
     const key = (ctx) => ctx?.sessionKey ?? ctx?.sessionId ?? ""
     const context = new Map() // by session: what its next prompt is to carry
     const add = (ctx, more) => more && context.set(key(ctx), [context.get(key(ctx)), more].filter(Boolean).join("\n"))

@@ -1,0 +1,40 @@
+//! The agents' own packages of hookexec: plugins and extensions that the agent itself installs.
+
+use hookexec_agents::PackageMark;
+use serde_json::Value;
+
+use super::switches;
+use crate::settings::{Scope, Settings, text};
+
+/// Returns where the agent says that its own package of hookexec is installed.
+pub(super) fn installed(all: &[(Scope, Settings)]) -> Option<String> {
+    let (_, first) = all.first()?;
+    let file = |name: &str| Some(first.user_directory()?.join(name));
+    let path = match first.layout.package? {
+        PackageMark::Enabled(key) => {
+            let mut paths = all.iter().map(|(_, settings)| &settings.path);
+            paths.find(|path| is_enabled(&switches::text(path), key)).cloned()
+        }
+        PackageMark::EnabledTable(name) => {
+            file(name).filter(|path| is_enabled_table(&switches::text(path)))
+        }
+        PackageMark::File(name) => file(name).filter(|path| path.is_file()),
+        _ => None,
+    };
+    path.map(|path| path.display().to_string())
+}
+
+/// Returns whether the settings enable a plugin `hookexec` of any marketplace.
+fn is_enabled(settings: &str, key: &str) -> bool {
+    let Some(Value::Object(plugins)) = text::value_at(settings, &format!("/{key}")) else {
+        return false;
+    };
+    plugins.iter().any(|(name, value)| name.starts_with("hookexec@") && *value == true)
+}
+
+/// The same for a TOML file.
+fn is_enabled_table(config: &str) -> bool {
+    switches::entries(config).any(|(section, key, value)| {
+        section.starts_with("plugins.\"hookexec@") && (key, value) == ("enabled", "true")
+    })
+}
