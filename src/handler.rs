@@ -1,12 +1,14 @@
 //! What runs one configured hook: the contract between the executor and a handler.
 
+mod background;
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use tokio::task::JoinSet;
+pub(crate) use background::{BACKGROUND_FULL, Background};
 
 use crate::calls::Deeds;
 use crate::event::Event;
@@ -70,7 +72,7 @@ pub struct Call<'a> {
     /// The input that the event came with.
     pub(crate) original: &'a Input,
     /// Receives a hook that goes on in the background.
-    pub(crate) background: Option<&'a Mutex<JoinSet<()>>>,
+    pub(crate) background: Option<(&'a Background, usize)>,
     /// What is left for answers, once a handler keeps one in memory.
     room: Option<&'a OnceLock<Arc<Room>>>,
     shared: &'a Shared,
@@ -89,8 +91,8 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Sets where a hook goes on that asked to run in the background.
-    pub(crate) fn leaving_to(mut self, background: Option<&'a Mutex<JoinSet<()>>>) -> Self {
+    /// Sets where a hook goes on that asked to run in the background, and the rank of its layer.
+    pub(crate) fn leaving_to(mut self, background: Option<(&'a Background, usize)>) -> Self {
         self.background = background;
         self
     }
@@ -146,6 +148,11 @@ impl Default for Room {
 }
 
 impl Room {
+    /// Returns the room of one hook in the background: all of a layer have as much as its answers.
+    pub(crate) fn in_background() -> Self {
+        Self(AtomicUsize::new(MAX_ANSWERS / background::MAX_RUNNING))
+    }
+
     /// Takes `bytes` for an answer; returns `false` when fewer are left.
     pub(crate) fn take(&self, bytes: usize) -> bool {
         let taken = |left: usize| left.checked_sub(bytes);
@@ -183,6 +190,9 @@ pub enum HandlerAnswer {
     Output(Output),
     /// The exit code and the output of a program, which the executor reads.
     Exited(Exited),
+    /// The same of a program that ran once for each file of a call, up to the first failure to run.
+    /// The strictest answer counts.
+    Each(Vec<Result<Exited, HandlerError>>),
 }
 
 /// How a program exited, and what it wrote.
@@ -202,6 +212,13 @@ impl HandlerResult {
     #[must_use]
     pub fn exited(code: i32, stdout: Vec<u8>, stderr: Vec<u8>) -> Self {
         Exited { code, stdout, stderr }.into()
+    }
+}
+
+impl HandlerResult {
+    /// Returns the result of a program that ran once for each file of a call.
+    pub(crate) fn each(answers: Vec<Result<Exited, HandlerError>>, warnings: Vec<String>) -> Self {
+        Self { answer: HandlerAnswer::Each(answers), warnings }
     }
 }
 

@@ -23,6 +23,9 @@ const MAX_BYTES: usize = 4 << 20;
 const MAX_PROJECT_BYTES: usize = 1 << 20;
 /// How many files a layer may have.
 const MAX_FILES: usize = 1_000;
+/// How many processes a layer may have: each keeps three pipes open, and hooks of other layers need
+/// descriptors, too.
+const MAX_PROCESSES: usize = 32;
 /// How many hooks of a project run at once, at most: half of what may run at all, so that the hooks
 /// of others never wait for them.
 const MAX_PROJECT_PARALLEL: usize = 32;
@@ -59,6 +62,7 @@ struct Part {
 struct Used {
     files: usize,
     bytes: usize,
+    processes: usize,
     /// Whether one of its files was over a bound: the files after it are not read.
     is_full: bool,
 }
@@ -128,8 +132,15 @@ impl Assembly {
         document.read(&root);
         let broken_processes = document.broken_processes.into_iter().collect();
         self.broken_hooks.append(&mut document.reader.broken_hooks);
-        let problems = document.reader.into_problems();
+        let mut problems = document.reader.into_problems();
         let mut config = document.config;
+        let used = self.used.entry(file.layer).or_default();
+        used.processes += config.processes.len();
+        if used.processes > MAX_PROCESSES {
+            let problem = format!("this layer has more than {MAX_PROCESSES} processes");
+            let problem = Diagnostic::error(problem).hint("let several hooks call one process");
+            problems.push(problem.at(Location::of_file_in(file.layer, &file.path)));
+        }
         let is_broken = problems.has_errors();
         inspect(&mut config);
         if is_broken {

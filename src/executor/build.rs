@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
-
-use tokio::task::JoinSet;
+use std::sync::Arc;
 
 use super::dispatch::Executor;
 
@@ -16,7 +14,9 @@ use crate::config::{
     Untrusted,
 };
 use crate::event::Event;
-use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
+use crate::handler::{
+    Background, BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult,
+};
 use crate::handlers::process::Processes;
 use crate::registry::{HandlerEnv, Registry};
 use crate::suggest;
@@ -132,7 +132,7 @@ impl ExecutorBuilder {
             max_parallel: self.config.max_parallel.unwrap_or(Config::DEFAULT_MAX_PARALLEL),
             deadline: self.config.deadline,
             auditor,
-            background: Mutex::new(JoinSet::new()),
+            background: Background::default(),
             handed_over: None,
         };
         problems.sort(&files);

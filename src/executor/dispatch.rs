@@ -5,14 +5,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use tokio::task::JoinSet;
-
 use super::moment::{Moment, Standing};
 use super::select::Plan;
 use super::time::Deadlines;
 use crate::audit::Auditor;
 use crate::config::Hook;
 use crate::event::Event;
+use crate::handler::Background;
 use crate::handlers::process::Processes;
 use crate::locks::locked;
 use crate::wire::{HookReport, Input, Verdict};
@@ -40,10 +39,13 @@ pub struct Executor {
     pub(super) max_parallel: usize,
     pub(super) deadline: Option<Duration>,
     pub(super) auditor: Option<Auditor>,
-    pub(super) background: Mutex<JoinSet<()>>,
+    pub(super) background: Background,
     /// The background hooks left to another process, if none is started here.
     pub(super) handed_over: Option<Mutex<Vec<(Event, Input)>>>,
 }
+
+/// Sets the kinds of a tool and other facts about it, by its name in the input.
+pub(super) type DescribeTool = dyn Fn(&mut Input) + Send + Sync;
 
 /// Options of one dispatch.
 #[derive(Clone, Copy, Default)]
@@ -55,9 +57,8 @@ pub struct DispatchOptions<'w> {
     pub once_rewritten: &'w [Event],
     /// Events whose hooks the caller may run afterwards; their deadlines are respected.
     pub followed_by: &'w [Event],
-    /// Whether to return as soon as a hook that is not a rewriter renames the tool; the caller starts
-    /// over.
-    pub stop_at_rename: bool,
+    /// Sets what is known of a tool, by the name that a hook has given the call.
+    pub describe_tool: Option<&'w DescribeTool>,
     /// What observes each hook.
     pub observer: Option<&'w dyn Observer>,
 }
@@ -329,7 +330,7 @@ impl Executor {
     /// Waits until background hooks are done and records are written, then stops the processes.
     /// Kills everything that is not done within `patience`.
     pub async fn shutdown(&self, patience: Duration) {
-        let mut background = std::mem::take(&mut *locked(&self.background));
+        let mut background = self.background.take();
         let all_done = async { while background.join_next().await.is_some() {} };
         if tokio::time::timeout(patience, all_done).await.is_err() {
             tracing::warn!(

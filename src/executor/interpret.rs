@@ -35,6 +35,28 @@ impl Interpreter<'_> {
         result: Result<HandlerResult, HandlerError>,
         stop: Instant,
     ) -> Outcome {
+        let Ok(HandlerResult { answer: HandlerAnswer::Each(answers), warnings }) = result else {
+            return self.read_one(result, stop).await;
+        };
+        let mut strictest = Outcome::none(self.bound.index);
+        let mut is_first = true;
+        for answer in answers {
+            let next = self.read_one(answer.map(HandlerResult::from), stop).await;
+            if std::mem::take(&mut is_first) {
+                strictest = next;
+            } else {
+                strictest = strictest.or_stricter(next);
+            }
+        }
+        strictest.warnings.splice(0..0, warnings);
+        strictest
+    }
+
+    async fn read_one(
+        &self,
+        result: Result<HandlerResult, HandlerError>,
+        stop: Instant,
+    ) -> Outcome {
         match result {
             Err(mut error) => {
                 let stdout = self.stdout(std::mem::take(&mut error.stdout), stop).await;
@@ -54,6 +76,8 @@ impl Interpreter<'_> {
                 let warnings = std::mem::take(&mut result.warnings);
                 let (mut outcome, stderr) = match result.answer {
                     HandlerAnswer::Output(output) => (self.answered(output), String::new()),
+                    // Each run of a program has one answer.
+                    HandlerAnswer::Each(_) => (Outcome::none(self.bound.index), String::new()),
                     HandlerAnswer::Exited(Exited { code, stdout, stderr }) => {
                         let (stdout, stderr) = (self.stdout(stdout, stop).await, lossy(&stderr));
                         (self.exited(code, stdout, stderr.trim()), stderr)

@@ -149,7 +149,10 @@ impl Interpreter<'_> {
                     dropped.push(format!("`{event}` can't ask"));
                 }
             }
-            Some(Decision::Allow) if !contract.may_block => output.decision = None,
+            // Only where a hook may answer for the user is an allow more than no opinion.
+            Some(Decision::Allow) if contract.permission == Permission::None => {
+                output.decision = None;
+            }
             _ => {}
         }
     }

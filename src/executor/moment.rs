@@ -35,15 +35,24 @@ struct Progress {
     sealed: bool,
     /// Answers about an older generation must be given again. Redactions do not raise it.
     judged_from: usize,
-    /// The turn of a rewrite by a hook without `mutates`, and the state of the input it led to.
-    late: Option<(usize, usize)>,
+    /// The last rewrite by hooks without `mutates`.
+    late: Option<LateRewrite>,
+}
+
+/// A rewrite by hooks without `mutates`, after the turns of the rewriters.
+#[derive(Debug, Clone)]
+struct LateRewrite {
+    /// The index of the stage.
+    index: usize,
+    late: Late,
+    /// The state of the input that it led to.
+    merged: usize,
 }
 
 /// Events that fire together, on their way to their verdicts.
 pub(super) struct Moment<'e> {
     event: Event,
     stages: Vec<Stage<'e>>,
-    stop_at_rename: bool,
     progress: Progress,
     /// The index of the last stage whose hooks were asked.
     reached: usize,
@@ -57,17 +66,16 @@ impl<'e> Moment<'e> {
         options: &DispatchOptions<'e>,
         deadlines: &'e Deadlines,
     ) -> Self {
-        let stage = |(index, event): (usize, &Event)| {
-            let current = Current::new(executor.plan(*event), executor.complete(*event, input));
-            let mut stage =
-                Stage::new(executor, (index, *event), current, deadlines, options.observer);
+        let stage = |event: &Event| {
+            let input = executor.complete(*event, input);
+            let current = Current::new(executor.plan(*event), input, options.describe_tool);
+            let mut stage = Stage::new(executor, *event, current, deadlines, options.observer);
             stage.awake = !options.once_rewritten.contains(event);
             stage
         };
         Self {
             event: events.first().copied().unwrap_or(Event::Notification),
-            stages: events.iter().enumerate().map(stage).collect(),
-            stop_at_rename: options.stop_at_rename,
+            stages: events.iter().map(stage).collect(),
             progress: Progress::default(),
             reached: 0,
         }
@@ -76,14 +84,8 @@ impl<'e> Moment<'e> {
     /// Returns the moment of an event whose input could not be read: every hook may be for it.
     pub(super) fn unknown(executor: &'e Executor, event: Event, deadlines: &'e Deadlines) -> Self {
         let current = Current::unknown(executor.plan(event));
-        let stage = Stage::new(executor, (0, event), current, deadlines, None);
-        Self {
-            event,
-            stages: vec![stage],
-            stop_at_rename: false,
-            progress: Progress::default(),
-            reached: 0,
-        }
+        let stage = Stage::new(executor, event, current, deadlines, None);
+        Self { event, stages: vec![stage], progress: Progress::default(), reached: 0 }
     }
 
     /// Returns the verdict of the only event after failing all of its hooks, with the reason `why`.
@@ -118,10 +120,11 @@ impl<'e> Moment<'e> {
         if !rewrites && let Some(first) = self.stages.first_mut() {
             first.start_background();
         }
-        if let ControlFlow::Break(denied) = self.rewrite(|_, _| true).await {
-            self.reached = denied;
-            self.stages[denied].start_background();
-            self.stages[denied].skip_rest();
+        if let ControlFlow::Break(index) = self.rewrite(|_, _| true).await {
+            self.reached = index;
+            self.stages[index].start_background();
+            self.tell_observers().await;
+            self.stages[index].skip_rest();
             return;
         }
         for index in 0..self.stages.len() {
@@ -139,10 +142,7 @@ impl<'e> Moment<'e> {
             let late = stage.judge().await;
             self.after_step(index, started);
             if let Some(late) = late {
-                if self.stop_at_rename && self.stages[index].current.is_renamed() {
-                    return;
-                }
-                self.judge_again(index, &late).await;
+                self.judge_again(index, late).await;
             }
             if self.is_over() {
                 break;
@@ -155,6 +155,10 @@ impl<'e> Moment<'e> {
                 self.after_step(index, started);
             }
         }
+        self.tell_observers().await;
+    }
+
+    async fn tell_observers(&mut self) {
         for index in 0..=self.reached {
             if self.stages[index].awake {
                 let started = Instant::now();
@@ -214,15 +218,34 @@ impl<'e> Moment<'e> {
 
     /// Hooks without `mutates` rewrote the input at the stage `index`: asks every hook again that has
     /// not seen the result.
-    async fn judge_again(&mut self, index: usize, late: &Late) {
+    async fn judge_again(&mut self, index: usize, late: Late) {
         let merged = self.progress.generation;
-        self.progress.late = Some((late.turn, merged));
+        self.progress.late = Some(LateRewrite { index, late: late.clone(), merged });
         let turn = late.turn;
         if self.rewrite(|it, event| runs_again(turn, it, event)).await.is_break() {
             return;
         }
+        self.take_back_late();
         let overruled = self.progress.generation != merged;
+        let is_corrected = self.judge_stages_again(index, Some(&late), overruled).await;
+        if is_corrected && !self.is_over() {
+            self.stages[index].take_back(late);
+            self.spread(index);
+            self.judge_stages_again(index, None, false).await;
+        }
+    }
+
+    /// Asks the hooks of the events up to `place`, and returns whether one of a higher layer corrects
+    /// the `late` rewrite.
+    async fn judge_stages_again(
+        &mut self,
+        index: usize,
+        late: Option<&Late>,
+        overruled: bool,
+    ) -> bool {
         let judged_from = self.progress.judged_from;
+        let lowest = late.map(|late| late.turn);
+        let mut is_corrected = false;
         for other in 0..=index {
             if !self.stages[other].awake {
                 continue;
@@ -230,11 +253,32 @@ impl<'e> Moment<'e> {
             let started = Instant::now();
             let stage = &mut self.stages[other];
             stage.start_background();
-            stage.judge_again(judged_from, (other == index).then_some(late), overruled).await;
+            let hooks = late.filter(|_| other == index).map_or(&[][..], |late| &late.hooks);
+            is_corrected |= stage.judge_again(judged_from, lowest, hooks, overruled).await;
             self.after_step(other, started);
             if self.stages[other].is_over() {
-                return;
+                break;
             }
+        }
+        is_corrected
+    }
+
+    /// Takes the last late rewrite back if a rewriter of a higher layer had rewritten the input before
+    /// it, and failed when it ran again: its first rewrite must not be lost.
+    fn take_back_late(&mut self) {
+        let Some(LateRewrite { index, late, .. }) = &self.progress.late else { return };
+        let (index, turn) = (*index, late.turn);
+        let is_lost = |stage: &Stage<'_>| {
+            let mut outcomes = stage.outcomes();
+            outcomes.any(|(bound, outcome)| {
+                let is_due = bound.is_rewriter() && runs_again(turn, bound.turn(), stage.event);
+                is_due && outcome.rewrote && outcome.error.is_some() && !outcome.withholds
+            })
+        };
+        if !self.progress.sealed && self.stages.iter().any(is_lost) {
+            let late = late.clone();
+            self.stages[index].take_back(late);
+            self.spread(index);
         }
     }
 
@@ -275,7 +319,8 @@ impl<'e> Moment<'e> {
 
     /// Fails every hook that has not answered, with the reason `why`.
     pub(super) fn fail_rest(&mut self, why: &str) {
-        let (judged_from, late) = (self.progress.judged_from, self.progress.late);
+        let judged_from = self.progress.judged_from;
+        let late = self.progress.late.as_ref().map(|it| (it.late.turn, it.merged));
         for index in 0..self.stages.len() {
             if self.stages[index].awake {
                 let stage = &mut self.stages[index];
@@ -290,6 +335,7 @@ impl<'e> Moment<'e> {
                 self.spread(index);
             }
         }
+        self.take_back_late();
     }
 
     /// Returns the verdict of the only event, and how long its hooks took.

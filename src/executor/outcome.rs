@@ -81,6 +81,7 @@ impl Outcome {
     /// Returns the outcome of a hook that had to answer again. From its first answer, before or
     /// with a rewrite, its messages stay, and so does an ask.
     pub(super) fn after(mut self, first: &mut Self) -> Self {
+        self.keep_denial_of(first);
         self.rewrote |= first.rewrote || first.output.rewrites();
         if std::mem::take(&mut first.failed_open) && !self.failed_open {
             self.failed_open = true;
@@ -104,6 +105,39 @@ impl Outcome {
         now.suppress_output |= told.suppress_output;
         self.duration += first.duration;
         self
+    }
+
+    /// Returns the stricter of two outcomes of one hook that ran once for each file. An allow for one
+    /// is none for all of them, and neither silence nor an answer hides a failure.
+    pub(super) fn or_stricter(self, next: Self) -> Self {
+        let rank = |it: &Self| match it.output.decision {
+            _ if it.output.stop.is_some() || it.withholds => 5,
+            Some(Decision::Deny) => 5,
+            Some(Decision::Ask) => 4,
+            _ if it.error.is_some() => 3,
+            None if !it.output.says_something() && it.stdout.is_empty() => 2,
+            None => 1,
+            Some(Decision::Allow) => 0,
+        };
+        let (mut first, mut second) =
+            if rank(&next) > rank(&self) { (next, self) } else { (self, next) };
+        first.failed_open |= second.failed_open;
+        first.notices.append(&mut second.notices);
+        first.warnings.append(&mut second.warnings);
+        first
+    }
+
+    /// Keeps what the hook denied, asked or stopped in its first answer if it has failed since: only
+    /// another answer takes that back.
+    pub(super) fn keep_denial_of(&mut self, first: &Self) {
+        if self.error.is_none() || !first.output.holds_up() {
+            return;
+        }
+        if first.output.decision > self.output.decision {
+            (self.output.decision, self.output.reason) =
+                (first.output.decision, first.output.reason.clone());
+        }
+        self.output.stop = self.output.stop.take().or_else(|| first.output.stop.clone());
     }
 
     /// Returns the outcome as far as `bound`'s mode lets it count.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::fold::fold;
 use super::outcome::Outcome;
-use super::rewrite::{Current, rewritten};
+use super::rewrite::{Current, changes, rewritten};
 use super::select::Bound;
 use super::stage::Stage;
 use crate::config::Phase;
@@ -25,12 +25,22 @@ const TURN_IS_OVER: &str = "it was asked again for its decision only: its rewrit
 const WITHHELD: &str =
     "an earlier hook failed and withheld what it rewrites: its rewrite is ignored";
 
+/// What is said of a late rewrite that a hook of a higher layer could not follow.
+const NOT_FOLLOWED: &str = "its rewrite is dropped: a hook of a higher layer would rewrite the \
+                            result, or failed to; set `mutates: true`";
+
+/// The remark on a rewrite that corrects a late one, which is taken back.
+const CORRECTED: &str = "it corrects a rewrite of a lower layer, which is dropped instead";
+
 /// The hooks without `mutates` that rewrote the input all the same.
+#[derive(Debug, Clone)]
 pub(super) struct Late {
     /// The hooks, by index.
-    hooks: Vec<usize>,
+    pub(super) hooks: Vec<usize>,
     /// The turn of the lowest of their layers.
     pub(super) turn: usize,
+    /// The input before they rewrote it.
+    before: Box<Input>,
 }
 
 impl Stage<'_> {
@@ -80,8 +90,9 @@ impl Stage<'_> {
         let (plan, mut budget) = (self.plan, Budget::new());
         let in_turn = plan.rewriters.iter().map(|index| &plan.hooks[*index]);
         for bound in in_turn.filter(|bound| bound.turn() == turn) {
-            // Chosen one by one: an earlier rewriter may have renamed the tool.
-            let Some(chosen) = self.choose(bound, &mut budget) else { continue };
+            // Chosen one by one: an earlier rewriter may have renamed the tool. A rewriter whose turn
+            // comes once more must rewrite once more, so its `when` does not see `repeated`.
+            let Some(chosen) = self.choose(bound, &mut budget, false) else { continue };
             self.said.asked[bound.index] = true;
             let outcome = self.call(chosen).await;
             let ends = self.ends(&outcome);
@@ -98,6 +109,8 @@ impl Stage<'_> {
         let selected = self.select(|bound| !bound.is_rewriter());
         let mut outcomes = self.call_all(selected).await;
         let generation = self.current.generation;
+        let may_rewrite = outcomes.iter().any(|outcome| outcome.output.rewrites());
+        let before = may_rewrite.then(|| Box::new(self.current.input().clone()));
         let rewriters = merge_rewrites(&mut outcomes, &self.plan.hooks, &mut self.current);
         self.said.rewrote |= self.current.generation > generation;
         // If only one hook rewrote the input, it has already seen the result. If several did, none of
@@ -112,7 +125,20 @@ impl Stage<'_> {
             self.said.outcomes.append(&mut outcomes);
         }
         let turn = hooks.iter().map(|index| self.plan.hooks[*index].turn()).min()?;
-        Some(Late { hooks, turn })
+        Some(Late { hooks, turn, before: before? })
+    }
+
+    /// Takes back what `late` hooks made of the input: they have failed.
+    pub(super) fn take_back(&mut self, late: Late) {
+        self.set(*late.before);
+        let generation = self.current.generation;
+        for place in 0..self.said.outcomes.len() {
+            let outcome = &self.said.outcomes[place];
+            if late.hooks.contains(&outcome.index) {
+                let failed = self.without_rewrite(outcome.clone(), NOT_FOLLOWED);
+                self.said.outcomes[place] = Outcome { generation, ..failed };
+            }
+        }
     }
 
     /// Asks those again that judged an input of before `judged_from`, which counts rewrites. `late`
@@ -120,14 +146,17 @@ impl Stage<'_> {
     ///
     /// A hook that is not asked again, because its `when` does not hold any more, has said its last
     /// word: nothing but another answer of its own takes back what it denied.
+    ///
+    /// Returns whether a hook of a higher layer than `lowest`, the lowest that rewrote, rewrites what
+    /// came of that: then the caller takes it back.
     pub(super) async fn judge_again(
         &mut self,
         judged_from: usize,
-        late: Option<&Late>,
+        lowest: Option<usize>,
+        late: &[usize],
         overruled: bool,
-    ) {
-        let lowest = late.map(|late| late.turn);
-        let late = late.map_or(&[][..], |late| &late.hooks);
+    ) -> bool {
+        let mut is_corrected = false;
         let mut again = self.select(|bound| !bound.is_rewriter());
         // A hook that denied the call under its old name may have nothing against the new one.
         let is_renamed = self.current.is_renamed();
@@ -147,18 +176,37 @@ impl Stage<'_> {
         let replaced: Vec<usize> = outcomes.filter(|it| replaced(it)).map(|it| it.index).collect();
         for mut outcome in self.call_all(again).await {
             if replaced.contains(&outcome.index) {
-                self.said.outcomes.retain(|it| it.index != outcome.index);
+                let same = |it: &Outcome| it.index == outcome.index;
+                if let Some(place) = self.said.outcomes.iter().position(same) {
+                    outcome.keep_denial_of(&self.said.outcomes.remove(place));
+                }
             }
             // What overruled a late hook of the lowest layer is of a layer above it. What undid a late
             // hook of a higher layer may be below it: if that hook rewrites once more, it fails.
             let turn = self.plan.hooks[outcome.index].turn();
-            if overruled && late.contains(&outcome.index) && lowest == Some(turn) {
+            let is_late = late.contains(&outcome.index);
+            if overruled && is_late && lowest == Some(turn) {
                 drop_late_rewrite(&mut outcome, &self.current);
+            } else if !is_late
+                && lowest.is_some_and(|lowest| lowest < turn)
+                && self.may_rewrite(&outcome)
+            {
+                is_corrected = true;
+                outcome.drop_rewrite(CORRECTED);
             } else {
                 outcome = self.settle(outcome);
             }
             self.take_last(outcome);
         }
+        is_corrected
+    }
+
+    /// Returns whether an answer would change the input, and nothing stands in its way.
+    fn may_rewrite(&self, outcome: &Outcome) -> bool {
+        !outcome.denied()
+            && !outcome.withholds
+            && !self.current.sealed
+            && changes(self.current.input(), &outcome.output)
     }
 
     /// Asks the rewriters that judged an input of before `judged_from` for their decision on the last.
@@ -223,19 +271,22 @@ impl Stage<'_> {
     /// A hook without `mutates` that rewrites even what it is asked again about has failed, unless its
     /// answer is stricter than a failure.
     fn settle(&self, outcome: Outcome) -> Outcome {
-        if outcome.denied()
-            || outcome.withholds
-            || rewritten(self.current.input(), &outcome.output).is_none()
+        if outcome.denied() || outcome.withholds || !changes(self.current.input(), &outcome.output)
         {
             return outcome;
         }
+        self.without_rewrite(outcome, UNSETTLED)
+    }
+
+    /// Fails a hook because of its rewrite. A stricter decision of it stays, although the input that
+    /// it was about does not.
+    fn without_rewrite(&self, outcome: Outcome, why: &str) -> Outcome {
         let interpreter = self.interpreter(&self.plan.hooks[outcome.index]);
         let failed =
-            interpreter.failed_unless_stricter(&outcome.output, UNSETTLED).unwrap_or_else(|| {
-                // Its ask stays, although the input that it asked about does not.
+            interpreter.failed_unless_stricter(&outcome.output, why).unwrap_or_else(|| {
                 let Output { decision, reason, .. } = outcome.output;
                 let output = Output { decision, reason, ..Output::default() };
-                Outcome { output, ..interpreter.failed(UNSETTLED) }
+                Outcome { output, ..interpreter.failed(why) }
             });
         Outcome { duration: outcome.duration, generation: outcome.generation, ..failed }
     }
@@ -284,7 +335,7 @@ impl Stage<'_> {
 
 /// Ignores the rewrite of a hook that runs again for its decision only.
 fn drop_late_rewrite(outcome: &mut Outcome, current: &Current<'_>) {
-    if !outcome.withholds && rewritten(current.input(), &outcome.output).is_some() {
+    if !outcome.withholds && changes(current.input(), &outcome.output) {
         outcome.drop_rewrite(TURN_IS_OVER);
     }
 }
@@ -311,7 +362,7 @@ fn merge_rewrites(
             outcomes[place].drop_rewrite(WITHHELD);
             continue;
         }
-        let undone = |other: &usize| rewritten(&next, &outcomes[*other].output).is_some();
+        let undone = |other: &usize| changes(&next, &outcomes[*other].output);
         if !merged.iter().any(undone) {
             current.set(next);
             current.sealed |= outcomes[place].withholds;

@@ -3,14 +3,19 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use super::dispatch::DescribeTool;
 use super::select::Plan;
 use crate::handler::Shared;
 use crate::tools::kinds_of;
 use crate::wire::{Input, InputChange, Output, RequestChange, Verdict};
 
+/// How many other names hooks may give one call.
+const MAX_RENAMES: usize = 4;
+
 /// The input of an event: as it came, and as it is now.
 pub(super) struct Current<'a> {
     plan: &'a Plan,
+    describe_tool: Option<&'a DescribeTool>,
     original: Cow<'a, Input>,
     rewritten: Option<Input>,
     /// Values derived from the input as it is now, each computed at most once for all hooks.
@@ -28,7 +33,7 @@ pub(super) struct Current<'a> {
 }
 
 /// What an input says of a tool beside its arguments.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 struct Named {
     name: Option<String>,
     kinds: Vec<String>,
@@ -54,9 +59,14 @@ impl Named {
 }
 
 impl<'a> Current<'a> {
-    pub(super) fn new(plan: &'a Plan, original: Cow<'a, Input>) -> Self {
+    pub(super) fn new(
+        plan: &'a Plan,
+        original: Cow<'a, Input>,
+        describe_tool: Option<&'a DescribeTool>,
+    ) -> Self {
         Self {
             plan,
+            describe_tool,
             matching: plan.matching(&original),
             original,
             rewritten: None,
@@ -71,7 +81,7 @@ impl<'a> Current<'a> {
     /// Returns the state for an unreadable input, which every hook may match.
     pub(super) fn unknown(plan: &'a Plan) -> Self {
         let matching = Arc::clone(&plan.all);
-        Self { matching, ..Self::new(plan, Cow::Owned(Input::default())) }
+        Self { matching, ..Self::new(plan, Cow::Owned(Input::default()), None) }
     }
 
     pub(super) fn original(&self) -> &Input {
@@ -107,15 +117,31 @@ impl<'a> Current<'a> {
         })
     }
 
+    /// Returns why the call can't be called `name`, if hooks have renamed it too often: each name that
+    /// it had is one more reading of every condition.
+    pub(super) fn too_many_names(&self, name: &str) -> Option<String> {
+        let is_known = |named: &Named| named.name.as_deref() == Some(name);
+        let is_new = self.input().tool() != name && !self.earlier.iter().any(is_known);
+        (is_new && self.earlier.len() >= MAX_RENAMES).then(|| {
+            format!("hooks gave the call another tool's name more than {MAX_RENAMES} times")
+        })
+    }
+
     /// Returns whether the tool has another name than the one the event came with.
     pub(super) fn is_renamed(&self) -> bool {
         self.input().tool_name != self.original.tool_name
     }
 
     /// Replaces the input by `next`.
-    pub(super) fn set(&mut self, next: Input) {
+    pub(super) fn set(&mut self, mut next: Input) {
         if next.tool_name != self.input().tool_name {
-            self.earlier.push(Named::of(self.input()));
+            if let Some(describe) = self.describe_tool {
+                describe(&mut next);
+            }
+            let named = Named::of(self.input());
+            if !self.earlier.contains(&named) {
+                self.earlier.push(named);
+            }
             self.matching = self.plan.matching_too(&self.matching, &next);
         }
         self.rewritten = Some(next);
@@ -153,12 +179,41 @@ impl<'a> Current<'a> {
 
 /// Returns `input` as `output` rewrites it, if that changes it.
 pub(super) fn rewritten(input: &Input, output: &Output) -> Option<Input> {
-    if !output.rewrites() {
+    if !changes(input, output) {
         return None;
     }
     let mut next = input.clone();
     change(&mut next, output);
-    (next != *input).then_some(next)
+    Some(next)
+}
+
+/// Returns whether `output` changes `input`, by the keys that it rewrites alone: an input can be
+/// large.
+pub(super) fn changes(input: &Input, output: &Output) -> bool {
+    let arguments = input.tool_input.as_ref();
+    let changes_arguments = match &output.updated_input {
+        Some(InputChange::Patch(keys)) => {
+            let value = |key: &String| arguments.and_then(|arguments| arguments.get(key));
+            keys.iter().any(|(key, new)| value(key) != Some(new))
+        }
+        Some(InputChange::Replace(new)) => arguments != Some(new),
+        None => false,
+    };
+    let changes_request = output.updated_request.as_ref().is_some_and(|request| {
+        differs(request.model.as_ref(), input.model_id.as_ref())
+            || differs(request.tools.as_ref(), input.tools.as_ref())
+            || differs(request.options.as_ref(), input.options.as_ref())
+    });
+    output.updated_tool_name.as_ref().is_some_and(|name| input.tool() != name)
+        || changes_arguments
+        || changes_request
+        || differs(output.updated_messages.as_ref(), input.messages.as_ref())
+        || differs(output.updated_response.as_ref(), input.response.as_ref())
+        || differs(output.updated_tool_response.as_ref(), input.tool_response.as_ref())
+}
+
+fn differs<T: PartialEq>(new: Option<&T>, now: Option<&T>) -> bool {
+    new.is_some() && new != now
 }
 
 /// Gives the call another tool's name, and the kinds of that tool. Other facts about the old tool

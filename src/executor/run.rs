@@ -1,16 +1,15 @@
 //! Runs one hook inside its deadline; a panic is a failure of the hook.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
-use tokio::task::JoinSet;
 
 use super::select::Bound;
 use super::time::Until;
 use crate::event::Event;
-use crate::handler::{Call, Failure, HandlerError, HandlerResult, Room, Shared};
+use crate::handler::{Background, Call, Failure, HandlerError, HandlerResult, Room, Shared};
 use crate::wire::Input;
 
 /// Runs `bound` on `input`, which is `original` with the rewrites so far, and returns its result
@@ -21,7 +20,7 @@ pub(super) async fn run(
     original: &Input,
     (input, shared): (&Input, &Shared),
     until: Until,
-    background: Option<&Mutex<JoinSet<()>>>,
+    background: Option<(&Background, usize)>,
     room: &OnceLock<Arc<Room>>,
 ) -> (Result<HandlerResult, HandlerError>, Duration) {
     let started = Instant::now();

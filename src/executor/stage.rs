@@ -14,7 +14,7 @@ use super::select::{Bound, Condition, Plan};
 use super::time::Deadlines;
 use crate::config::{Layer, Phase};
 use crate::event::Event;
-use crate::handler::{BoxFuture, Room, Shared};
+use crate::handler::{BACKGROUND_FULL, BoxFuture, Room, Shared};
 use crate::pattern::Budget;
 use crate::wire::{Decision, HookStatus};
 
@@ -25,8 +25,6 @@ pub(super) struct Stage<'e> {
     executor: &'e Executor,
     pub(super) plan: &'e Plan,
     pub(super) event: Event,
-    /// Its place among the events of the moment.
-    place: usize,
     deadlines: &'e Deadlines,
     observer: Option<&'e dyn Observer>,
     /// Whether it takes part: some do only once the input is rewritten.
@@ -65,7 +63,7 @@ pub(super) struct Chosen<'e> {
 impl<'e> Stage<'e> {
     pub(super) fn new(
         executor: &'e Executor,
-        (place, event): (usize, Event),
+        event: Event,
         current: Current<'e>,
         deadlines: &'e Deadlines,
         observer: Option<&'e dyn Observer>,
@@ -73,18 +71,7 @@ impl<'e> Stage<'e> {
         let plan = executor.plan(event);
         let said = Said { asked: vec![false; plan.hooks.len()], ..Said::default() };
         let rooms = Default::default();
-        Self {
-            executor,
-            plan,
-            event,
-            place,
-            deadlines,
-            observer,
-            awake: true,
-            rooms,
-            current,
-            said,
-        }
+        Self { executor, plan, event, deadlines, observer, awake: true, rooms, current, said }
     }
 
     /// Returns the hooks that said something, each with what it said.
@@ -127,32 +114,36 @@ impl<'e> Stage<'e> {
             return;
         }
         let selected = self.chosen(|bound| bound.hook.phase == Phase::Background);
-        let started = |chosen: &Chosen<'_>| {
+        let started = |bound: &Bound| {
             let status = HookStatus::Background;
-            Outcome { status, ..Outcome::none(chosen.bound.index) }
+            Outcome { status, ..Outcome::none(bound.index) }
         };
-        self.said.outcomes.extend(selected.iter().map(started));
         if let Some(events) = &self.executor.handed_over {
             if !selected.is_empty() {
                 let input = self.current.input().clone();
                 events.lock().unwrap_or_else(PoisonError::into_inner).push((self.event, input));
             }
+            self.said.outcomes.extend(selected.iter().map(|chosen| started(chosen.bound)));
             return;
         }
-        for chosen in selected {
-            let (bound, event) = (chosen.bound.clone(), self.event);
-            let input = self.current.input().clone();
-            let mut background =
-                self.executor.background.lock().unwrap_or_else(PoisonError::into_inner);
-            while background.try_join_next().is_some() {}
-            background.spawn(async move {
-                let (shared, until) = (Shared::default(), Deadlines::none().until(&bound, 0));
-                let (shown, room) = ((&input, &shared), OnceLock::new());
+        for Chosen { bound, .. } in selected {
+            let (hook, event, input) = (bound.clone(), self.event, self.current.input().clone());
+            let work = async move {
+                let bound = hook;
+                let (shared, until) = (Shared::default(), Deadlines::none().until(&bound));
+                let room = OnceLock::from(Arc::new(Room::in_background()));
+                let shown = (&input, &shared);
                 let (result, _) = run(&bound, event, &input, shown, until, None, &room).await;
                 if let Err(error) = result {
                     tracing::warn!(hook = %bound.title(), %event, "background hook failed: {error}");
                 }
-            });
+            };
+            let outcome = if self.executor.background.spawn(bound.rank(), work) {
+                started(bound)
+            } else {
+                self.interpreter(bound).failed(BACKGROUND_FULL).under_mode_of(bound)
+            };
+            self.said.outcomes.push(outcome);
         }
     }
 
@@ -185,11 +176,11 @@ impl<'e> Stage<'e> {
             interpreter.failed(TOO_MUCH_WORK)
         } else {
             let (original, shown) = (current.original(), current.shown(repeated));
-            let until = self.deadlines.until(bound, self.place);
+            let until = self.deadlines.until(bound);
             let (stop, room) = (until.stop, &self.rooms[bound.rank()]);
             // A program that must end with its answer waits for nothing in the background.
-            let background =
-                self.executor.handed_over.is_none().then_some(&self.executor.background);
+            let background = (&self.executor.background, bound.rank());
+            let background = self.executor.handed_over.is_none().then_some(background);
             let (result, duration) =
                 run(bound, self.event, original, shown, until, background, room).await;
             let outcome = interpreter.read(result, stop).await;
@@ -213,13 +204,16 @@ impl<'e> Stage<'e> {
         outcome
     }
 
-    /// Denies a call that a hook gave a name that no tool can have: no guard could be chosen by it.
+    /// Denies a call that a hook gave a name that no tool can have, by which no guard could be chosen,
+    /// or one name too many.
     fn deny_impossible_name(&self, mut outcome: Outcome) -> Outcome {
-        if outcome.output.updated_tool_name.is_none() || outcome.denied() {
+        let Some(name) = outcome.output.updated_tool_name.as_deref() else { return outcome };
+        if outcome.denied() {
             return outcome;
         }
         let named = rewritten(self.current.input(), &outcome.output);
-        if let Some(cause) = named.and_then(|named| self.plan.no_choice(&named)) {
+        let cause = named.and_then(|named| self.plan.no_choice(&named));
+        if let Some(cause) = cause.or_else(|| self.current.too_many_names(name)) {
             let bound = &self.plan.hooks[outcome.index];
             let reason = format!("hook {} renamed the tool: {cause}", bound.title());
             outcome.drop_rewrite(reason.as_str());
@@ -246,17 +240,24 @@ impl<'e> Stage<'e> {
         let matching = self.current.matching.iter().map(|index| &plan.hooks[*index]);
         matching
             .filter(|bound| kind(bound))
-            .filter_map(|bound| self.choose(bound, &mut budgets[bound.turn()]))
+            .filter_map(|bound| {
+                let repeated = self.said.asked[bound.index];
+                self.choose(bound, &mut budgets[bound.turn()], repeated)
+            })
             .collect()
     }
 
     /// Returns the hook if it is for the input. A hook that was for it by an earlier name of the tool
-    /// still is, by its `when` as by its matcher.
-    pub(super) fn choose(&self, bound: &'e Bound, budget: &mut Budget) -> Option<Chosen<'e>> {
+    /// still is, by its `when` as by its matcher. `repeated` is what its `when` sees.
+    pub(super) fn choose(
+        &self,
+        bound: &'e Bound,
+        budget: &mut Budget,
+        repeated: bool,
+    ) -> Option<Chosen<'e>> {
         if self.current.matching.binary_search(&bound.index).is_err() {
             return None;
         }
-        let repeated = self.said.asked[bound.index];
         let input = self.current.shown(repeated).0;
         let mut condition = self.plan.condition(bound.index, input, budget);
         if condition == Condition::Fails {
@@ -267,6 +268,7 @@ impl<'e> Stage<'e> {
                 }
             }
         }
+        let repeated = self.said.asked[bound.index];
         (condition != Condition::Fails).then_some(Chosen { bound, condition, repeated })
     }
 }

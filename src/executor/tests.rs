@@ -19,6 +19,7 @@ use crate::wire::{Decision, HookStatus, Input, JsonObject, Mode, Output, ToolRes
 mod decision_keys;
 mod layered;
 mod rewriting;
+mod second_answers;
 
 /// Builtins that answer with the JSON they are given, and more.
 fn registry() -> Registry {

@@ -62,12 +62,12 @@ impl Deadlines {
         }
     }
 
-    /// Returns when `bound`, a hook of the event at `place` that starts now, has to be done.
-    pub(super) fn until(&self, bound: &Bound, place: usize) -> Until {
+    /// Returns when `bound`, a hook that starts now, has to be done.
+    pub(super) fn until(&self, bound: &Bound) -> Until {
         let now = Instant::now();
         let grace = bound.handler.grace();
         let layer = bound.hook.limits.deadline.and_then(|limit| self.started.checked_add(limit));
-        let share = self.share(bound, place, now);
+        let share = self.share(bound, now);
         // A hook that is stopped by force has said nothing: some of the time is for its leave.
         let before = |end: Instant| {
             end.checked_sub(grace.min(end.saturating_duration_since(now) / 5)).unwrap_or(now)
@@ -100,14 +100,17 @@ impl Deadlines {
 
     /// Returns the end of the time that the hooks of a layer have together, if hooks of a higher layer
     /// may run after them: half of what those have left when the first of these starts.
-    fn share(&self, bound: &Bound, place: usize, now: Instant) -> Option<Instant> {
-        // If a hook rewrites, others run after it, also those that started before or with it.
+    fn share(&self, bound: &Bound, now: Instant) -> Option<Instant> {
+        // After a rewrite hooks of all events of the moment run once more, and after a rewriter's turn
+        // those of the others.
+        let (first, others) = &self.waited_for;
         let may_rewrite =
             bound.is_rewriter() || bound.hook.event.contract().rewrite != Rewrite::None;
-        let later = std::iter::once(&self.waited_for.0)
-            .chain(&self.waited_for.1)
-            .skip(if may_rewrite { 0 } else { place + 1 });
-        let followers = later.flat_map(|ranks| &ranks[..bound.rank()]).flatten();
+        if others.is_empty() && !may_rewrite {
+            return None;
+        }
+        let ranks = std::iter::once(first).chain(others);
+        let followers = ranks.flat_map(|ranks| &ranks[..bound.rank()]).flatten();
         let shortest = followers.min()?;
         let theirs = self.started.checked_add(*shortest);
         let end = [self.caller, self.moment, theirs].into_iter().flatten().min()?;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::FutureExt as _;
@@ -20,9 +21,6 @@ use crate::wire::{Decision, Input, ToolResult, Verdict};
 
 /// The events before the tool, in order.
 const BEFORE_TOOL: [Event; 3] = [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse];
-
-/// How often hooks may give one call another tool's name.
-const MAX_RENAMES: usize = 4;
 
 /// The decision on a call.
 pub(super) enum Fate {
@@ -102,41 +100,28 @@ impl<'a> Decider<'a> {
         input
     }
 
-    /// Runs the hooks until each has seen the call in its final form.
+    /// Runs the hooks; at the end each has seen the call in its final form.
     async fn consult(&mut self) -> Result<Wishes, ToolEnd> {
-        for _ in 0..=MAX_RENAMES {
-            let verdicts = self.ask_together().await?;
-            if self.rewrite(&verdicts) {
-                self.trail.supersede(Event::PreToolUse);
-                continue;
-            }
-            let mut wishes = Wishes::default();
-            for verdict in verdicts {
-                let asks = verdict.decision == Some(Decision::Ask);
-                match verdict.event {
-                    Event::ToolGuard => {
-                        wishes.guard_asks = asks.then(|| reason(&verdict));
-                        wishes.metadata[1] = verdict.metadata;
-                    }
-                    Event::PreToolUse => {
-                        wishes.allowed = verdict.decision == Some(Decision::Allow);
-                        wishes.respond.clone_from(&verdict.respond);
-                        wishes.metadata[0].clone_from(&verdict.metadata);
-                        wishes.hook_asks = asks.then_some(verdict);
-                    }
-                    _ => {}
+        let verdicts = self.ask_together().await?;
+        self.rewrite(&verdicts);
+        let mut wishes = Wishes::default();
+        for verdict in verdicts {
+            let asks = verdict.decision == Some(Decision::Ask);
+            match verdict.event {
+                Event::ToolGuard => {
+                    wishes.guard_asks = asks.then(|| reason(&verdict));
+                    wishes.metadata[1] = verdict.metadata;
                 }
+                Event::PreToolUse => {
+                    wishes.allowed = verdict.decision == Some(Decision::Allow);
+                    wishes.respond.clone_from(&verdict.respond);
+                    wishes.metadata[0].clone_from(&verdict.metadata);
+                    wishes.hook_asks = asks.then_some(verdict);
+                }
+                _ => {}
             }
-            return Ok(wishes);
         }
-        Err(ToolEnd::Denied {
-            by: DeniedBy::Unsettled,
-            message: format!(
-                "the hooks gave the call another tool's name {} times over (now `{}`)",
-                MAX_RENAMES + 1,
-                self.call.name
-            ),
-        })
+        Ok(wishes)
     }
 
     /// Fires the events before the tool: a denial or a stop ends the call, and so does cancelling.
@@ -146,9 +131,15 @@ impl<'a> Decider<'a> {
         };
         let input = self.input();
         let at = At(AtomicUsize::new(first));
+        let session = Arc::clone(&self.scope.session);
+        let describe = move |input: &mut Input| {
+            if session.describe_tool.is_some() {
+                session.facts_of(input.tool()).fill(input);
+            }
+        };
         let options = DispatchOptions {
             followed_by: &[Event::PermissionRequest],
-            stop_at_rename: true,
+            describe_tool: Some(&describe),
             observer: Some(&at),
             ..DispatchOptions::default()
         };
@@ -191,23 +182,18 @@ impl<'a> Decider<'a> {
         Err(end)
     }
 
-    /// Applies what hooks rewrite, and returns whether the call has another tool's name now.
-    fn rewrite(&mut self, verdicts: &[Verdict]) -> bool {
-        let before = self.call.name.clone();
+    /// Applies what hooks rewrite.
+    fn rewrite(&mut self, verdicts: &[Verdict]) {
         for verdict in verdicts {
             if let Some(arguments) = &verdict.updated_input {
                 self.call.arguments.clone_from(arguments);
             }
             if let Some(name) = &verdict.updated_tool_name {
                 self.call.name.clone_from(name);
+                // What was known of the other tool says nothing about this one.
+                self.call.facts = self.scope.session.facts_of(name);
             }
         }
-        let is_renamed = self.call.name != before;
-        if is_renamed {
-            // What was known of the other tool must not choose the guards of this one.
-            self.call.facts = self.scope.session.facts_of(&self.call.name);
-        }
-        is_renamed
     }
 
     /// Obtains approval for the call as it stands, and returns who gave it.

@@ -85,8 +85,6 @@ pub enum DeniedBy {
     NobodyToAsk,
     /// The approval was for another call than the one to execute.
     VoidApproval,
-    /// The hooks kept renaming the call.
-    Unsettled,
 }
 
 impl fmt::Display for DeniedBy {
@@ -96,7 +94,6 @@ impl fmt::Display for DeniedBy {
             Self::Approver => "user",
             Self::NobodyToAsk => "nobody_to_ask",
             Self::VoidApproval => "void_approval",
-            Self::Unsettled => "unsettled",
         })
     }
 }

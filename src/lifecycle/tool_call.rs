@@ -38,6 +38,12 @@ pub struct ToolFacts {
 }
 
 impl ToolFacts {
+    pub(super) fn fill(&self, input: &mut Input) {
+        input.tool_kinds.clone_from(&self.kinds);
+        input.tool_category.clone_from(&self.category);
+        input.tool_read_only = self.read_only;
+    }
+
     /// Returns the facts of a tool of the given kind.
     #[must_use]
     pub fn kind(kind: impl Into<String>) -> Self {
@@ -125,9 +131,7 @@ impl ToolCall {
         input.tool_name = Some(self.name.clone());
         input.tool_use_id.clone_from(&self.id);
         input.tool_input = Some(self.arguments.clone());
-        input.tool_kinds.clone_from(&self.facts.kinds);
-        input.tool_category.clone_from(&self.facts.category);
-        input.tool_read_only = self.facts.read_only;
+        self.facts.fill(input);
     }
 
     /// Returns whether `other` calls the same tool with the same arguments.

@@ -20,13 +20,6 @@ impl Trail {
         }
     }
 
-    /// Removes a verdict's text for the model: a verdict on the final input replaces it.
-    pub(super) fn supersede(&mut self, event: Event) {
-        for verdict in self.0.iter_mut().filter(|verdict| verdict.event == event) {
-            verdict.additional_context = None;
-        }
-    }
-
     /// Returns the verdicts.
     #[must_use]
     pub fn verdicts(&self) -> &[Verdict] {

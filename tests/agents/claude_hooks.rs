@@ -457,3 +457,24 @@ fn one_script_under_two_matchers_sees_what_either_is_for() {
     seen.sort_unstable();
     assert_eq!(seen, ["Edit /p/b", "Write /p/a.txt"]);
 }
+
+#[test]
+fn a_failure_for_one_file_is_not_hidden_by_another() {
+    let sandbox = Sandbox::new();
+    let patch =
+        "*** Begin Patch\n*** Add File: a.txt\n+x\n*** Add File: b.txt\n+y\n*** End Patch\n";
+    let input = json!({"agent_name": "codex", "tool_name": "apply_patch", "tool_input": {"command": patch}});
+    for answer in
+        ["echo noise", r#"echo "{\"systemMessage\":\"m\",\"permisionDecision\":\"deny\"}""#]
+    {
+        let command = format!("case \"$(cat)\" in *a.txt*) {answer};; esac");
+        let hook = json!({
+            "type": "command", "dialect": "claude-code", "strict_output": true,
+            "on_error": "block", "command": command,
+        });
+        let hooks = json!({"pre_tool_use": [{"matcher": "Edit|Write", "hooks": [hook]}]});
+        sandbox.write("strict.yaml", &hooks.to_string());
+        let args = ["run", "pre_tool_use", "--config", "strict.yaml"];
+        let _ = sandbox.hookexec(args).stdin(input.to_string()).run().exits(2);
+    }
+}

@@ -201,3 +201,39 @@ async fn a_response_that_post_tool_use_changes_is_transformed_again() {
     dispatch(&host.executor, &call).await;
     assert_eq!(host.seen.lock().unwrap().len(), 2);
 }
+
+#[tokio::test]
+async fn a_hook_writes_no_command_of_ours_that_a_model_may_not_run() {
+    let script: (Event, Act) = (Event::PreToolUse, |_| {
+        let rewritten = json!({"command": "hookexec trust add --yes"});
+        Output::patch_input(rewritten.as_object().cloned().unwrap_or_default())
+    });
+    let (verdict, _) = Host::new(&[script]).run(Agent::ClaudeCode, shell("ls")).await;
+    assert_eq!(verdict.decision, Some(Decision::Deny), "{verdict:#?}");
+}
+
+#[tokio::test]
+async fn a_program_that_is_stuck_denies_and_withholds_whatever_on_error_says() {
+    let hooks = |event: Event| {
+        let hook = "{ type: command, command: x, on_error: ignore }";
+        let text = match event {
+            Event::Stop => format!("{event}: {hook}"),
+            _ => format!("{event}: [{{ hooks: [{hook}] }}]"),
+        };
+        let config = Config::from_yaml(&text, "hooks.yaml").unwrap();
+        Executor::builder(config).build().unwrap()
+    };
+    let before = call(Agent::ClaudeCode, &shell("ls"));
+    let after = call(
+        Agent::ClaudeCode,
+        &json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_response": "secret"}),
+    );
+    let stuck = |executor: &Executor, call| hookexec_agents::unanswered(executor, call, "stuck");
+    assert_eq!(stuck(&hooks(Event::PreToolUse), &before).decision, Some(Decision::Deny));
+    assert_eq!(stuck(&hooks(Event::ToolGuard), &before).decision, Some(Decision::Deny));
+    assert_eq!(stuck(&hooks(Event::Stop), &before).decision, None, "no hook is for the call");
+    let redactor = hooks(Event::ToolResponseTransform);
+    let withheld = stuck(&redactor, &after).updated_tool_response;
+    assert_eq!(withheld, Some(json!("withheld by hookexec: stuck")));
+    assert_eq!(stuck(&hooks(Event::PostToolUse), &after).updated_tool_response, None);
+}

@@ -176,6 +176,19 @@ fn texts_of_an_unapproved_file_are_not_handed_to_a_shell() {
 }
 
 #[test]
+fn a_program_of_the_project_is_not_run_to_read_a_text() {
+    let sandbox = Sandbox::new();
+    sandbox.script("bash", "touch ran\n");
+    let absolute = sandbox.project().join("bash");
+    for shell in ["./bash", absolute.to_str().unwrap()] {
+        let hook = format!("stop: {{ type: command, command: 'echo hi', shell: {shell} }}\n");
+        sandbox.write("hooks.yaml", &hook);
+        let _ = sandbox.hookexec(["check", "hooks.yaml"]).run();
+        assert!(!sandbox.project().join("ran").exists(), "{shell}");
+    }
+}
+
+#[test]
 fn every_problem_is_shown_at_once_with_its_line() {
     let sandbox = Sandbox::new();
     sandbox.write("hooks.yaml", BROKEN);

@@ -53,21 +53,20 @@ async fn the_guards_answer_to_the_rewritten_call_counts() {
 }
 
 #[tokio::test]
-async fn a_renamed_call_begins_again_under_its_new_name() {
+async fn the_hooks_of_a_renamed_call_judge_it_under_its_new_name() {
     let script = |event, input: &Input| match (event, input.tool()) {
         (Event::PreToolUse, "bash") => {
             let mut output = rename("shell");
             output.additional_context = Some("use `shell` next time".to_owned());
             output.into()
         }
-        (Event::PreToolUse, "shell") => Output::context("mind the quotes").into(),
         _ => nothing(),
     };
     let (session, log) = session(script).await;
     let mut call = shell("ls");
     call.name = "bash".to_owned();
     let outcome = session.tool_call(call).run(async |call| Ok(call.name().into())).await;
-    assert_eq!(outcome.for_model(), "shell\n\nmind the quotes");
+    assert_eq!(outcome.for_model(), "shell\n\nuse `shell` next time");
     let tools: Vec<(String, &str)> = log
         .inputs()
         .iter()
@@ -77,9 +76,8 @@ async fn a_renamed_call_begins_again_under_its_new_name() {
         ("bash", "tool_input_transform"),
         ("bash", "tool_guard"),
         ("bash", "pre_tool_use"),
-        ("shell", "tool_input_transform"),
         ("shell", "tool_guard"),
-        ("shell", "pre_tool_use"),
+        ("shell", "tool_input_transform"),
         ("shell", "on_tool_approval_decision"),
         ("shell", "tool_response_transform"),
         ("shell", "post_tool_use"),
@@ -89,18 +87,38 @@ async fn a_renamed_call_begins_again_under_its_new_name() {
 }
 
 #[tokio::test]
-async fn hooks_that_never_settle_on_a_name_deny_the_call() {
-    let script = |event, input: &Input| match event {
-        Event::PreToolUse => rename(&format!("{}_", input.tool())).into(),
-        _ => nothing(),
-    };
-    let (session, log) = session(script).await;
-    let outcome = session.tool_call(shell("ls")).run(async |_| panic!("the tool ran")).await;
-    assert!(matches!(&outcome.end, ToolEnd::Denied { by: DeniedBy::Unsettled, .. }));
-    let fired = log.take();
-    assert_eq!(fired.iter().filter(|event| **event == "pre_tool_use").count(), 5);
-    assert_eq!(fired.last(), Some(&"on_tool_approval_decision"));
-    session.end("exit").await;
+async fn a_guard_of_the_old_name_judges_a_renamed_call() {
+    let yaml = "
+hooks:
+  pre_tool_use:
+    - matcher: shell
+      hooks: [{ type: builtin, command: guard }]
+    - hooks: [{ type: builtin, command: rename }]
+";
+    for (answer, cmd) in [(Output::deny("no rm"), "ls"), (Output::ask("sure?"), "rm x")] {
+        let mut registry = Registry::new();
+        registry.register_builtin(
+            "guard",
+            Builtin::inline(move |input: &Input, _: &[String]| {
+                let is_rm = input.tool_input.as_ref().is_some_and(|it| it["cmd"] == "rm x");
+                Ok::<_, std::io::Error>(is_rm.then(|| answer.clone()))
+            }),
+        );
+        registry.register_builtin(
+            "rename",
+            Builtin::inline(|_: &Input, _: &[String]| {
+                let mut output = Output::patch_input(object(json!({ "cmd": "rm x" })));
+                output.updated_tool_name = Some("bash2".to_owned());
+                Ok::<_, std::io::Error>(Some(output))
+            }),
+        );
+        let config = Config::from_yaml(yaml, "hooks.yaml").unwrap();
+        let executor = Executor::builder(config).registry(registry).build().unwrap();
+        let session = Session::builder("s-1").attach(executor);
+        let outcome = session.tool_call(shell(cmd)).run(async |_| panic!("the tool ran")).await;
+        assert!(matches!(&outcome.end, ToolEnd::Denied { .. }), "{outcome:?}");
+        assert_eq!(outcome.call.name, "bash2");
+    }
 }
 
 #[tokio::test]

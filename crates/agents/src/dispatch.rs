@@ -27,6 +27,31 @@ pub async fn dispatch(executor: &Executor, call: &NativeCall) -> Verdict {
     moment.into_verdict(call)
 }
 
+/// Returns the verdict on `call` when hookexec itself is stuck, and what the hooks said can't be
+/// known. If a hook is configured for one of its events, the call is denied where the event can be
+/// denied, and a response that a hook could have redacted is withheld.
+#[must_use]
+pub fn unanswered(executor: &Executor, call: &NativeCall, why: &str) -> Verdict {
+    let Moment { events, verdict, .. } = Moment::new(call);
+    let event = call.event.unwrap_or(Event::Notification);
+    if let Some(verdict) = verdict {
+        return verdict;
+    }
+    if !events.iter().any(|event| executor.has(*event)) {
+        return Verdict::no_opinion(event);
+    }
+    // A permission request without an answer is the user's to decide.
+    let mut verdict = match event {
+        Event::PermissionRequest => Verdict::failed(event, why),
+        _ if event.contract().may_block => Verdict::denied(event, why),
+        _ => Verdict::failed(event, why),
+    };
+    if call.input.tool_response.is_some() && executor.has(Event::ToolResponseTransform) {
+        verdict.updated_tool_response = Some(format!("withheld by hookexec: {why}").into());
+    }
+    verdict
+}
+
 /// Returns the events that fire together with `event`, in order.
 fn moments(event: Event) -> Vec<Event> {
     match event {
@@ -87,7 +112,7 @@ impl Moment {
             let [transform, guard, last] = ONCE_REWRITTEN;
             events = vec![transform, guard, Event::PermissionRequest, last];
         }
-        let mut verdict = own_commands::denial(call);
+        let mut verdict = own_commands::denial(call, &call.input);
         if events.is_empty() {
             verdict.get_or_insert(Verdict::no_opinion(call.event.unwrap_or(Event::Notification)));
         }
@@ -107,6 +132,11 @@ impl Moment {
         let verdicts = run.await;
         let Some(verdict) = self.standing.verdict.take() else { return };
         let verdict = self.verdict.insert(verdict);
+        let denial = self.standing.rewritten.as_ref().and_then(|it| own_commands::denial(call, it));
+        if let Some(denial) = denial {
+            verdict.absorb(denial);
+            return;
+        }
         // No agent calls another tool at a hook's word: that ends in a denial.
         let asks = verdict.decision == Some(Decision::Ask) && verdict.updated_tool_name.is_none();
         if !asks || options.followed_by.is_empty() || !executor.has(Event::PermissionRequest) {

@@ -33,7 +33,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use answer::{Answer, answer, failure};
-pub use dispatch::{Moment, dispatch};
+pub use dispatch::{Moment, dispatch, unanswered};
 pub use explain::{add_tool_kinds, explain};
 pub use known_hosts::{UnknownHost, events_of_host, known_hosts};
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};

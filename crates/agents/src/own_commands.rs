@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::read::NativeCall;
 use hookexec::event::Event;
 use hookexec::internal::shell::{SUBSTITUTED, Script, Word, read_script, unquoted};
-use hookexec::wire::{Decision, JsonObject, Verdict};
+use hookexec::wire::{Decision, Input, JsonObject, Verdict};
 
 /// Programs that run nothing of their arguments; with a second word, only that subcommand.
 const TAKE_TEXTS: [&str; 19] = [
@@ -41,16 +41,17 @@ const MESSAGE: &str = "a coding agent must not change which hooks run: `hookexec
                        To only write about them, edit a file, or use a call of nothing but `git \
                        commit`, `grep`, `echo` and the like";
 
-/// Returns the denial of a call that would change which hooks run.
-pub(super) fn denial(call: &NativeCall) -> Option<Verdict> {
+/// Returns the denial of a call that would change which hooks run, by its input as it came or as hooks
+/// rewrote it.
+pub(super) fn denial(call: &NativeCall, input: &Input) -> Option<Verdict> {
     let event = call.event?;
     // The kinds leave out one that equals the tool's name.
     let runs_commands =
-        call.input.tool() == "shell" || call.input.tool_kinds.iter().any(|kind| kind == "shell");
+        input.tool() == "shell" || input.tool_kinds.iter().any(|kind| kind == "shell");
     if !runs_commands || !matches!(event, Event::PreToolUse | Event::PermissionRequest) {
         return None;
     }
-    call.input.tool_input.as_ref().is_some_and(object_changes_hooks).then(|| {
+    input.tool_input.as_ref().is_some_and(object_changes_hooks).then(|| {
         let mut verdict = Verdict::no_opinion(event);
         (verdict.decision, verdict.allowed) = (Some(Decision::Deny), false);
         verdict.message = Some(MESSAGE.to_owned());

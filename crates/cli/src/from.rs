@@ -159,7 +159,6 @@ impl FromCall {
             payload
         } else {
             *hooks = self.load(config.clone()).await.1;
-            self.stand(standing, *native, hooks.as_ref());
             payload.await
         };
         let call = match waited.map_err(|error| error.to_string())? {
@@ -185,24 +184,14 @@ impl FromCall {
         not_too_deep().map_err(|error| error.to_string())?;
         let (executor, config) = hooks.take().ok_or_else(|| self.late())?;
         let (executor, _) = hooks.insert((executor.handing_over_background(), config));
-        let mut late = Moment::new(call);
-        late.give_up(executor, call, &self.late());
-        let late = hookexec_agents::answer(call, &late.into_verdict(call));
-        *locked(standing) = Some(late);
+        let last = hookexec_agents::unanswered(executor, call, &self.late());
+        let last = hookexec_agents::answer(call, &last);
+        *locked(standing) = Some(last);
         let moment = moment.insert(Moment::new(call));
         // Some of the time is for the answer itself.
         let deadline = started + self.within.saturating_sub((self.within / 20).min(RESERVE));
         moment.run(executor, call, Some(deadline)).await;
         Ok(())
-    }
-
-    /// Sets the answer of the last resort while the payload is not there.
-    fn stand(&self, standing: &Standing, native: Option<&str>, hooks: Option<&Hooks>) {
-        if let (Some(native), Some((executor, _))) = (native, hooks) {
-            let late =
-                hookexec_agents::failure(self.agent, Some(native), Some(executor), &self.late());
-            *locked(standing) = Some(late);
-        }
     }
 
     /// Loads the hooks, and returns which files are missing, or why the files that were named can't
@@ -375,7 +364,7 @@ impl Caller {
     }
 }
 
-/// The answer that is given if no other comes in time: every hook has failed.
+/// The answer that is given if hookexec itself is stuck, once the hooks are known.
 type Standing = Arc<Mutex<Option<Answer>>>;
 
 /// The exit code that went with the answer; only one answer leaves the process.

@@ -29,8 +29,8 @@ pub(crate) struct ShellTexts<'h> {
 impl<'h> ShellTexts<'h> {
     /// Returns what is wrong with the command text of `hook`; nothing when it has none.
     ///
-    /// A shell reads the text and runs nothing of it. Texts of files that are not approved are not
-    /// handed to a shell.
+    /// A shell of the system reads the text and runs nothing of it. No other program that the file
+    /// names is run, and texts of files that are not approved are not handed to a shell.
     pub(crate) fn problems(&mut self, hook: &'h Hook) -> Vec<Diagnostic> {
         let Some(Command::Text(text)) = &hook.command else { return Vec::new() };
         let shell = hook.shell.as_deref().unwrap_or(DEFAULT_SHELL);
@@ -42,11 +42,17 @@ impl<'h> ShellTexts<'h> {
             let problem = Diagnostic::warning("a no-break space (U+00A0) in the command");
             problems.push(problem.hint("a shell takes it for a letter: replace it with a space"));
         }
-        if hook.untrusted.is_none() && self.seen.insert((shell, text)) {
+        if hook.untrusted.is_none() && is_of_system(shell) && self.seen.insert((shell, text)) {
             problems.extend(syntax(shell, text).or_else(|| missing_program(hook, shell, text)));
         }
         problems
     }
+}
+
+/// Returns whether a shell is found by its name, or stands where systems have their shells.
+fn is_of_system(shell: &str) -> bool {
+    let directories = ["", "/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
+    Path::new(shell).parent().is_some_and(|it| directories.iter().any(|known| it == *known))
 }
 
 /// Returns the error that a shell finds in a text without running it.

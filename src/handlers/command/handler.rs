@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::process::Command as Spawn;
@@ -17,11 +17,12 @@ use super::group::{Group, add_raw};
 use super::place::{self, absolute, config_dir};
 use super::program::Program;
 use super::shells::{Invocation, Language};
-use crate::answer::is_strict;
+use crate::answer::BLOCK;
 use crate::config::{Command, Hook, Phase};
 use crate::dialect::Dialect;
 use crate::handler::{
-    BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult, NO_ROOM,
+    BACKGROUND_FULL, BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError,
+    HandlerResult, NO_ROOM,
 };
 use crate::matcher::Matcher;
 use crate::platform::Platform;
@@ -106,16 +107,15 @@ struct CommandHandler {
 impl Handler for CommandHandler {
     fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
         Box::pin(async move {
-            let told = match &self.dialect {
-                None => self.tell(call, &call.json()).await?,
+            match &self.dialect {
+                None => Ok(self.tell(call, &call.json()).await?.into()),
                 Some((dialect, matcher)) => {
                     let payloads = dialect
                         .payloads(matcher, call.input)
                         .map_err(|message| HandlerError::new(Failure::Protocol, message))?;
-                    self.tell_each(call, payloads).await?
+                    Ok(self.tell_each(call, payloads).await)
                 }
-            };
-            Ok(told.into())
+            }
         })
     }
 
@@ -149,43 +149,39 @@ impl CommandHandler {
         let deadline = call.deadline;
         let (ending, left) = exchange.run(stdin, deadline, self.may_leave).await;
         match (left, call.background) {
-            (Some(left), Some(background)) => {
-                let mut background = background.lock().unwrap_or_else(PoisonError::into_inner);
-                while background.try_join_next().is_some() {}
-                background.spawn(left.finish(deadline));
+            (Some(left), Some((background, rank))) => {
+                // Without a place it is dropped, which stops it.
+                if !background.spawn(rank, left.finish(deadline)) {
+                    return Err(HandlerError::new(Failure::Other, BACKGROUND_FULL));
+                }
             }
             (left, _) => left.into_iter().for_each(Exchange::abandon),
         }
         self.report(ending, call.deadline.saturating_duration_since(start))
     }
 
-    /// Runs the command for each of `payloads`, up to the first denial; of the other answers the
-    /// least permissive counts.
+    /// Runs the command for each of `payloads`, up to the first that is denied by exit code 2 or can't
+    /// be run.
     async fn tell_each(
         &self,
         call: &Call<'_>,
         payloads: impl Iterator<Item = JsonObject>,
-    ) -> Result<Told, HandlerError> {
-        // An allow for one of several is none for all of them, and an error hides behind no silence.
-        let rank = |told: &Told| match told.exited.code {
-            0 if !told.exited.stdout.trim_ascii().is_empty() => 0,
-            0 => 1,
-            _ => 2,
-        };
-        let mut answer: Option<Told> = None;
+    ) -> HandlerResult {
+        let (mut answers, mut warnings) = (Vec::new(), Vec::new());
         for payload in payloads {
             // Strings, numbers and JSON values: nothing in it can fail to serialise.
             let stdin = serde_json::to_vec(&payload).unwrap_or_default();
-            let next = self.tell(call, &stdin).await?;
-            let Exited { code, stdout, .. } = &next.exited;
-            if is_strict(*code, stdout, call.event.contract(), call.input) {
-                return Ok(next);
-            }
-            if answer.as_ref().is_none_or(|before| rank(&next) > rank(before)) {
-                answer = Some(next);
+            let told = self.tell(call, &stdin).await;
+            let is_last = told.as_ref().map_or(true, |told| told.exited.code == BLOCK);
+            answers.push(told.map(|Told { exited, warning }| {
+                warnings.extend(warning);
+                exited
+            }));
+            if is_last {
+                break;
             }
         }
-        Ok(answer.unwrap_or_default())
+        HandlerResult::each(answers, warnings)
     }
 
     async fn start(&self, call: &Call<'_>) -> Result<Group, HandlerError> {
