@@ -11,6 +11,7 @@ mod add_prompt_files;
 mod allow_tools;
 mod arguments;
 pub(crate) mod audit_log;
+mod commands;
 mod elide_repeated_tool_results;
 mod git;
 mod http_post;
@@ -43,6 +44,9 @@ static SHIPPED: &[&Shipped] = &[
     &protect_paths::PROTECT_PATHS,
     &allow_tools::ALLOW_TOOLS,
     &allow_tools::DENY_TOOLS,
+    &commands::ALLOW_COMMANDS,
+    &commands::DENY_COMMANDS,
+    &commands::ASK_COMMANDS,
     &max_iterations::MAX_ITERATIONS,
     &audit_log::AUDIT_LOG,
     &redact_secrets::REDACT_SECRETS,

@@ -108,7 +108,7 @@ impl<'i> Arguments<'i> {
                 command.uncertain = true;
             }
         }
-        if commands.is_empty() { vec![Command::unreadable()] } else { commands }
+        commands
     }
 
     /// Returns the text of the command, for people and scripts.

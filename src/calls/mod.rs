@@ -13,6 +13,7 @@ mod word;
 mod wrappers;
 
 pub(crate) use arguments::kinds;
+pub(crate) use simple::base_name;
 
 use serde::Serialize;
 
@@ -93,7 +94,7 @@ pub enum Touched {
 
 /// Returns the commands of a call of a tool of the kind `shell`; other tools have none.
 ///
-/// A shell tool's call has at least one: what can't be read is one uncertain command.
+/// What can't be read is one uncertain command.
 #[must_use]
 pub fn commands(input: &Input) -> Vec<Command> {
     arguments::Arguments::of(input).map(|call| call.commands()).unwrap_or_default()

@@ -21,7 +21,10 @@ const MOST_BRACES: usize = 2_000;
 
 /// Returns the commands of a shell text; one that is uncertain if it can't be read.
 pub(super) fn commands_of_text(text: &str) -> Vec<Command> {
-    in_thread(text).unwrap_or_else(|| vec![Command::unreadable()])
+    let is_comment = |line: &str| line.trim_start().starts_with('#') || line.trim().is_empty();
+    let runs_something = !text.lines().all(is_comment);
+    let commands = in_thread(text).filter(|found| !found.is_empty() || !runs_something);
+    commands.unwrap_or_else(|| vec![Command::unreadable()])
 }
 
 fn in_thread(text: &str) -> Option<Vec<Command>> {

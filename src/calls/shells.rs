@@ -32,6 +32,12 @@ const RUNNERS: [&str; 24] = [
     "ltrace",
 ];
 
+/// Builtins of shells that evaluate the name of a variable: `test -v 'a[$(x)]'` runs `x`.
+const EVALUATORS: [&str; 13] = [
+    "test", "[", "printf", "read", "unset", "declare", "typeset", "local", "export", "readonly",
+    "let", "mapfile", "wait",
+];
+
 /// What a program runs beside the words of its own command.
 pub(super) enum Hidden {
     /// Nothing.
@@ -48,7 +54,8 @@ pub(super) fn is_shell(name: &str) -> bool {
 
 /// Returns what a call of the program `name` runs.
 pub(super) fn hidden(name: &str, words: &[Word]) -> Hidden {
-    if RUNNERS.contains(&name) {
+    let evaluates = |word: &Word| word.text.contains('[') && word.text.contains(['$', '`']);
+    if RUNNERS.contains(&name) || EVALUATORS.contains(&name) && words.iter().any(evaluates) {
         return Hidden::Unknown;
     }
     match name {

@@ -73,7 +73,7 @@ fn add_inner(walk: &mut Walk, words: &[Word], frame: &Frame) -> Option<()> {
 }
 
 /// Returns a program's name without its directory, in small letters: some file systems ignore case.
-pub(super) fn base_name(program: &str) -> String {
+pub(crate) fn base_name(program: &str) -> String {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program).to_ascii_lowercase();
     name.strip_suffix(".exe").map_or_else(|| name.clone(), str::to_owned)
 }

@@ -248,9 +248,9 @@ impl Walk {
         let mut frame = outer.clone();
         for redirect in redirects {
             match &redirect.kind {
-                NodeKind::HereDoc { content, quoted, complete, .. } => {
+                NodeKind::HereDoc { content, quoted, .. } => {
                     let expands = !quoted && content.contains(['$', '`', '\\']);
-                    frame.uncertain |= expands || !complete;
+                    frame.uncertain |= expands;
                     if expands && substitutions(content) > 0 {
                         self.commands.push(Command {
                             hides: true,

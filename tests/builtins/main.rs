@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as the test does")]
 
 mod audit_log;
+mod commands;
 mod context;
 mod git;
 mod http_post;

@@ -1,0 +1,133 @@
+//! `allow_commands`, `deny_commands`, `ask_commands`: lists of commands, by their words.
+
+mod hazards;
+mod patterns;
+
+use super::arguments::options;
+use super::{Argument, Prepared, Shipped, Surroundings};
+use crate::calls::{self, Command};
+use crate::event::{Contract, Event};
+use crate::wire::Output;
+use patterns::{Match, Pattern};
+
+pub(super) const ALLOW_COMMANDS: Shipped = Shipped {
+    name: "allow_commands",
+    about: "Allows a call if every command in it is listed",
+    arguments: &[Argument { usage: "PATTERN...", optional: false, about: ALLOWED }],
+    details: include_str!("allow.md"),
+    example: "pre_tool_use:\n  - matcher: shell\n    hooks:\n      - { type: builtin, command: allow_commands, args: [\"git status\", \"git log *\", \"ls *\"] }",
+    suits: guards_tools,
+    prepare: prepare_allow,
+    ..Shipped::DEFAULT
+};
+
+pub(super) const DENY_COMMANDS: Shipped = Shipped {
+    name: "deny_commands",
+    about: "Denies a call if a command in it is listed",
+    arguments: LISTED,
+    details: include_str!("deny.md"),
+    example: "pre_tool_use:\n  - matcher: shell\n    hooks:\n      - { type: builtin, command: deny_commands, args: [dd, \"git push --force\"] }",
+    suits: guards_tools,
+    prepare: |_, args| prepare_list(args, "denied", Output::deny),
+    ..Shipped::DEFAULT
+};
+
+pub(super) const ASK_COMMANDS: Shipped = Shipped {
+    name: "ask_commands",
+    about: "Asks the user if a command in a call is listed",
+    arguments: LISTED,
+    details: "It reads its patterns as `deny_commands` does.",
+    example: "pre_tool_use:\n  - matcher: shell\n    hooks:\n      - { type: builtin, command: ask_commands, args: [rm, sudo, \"git push\"] }",
+    suits: guards_tools,
+    prepare: |_, args| prepare_list(args, "listed", Output::ask),
+    ..Shipped::DEFAULT
+};
+
+const ALLOWED: &str = "The words of a command: `git status`. `*` at the end stands for any further \
+    arguments. A permission rule such as `Bash(git status:*)` is understood, too.";
+
+const LISTED: &[Argument] = &[
+    Argument {
+        usage: "--uncertain=DECISION",
+        optional: true,
+        about: "`ask` or `deny`: the answer if it can't be known whether a listed command runs. The \
+                default is `ask`.",
+    },
+    Argument {
+        usage: "PATTERN...",
+        optional: false,
+        about: "Words of a command, in their order: `git push`. Other words may stand between them \
+                and behind them.",
+    },
+];
+
+fn guards_tools(contract: &Contract) -> bool {
+    contract.tool_matched && contract.may_block && contract.event != Event::PostToolUse
+}
+
+fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+    let (_, texts) = options(args, &[])?;
+    let patterns = Pattern::list(&texts)?;
+    Ok(Box::new(move |input| {
+        let commands = calls::commands(input);
+        let is_listed = |command: &Command| patterns.iter().any(|it| it.allows(command));
+        let allowed = !commands.is_empty() && commands.iter().all(is_listed);
+        Ok(allowed.then(Output::allow))
+    }))
+}
+
+fn prepare_list(
+    args: &[String],
+    is: &'static str,
+    decide: fn(String) -> Output,
+) -> Result<Prepared, String> {
+    let (options, texts) = options(args, &["uncertain"])?;
+    let if_uncertain: fn(String) -> Output = match options.first() {
+        None | Some((_, "ask")) => Output::ask,
+        Some((_, "deny")) => Output::deny,
+        Some((_, other)) => {
+            return Err(format!("`--uncertain` must be `ask` or `deny`, found `{other}`"));
+        }
+    };
+    let patterns = Pattern::list(&texts)?;
+    Ok(Box::new(move |input| {
+        let commands = calls::commands(input);
+        let mut uncertain = None;
+        for command in &commands {
+            for pattern in &patterns {
+                match pattern.finds(command) {
+                    Match::Yes => {
+                        let reason = format!("`{}` is {is}: `{pattern}`", shown(command));
+                        return Ok(Some(decide(reason)));
+                    }
+                    Match::Unknown => uncertain = uncertain.or(Some((command, pattern))),
+                    Match::No => {}
+                }
+            }
+        }
+        Ok(uncertain.map(|(command, pattern)| {
+            if_uncertain(format!(
+                "it can't be known whether {} runs `{pattern}`; write it without substitutions, \
+                 variables and wildcards",
+                name_of(command)
+            ))
+        }))
+    }))
+}
+
+/// Returns what a message calls a command of which not everything is known.
+fn name_of(command: &Command) -> String {
+    let line = shown(command);
+    if line.is_empty() { "the command".to_owned() } else { format!("`{line}`") }
+}
+
+/// Returns a command for a message, cut.
+fn shown(command: &Command) -> String {
+    const LONGEST: usize = 200;
+    let words = std::iter::once(&command.program).chain(&command.args);
+    let line = words.filter(|word| !word.is_empty()).cloned().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
+}
