@@ -228,3 +228,35 @@ fn qwens_prompt_is_skipped_only_when_it_is_empty_and_nothing_else_is_there() {
     assert_eq!(prompt(json!({"submitted_prompt": ""})).as_deref(), Some(""));
     assert_eq!(prompt(json!({})).as_deref(), Some(""));
 }
+
+/// Cursor, VS Code and Copilot CLI also start what Claude Code's settings name, each with a payload
+/// of its own. A guard must not miss its tool there.
+#[test]
+fn the_entry_of_claude_code_knows_the_tools_of_agents_that_load_it() {
+    let cursor = json!({
+        "conversation_id": "c", "generation_id": "g", "session_id": "c", "model": "m",
+        "hook_event_name": "preToolUse", "cursor_version": "2026.09.18", "user_email": null,
+        "workspace_roots": ["/project"], "transcript_path": null, "cwd": "",
+        "tool_name": "Shell", "tool_input": { "command": "ls" }, "tool_use_id": "t",
+    });
+    let vs_code = json!({
+        "timestamp": "2026-02-09T10:30:00.000Z", "cwd": "/project", "sessionId": "c",
+        "hookEventName": "PreToolUse", "transcript_path": "/x",
+        "tool_name": "run_in_terminal", "tool_input": { "command": "ls" }, "tool_use_id": "t",
+    });
+    // As captured; it has no id of the call.
+    let copilot = json!({
+        "cwd": "/project", "hook_event_name": "PreToolUse", "session_id": "c",
+        "timestamp": "2026-11-22T12:14:42.702Z",
+        "tool_input": { "command": "ls", "description": "run it" }, "tool_name": "Bash",
+    });
+    for payload in [cursor, vs_code, copilot] {
+        // Cursor writes a byte order mark on Windows.
+        let bytes = [b"\xEF\xBB\xBF", payload.to_string().as_bytes()].concat();
+        let call = read(Agent::ClaudeCode, Some("PreToolUse"), &bytes, nothing).unwrap();
+        assert_eq!(call.event, Some(Event::PreToolUse), "{payload}");
+        assert_eq!(call.input.tool_kinds, ["shell"], "{payload}");
+        assert_eq!(call.input.tool_input.as_ref().unwrap()["command"], "ls", "{payload}");
+        assert_eq!((call.input.session_id.as_str(), call.project.as_str()), ("c", "/project"));
+    }
+}

@@ -22,6 +22,10 @@ HANGS = {"hangs": "it takes a hook that never answers for permission"}
 NO_APPROVAL = {name: "its hooks need no approval" for name in ["approved", "unapproved"]}
 
 
+#: For clients that load no settings of Claude Code.
+NOT_FOREIGN = {name: "it loads no settings of Claude Code" for name in ["foreign", "doubled"]}
+
+
 #: For clients without a package in `plugins/`.
 NO_PACKAGE = {name: "it has no package" for name in ["package", "package_missing"]}
 
@@ -40,7 +44,7 @@ class Client:
     #: What to run in the package after `npm install`, which runs no scripts.
     finish = None
     #: What the client cannot do, by scenario, each with the reason that is printed.
-    cannot = {"advice": "it takes changed arguments", **NO_APPROVAL}
+    cannot = {"advice": "it takes changed arguments", **NO_APPROVAL, **NOT_FOREIGN}
     #: Whether it keeps to itself what a hook with exit code 2 says on stderr.
     hides_stderr = False
     #: Whether it runs hooks that its user did not approve, for this run.
@@ -134,7 +138,7 @@ class Codex(Client):
     agent = "codex"
     package = "@openai/codex@0.169.0"
     binary = "codex"
-    cannot = {"advice": Client.cannot["advice"], **HANGS}
+    cannot = {"advice": Client.cannot["advice"], **HANGS, **NOT_FOREIGN}
 
     def variables(self, port):
         return {"CODEX_HOME": str(self.home / ".codex"), "MOCK_KEY": "dummy"}
@@ -208,6 +212,7 @@ class Qwen(Client):
         **HANGS,
         **NO_APPROVAL,
         **NO_PACKAGE,
+        **NOT_FOREIGN,
         "rewrite": "it takes no changed arguments; see `advice`",
         "redact": "it has no way to change a response",
     }
@@ -233,7 +238,7 @@ class Copilot(Client):
     package = "@github/copilot@1.0.102"
     binary = "copilot"
     hides_stderr = True
-    cannot = {**Client.cannot, **HANGS, **NO_PACKAGE}
+    cannot = {"advice": Client.cannot["advice"], **HANGS, **NO_APPROVAL, **NO_PACKAGE}
 
     def variables(self, port):
         # It unpacks itself into the cache: once for all runs.

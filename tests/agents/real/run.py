@@ -97,6 +97,11 @@ def mcp_unguarded(turn):
     turn.expect("guard" not in turn.fired, "a guard of another tool was called")
 
 
+def doubled(turn):
+    turn.expect(turn.ran, "the allowed command did not run")
+    turn.expect(turn.fired.count("guard") == 2, "the guard was not called by each of the two entries")
+
+
 def unapproved(turn):
     turn.expect(turn.ran, "the command did not run although its guard was never approved")
     turn.expect("guard" not in turn.fired, "the guard was called without an approval")
@@ -228,6 +233,9 @@ SCENARIOS = {
     "killed": (failing, guard("kill -9 $PPID")),
     "hangs": (failing, guard("kill -STOP $PPID")),
     "missing": (unanswered, DENY),
+    # Claude Code's settings of the project, which other clients load as well: alone, and beside their own.
+    "foreign": (deny, DENY),
+    "doubled": (doubled, guard("exit 0")),
     "package": (deny, DENY),
     "package_missing": (unanswered, DENY),
     "project": (deny, DENY),
@@ -259,6 +267,11 @@ def set_up(client, name, environment):
             if "installed as its own package" not in doctor.stdout:
                 raise Failed(f"doctor does not see the package: {doctor.stdout}")
     elif client.agent and name != "control":
+        if name in ["foreign", "doubled"]:
+            install = ["hookexec", "install", "claude-code", "--scope", "project"]
+            subprocess.run(install, env=environment, cwd=client.project, capture_output=True, check=True)
+        if name == "foreign":
+            return
         # The program is on the path of the client, so that is how it is written down.
         scope = ["--scope", "project"] if name.startswith("project") else []
         client.bypasses_approval = "approved" not in name
