@@ -133,6 +133,17 @@ fn the_files_that_pages_link_exist() {
 }
 
 #[test]
+fn the_site_lists_every_page() {
+    let docs = Path::new(crate::support::ROOT).join("docs");
+    let list = std::fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
+    for entry in std::fs::read_dir(docs).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let is_page = name.ends_with(".md") && name != "SUMMARY.md";
+        assert!(!is_page || list.contains(&format!("({name})")), "docs/SUMMARY.md lacks {name}");
+    }
+}
+
+#[test]
 fn it_names_every_direct_dependency() {
     let manifests = [
         include_str!("../../Cargo.toml"),
