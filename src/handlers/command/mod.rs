@@ -4,13 +4,13 @@ pub(crate) mod capture;
 pub(crate) mod environment;
 mod exchange;
 pub(crate) mod expand;
-#[cfg_attr(unix, path = "explain/unix.rs")]
-#[cfg_attr(windows, path = "explain/windows.rs")]
-pub(crate) mod explain;
 pub(crate) mod group;
 mod handler;
 pub(crate) mod place;
 pub(crate) mod program;
 pub(crate) mod shells;
+#[cfg_attr(unix, path = "start_error/unix.rs")]
+#[cfg_attr(windows, path = "start_error/windows.rs")]
+pub(crate) mod start_error;
 
 pub(crate) use handler::build;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
@@ -158,7 +158,7 @@ impl Connection {
 
     /// Kills the child and its group at once, also when its runtime does not run any more.
     pub(super) fn kill(&self) {
-        drop(lock(&self.group).take());
+        drop(locked(&self.group).take());
     }
 
     /// Waits until there is room for a line of `length` bytes. A line that is larger than all the
@@ -204,8 +204,4 @@ impl Drop for Caller<'_> {
             self.connection.request(Request::GiveUp(self.id));
         }
     }
-}
-
-pub(super) fn lock(group: &SharedGroup) -> MutexGuard<'_, Option<Group>> {
-    locked(group)
 }

@@ -18,10 +18,10 @@ use super::task::Task;
 use crate::config::Process;
 use crate::handler::BuildError;
 use crate::handlers::command::environment::Environment;
-use crate::handlers::command::explain::start_error;
 use crate::handlers::command::group::Group;
 use crate::handlers::command::place::{absolute, config_dir, working_dir};
 use crate::handlers::command::program::Program;
+use crate::handlers::command::start_error::start_error;
 
 /// How a process is started, resolved as far as it can be before it is.
 #[derive(Debug)]

@@ -12,11 +12,12 @@ use std::time::{Duration, Instant};
 use tokio::process::{ChildStderr, ChildStdout};
 use tokio::time::{Sleep, sleep_until};
 
-use super::connection::{CallError, Channels, End, Request, SharedGroup, lock};
+use super::connection::{CallError, Channels, End, Request, SharedGroup};
 use super::conversation::Conversation;
 use super::notifications::NotificationQueue;
 use super::stream::Stream;
 use crate::handlers::command::group::Group;
+use crate::locks::locked;
 use crate::platform::system::ending_signal;
 
 /// How long a child may take to end after the end of its input.
@@ -211,7 +212,7 @@ impl Task {
     }
 
     fn signal(&self, send: impl FnOnce(&mut Group)) {
-        if let Some(group) = lock(&self.channels.group).as_mut() {
+        if let Some(group) = locked(&self.channels.group).as_mut() {
             send(group);
         }
     }
@@ -231,7 +232,7 @@ impl Task {
         };
         let end = Arc::new(end);
         // Dropping the guard kills every process that is left in the group.
-        drop(lock(&self.channels.group).take());
+        drop(locked(&self.channels.group).take());
         talk.counters.notifications_dropped.add(talk.outgoing.close());
         self.channels.room.close();
         self.channels.requests.close();
@@ -247,7 +248,7 @@ impl Task {
 
 impl Drop for Task {
     fn drop(&mut self) {
-        let killed = lock(&self.channels.group).is_none();
+        let killed = locked(&self.channels.group).is_none();
         let cause = if killed {
             "it was stopped at once"
         } else {
@@ -287,7 +288,7 @@ impl Alarm {
 /// Waits for the child's exit, reaps it, and ends what is left of its group; `None` when the handle
 /// of the connection took the child away.
 async fn exit(group: &SharedGroup) -> Option<io::Result<ExitStatus>> {
-    poll_fn(|context| match lock(group).as_mut() {
+    poll_fn(|context| match locked(group).as_mut() {
         None => Poll::Ready(None),
         // Losing this future loses nothing, so that it can be made anew for each look.
         Some(group) => pin!(group.wait_and_sweep()).poll(context).map(Some),
