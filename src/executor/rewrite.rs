@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use serde_json::Value;
+
 use super::dispatch::DescribeTool;
 use super::select::Plan;
 use crate::handler::Shared;
@@ -231,31 +233,48 @@ fn changed<T: PartialEq + Clone>(now: Option<&T>, before: Option<&T>) -> Option<
     if now == before { None } else { now.cloned() }
 }
 
-/// Applies the rewrites of one answer, key by key.
+/// Applies the rewrites of one answer, key by key. Copies of what is rewritten follow.
 fn change(input: &mut Input, output: &Output) {
     if let Some(name) = &output.updated_tool_name {
         rename(input, name);
     }
-    match &output.updated_input {
-        Some(InputChange::Patch(keys)) => {
-            let arguments = input.tool_input.get_or_insert_default();
-            arguments.extend(keys.iter().map(|(key, value)| (key.clone(), value.clone())));
+    if let Some(change) = &output.updated_input {
+        let before = input.tool_input.clone().unwrap_or_default();
+        match change {
+            InputChange::Patch(keys) => {
+                let arguments = input.tool_input.get_or_insert_default();
+                arguments.extend(keys.iter().map(|(key, value)| (key.clone(), value.clone())));
+            }
+            InputChange::Replace(arguments) => input.tool_input = Some(arguments.clone()),
         }
-        Some(InputChange::Replace(arguments)) => input.tool_input = Some(arguments.clone()),
-        None => {}
+        input.retell_arguments(&before);
     }
-    if let Some(messages) = &output.updated_messages {
-        input.messages = Some(messages.clone());
+    if let Some(messages) = &output.updated_messages
+        && let Some(before) = input.messages.replace(messages.clone())
+    {
+        input.retell(&Value::Array(before), &Value::Array(messages.clone()));
     }
     if let Some(RequestChange { model, tools, options }) = &output.updated_request {
         input.model_id = model.clone().or_else(|| input.model_id.take());
-        input.tools = tools.clone().or_else(|| input.tools.take());
-        input.options = options.clone().or_else(|| input.options.take());
+        if let Some(tools) = tools
+            && let Some(before) = input.tools.replace(tools.clone())
+        {
+            input.retell(&Value::Array(before), &Value::Array(tools.clone()));
+        }
+        if let Some(options) = options
+            && let Some(before) = input.options.replace(options.clone())
+        {
+            input.retell(&Value::Object(before), &Value::Object(options.clone()));
+        }
     }
-    if let Some(response) = &output.updated_response {
-        input.response = Some(response.clone());
+    if let Some(response) = &output.updated_response
+        && let Some(before) = input.response.replace(response.clone())
+    {
+        input.retell_response(&before, response);
     }
-    if let Some(response) = &output.updated_tool_response {
-        input.tool_response = Some(response.clone());
+    if let Some(response) = &output.updated_tool_response
+        && let Some(before) = input.tool_response.replace(response.clone())
+    {
+        input.retell_tool_response(&before, response);
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod exact;
 mod input;
+mod native;
 mod output;
 mod output_reader;
 #[cfg(feature = "schema")]

@@ -247,3 +247,29 @@ fn a_project_adds_nothing_to_what_the_user_decides() {
         assert!(decision["updatedPermissions"].is_null(), "{said}");
     }
 }
+
+#[test]
+fn no_hook_finds_elsewhere_what_a_redactor_took_out() {
+    let read = "import json,sys; text=sys.stdin.read()";
+    let redacts = "r=json.loads(text)['tool_response']; \
+        print(json.dumps({'updated_tool_response': json.loads(json.dumps(r).replace('SECRET', '***'))}))";
+    let users = hook("tool_response_transform", &format!("python3 -Ic \"{read}; {redacts}\""), "");
+    let sandbox = Sandbox::new();
+    let seen = sandbox.home().join("seen");
+    for (event, key, value) in [
+        ("PostToolUse", "tool_response", json!({"stdout": "key SECRET end", "stderr": ""})),
+        ("PostToolUse", "tool_response", json!("key SECRET end")),
+        ("PostToolUseFailure", "error", json!("key SECRET end")),
+    ] {
+        for dialect in ["", ", dialect: claude-code"] {
+            let notes = format!("cat > {}", seen.display());
+            let projects = hook("post_tool_use", &notes, dialect);
+            let mut payload = tool(event, "Bash", "ls");
+            payload[key] = value.clone();
+            let _ = run_in(&sandbox, "claude-code", &users, &projects, &payload).exits(0);
+            let seen = std::fs::read_to_string(&seen).unwrap();
+            assert!(seen.contains("key *** end"), "{event} {dialect}: {seen}");
+            assert!(!seen.contains("SECRET"), "{event} {dialect}: {seen}");
+        }
+    }
+}
