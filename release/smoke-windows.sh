@@ -116,6 +116,25 @@ says 'stopped after 2s'
 sleep 6
 [ ! -e survived ] || fail "a part of the tree went on after the timeout"
 
+echo "== protected paths, however they are written"
+hooks <<'YAML'
+pre_tool_use:
+  - hooks:
+      - { type: builtin, command: protect_paths, args: ['~\.ssh\**', 'C:\secrets', '**/.env'] }
+YAML
+profile='%USERPROFILE%\\.ssh\\key'
+for path in 'C:\\secrets\\x' 'c:/SECRETS/x' '/c/secrets/x' '\\\\?\\C:\\secrets' 'D:\\work\\.ENV' 'C:\\windows\\..\\secrets.\\x::$DATA'; do
+    printf '{"tool_name": "read_file", "tool_input": {"path": "%s"}}' "$path" >"$place/input"
+    expect 2 "${hookexec[@]}" run pre_tool_use --config hooks.yaml
+done
+for command in "type $profile" 'cat $env:USERPROFILE\\.ssh\\key' 'cat ~/.ssh/key' 'type \"C:\\secrets\\x\"' 'cd C:\\ && type secrets\\x'; do
+    call "$command"
+    expect 2 "${hookexec[@]}" run pre_tool_use --config hooks.yaml
+    says 'protected by'
+done
+call 'type C:\\windows\\win.ini'
+expect 0 "${hookexec[@]}" run pre_tool_use --config hooks.yaml
+
 echo "== approvals, and the settings of an agent"
 rm hooks.yaml
 mkdir .git .hookexec
@@ -128,6 +147,15 @@ expect 0 "${hookexec[@]}" trust list
 says 'hooks.yaml'
 expect 2 "${hookexec[@]}" run pre_tool_use
 says 'the list denies'
+cp guard.cmd kept.cmd
+printf '@exit 0\r\n' >guard.cmd
+expect 2 "${hookexec[@]}" run pre_tool_use
+says 'guard.cmd. changed after its approval'
+mv kept.cmd guard.cmd
+: >guard.cmd.exe
+expect 2 "${hookexec[@]}" run pre_tool_use
+says 'Windows would start'
+rm guard.cmd.exe
 echo '# changed' >>.hookexec/hooks.yaml
 expect 2 "${hookexec[@]}" run pre_tool_use
 says 'changed'

@@ -4,12 +4,14 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use crate::platform::system;
+
 /// How many links one path may lead through; the system itself allows 40.
 const MOST_LINKS: usize = 40;
 
 /// Returns `path` without `.` and `..`, by its text alone: `a/../b` is `b`.
 pub(crate) fn lexical(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::from("/");
+    let mut plain = root_of(path);
     for component in path.components() {
         match component {
             Component::Normal(name) => plain.push(name),
@@ -26,7 +28,7 @@ pub(crate) fn lexical(path: &Path) -> PathBuf {
 /// does not exist (yet) stays as it is written, behind whatever exists before it. A link that leads
 /// nowhere is followed, too: a write to it creates its target.
 pub(crate) fn physical(path: &Path) -> PathBuf {
-    let mut place = PathBuf::from("/");
+    let mut place = root_of(path);
     let mut ahead = parts_reversed(path);
     let mut links = 0;
     while let Some(part) = ahead.pop() {
@@ -41,12 +43,22 @@ pub(crate) fn physical(path: &Path) -> PathBuf {
             links += 1;
             place.pop();
             if target.is_absolute() {
-                place = PathBuf::from("/");
+                place = root_of(dunce::simplified(&target));
             }
             ahead.extend(parts_reversed(&target));
         }
     }
-    place
+    system::long_name(place)
+}
+
+/// Returns the root that `path` begins at: `/`, and on Windows that of its drive.
+fn root_of(path: &Path) -> PathBuf {
+    let mut root = PathBuf::from("/");
+    if let Some(Component::Prefix(drive)) = path.components().next() {
+        root = PathBuf::from(drive.as_os_str());
+        root.push("/");
+    }
+    root
 }
 
 fn parts_reversed(path: &Path) -> Vec<OsString> {

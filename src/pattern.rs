@@ -71,9 +71,10 @@ impl Pattern {
     }
 
     /// Returns the pattern of a glob, in which only `**` goes across a `/`, or what is wrong with it.
-    pub(crate) fn glob(text: &str) -> Result<Self, String> {
+    pub(crate) fn glob(text: &str, any_case: bool) -> Result<Self, String> {
         let mut glob = GlobBuilder::new(check_glob(text)?);
-        let glob = glob.literal_separator(true).backslash_escape(true).build();
+        let glob = glob.literal_separator(true).backslash_escape(true);
+        let glob = glob.case_insensitive(any_case).build();
         let glob = glob.map_err(|error| error.kind().to_string())?;
         // `**` goes across every character; globset sets this beside its expression, not in it.
         let text = format!("(?s){}", glob.regex());
@@ -243,10 +244,10 @@ mod tests {
             "it is longer than 16384 bytes"
         );
         assert_eq!(
-            Pattern::glob(&"?".repeat(900_000)).unwrap_err(),
+            Pattern::glob(&"?".repeat(900_000), false).unwrap_err(),
             "it is longer than 4096 bytes"
         );
-        let braces = Pattern::glob(&"{a,".repeat(20_000)).unwrap_err();
+        let braces = Pattern::glob(&"{a,".repeat(20_000), false).unwrap_err();
         assert_eq!(braces, "it opens more than 64 braces");
     }
 
@@ -255,7 +256,7 @@ mod tests {
         let nested = |unit: &str, end: &str, times| unit.repeat(times) + &end.repeat(times);
         let patterns = move || {
             for depth in [1, 64] {
-                let glob = Pattern::glob(&nested("{a,", "}", depth)).unwrap();
+                let glob = Pattern::glob(&nested("{a,", "}", depth), false).unwrap();
                 assert!(glob.is_match("a"), "{depth}");
             }
             for (unit, end) in [("(", ")"), ("(?:a|", ")"), ("(?i:a", ")?"), ("[a&&", "]")] {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::pattern::{Budget, Pattern, TooMuchWork};
+use crate::platform::Platform;
 use crate::wire::{Input, same_json};
 
 /// A condition on an event's input.
@@ -141,9 +142,11 @@ impl Field {
 }
 
 impl Test {
-    /// Returns the test of a glob, in which only `**` goes across a `/`.
+    /// Returns the test of a glob, in which only `**` goes across a `/`. On Windows `\` in a value counts
+    /// as `/`, and case does not count.
     pub(super) fn glob(written: &str) -> Result<Self, String> {
-        Ok(Self::Glob { written: written.into(), pattern: Pattern::glob(written)? })
+        let pattern = Pattern::glob(written, Platform::HERE.has_drives)?;
+        Ok(Self::Glob { written: written.into(), pattern })
     }
 
     fn holds(&self, value: Option<&Value>, budget: &mut Budget) -> Result<bool, TooMuchWork> {
@@ -154,22 +157,29 @@ impl Test {
         Ok(match self {
             Self::Equals(wanted) => same_json(wanted, value),
             Self::In(wanted) => wanted.iter().any(|wanted| same_json(wanted, value)),
-            Self::Regex(pattern) | Self::Glob { pattern, .. } => found(pattern, value, budget)?,
+            Self::Regex(pattern) => found(pattern, value, false, budget)?,
+            Self::Glob { pattern, .. } => found(pattern, value, Platform::HERE.has_drives, budget)?,
             Self::Exists(_) => false,
         })
     }
 }
 
 /// Returns whether the text of `value` matches; a list matches when one of its items does, so
-/// that a guard on a command line sees an argument vector too.
-fn found(pattern: &Pattern, value: &Value, budget: &mut Budget) -> Result<bool, TooMuchWork> {
+/// that a guard on a command line sees an argument vector too. With `slashes`, `\` counts as `/`.
+pub(super) fn found(
+    pattern: &Pattern,
+    value: &Value,
+    slashes: bool,
+    budget: &mut Budget,
+) -> Result<bool, TooMuchWork> {
     match value {
+        Value::String(text) if slashes => pattern.is_match_within(&text.replace('\\', "/"), budget),
         Value::String(text) => pattern.is_match_within(text, budget),
         Value::Number(number) => pattern.is_match_within(&number.to_string(), budget),
         Value::Bool(flag) => pattern.is_match_within(if *flag { "true" } else { "false" }, budget),
         Value::Array(items) => {
             for item in items {
-                if found(pattern, item, budget)? {
+                if found(pattern, item, slashes, budget)? {
                     return Ok(true);
                 }
             }

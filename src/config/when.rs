@@ -192,9 +192,11 @@ impl Kind<'_> for Glob {
 mod tests {
     use std::sync::Arc;
 
+    use super::super::condition::found;
     use super::super::source::SourceFile;
     use super::super::yaml;
     use super::*;
+    use crate::pattern::Budget;
 
     fn read(text: &str) -> Result<Condition, String> {
         let mut reader = Reader::new(Arc::new(SourceFile::new("when.yaml", text)));
@@ -359,5 +361,22 @@ mod tests {
             condition.to_string(),
             "all(tool_input.cmd regex \"^git\", not(tool_input.dry equals true))"
         );
+    }
+
+    #[test]
+    fn a_glob_reads_paths_as_the_system_does() {
+        for (glob, value, windows, linux) in [
+            ("**/.env*", r"C:\work\.env", true, false),
+            ("**/.env*", "/work/.ENV", true, false),
+            ("C:/work/*", r"c:\work\x", true, false),
+            ("C:/work/*", r"c:\work\x\y", false, false),
+            ("**/.env*", "/work/.env", true, true),
+        ] {
+            for (slashes, expected) in [(true, windows), (false, linux)] {
+                let pattern = Pattern::glob(glob, slashes).unwrap();
+                let found = found(&pattern, &value.into(), slashes, &mut Budget::unlimited());
+                assert_eq!(found.ok(), Some(expected), "{glob} {value}");
+            }
+        }
     }
 }

@@ -10,6 +10,7 @@
 )]
 pub mod system;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
@@ -114,6 +115,45 @@ impl Platform {
     }
 }
 
+impl Platform {
+    /// Returns a path as a path from `/` on: `C:\x` and `\\?\C:\x` become `/c/x`, as Git Bash writes it.
+    /// Names lose what Windows ignores: dots and blanks at their end, and `:stream` behind them.
+    pub(crate) fn rooted(self, path: &str) -> Cow<'_, str> {
+        if !self.has_drives {
+            return Cow::Borrowed(path);
+        }
+        let slashed = path.replace('\\', "/");
+        let plain = slashed.trim_start_matches("//?/").trim_start_matches("//./");
+        let (drive, rest) = match plain.as_bytes() {
+            [letter, b':', ..] if letter.is_ascii_alphabetic() => {
+                (format!("/{}", plain[..1].to_ascii_lowercase()), &plain[2..])
+            }
+            _ => (String::new(), plain),
+        };
+        let kept = |name: &str| {
+            let name = name.split(':').next().unwrap_or_default();
+            let is_dots = name.chars().all(|letter| letter == '.');
+            if is_dots { name.to_owned() } else { name.trim_end_matches(['.', ' ']).to_owned() }
+        };
+        let names: Vec<String> = rest.split('/').map(kept).collect();
+        let separator = if drive.is_empty() || rest.starts_with('/') { "" } else { "/" };
+        Cow::Owned(format!("{drive}{separator}{}", names.join("/")))
+    }
+
+    /// Returns the path that the system knows for one that [`rooted`](Self::rooted) returned.
+    pub(crate) fn native(self, path: &Path) -> Cow<'_, Path> {
+        let text = path.to_string_lossy().replace('\\', "/");
+        let drive = text.strip_prefix('/').filter(|_| self.has_drives).and_then(|rest| {
+            let (drive, rest) = rest.split_once('/').unwrap_or((rest, ""));
+            let is_drive =
+                drive.len() == 1 && drive.starts_with(|it: char| it.is_ascii_alphabetic());
+            is_drive
+                .then(|| format!("{}:\\{}", drive.to_ascii_uppercase(), rest.replace('/', "\\")))
+        });
+        drive.map_or(Cow::Borrowed(path), |path| Cow::Owned(path.into()))
+    }
+}
+
 /// Returns the rest of `path` below `base`, as `Path::strip_prefix` does.
 pub(crate) fn strip_base(path: &Path, base: &Path, case_counts: bool) -> Option<PathBuf> {
     let mut rest = path.components();
@@ -154,6 +194,49 @@ mod tests {
                 let rest = strip_base(Path::new(path), Path::new(base), case_counts);
                 assert_eq!(rest.as_deref(), expected.map(Path::new), "{path} {base}");
             }
+        }
+    }
+
+    #[test]
+    fn paths_of_windows_become_paths_from_the_root_on_and_back() {
+        for (path, rooted, native) in [
+            (r"C:\Users\jo", "/c/Users/jo", r"C:\Users\jo"),
+            ("D:/work", "/d/work", r"D:\work"),
+            (r"\\?\C:\x", "/c/x", r"C:\x"),
+            ("/c/Users", "/c/Users", r"C:\Users"),
+            ("C:", "/c/", r"C:\"),
+            (r"a\.env. .\b::$DATA", "a/.env/b", "a/.env/b"),
+            (r"..\.\x", ".././x", ".././x"),
+            ("/usr/bin", "/usr/bin", "/usr/bin"),
+        ] {
+            let found = Platform::WINDOWS.rooted(path);
+            assert_eq!(found, rooted, "{path}");
+            assert_eq!(Platform::WINDOWS.native(Path::new(&*found)), Path::new(native), "{path}");
+            assert_eq!(Platform::LINUX.rooted(path), path);
+            assert_eq!(Platform::LINUX.native(Path::new(path)), Path::new(path));
+        }
+    }
+
+    #[test]
+    fn the_case_of_a_variable_counts_where_the_system_says_so() {
+        let variables = [("Path".into(), "x".into())].into();
+        let found = |platform: Platform| platform.variable(&variables, OsStr::new("PATH"));
+        assert!(
+            found(Platform::WINDOWS).is_some_and(|(name, value)| name == "Path" && value == "x")
+        );
+        assert_eq!(found(Platform::LINUX), None);
+    }
+
+    #[test]
+    fn a_program_with_a_backslash_is_a_path_on_windows() {
+        for (name, windows, linux) in [
+            ("./x", true, true),
+            (r".\x", true, false),
+            ("C:x", true, false),
+            ("x.exe", false, false),
+        ] {
+            assert_eq!(Platform::WINDOWS.is_path(name), windows, "{name}");
+            assert_eq!(Platform::LINUX.is_path(name), linux, "{name}");
         }
     }
 

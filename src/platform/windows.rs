@@ -61,13 +61,15 @@ pub fn is_private_directory(path: &Path) -> io::Result<bool> {
 /// Returns whether `path`, which need not exist, is below the user's profile: Windows lets no other
 /// user but the administrators and the system itself enter it.
 pub fn is_in_profile(path: &Path) -> bool {
-    let real = |path: &Path| {
-        let existing =
-            path.ancestors().find_map(|part| Some((part, dunce::canonicalize(part).ok()?)));
-        existing.and_then(|(part, real)| Some(real.join(path.strip_prefix(part).ok()?)))
-    };
-    let home = account_home().and_then(|home| real(&home));
-    matches!((real(path), home), (Some(path), Some(home)) if strip_base(&path, &home, false).is_some())
+    let home = account_home().map(long_name);
+    home.is_some_and(|home| strip_base(&long_name(path.to_owned()), &home, false).is_some())
+}
+
+/// Returns `path` with the long names of what exists in it: `PROGRA~1` is `Program Files`.
+pub(crate) fn long_name(path: PathBuf) -> PathBuf {
+    let existing = path.ancestors().find_map(|part| Some((part, dunce::canonicalize(part).ok()?)));
+    let whole = existing.and_then(|(part, real)| Some(real.join(path.strip_prefix(part).ok()?)));
+    whole.unwrap_or(path)
 }
 
 /// Owners and rights are not known.

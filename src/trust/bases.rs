@@ -17,6 +17,8 @@ pub(crate) struct Bases {
     pub(super) project: PathBuf,
     pub(super) variables: expand::Variables,
     pub(super) case_counts: bool,
+    /// Whether `\` separates the parts of a path.
+    pub(super) has_drives: bool,
 }
 
 /// Returns the directory of the project that the hooks file in `directory` is for: the one that
@@ -43,6 +45,7 @@ impl Bases {
             project: real(project),
             variables: std::env::vars_os().collect(),
             case_counts: Platform::HERE.case_counts,
+            has_drives: Platform::HERE.has_drives,
         }
     }
 

@@ -59,6 +59,17 @@ impl Search<'_> {
         }
     }
 
+    /// Reads a text for cmd or PowerShell: every word that names a file of the project is covered.
+    pub(super) fn foreign_text(&mut self, text: &str) {
+        self.uncovered("a part of the command text, which only its shell can read");
+        let is_between =
+            |letter: char| letter.is_whitespace() || "\"'`^&|;<>(){}[],=".contains(letter);
+        for word in text.replace('\\', "/").split(is_between) {
+            // The calls of PowerShell: `. ./x.ps1` and `& ./x.ps1`.
+            self.cover(&Word::literal(word.trim_start_matches('@')));
+        }
+    }
+
     /// Reads one simple command.
     pub(super) fn command(&mut self, words: &[Word], depth: usize) {
         self.seen.extend(words.iter().cloned());
@@ -128,10 +139,16 @@ impl Search<'_> {
     /// find, is not covered.
     pub(super) fn program(&mut self, word: &Word) {
         let by_name = word.literal && !word.text.contains('/');
-        let outside = word.literal && word.text.starts_with('/');
+        let outside = word.literal && self.is_outside(&word.text);
         if by_name || !(self.cover(word) || outside) {
             self.uncovered(&word.text);
         }
+    }
+
+    /// Returns whether a path begins at a root, and not where the hook runs.
+    fn is_outside(&self, text: &str) -> bool {
+        let drive = |letter: char| self.bases.has_drives && letter.is_ascii_alphabetic();
+        text.starts_with('/') || text.trim_start_matches(drive).starts_with(":/")
     }
 
     /// Covers the file of the project that `word` leads to, and returns whether there is one.

@@ -4,9 +4,9 @@ use crate::shell::{Word, unquoted};
 
 /// Programs that run a file among their arguments; also with a version behind the name.
 const INTERPRETERS: &str = "bun deno java julia lua node nodejs osascript perl php pypy python rscript ruby ts-node \
-    tsx";
+    tsx wscript cscript";
 /// Shells and wrappers: they run a file or a command among their arguments, or a command text.
-const LAUNCHERS: &str = ". ash bash builtin bunx busybox chroot chrt command coproc dash doas env eval exec fish \
+const LAUNCHERS: &str = ". ash bash builtin bunx busybox chroot chrt cmd command coproc dash doas env eval exec fish \
     flock ionice ksh nice nohup npx parallel poetry powershell pwsh script setsid sh source stdbuf \
     strace su sudo taskset time timeout trap unbuffer uv uvx watch xargs zsh";
 /// Words of a shell that stand before a command.
@@ -52,6 +52,7 @@ pub(super) fn stands_before(word: &Word) -> bool {
 /// Returns whether the file name of a program is in `names`, a version behind it left out.
 fn is_one_of(names: &str, program: &Word) -> bool {
     let name = base_name(program);
+    let name = name.strip_suffix(".exe").unwrap_or(name);
     let version = |letter: char| letter.is_ascii_digit() || letter == '.';
     let plain = name.trim_end_matches(version).to_ascii_lowercase();
     has_word(names, name) || has_word(names, &plain)

@@ -15,6 +15,7 @@ use super::command_words::{Executed, Search};
 use super::programs::changes_directory;
 use crate::config::{Command, Hook, Process};
 use crate::handlers::command::expand;
+use crate::handlers::command::shells::Language;
 use crate::shell::Word;
 
 impl Bases {
@@ -48,12 +49,17 @@ impl Bases {
         };
         match &command {
             Some(Command::Argv(words)) if process.is_some() || hook.kind == "command" => {
-                search.command(&literal(words), 0);
+                search.command(&literal(words, self.has_drives), 0);
             }
             Some(Command::Text(text)) if hook.kind == "command" => {
-                search.text(text, 0);
-                search.program(&Word::literal(hook.shell.as_deref().unwrap_or("/bin/sh")));
-                search.seen.extend(literal(&hook.args));
+                match Language::of(hook.shell.as_deref().unwrap_or_default()) {
+                    Language::Posix => search.text(text, 0),
+                    Language::Cmd | Language::PowerShell => search.foreign_text(text),
+                }
+                if let Some(shell) = &hook.shell {
+                    search.program(&Word::literal(shell));
+                }
+                search.seen.extend(literal(&hook.args, self.has_drives));
             }
             _ => {}
         }
@@ -80,8 +86,9 @@ pub(super) fn command_of(hook: &Hook, processes: &BTreeMap<String, Process>) -> 
     }
 }
 
-fn literal(texts: &[String]) -> Vec<Word> {
-    texts.iter().map(Word::literal).collect()
+fn literal(texts: &[String], has_drives: bool) -> Vec<Word> {
+    let slashed = |text: &String| if has_drives { text.replace('\\', "/") } else { text.clone() };
+    texts.iter().map(slashed).map(Word::literal).collect()
 }
 
 #[cfg(test)]
@@ -130,6 +137,26 @@ mod tests {
         for (case_counts, expected) in [(true, None), (false, Some("a.sh"))] {
             bases.case_counts = case_counts;
             assert_eq!(bases.name(&shouted).as_deref(), expected);
+        }
+    }
+
+    #[test]
+    fn scripts_in_texts_for_windows_are_covered() {
+        let project = project();
+        let path = project.path().join(".hookexec/hooks.yaml");
+        for (keys, scripts) in [
+            (r"command: ['hooks\c.sh']", vec!["hooks/c.sh"]),
+            (r"command: ['PowerShell.exe', '-File', '.\a.sh']", vec!["a.sh"]),
+            (r"command: [cmd, /c, 'hooks\c.sh']", vec!["hooks/c.sh"]),
+            (r#"command: 'call "hooks\c.sh" & a.sh', shell: cmd"#, vec!["a.sh", "hooks/c.sh"]),
+            (r"command: '& .\a.sh; . hooks\c.sh', shell: pwsh", vec!["a.sh", "hooks/c.sh"]),
+        ] {
+            let text = format!("stop: [{{ type: command, {keys} }}]\n");
+            let config = Config::from_yaml(&text, &path).unwrap_or_else(|it| panic!("{text}{it}"));
+            let mut bases = Bases::new(&path, project.path());
+            bases.has_drives = true;
+            let executed = bases.executed(&config.hooks[0], &config.processes, true);
+            assert_eq!(executed.scripts.into_keys().collect::<Vec<_>>(), scripts, "{keys}");
         }
     }
 

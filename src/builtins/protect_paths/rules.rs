@@ -35,7 +35,11 @@ struct Rule {
 }
 
 impl Rules {
-    pub(super) fn parse(args: &[String], home: Option<&Path>) -> Result<Self, String> {
+    pub(super) fn parse(
+        args: &[String],
+        home: Option<&Path>,
+        platform: Platform,
+    ) -> Result<Self, String> {
         let mut protected = Vec::new();
         let (mut protecting, mut excepting) = (GlobSetBuilder::new(), GlobSetBuilder::new());
         for arg in args {
@@ -43,14 +47,14 @@ impl Rules {
                 Some(("read", glob)) => (Access { reads: true, writes: false }, glob),
                 Some(("write", glob)) => (Access { reads: false, writes: true }, glob),
                 Some(("allow", glob)) => {
-                    let (glob, _) = expand(glob, home)?;
+                    let (glob, _) = expand(glob, home, platform)?;
                     // An exception is taken at its word, a protection is not.
                     excepting.add(compile(&glob, false).map_err(|e| bad(arg, &e))?);
                     continue;
                 }
                 _ => (Access { reads: true, writes: true }, arg.as_str()),
             };
-            let (glob, root) = expand(glob, home)?;
+            let (glob, root) = expand(glob, home, platform)?;
             protecting.add(compile(&glob, true).map_err(|error| bad(arg, &error))?);
             protected.push(Rule { written: arg.clone(), from, root });
         }
@@ -62,13 +66,14 @@ impl Rules {
             protected,
             protecting: build(&protecting)?,
             excepting: build(&excepting)?,
-            platform: Platform::HERE,
+            platform,
         })
     }
 
     /// Returns the rules as they are on this machine now.
     pub(super) fn here(&self) -> RulesHere<'_> {
-        let roots = self.protected.iter().map(|rule| rule.root.as_deref().map(physical)).collect();
+        let real = |root: &Path| real(root, self.platform);
+        let roots = self.protected.iter().map(|rule| rule.root.as_deref().map(real)).collect();
         RulesHere { rules: self, roots }
     }
 }
@@ -80,9 +85,14 @@ pub(super) struct RulesHere<'r> {
 }
 
 impl RulesHere<'_> {
+    /// Returns the system that the rules are for.
+    pub(super) fn platform(&self) -> Platform {
+        self.rules.platform
+    }
+
     /// Returns the names of the file that `path` leads to.
     pub(super) fn names(&self, path: &Path) -> Vec<PathBuf> {
-        let mut names = vec![lexical(path), physical(path)];
+        let mut names = vec![lexical(path), real(path, self.rules.platform)];
         names.dedup();
         let first = names.iter().filter_map(|name| self.rules.platform.first_name(name));
         names.extend(first.collect::<Vec<_>>());
@@ -140,14 +150,36 @@ impl Rule {
     }
 }
 
+/// Returns where the system would go for a path from `/` on, as such a path.
+pub(super) fn real(path: &Path, platform: Platform) -> PathBuf {
+    let place = physical(&platform.native(path));
+    if platform.has_drives { rooted(&place, platform) } else { place }
+}
+
+/// Returns a path of the system as a path from `/` on.
+pub(super) fn rooted(path: &Path, platform: Platform) -> PathBuf {
+    match path.to_str() {
+        Some(text) => PathBuf::from(platform.rooted(text).as_ref()),
+        None => path.to_owned(),
+    }
+}
+
 /// Returns the whole glob, and the path before its first wildcard when it is absolute.
-fn expand(glob: &str, home: Option<&Path>) -> Result<(String, Option<PathBuf>), String> {
+fn expand(
+    glob: &str,
+    home: Option<&Path>,
+    platform: Platform,
+) -> Result<(String, Option<PathBuf>), String> {
+    let glob = platform.rooted(glob);
+    let glob = glob.as_ref();
     let wrong = |why: &str| Err(format!("glob `{glob}` {why}"));
     let at_home = ["~", "$HOME", "${HOME}"].iter().find_map(|name| {
         glob.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('/'))
     });
     let whole = match (at_home, home) {
-        (Some(rest), Some(home)) => globset::escape(&home.to_string_lossy()) + rest,
+        (Some(rest), Some(home)) => {
+            globset::escape(&platform.rooted(&home.to_string_lossy())) + rest
+        }
         (Some(_), None) => return wrong("needs the home directory, which is not known"),
         (None, _) if glob.starts_with(['~', '$']) => {
             return wrong("can begin with `~/` or `$HOME/`, not with another user or variable");
@@ -196,8 +228,8 @@ mod tests {
     const READ: Access = Access { reads: true, writes: false };
 
     fn rules(platform: Platform) -> Rules {
-        let rules = Rules::parse(&["~/.ssh/**".to_owned()], Some(Path::new("/Users/jo")));
-        Rules { platform, ..rules.unwrap() }
+        let home = if platform.has_drives { r"C:\Users\jo" } else { "/Users/jo" };
+        Rules::parse(&["~/.ssh/**".to_owned()], Some(Path::new(home)), platform).unwrap()
     }
 
     #[test]
@@ -214,6 +246,32 @@ mod tests {
                 let found = here.protecting(&here.names(Path::new(path)), READ);
                 assert_eq!(found.is_some(), expected, "{path} {platform:?}");
             }
+        }
+    }
+
+    #[test]
+    fn on_windows_every_spelling_of_a_path_is_one_path() {
+        let args = [r"C:\Users\jo\.ssh\**", "**/.env*", "allow:**/.env.example"];
+        let args = args.map(str::to_owned);
+        let rules = Rules::parse(&args, None, Platform::WINDOWS).unwrap();
+        let here = rules.here();
+        for (path, expected) in [
+            (r"C:\Users\jo\.ssh\key", true),
+            (r"c:\users\JO\.SSH\key", true),
+            ("C:/Users/jo/.ssh/key", true),
+            ("/c/Users/jo/.ssh/key", true),
+            (r"\\?\C:\Users\jo\.ssh\key", true),
+            (r"C:\Users\jo\.ssh.\key", true),
+            (r"C:\Users\jo\.ssh \key::$DATA", true),
+            (r"C:\Users\jo\docs\..\.ssh", true),
+            (r"C:\Users\jo\notes", false),
+            (r"D:\Users\jo\.ssh\key", false),
+            (r"D:\work\.env", true),
+            (r"D:\work\.env.example", false),
+        ] {
+            let rooted = rooted(Path::new(path), Platform::WINDOWS);
+            let found = here.protecting(&here.names(&rooted), READ);
+            assert_eq!(found.is_some(), expected, "{path}");
         }
     }
 

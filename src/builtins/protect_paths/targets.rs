@@ -8,6 +8,7 @@ use super::texts::Texts;
 use super::words::{self, UNKNOWN, Values};
 use crate::builtins::tool;
 use crate::handlers::builtin::BuiltinError;
+use crate::platform::Platform;
 use crate::tools::{Role, Roles, patch, role_by_name};
 use crate::wire::{Input, JsonObject, StrictJsonError, parse_strict, repair_lone_surrogates};
 
@@ -18,6 +19,8 @@ const DESCENDING: [&str; 23] = [
     "find", "fd", "fdfind", "rg", "ag", "ack", "tree", "zip", "pax", "ditto", "rsync", "scp", "rm",
     "rmdir", "mv", "shred", "cpio", "rclone", "restic", "du", "docker", "podman", "mount",
 ];
+/// Programs of Windows that do.
+const DESCENDING_ON_WINDOWS: [&str; 6] = ["rd", "del", "erase", "move", "robocopy", "xcopy"];
 /// Functions that do.
 const DESCENDING_FUNCTIONS: [&str; 5] =
     ["copytree", "rmtree", "make_archive", "tarfile", "zipfile"];
@@ -38,6 +41,7 @@ pub(super) struct Targets {
 impl Targets {
     pub(super) fn of(
         input: &Input,
+        platform: Platform,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, BuiltinError> {
         let kinds = tool::kinds(input);
@@ -47,6 +51,7 @@ impl Targets {
             words: BTreeSet::new(),
             paths: BTreeSet::new(),
             length: 0,
+            platform,
             command: false,
         };
         if let Some(arguments) = &input.tool_input {
@@ -66,7 +71,7 @@ impl Targets {
         let tool = input.tool().to_lowercase();
         let by_name = DESCENDING_TOOLS.iter().any(|part| tool.contains(part));
         let strays = texts.iter().any(|(text, _)| strays(text));
-        Ok(Self { descends: by_name || command && descends(&words), strays, texts })
+        Ok(Self { descends: by_name || command && descends(&words, platform), strays, texts })
     }
 }
 
@@ -88,6 +93,7 @@ struct Collector {
     words: BTreeSet<String>,
     paths: BTreeSet<String>,
     length: usize,
+    platform: Platform,
     /// Whether a command is among the arguments.
     command: bool,
 }
@@ -132,11 +138,16 @@ impl Collector {
             return self.value(key, &value);
         }
         if !is_command {
-            self.paths.extend(text.lines().map(|line| line.trim().to_owned()));
+            let foreign = words::foreign(text, self.platform);
+            let lines = text.lines().chain(foreign.as_deref().unwrap_or_default().lines());
+            self.paths.extend(lines.map(|line| line.trim().to_owned()));
         }
         // What a tool does with an argument outside of the table is not known.
         if is_command || matches!(role, None | Some(Role::Patch | Role::Edits)) {
             words::add_words(text, &mut self.words);
+            if let Some(text) = words::foreign(text, self.platform) {
+                words::add_words(&text, &mut self.words);
+            }
         }
         Ok(())
     }
@@ -166,7 +177,7 @@ fn strays(text: &str) -> bool {
 }
 
 /// Returns whether a command goes through directories.
-fn descends(words: &BTreeSet<String>) -> bool {
+fn descends(words: &BTreeSet<String>, platform: Platform) -> bool {
     let copies = words.contains("cp");
     words.iter().any(|word| {
         let last = |separator: char| word.rsplit(separator).next().unwrap_or(word);
@@ -175,6 +186,8 @@ fn descends(words: &BTreeSet<String>) -> bool {
         let cluster =
             word.strip_prefix('-').filter(|it| it.len() <= 8 && it.chars().all(is_letter));
         DESCENDING.contains(&program)
+            || platform.has_drives
+                && DESCENDING_ON_WINDOWS.contains(&&*program.to_ascii_lowercase())
             || DESCENDING_FUNCTIONS.contains(&last('.'))
             || program.strip_suffix("tar").is_some_and(|kind| !kind.contains('.'))
             || program.starts_with("7z")

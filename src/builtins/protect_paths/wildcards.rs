@@ -5,17 +5,23 @@ use std::path::{Path, PathBuf};
 
 use super::texts::{TOO_MANY, Unchecked, simplified};
 use super::words::UNKNOWN;
+use crate::platform::Platform;
 
 /// How many directory entries may be looked at for one call.
 const MOST: usize = 50_000;
 
 /// Finds the files of patterns, for one call.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Finder {
+    platform: Platform,
     looked_at: usize,
 }
 
 impl Finder {
+    pub(super) fn new(platform: Platform) -> Self {
+        Self { platform, looked_at: 0 }
+    }
+
     /// Returns every path that the absolute `pattern` may mean. A part without a wildcard need not
     /// exist: it may be about to be made. With `dots` a wildcard matches names that begin with a dot.
     pub(super) fn find(&mut self, pattern: &str, dots: bool) -> Result<Vec<PathBuf>, Unchecked> {
@@ -40,7 +46,10 @@ impl Finder {
                     }
                     let path = place.join(&name);
                     // Links are not followed, as in a shell.
-                    if deep && !fs::symlink_metadata(&path).is_ok_and(|data| data.is_dir()) {
+                    if deep
+                        && !fs::symlink_metadata(self.platform.native(&path))
+                            .is_ok_and(|data| data.is_dir())
+                    {
                         continue;
                     }
                     if deep {
@@ -54,7 +63,9 @@ impl Finder {
     }
 
     fn names(&mut self, directory: &Path) -> Result<Vec<String>, Unchecked> {
-        let Ok(entries) = fs::read_dir(directory) else { return Ok(Vec::new()) };
+        let Ok(entries) = fs::read_dir(self.platform.native(directory)) else {
+            return Ok(Vec::new());
+        };
         let mut names = Vec::new();
         for entry in entries.flatten() {
             self.looked_at += 1;

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::platform::Platform;
 use crate::shell::{SUBSTITUTED, read_script, unquoted};
 
 /// Stands in a word for what only the shell knows: the output of a command, or a variable that the
@@ -29,6 +30,38 @@ pub(super) fn add_words(command: &str, words: &mut BTreeSet<String>) {
             words.insert(word.to_owned());
         }
     }
+}
+
+/// Returns a text for cmd or PowerShell as one for a POSIX shell, on systems that have those: with `/`
+/// for `\`, and `${NAME}` for `%NAME%` and `$env:NAME`.
+pub(super) fn foreign(text: &str, platform: Platform) -> Option<String> {
+    if !platform.has_drives || !text.contains(['\\', '%', ':', '^']) {
+        return None;
+    }
+    // `^` is the backslash of cmd.
+    let text = text.replace('\\', "/").replace('^', "");
+    let lower = text.to_ascii_lowercase();
+    let (mut plain, mut from) = (String::new(), 0);
+    for (at, prefix) in
+        lower.match_indices("env:").filter(|(at, _)| lower[..*at].ends_with(['$', '{']))
+    {
+        plain.push_str(&text[from..at]);
+        from = at + prefix.len();
+    }
+    plain.push_str(&text[from..]);
+    let mut parts = plain.split('%').peekable();
+    let mut foreign = parts.next().unwrap_or_default().to_owned();
+    while let Some(part) = parts.next() {
+        let is_name = !part.is_empty() && name_length(part) == part.len();
+        match parts.peek() {
+            Some(rest) if is_name => {
+                foreign.extend(["${", part, "}", rest]);
+                parts.next();
+            }
+            _ => foreign.extend(["%", part]),
+        }
+    }
+    Some(foreign)
 }
 
 fn add_shell_words(text: &str, depth: usize, words: &mut BTreeSet<String>) {
@@ -116,4 +149,23 @@ fn name_length(text: &str) -> usize {
         return 0;
     }
     text.bytes().take_while(is_part).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_for_cmd_and_powershell_are_read_where_they_run() {
+        for (text, expected) in [
+            (r"type C:\x\y", "type C:/x/y"),
+            (r"type %USERPROFILE%\.ssh\key 50% off", "type ${USERPROFILE}/.ssh/key 50% off"),
+            (r"cat $env:USERPROFILE\.ssh", "cat $USERPROFILE/.ssh"),
+            (r"cat ${Env:USERPROFILE}\.ssh", "cat ${USERPROFILE}/.ssh"),
+            (r"type .s^sh\key", "type .ssh/key"),
+        ] {
+            assert_eq!(foreign(text, Platform::WINDOWS).as_deref(), Some(expected));
+            assert_eq!(foreign(text, Platform::LINUX), None);
+        }
+    }
 }

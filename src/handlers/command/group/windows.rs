@@ -2,6 +2,7 @@
 
 use std::io;
 use std::mem;
+use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -42,6 +43,7 @@ impl CommandWrapper for WithoutWindow {
 impl Leader {
     /// Starts `command` in a new job object.
     pub(super) fn spawn(command: &mut Command) -> io::Result<Self> {
+        check_name(command.as_std().get_program().as_ref())?;
         let mut wrap = CommandWrap::from(mem::replace(command, Command::new("")));
         // In this order: flags that are set later replace those before.
         let child = wrap.wrap(JobObject).wrap(WithoutWindow).spawn();
@@ -86,6 +88,21 @@ impl Leader {
         // It fails when no process is left.
         let _ = self.child.start_kill();
     }
+}
+
+/// Checks that the file `program` is what the standard library starts: it prefers `check.cmd.exe` to
+/// `check.cmd`, and an approval covers the file of the name that is written.
+fn check_name(program: &Path) -> io::Result<()> {
+    if program.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("exe")) {
+        return Ok(());
+    }
+    let mut other = program.as_os_str().to_owned();
+    other.push(".exe");
+    if !Path::new(&other).exists() {
+        return Ok(());
+    }
+    let other = other.display();
+    Err(io::Error::other(format!("Windows would start `{other}`: name that file, or remove it")))
 }
 
 /// Returns whether a program could not be started because it is being written to.
