@@ -36,9 +36,9 @@ impl Layer {
 
     /// How many ranks there are.
     pub(crate) const RANKS: usize = 3;
-    /// How many turns there are. One more than ranks: layers of equal rank share their time, but
+    /// How many positions the layers have in the order of rewriting. One more than ranks: layers of equal rank share their time, but
     /// their rewriters still need an order.
-    pub(crate) const TURNS: usize = 4;
+    pub(crate) const REWRITE_STEPS: usize = 4;
 
     /// Returns how far below the top it is. A layer with a smaller rank outranks it.
     pub(crate) const fn rank(self) -> usize {
@@ -51,7 +51,7 @@ impl Layer {
 
     /// Returns when its rewriters run. They are counted from the lowest layer up, so that the highest
     /// layer has the last word.
-    pub(crate) const fn rewriting_turn(self) -> usize {
+    pub(crate) const fn rewrite_order(self) -> usize {
         match self {
             Self::Project => 0,
             Self::CommandLine | Self::Program => 1,

@@ -103,7 +103,7 @@ impl Executor {
         let plan = &self.plans[event.index()];
         self.auditor.is_some() && self.has(event)
             || !plan.hooks.is_empty()
-                && (plan.no_choice(input).is_some() || !plan.matching(input).is_empty())
+                && (plan.why_no_choice(input).is_some() || !plan.matching(input).is_empty())
     }
 
     /// Returns every configured hook, in config order; disabled ones included.
@@ -183,7 +183,7 @@ impl Executor {
         // A cheap way out: from the second call on it is cached that a tool matches nothing.
         let matches_nothing = || {
             self.auditor.is_none()
-                && plan.no_choice(input).is_none()
+                && plan.why_no_choice(input).is_none()
                 && plan.known(input).is_some_and(|known| known.is_empty())
         };
         if !self.has(event) || matches_nothing() {

@@ -7,7 +7,7 @@ use crate::config::{FailedFile, OnError};
 use crate::event::{FailureMode, Permission};
 use crate::wire::{Decision, HookStatus, Output};
 
-/// The exit code shown for a hook that could not give an answer; docker-agent's.
+/// The exit code that docker-agent shows for a hook that could not give an answer.
 const FAILED: i32 = -1;
 
 impl Interpreter<'_> {

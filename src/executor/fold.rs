@@ -18,8 +18,8 @@ pub(super) fn fold(event: Event, hooks: &[Bound], outcomes: &[Outcome]) -> Verdi
     fold_all(event, &said, false)
 }
 
-/// Folds what hooks of all events of a moment said. What a hooks file says at each of them, because it
-/// failed, is said once.
+/// Folds the answers of the hooks of all events of a moment. A text that several events give, as a
+/// failed hooks file does, appears once.
 pub(super) fn fold_moment(event: Event, said: &[(&Bound, &Outcome)]) -> Verdict {
     let mut verdict = fold_all(event, said, true);
     let mut named = HashSet::new();
@@ -158,7 +158,7 @@ fn widest(before: Option<Stop>, next: Option<Stop>) -> Option<Stop> {
     }
 }
 
-/// Joins the texts that are not empty, and with `once` those that no other text equals.
+/// Joins the texts that are not empty; with `once`, equal texts once.
 fn joined<'a>(parts: impl Iterator<Item = Option<&'a str>>, once: bool) -> Option<String> {
     let mut known = HashSet::new();
     let parts = parts.flatten().filter(|part| !part.is_empty());
@@ -270,7 +270,7 @@ mod laws {
         assert!(!given(rewritten));
         // A hook that answers again says anew what comes with its decision.
         let second = Outcome { output: Output::allow(), ..Outcome::none(0) };
-        assert!(!given(second.after(&mut approval())));
+        assert!(!given(second.merged_with(&mut approval())));
     }
 
     proptest! {

@@ -17,7 +17,7 @@ use crate::handler::{Exited, HandlerAnswer, HandlerError, HandlerResult};
 use crate::wire::{Decision, HookStatus, Input, Output};
 
 /// The longest answer that is read where the other hooks of the event run, in bytes.
-const SHORT: usize = 64 << 10;
+const INLINE_LIMIT: usize = 64 << 10;
 
 const READ_TOO_LATE: &str = "its answer is so long that it could not be read in time; write less";
 
@@ -62,7 +62,7 @@ impl Interpreter<'_> {
                 let stdout = self.stdout(std::mem::take(&mut error.stdout), stop).await;
                 let mut outcome = match stdout {
                     // It denied before it failed.
-                    Stdout::Answer(output) if output.holds_up() => {
+                    Stdout::Answer(output) if output.denies_or_asks() => {
                         let mut outcome = self.answered(verdict_only(*output));
                         outcome.warnings.push(error.message);
                         outcome
@@ -94,7 +94,7 @@ impl Interpreter<'_> {
     /// hooks of the event decide must not wait for it.
     async fn stdout(&self, bytes: Vec<u8>, stop: Instant) -> Stdout {
         let fails_closed = self.fails_closed();
-        if bytes.len() <= SHORT {
+        if bytes.len() <= INLINE_LIMIT {
             return Stdout::read(&bytes, fails_closed);
         }
         let reading = tokio::task::spawn_blocking(move || Stdout::read(&bytes, fails_closed));
@@ -109,7 +109,7 @@ impl Interpreter<'_> {
         let mut outcome = match (code, stdout) {
             (BLOCK, stdout) => self.blocked(stdout, stderr),
             // A denial or an ask counts, whatever failed afterwards.
-            (1.., Stdout::Answer(output)) if output.holds_up() => {
+            (1.., Stdout::Answer(output)) if output.denies_or_asks() => {
                 self.answered(verdict_only(*output))
             }
             (code, _) if NOT_RUN.contains(&code) => self.failed(&match cause_line(stderr) {
@@ -153,12 +153,12 @@ impl Interpreter<'_> {
     }
 
     /// Returns whether a denial has an effect: it blocks the event, or keeps the model at work.
-    pub(super) fn may_block(&self) -> bool {
+    pub(super) fn denial_counts(&self) -> bool {
         self.contract.may_block || self.contract.may_continue
     }
 
     /// Returns whether exit code 2 alone has no effect although a denial in JSON has one.
-    fn ignores_exit_code(&self) -> bool {
+    fn ignores_exit_2(&self) -> bool {
         let event = self.contract.event;
         let continues = |dialect: Dialect| dialect.exit_code_continues(event);
         self.contract.may_continue && !self.bound.hook.dialect.is_some_and(continues)
@@ -190,7 +190,7 @@ impl Interpreter<'_> {
         });
         let mut answer = verdict_only(output);
         answer.reason = Some(reason);
-        let ignored = self.ignores_exit_code() && answer.decision != Some(Decision::Deny);
+        let ignored = self.ignores_exit_2() && answer.decision != Some(Decision::Deny);
         let ignored = ignored.then(|| {
             format!(
                 "exit code 2 has no effect at `{}`; print {{\"decision\": \"block\", \"reason\": \"...\"}} \

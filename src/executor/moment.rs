@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use super::dispatch::{DispatchOptions, Executor};
 use super::fold::fold_moment;
-use super::phases::Late;
+use super::phases::Unplanned;
 use super::rewrite::Current;
 use super::select::Bound;
-use super::stage::{Said, Stage};
+use super::stage::{Stage, StageRecord};
 use super::time::Deadlines;
 use crate::config::Layer;
 use crate::event::{Event, Rewrite};
@@ -25,7 +25,7 @@ pub struct Standing {
     pub verdict: Option<Verdict>,
     /// The input, once a hook rewrote it.
     pub rewritten: Option<Input>,
-    said: Vec<(Event, Said)>,
+    records: Vec<(Event, StageRecord)>,
     progress: Progress,
 }
 
@@ -36,16 +36,16 @@ struct Progress {
     /// Answers about an older generation must be given again. Redactions do not raise it.
     judged_from: usize,
     /// The last rewrite by hooks without `mutates`.
-    late: Option<LateRewrite>,
+    late: Option<UnplannedRewrite>,
 }
 
-/// A rewrite by hooks without `mutates`, after the turns of the rewriters.
+/// A rewrite by hooks without `mutates`, after the rewriters.
 #[derive(Debug, Clone)]
-struct LateRewrite {
+struct UnplannedRewrite {
     /// The index of the stage.
     index: usize,
-    late: Late,
-    /// The state of the input that it led to.
+    late: Unplanned,
+    /// The generation of the input that it led to.
     merged: usize,
 }
 
@@ -103,8 +103,10 @@ impl<'e> Moment<'e> {
     pub(super) fn restore(&mut self, standing: &Standing) {
         self.progress = standing.progress.clone();
         for stage in &mut self.stages {
-            if let Some((_, said)) = standing.said.iter().find(|(event, _)| *event == stage.event) {
-                stage.said = said.clone();
+            if let Some((_, record)) =
+                standing.records.iter().find(|(event, _)| *event == stage.event)
+            {
+                stage.record = record.clone();
             }
             if let Some(input) = &standing.rewritten {
                 stage.current.follow(input, self.progress.generation);
@@ -174,10 +176,10 @@ impl<'e> Moment<'e> {
     /// Redactors run first, so that no other hook sees what they take out, and again after each layer
     /// that rewrote.
     async fn rewrite(&mut self, chosen: impl Fn(usize, Event) -> bool) -> ControlFlow<usize> {
-        for order in 0..Layer::TURNS {
+        for order in 0..Layer::REWRITE_STEPS {
             self.rewrite_step(order, |event| is_redaction(event) && chosen(order, event)).await?;
         }
-        for order in 0..Layer::TURNS {
+        for order in 0..Layer::REWRITE_STEPS {
             let before = self.progress.generation;
             self.rewrite_step(order, |event| !is_redaction(event) && chosen(order, event)).await?;
             if self.progress.generation != before {
@@ -189,7 +191,7 @@ impl<'e> Moment<'e> {
 
     /// Runs the redactors at position `order` and after it, on what was rewritten there.
     async fn redact_from(&mut self, order: usize) -> ControlFlow<usize> {
-        for order in order..Layer::TURNS {
+        for order in order..Layer::REWRITE_STEPS {
             self.rewrite_step(order, is_redaction).await?;
         }
         ControlFlow::Continue(())
@@ -218,11 +220,11 @@ impl<'e> Moment<'e> {
 
     /// Hooks without `mutates` rewrote the input at the stage `index`: asks every hook again that has
     /// not seen the result.
-    async fn judge_again(&mut self, index: usize, late: Late) {
+    async fn judge_again(&mut self, index: usize, late: Unplanned) {
         let merged = self.progress.generation;
-        self.progress.late = Some(LateRewrite { index, late: late.clone(), merged });
-        let turn = late.turn;
-        if self.rewrite(|it, event| runs_again(turn, it, event)).await.is_break() {
+        self.progress.late = Some(UnplannedRewrite { index, late: late.clone(), merged });
+        let rewritten_at = late.order;
+        if self.rewrite(|order, event| runs_again(order, rewritten_at, event)).await.is_break() {
             return;
         }
         self.take_back_late();
@@ -235,16 +237,16 @@ impl<'e> Moment<'e> {
         }
     }
 
-    /// Asks the hooks of the events up to `place`, and returns whether one of a higher layer corrects
+    /// Asks the hooks of the stages up to `index`, and returns whether one of a higher layer corrects
     /// the `late` rewrite.
     async fn judge_stages_again(
         &mut self,
         index: usize,
-        late: Option<&Late>,
+        late: Option<&Unplanned>,
         overruled: bool,
     ) -> bool {
         let judged_from = self.progress.judged_from;
-        let lowest = late.map(|late| late.turn);
+        let lowest = late.map(|late| late.order);
         let mut is_corrected = false;
         for other in 0..=index {
             if !self.stages[other].awake {
@@ -266,12 +268,13 @@ impl<'e> Moment<'e> {
     /// Takes the last late rewrite back if a rewriter of a higher layer had rewritten the input before
     /// it, and failed when it ran again: its first rewrite must not be lost.
     fn take_back_late(&mut self) {
-        let Some(LateRewrite { index, late, .. }) = &self.progress.late else { return };
-        let (index, turn) = (*index, late.turn);
+        let Some(UnplannedRewrite { index, late, .. }) = &self.progress.late else { return };
+        let (index, rewritten_at) = (*index, late.order);
         let is_lost = |stage: &Stage<'_>| {
             let mut outcomes = stage.outcomes();
             outcomes.any(|(bound, outcome)| {
-                let is_due = bound.is_rewriter() && runs_again(turn, bound.turn(), stage.event);
+                let is_due = bound.is_rewriter()
+                    && runs_again(bound.rewrite_order(), rewritten_at, stage.event);
                 is_due && outcome.rewrote && outcome.error.is_some() && !outcome.withholds
             })
         };
@@ -285,7 +288,7 @@ impl<'e> Moment<'e> {
     /// Counts the time that the stage `index` took since `started`, and gives its rewrites to the
     /// other stages.
     fn after_step(&mut self, index: usize, started: Instant) {
-        self.stages[index].said.took += started.elapsed();
+        self.stages[index].record.took += started.elapsed();
         self.spread(index);
     }
 
@@ -320,17 +323,18 @@ impl<'e> Moment<'e> {
     /// Fails every hook that has not answered, with the reason `why`.
     pub(super) fn fail_rest(&mut self, why: &str) {
         let judged_from = self.progress.judged_from;
-        let late = self.progress.late.as_ref().map(|it| (it.late.turn, it.merged));
+        let late = self.progress.late.as_ref().map(|it| (it.late.order, it.merged));
         for index in 0..self.stages.len() {
             if self.stages[index].awake {
                 let stage = &mut self.stages[index];
                 let event = stage.event;
-                let in_turn = |bound: &Bound| {
-                    let (turn, merged) = late?;
-                    let again = bound.is_rewriter() && runs_again(turn, bound.turn(), event);
+                let due_since = |bound: &Bound| {
+                    let (rewritten_at, merged) = late?;
+                    let again = bound.is_rewriter()
+                        && runs_again(bound.rewrite_order(), rewritten_at, event);
                     again.then_some(merged)
                 };
-                stage.fail_rest(judged_from, in_turn, why);
+                stage.fail_rest(judged_from, due_since, why);
                 self.reached = index;
                 self.spread(index);
             }
@@ -341,7 +345,7 @@ impl<'e> Moment<'e> {
     /// Returns the verdict of the only event, and how long its hooks took.
     pub(super) fn only_verdict(&mut self) -> (Verdict, Duration) {
         let stage = &mut self.stages[0];
-        (stage.verdict(), stage.said.took)
+        (stage.verdict(), stage.record.took)
     }
 
     /// Returns the verdict of each event that was reached, and how long its hooks took.
@@ -349,8 +353,8 @@ impl<'e> Moment<'e> {
         let mut verdicts = Vec::new();
         for (index, stage) in self.stages.iter_mut().enumerate() {
             let reached = stage.awake && index <= self.reached;
-            if reached || !stage.said.outcomes.is_empty() {
-                verdicts.push((stage.verdict(), stage.said.took));
+            if reached || !stage.record.outcomes.is_empty() {
+                verdicts.push((stage.verdict(), stage.record.took));
             }
         }
         verdicts
@@ -358,9 +362,9 @@ impl<'e> Moment<'e> {
 
     /// Returns the verdict of all events together; `verdicts` are those of the single events.
     pub(super) fn whole<'v>(&self, verdicts: impl Iterator<Item = &'v Verdict>) -> Verdict {
-        let said: Vec<_> = self.stages.iter().flat_map(Stage::outcomes).collect();
-        let mut whole = fold_moment(self.event, &said);
-        for stage in self.stages.iter().filter(|stage| stage.said.rewrote) {
+        let outcomes: Vec<_> = self.stages.iter().flat_map(Stage::outcomes).collect();
+        let mut whole = fold_moment(self.event, &outcomes);
+        for stage in self.stages.iter().filter(|stage| stage.record.rewrote) {
             stage.current.report(&mut whole);
         }
         // Events that no hook could be asked about.
@@ -377,15 +381,15 @@ impl<'e> Moment<'e> {
             self.spread(index);
         }
         let rewritten = self.stages.iter_mut().find_map(|stage| stage.current.take_rewritten());
-        let said = self.stages.into_iter().map(|stage| (stage.event, stage.said)).collect();
-        Standing { verdict, rewritten, said, progress: self.progress }
+        let records = self.stages.into_iter().map(|stage| (stage.event, stage.record)).collect();
+        Standing { verdict, rewritten, records, progress: self.progress }
     }
 }
 
-/// Returns whether the rewriters at position `turn` run again after an unplanned rewrite at position
-/// `late`: those of higher layers, and the redactors of the same one.
-fn runs_again(late: usize, turn: usize, event: Event) -> bool {
-    turn > late || turn == late && is_redaction(event)
+/// Returns whether rewriters at position `order` run again after an unplanned rewrite at position
+/// `rewritten_at`: those of higher layers, and the redactors of the same one.
+fn runs_again(order: usize, rewritten_at: usize, event: Event) -> bool {
+    order > rewritten_at || order == rewritten_at && is_redaction(event)
 }
 
 /// Returns whether `event` is there to take secrets out of a response.

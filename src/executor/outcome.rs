@@ -78,9 +78,8 @@ impl Outcome {
         self.warnings.push(why.into());
     }
 
-    /// Returns the outcome of a hook that had to answer again. From its first answer, before or
-    /// with a rewrite, its messages stay, and so does an ask.
-    pub(super) fn after(mut self, first: &mut Self) -> Self {
+    /// Merges the hook's second answer with its first: messages and an ask of the first stay.
+    pub(super) fn merged_with(mut self, first: &mut Self) -> Self {
         self.keep_denial_of(first);
         self.rewrote |= first.rewrote || first.output.rewrites();
         if std::mem::take(&mut first.failed_open) && !self.failed_open {
@@ -130,7 +129,7 @@ impl Outcome {
     /// Keeps what the hook denied, asked or stopped in its first answer if it has failed since: only
     /// another answer takes that back.
     pub(super) fn keep_denial_of(&mut self, first: &Self) {
-        if self.error.is_none() || !first.output.holds_up() {
+        if self.error.is_none() || !first.output.denies_or_asks() {
             return;
         }
         if first.output.decision > self.output.decision {

@@ -14,18 +14,18 @@ use crate::config::Phase;
 use crate::pattern::Budget;
 use crate::wire::{Decision, Input, Output, Verdict};
 
-/// What is said of a hook that rewrites once its turn to rewrite is over.
+/// The failure of a hook that rewrites when it is asked again.
 const UNSETTLED: &str = "its rewrite does not settle: it rewrites what another hook has rewritten; \
                          set `mutates: true` on both hooks, so that one runs after the other";
 
-/// The remark on a rewrite by a hook that runs again after its turn to rewrite.
+/// The remark on a rewrite by a rewriter that runs again for its decision only.
 const TURN_IS_OVER: &str = "it was asked again for its decision only: its rewrite is ignored";
 
 /// The remark on a rewrite of something that an earlier hook withheld.
 const WITHHELD: &str =
     "an earlier hook failed and withheld what it rewrites: its rewrite is ignored";
 
-/// What is said of a late rewrite that a hook of a higher layer could not follow.
+/// The failure for an unplanned rewrite that a hook of a higher layer could not follow.
 const NOT_FOLLOWED: &str = "its rewrite is dropped: a hook of a higher layer would rewrite the \
                             result, or failed to; set `mutates: true`";
 
@@ -34,37 +34,36 @@ const CORRECTED: &str = "it corrects a rewrite of a lower layer, which is droppe
 
 /// The hooks without `mutates` that rewrote the input all the same.
 #[derive(Debug, Clone)]
-pub(super) struct Late {
+pub(super) struct Unplanned {
     /// The hooks, by index.
     pub(super) hooks: Vec<usize>,
-    /// The turn of the lowest of their layers.
-    pub(super) turn: usize,
+    /// The rewrite order of the lowest of their layers.
+    pub(super) order: usize,
     /// The input before they rewrote it.
     before: Box<Input>,
 }
 
 impl Stage<'_> {
-    /// Has the hooks fail, because of `why`, that have not answered about the last input. Answers
-    /// about an input of before `judged_from` are none; `in_turn` says which rewriters were to run
-    /// again since then.
+    /// Fails every hook that has no answer about the last input, with the reason `why`. An answer
+    /// counts from generation `judged_from` on; for rewriters that were due again, from `due_since` on.
     pub(super) fn fail_rest(
         &mut self,
         judged_from: usize,
-        in_turn: impl Fn(&Bound) -> Option<usize>,
+        due_since: impl Fn(&Bound) -> Option<usize>,
         why: &str,
     ) {
         for index in Arc::clone(&self.current.matching).iter() {
             let bound = &self.plan.hooks[*index];
-            let is_due = |said: &Outcome| {
-                if said.denied() {
+            let is_due = |outcome: &Outcome| {
+                if outcome.denied() {
                     return false;
                 }
                 let judges = !bound.is_rewriter() || self.plan.contract.may_stop();
                 let since = if judges { judged_from } else { 0 };
-                said.generation < since.max(in_turn(bound).unwrap_or(0))
+                outcome.generation < since.max(due_since(bound).unwrap_or(0))
             };
-            let said = self.said.outcomes.iter().find(|it| it.index == *index);
-            if bound.hook.phase.is_answered() && said.is_none_or(is_due) {
+            let answered = self.record.outcomes.iter().find(|it| it.index == *index);
+            if bound.hook.phase.is_answered() && answered.is_none_or(is_due) {
                 let outcome = self.interpreter(bound).failed(why).under_mode_of(bound);
                 self.take_rewrite(outcome);
             }
@@ -76,24 +75,24 @@ impl Stage<'_> {
         if let Some(cause) = self.refusal() {
             return Verdict::denied(self.event, cause);
         }
-        self.said.outcomes.sort_by_key(|outcome| outcome.index);
+        self.record.outcomes.sort_by_key(|outcome| outcome.index);
         self.drop_outdated_permissions();
-        let mut verdict = fold(self.event, &self.plan.hooks, &self.said.outcomes);
-        if self.said.rewrote {
+        let mut verdict = fold(self.event, &self.plan.hooks, &self.record.outcomes);
+        if self.record.rewrote {
             self.current.report(&mut verdict);
         }
         verdict
     }
 
-    /// Runs the rewriters of one turn, one after another. Returns whether the event goes on.
-    pub(super) async fn rewrite(&mut self, turn: usize) -> bool {
+    /// Runs the rewriters at position `order`, one after another. Returns whether the event goes on.
+    pub(super) async fn rewrite(&mut self, order: usize) -> bool {
         let (plan, mut budget) = (self.plan, Budget::new());
-        let in_turn = plan.rewriters.iter().map(|index| &plan.hooks[*index]);
-        for bound in in_turn.filter(|bound| bound.turn() == turn) {
+        let rewriters = plan.rewriters.iter().map(|index| &plan.hooks[*index]);
+        for bound in rewriters.filter(|bound| bound.rewrite_order() == order) {
             // Chosen one by one: an earlier rewriter may have renamed the tool. A rewriter whose turn
             // comes once more must rewrite once more, so its `when` does not see `repeated`.
             let Some(chosen) = self.choose(bound, &mut budget, false) else { continue };
-            self.said.asked[bound.index] = true;
+            self.record.asked[bound.index] = true;
             let outcome = self.call(chosen).await;
             let ends = self.ends(&outcome);
             self.take_rewrite(outcome);
@@ -104,48 +103,44 @@ impl Stage<'_> {
         true
     }
 
-    /// Runs everyone else at once. Returns those that rewrote the input all the same.
-    pub(super) async fn judge(&mut self) -> Option<Late> {
+    /// Runs all other hooks at once. Returns those that rewrote the input all the same.
+    pub(super) async fn judge(&mut self) -> Option<Unplanned> {
         let selected = self.select(|bound| !bound.is_rewriter());
         let mut outcomes = self.call_all(selected).await;
         let generation = self.current.generation;
         let may_rewrite = outcomes.iter().any(|outcome| outcome.output.rewrites());
         let before = may_rewrite.then(|| Box::new(self.current.input().clone()));
         let rewriters = merge_rewrites(&mut outcomes, &self.plan.hooks, &mut self.current);
-        self.said.rewrote |= self.current.generation > generation;
+        self.record.rewrote |= self.current.generation > generation;
         // If only one hook rewrote the input, it has already seen the result. If several did, none of
         // them has seen the combination.
         if let [only] = rewriters[..] {
             outcomes[only].generation = self.current.generation;
         }
         let hooks: Vec<usize> = rewriters.iter().map(|place| outcomes[*place].index).collect();
-        if self.said.outcomes.is_empty() {
-            self.said.outcomes = outcomes;
-        } else {
-            self.said.outcomes.append(&mut outcomes);
-        }
-        let turn = hooks.iter().map(|index| self.plan.hooks[*index].turn()).min()?;
-        Some(Late { hooks, turn, before: before? })
+        self.record.outcomes.append(&mut outcomes);
+        let order = hooks.iter().map(|index| self.plan.hooks[*index].rewrite_order()).min()?;
+        Some(Unplanned { hooks, order, before: before? })
     }
 
     /// Takes back what `late` hooks made of the input: they have failed.
-    pub(super) fn take_back(&mut self, late: Late) {
+    pub(super) fn take_back(&mut self, late: Unplanned) {
         self.set(*late.before);
         let generation = self.current.generation;
-        for place in 0..self.said.outcomes.len() {
-            let outcome = &self.said.outcomes[place];
+        for place in 0..self.record.outcomes.len() {
+            let outcome = &self.record.outcomes[place];
             if late.hooks.contains(&outcome.index) {
                 let failed = self.without_rewrite(outcome.clone(), NOT_FOLLOWED);
-                self.said.outcomes[place] = Outcome { generation, ..failed };
+                self.record.outcomes[place] = Outcome { generation, ..failed };
             }
         }
     }
 
-    /// Asks those again that judged an input of before `judged_from`, which counts rewrites. `late`
-    /// are those that rewrote it; if they were `overruled`, they may not rewrite it back.
+    /// Asks the hooks again whose answers are about a generation before `judged_from`. The hooks in
+    /// `late` rewrote the input; if they were `overruled`, they may not rewrite it back.
     ///
-    /// A hook that is not asked again, because its `when` does not hold any more, has said its last
-    /// word: nothing but another answer of its own takes back what it denied.
+    /// A denial stays unless the same hook answers again. A hook whose `when` no longer holds is not
+    /// asked.
     ///
     /// Returns whether a hook of a higher layer than `lowest`, the lowest that rewrote, rewrites what
     /// came of that: then the caller takes it back.
@@ -158,37 +153,38 @@ impl Stage<'_> {
     ) -> bool {
         let mut is_corrected = false;
         let mut again = self.select(|bound| !bound.is_rewriter());
-        // A hook that denied the call under its old name may have nothing against the new one.
+        // A hook that denied the call under its old name may have nothing against the new one, so its
+        // denial stays, and it is not asked.
         let is_renamed = self.current.is_renamed();
         let stays = |outcome: &Outcome| {
             outcome.generation >= judged_from || outcome.withholds || outcome.denied() && is_renamed
         };
         again.retain(|chosen| {
-            let mut outcomes = self.said.outcomes.iter();
+            let mut outcomes = self.record.outcomes.iter();
             !outcomes.any(|outcome| outcome.index == chosen.bound.index && stays(outcome))
         });
-        // What a hook told with its rewrite stays told.
+        // The messages that a hook gave with its rewrite stay.
         let replaced = |outcome: &Outcome| {
             !late.contains(&outcome.index)
                 && again.iter().any(|chosen| chosen.bound.index == outcome.index)
         };
-        let outcomes = self.said.outcomes.iter();
+        let outcomes = self.record.outcomes.iter();
         let replaced: Vec<usize> = outcomes.filter(|it| replaced(it)).map(|it| it.index).collect();
         for mut outcome in self.call_all(again).await {
             if replaced.contains(&outcome.index) {
                 let same = |it: &Outcome| it.index == outcome.index;
-                if let Some(place) = self.said.outcomes.iter().position(same) {
-                    outcome.keep_denial_of(&self.said.outcomes.remove(place));
+                if let Some(place) = self.record.outcomes.iter().position(same) {
+                    outcome.keep_denial_of(&self.record.outcomes.remove(place));
                 }
             }
-            // What overruled a late hook of the lowest layer is of a layer above it. What undid a late
-            // hook of a higher layer may be below it: if that hook rewrites once more, it fails.
-            let turn = self.plan.hooks[outcome.index].turn();
+            // The lowest layer was overruled from above: drop its second rewrite. A higher layer may
+            // have been undone from below: its second rewrite fails the hook.
+            let order = self.plan.hooks[outcome.index].rewrite_order();
             let is_late = late.contains(&outcome.index);
-            if overruled && is_late && lowest == Some(turn) {
+            if overruled && is_late && lowest == Some(order) {
                 drop_late_rewrite(&mut outcome, &self.current);
             } else if !is_late
-                && lowest.is_some_and(|lowest| lowest < turn)
+                && lowest.is_some_and(|lowest| lowest < order)
                 && self.may_rewrite(&outcome)
             {
                 is_corrected = true;
@@ -209,8 +205,8 @@ impl Stage<'_> {
             && changes(self.current.input(), &outcome.output)
     }
 
-    /// Asks the rewriters that judged an input of before `judged_from` for their decision on the last.
-    /// Their turn to rewrite is over.
+    /// Asks the rewriters again whose answers are about a generation before `judged_from`, for their
+    /// decision only.
     pub(super) async fn ask_rewriters_again(&mut self, judged_from: usize) {
         // Where nothing can be prevented, a second answer is of no use.
         if !self.plan.contract.may_stop() {
@@ -220,7 +216,7 @@ impl Stage<'_> {
         outdated.retain(|chosen| {
             let index = chosen.bound.index;
             let is_last = |it: &Outcome| it.generation >= judged_from || it.denied();
-            !self.said.outcomes.iter().any(|it| it.index == index && is_last(it))
+            !self.record.outcomes.iter().any(|it| it.index == index && is_last(it))
         });
         for mut outcome in self.call_all(outdated).await {
             drop_late_rewrite(&mut outcome, &self.current);
@@ -242,8 +238,8 @@ impl Stage<'_> {
         self.note(outcome);
     }
 
-    /// Takes the last answer of a hook. Nothing is rewritten any more, but what can't be looked
-    /// through is withheld even now.
+    /// Takes the last answer of a hook. It rewrites nothing, but a redactor that failed still replaces
+    /// what it could not check.
     fn take_last(&mut self, outcome: Outcome) {
         if outcome.withholds
             && !self.current.sealed
@@ -257,14 +253,14 @@ impl Stage<'_> {
 
     fn set(&mut self, next: Input) {
         self.current.set(next);
-        self.said.rewrote = true;
+        self.record.rewrote = true;
     }
 
     /// Notes what became of a hook, which may have answered before.
     fn note(&mut self, outcome: Outcome) {
-        match self.said.outcomes.iter_mut().find(|first| first.index == outcome.index) {
-            Some(first) => *first = outcome.after(first),
-            None => self.said.outcomes.push(outcome),
+        match self.record.outcomes.iter_mut().find(|first| first.index == outcome.index) {
+            Some(first) => *first = outcome.merged_with(first),
+            None => self.record.outcomes.push(outcome),
         }
     }
 
@@ -293,7 +289,7 @@ impl Stage<'_> {
 
     /// Notes the hooks that did not run because the event was denied before.
     pub(super) fn skip_rest(&mut self) {
-        let seen = |index: usize| self.said.outcomes.iter().any(|outcome| outcome.index == index);
+        let seen = |index: usize| self.record.outcomes.iter().any(|outcome| outcome.index == index);
         let rest: Vec<Outcome> = self
             .current
             .matching
@@ -303,12 +299,11 @@ impl Stage<'_> {
             })
             .map(|index| Outcome::skipped(*index, "an earlier hook denied the event"))
             .collect();
-        self.said.outcomes.extend(rest);
+        self.record.outcomes.extend(rest);
     }
 
-    /// What was allowed, or answered in the tool's place, for an input other than the final one
-    /// permits nothing. Nor does what a hook says of a tool that it was asked about only because of
-    /// the name that the tool had before.
+    /// Drops every allow and every answer in the tool's place that is not about the final input, or
+    /// that comes from a hook chosen by an earlier name of the tool.
     pub(super) fn drop_outdated_permissions(&mut self) {
         let current = &self.current;
         let named = current.is_renamed().then(|| self.plan.matching(current.input()));
@@ -316,7 +311,7 @@ impl Stage<'_> {
             it.generation == current.generation
                 && named.as_ref().is_none_or(|named| named.contains(&it.index))
         };
-        for outcome in self.said.outcomes.iter_mut().filter(|it| !permits(it)) {
+        for outcome in self.record.outcomes.iter_mut().filter(|it| !permits(it)) {
             let mut drop = |what: &str| {
                 let warning =
                     format!("its {what} was for an input that was rewritten later; ignored");
@@ -341,7 +336,7 @@ fn drop_late_rewrite(outcome: &mut Outcome, current: &Current<'_>) {
 }
 
 /// Applies the rewrites of hooks that ran at the same time, from the highest layer down, and
-/// returns the places of those that changed the input. A rewrite that would undo an earlier one is
+/// returns the indexes of the outcomes that changed the input. A rewrite that would undo an earlier one is
 /// not applied: its hook sees the other's result when it runs again.
 fn merge_rewrites(
     outcomes: &mut [Outcome],
@@ -353,7 +348,7 @@ fn merge_rewrites(
     let mut order: Vec<usize> = (0..outcomes.len()).collect();
     order.sort_by_key(|place| {
         let outcome = &outcomes[*place];
-        (!outcome.withholds, Reverse(hooks[outcome.index].turn()))
+        (!outcome.withholds, Reverse(hooks[outcome.index].rewrite_order()))
     });
     order.retain(|place| !outcomes[*place].denied());
     for place in order {

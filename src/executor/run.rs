@@ -24,11 +24,11 @@ pub(super) async fn run(
     room: &OnceLock<Arc<Room>>,
 ) -> (Result<HandlerResult, HandlerError>, Duration) {
     let started = Instant::now();
-    let Until { answer, stop, late } = until;
+    let Until { answer, stop, late_message } = until;
     let timeout = bound.hook.timeout;
     let text = || {
         let own = || format!("timed out after {timeout:?}; raise its `timeout`");
-        late.map_or_else(own, str::to_owned)
+        late_message.map_or_else(own, str::to_owned)
     };
     if answer <= started {
         return (Err(HandlerError::new(Failure::TimedOut, text())), Duration::ZERO);
@@ -40,7 +40,7 @@ pub(super) async fn run(
     let work = AssertUnwindSafe(async { bound.handler.run(&call).await }).catch_unwind();
     let result = match tokio::time::timeout_at(tokio::time::Instant::from_std(stop), work).await {
         // The handler knows its deadline, but not where the deadline came from.
-        Ok(Ok(Err(error))) if late.is_some() && error.failure == Failure::TimedOut => {
+        Ok(Ok(Err(error))) if late_message.is_some() && error.failure == Failure::TimedOut => {
             Err(HandlerError { message: text(), ..error })
         }
         Ok(Ok(result)) => result,

@@ -44,8 +44,8 @@ impl Bound {
     }
 
     /// Returns the order in which the hook's rewrite is applied: smaller numbers first.
-    pub(crate) fn turn(&self) -> usize {
-        self.hook.layer().rewriting_turn()
+    pub(crate) fn rewrite_order(&self) -> usize {
+        self.hook.layer().rewrite_order()
     }
 
     /// Returns how far below the top the hook's layer is.
@@ -91,7 +91,7 @@ impl Plan {
         let by_name_alone = hooks.iter().all(|bound| bound.hook.dialect.is_none());
         let mut rewriters: Vec<usize> =
             (0..hooks.len()).filter(|index| hooks[*index].is_rewriter()).collect();
-        rewriters.sort_by_key(|index| hooks[*index].turn());
+        rewriters.sort_by_key(|index| hooks[*index].rewrite_order());
         let mut deadlines = [None; Layer::RANKS];
         for bound in hooks.iter().filter(|bound| bound.hook.phase != Phase::Background) {
             let own = bound.hook.limits.deadline.unwrap_or(Duration::MAX);
@@ -133,7 +133,7 @@ impl Plan {
     }
 
     /// Returns why no hook can be chosen for `input` by its tool.
-    pub(crate) fn no_choice(&self, input: &Input) -> Option<String> {
+    pub(crate) fn why_no_choice(&self, input: &Input) -> Option<String> {
         let (event, tool) = (self.contract.event, input.tool());
         if !self.contract.tool_matched {
             None

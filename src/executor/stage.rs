@@ -1,6 +1,6 @@
 //! One event of a moment: which of its hooks are for the input, and how they are called.
 
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::dispatch::{Executor, Observer};
@@ -15,12 +15,14 @@ use super::time::Deadlines;
 use crate::config::{Layer, Phase};
 use crate::event::Event;
 use crate::handler::{BACKGROUND_FULL, BoxFuture, Room, Shared};
+use crate::locks::locked;
 use crate::pattern::Budget;
 use crate::wire::{Decision, HookStatus};
 
-/// What is said of a hook whose condition was not looked at.
+/// The failure of a hook whose condition was not looked at.
 const TOO_MUCH_WORK: &str = "its `when` is too much work on an input of this size; match a smaller field, or a shorter pattern";
-/// One event of a moment: its hooks, what they said, and the input as they see it.
+
+/// One event of a moment: its hooks, their answers, and the input as they see it.
 pub(super) struct Stage<'e> {
     executor: &'e Executor,
     pub(super) plan: &'e Plan,
@@ -32,13 +34,12 @@ pub(super) struct Stage<'e> {
     /// What is left for the answers of each rank of layers.
     rooms: [OnceLock<Arc<Room>>; Layer::RANKS],
     pub(super) current: Current<'e>,
-    /// How far it came; what outlives a dispatch that is dropped.
-    pub(super) said: Said,
+    pub(super) record: StageRecord,
 }
 
-/// What the hooks of one event have said.
+/// What became of the hooks of one stage. It outlives a dispatch that is dropped.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Said {
+pub(super) struct StageRecord {
     /// At most one for each hook.
     pub(super) outcomes: Vec<Outcome>,
     /// The hooks that were called, by index.
@@ -69,31 +70,31 @@ impl<'e> Stage<'e> {
         observer: Option<&'e dyn Observer>,
     ) -> Self {
         let plan = executor.plan(event);
-        let said = Said { asked: vec![false; plan.hooks.len()], ..Said::default() };
+        let record = StageRecord { asked: vec![false; plan.hooks.len()], ..StageRecord::default() };
         let rooms = Default::default();
-        Self { executor, plan, event, deadlines, observer, awake: true, rooms, current, said }
+        Self { executor, plan, event, deadlines, observer, awake: true, rooms, current, record }
     }
 
-    /// Returns the hooks that said something, each with what it said.
+    /// Returns the hooks that have an outcome, each with it.
     pub(super) fn outcomes(&self) -> impl Iterator<Item = (&Bound, &Outcome)> {
-        self.said.outcomes.iter().map(|outcome| (&self.plan.hooks[outcome.index], outcome))
+        self.record.outcomes.iter().map(|outcome| (&self.plan.hooks[outcome.index], outcome))
     }
 
     /// Returns why no hook can be chosen for the input, where it is denied for that.
     pub(super) fn refusal(&self) -> Option<String> {
         let may_choose = self.plan.hooks.is_empty() || !self.plan.contract.may_block;
-        if may_choose { None } else { self.plan.no_choice(self.current.original()) }
+        if may_choose { None } else { self.plan.why_no_choice(self.current.original()) }
     }
 
-    /// Returns whether a hook decided that nothing goes on. A hook that a person has to approve or to
-    /// mend first denies, too, but keeps no other hook from running.
+    /// Returns whether a hook decided that nothing goes on. A hook that can't run until a person
+    /// approves it denies, but does not keep others from running.
     pub(super) fn is_over(&self) -> bool {
         if self.plan.contract.may_continue {
             // Hooks say both that the model works on and that it does not.
-            let verdict = fold(self.event, &self.plan.hooks, &self.said.outcomes);
+            let verdict = fold(self.event, &self.plan.hooks, &self.record.outcomes);
             return verdict.decision == Some(Decision::Deny);
         }
-        self.said.outcomes.iter().any(|outcome| self.ends(outcome))
+        self.record.outcomes.iter().any(|outcome| self.ends(outcome))
     }
 
     pub(super) fn ends(&self, outcome: &Outcome) -> bool {
@@ -104,13 +105,13 @@ impl<'e> Stage<'e> {
     pub(super) async fn tell_observers(&mut self) {
         for chosen in self.chosen(|bound| bound.hook.phase == Phase::Observe) {
             let outcome = self.call(chosen).await;
-            self.said.outcomes.push(outcome);
+            self.record.outcomes.push(outcome);
         }
     }
 
     /// Starts the hooks that are not waited for, once.
     pub(super) fn start_background(&mut self) {
-        if std::mem::replace(&mut self.said.background, true) {
+        if std::mem::replace(&mut self.record.background, true) {
             return;
         }
         let selected = self.chosen(|bound| bound.hook.phase == Phase::Background);
@@ -121,9 +122,9 @@ impl<'e> Stage<'e> {
         if let Some(events) = &self.executor.handed_over {
             if !selected.is_empty() {
                 let input = self.current.input().clone();
-                events.lock().unwrap_or_else(PoisonError::into_inner).push((self.event, input));
+                locked(events).push((self.event, input));
             }
-            self.said.outcomes.extend(selected.iter().map(|chosen| started(chosen.bound)));
+            self.record.outcomes.extend(selected.iter().map(|chosen| started(chosen.bound)));
             return;
         }
         for Chosen { bound, .. } in selected {
@@ -143,13 +144,13 @@ impl<'e> Stage<'e> {
             } else {
                 self.interpreter(bound).failed(BACKGROUND_FULL).under_mode_of(bound)
             };
-            self.said.outcomes.push(outcome);
+            self.record.outcomes.push(outcome);
         }
     }
 
     pub(super) async fn call_all(&mut self, chosen: Vec<Chosen<'e>>) -> Vec<Outcome> {
         for chosen in &chosen {
-            self.said.asked[chosen.bound.index] = true;
+            self.record.asked[chosen.bound.index] = true;
         }
         if let [chosen] = chosen[..] {
             return vec![self.call(chosen).await];
@@ -212,7 +213,7 @@ impl<'e> Stage<'e> {
             return outcome;
         }
         let named = rewritten(self.current.input(), &outcome.output);
-        let cause = named.and_then(|named| self.plan.no_choice(&named));
+        let cause = named.and_then(|named| self.plan.why_no_choice(&named));
         if let Some(cause) = cause.or_else(|| self.current.too_many_names(name)) {
             let bound = &self.plan.hooks[outcome.index];
             let reason = format!("hook {} renamed the tool: {cause}", bound.title());
@@ -236,13 +237,13 @@ impl<'e> Stage<'e> {
     /// Returns the hooks of one kind that are for the input, in config order. Each layer has its own
     /// budget for conditions, so that none uses up that of another.
     fn chosen(&self, kind: impl Fn(&Bound) -> bool) -> Vec<Chosen<'e>> {
-        let (plan, mut budgets) = (self.plan, [const { Budget::new() }; Layer::TURNS]);
+        let (plan, mut budgets) = (self.plan, [const { Budget::new() }; Layer::REWRITE_STEPS]);
         let matching = self.current.matching.iter().map(|index| &plan.hooks[*index]);
         matching
             .filter(|bound| kind(bound))
             .filter_map(|bound| {
-                let repeated = self.said.asked[bound.index];
-                self.choose(bound, &mut budgets[bound.turn()], repeated)
+                let repeated = self.record.asked[bound.index];
+                self.choose(bound, &mut budgets[bound.rewrite_order()], repeated)
             })
             .collect()
     }
@@ -268,7 +269,7 @@ impl<'e> Stage<'e> {
                 }
             }
         }
-        let repeated = self.said.asked[bound.index];
+        let repeated = self.record.asked[bound.index];
         (condition != Condition::Fails).then_some(Chosen { bound, condition, repeated })
     }
 }

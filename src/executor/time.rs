@@ -15,13 +15,13 @@ pub(super) struct Deadlines {
     started: Instant,
     /// The caller's deadline, which nothing may exceed.
     caller: Option<Instant>,
-    /// The host's, for the whole moment.
+    /// `defaults.deadline` of all layers together.
     moment: Option<Instant>,
     /// For each event, in order, the hooks of each rank: whether there are any that are waited for,
     /// and their own shortest deadline.
     waited_for: (WaitedFor, Vec<WaitedFor>),
-    /// Until when hooks of each rank may run that hooks of a higher layer follow: half of the time
-    /// that is left when the first of them starts.
+    /// For each rank, the end of the time that its hooks have before those of higher layers: half of
+    /// what was left when its first hook started.
     shares: [OnceLock<Instant>; Layer::RANKS],
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Until {
     /// When it is killed, whether or not it is ending.
     pub(super) stop: Instant,
     /// The error of a late hook; `None` if its own `timeout` is the first to pass.
-    pub(super) late: Option<&'static str>,
+    pub(super) late_message: Option<&'static str>,
 }
 
 impl Deadlines {
@@ -68,19 +68,18 @@ impl Deadlines {
         let grace = bound.handler.grace();
         let layer = bound.hook.limits.deadline.and_then(|limit| self.started.checked_add(limit));
         let share = self.share(bound, now);
-        // A hook that is stopped by force has said nothing: some of the time is for its leave.
+        // A hook that is killed gives no answer: keep some time for SIGTERM.
         let before = |end: Instant| {
             end.checked_sub(grace.min(end.saturating_duration_since(now) / 5)).unwrap_or(now)
         };
         let deadlines = [
-            (layer, "the event's deadline passed before it answered; raise `defaults.deadline`"),
             (
-                self.moment,
+                layer.into_iter().chain(self.moment).min(),
                 "the event's deadline passed before it answered; raise `defaults.deadline`",
             ),
             (
                 share.map(before),
-                "the hooks of a layer may use half of the time before hooks of a higher layer run, and it passed before it answered",
+                "timed out: the hooks of a layer may use half of the time that is left, the rest is for higher layers",
             ),
             (
                 self.caller.map(before),
@@ -88,21 +87,21 @@ impl Deadlines {
             ),
         ];
         let mut until = (now + bound.hook.timeout, None);
-        for (at, late) in deadlines {
+        for (at, late_message) in deadlines {
             if let Some(at) = at.filter(|at| *at < until.0) {
-                until = (at, Some(late));
+                until = (at, Some(late_message));
             }
         }
-        let (answer, late) = until;
+        let (answer, late_message) = until;
         let ends = [self.caller, share].into_iter().flatten();
-        Until { answer, stop: ends.fold(answer + grace, Instant::min), late }
+        Until { answer, stop: ends.fold(answer + grace, Instant::min), late_message }
     }
 
     /// Returns the end of the time that the hooks of a layer have together, if hooks of a higher layer
     /// may run after them: half of what those have left when the first of these starts.
     fn share(&self, bound: &Bound, now: Instant) -> Option<Instant> {
-        // After a rewrite hooks of all events of the moment run once more, and after a rewriter's turn
-        // those of the others.
+        // A rewrite makes other hooks run again, at any event, and after a rewriter those of the other
+        // events run. So all ranks above count.
         let (first, others) = &self.waited_for;
         let may_rewrite =
             bound.is_rewriter() || bound.hook.event.contract().rewrite != Rewrite::None;

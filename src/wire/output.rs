@@ -238,7 +238,7 @@ impl Output {
     }
 
     /// Returns whether the answer denies, asks or stops. It counts at any exit code.
-    pub(crate) fn holds_up(&self) -> bool {
+    pub(crate) fn denies_or_asks(&self) -> bool {
         self.decision > Some(Decision::Allow) || self.stop.is_some()
     }
 

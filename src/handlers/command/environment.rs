@@ -146,7 +146,7 @@ impl Environment {
 
 /// Tells the child what it runs for. A value that an environment can't carry is left out: the hook
 /// finds all of it on stdin.
-pub(super) fn announce(call: &Call<'_>, command: &mut Command) {
+pub(super) fn set_call_variables(call: &Call<'_>, command: &mut Command) {
     let tool = call.input.tool_name.as_deref().filter(|name| !name.is_empty());
     let files = call.deeds().certain_files();
     let one = files.as_ref().filter(|files| !files.contains('\n'));

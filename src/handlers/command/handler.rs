@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::process::Command as Spawn;
 
 use super::capture::Overflow;
-use super::environment::{Environment, announce};
+use super::environment::{Environment, set_call_variables};
 use super::exchange::{End, Ending, Exchange, STOP_TIME};
 use super::group::{Group, add_raw};
 use super::place::{self, absolute, config_dir};
@@ -108,12 +108,12 @@ impl Handler for CommandHandler {
     fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
         Box::pin(async move {
             match &self.dialect {
-                None => Ok(self.tell(call, &call.json()).await?.into()),
+                None => Ok(self.run_once(call, &call.json()).await?.into()),
                 Some((dialect, matcher)) => {
                     let payloads = dialect
                         .payloads(matcher, call.input)
                         .map_err(|message| HandlerError::new(Failure::Protocol, message))?;
-                    Ok(self.tell_each(call, payloads).await)
+                    Ok(self.run_for_each(call, payloads).await)
                 }
             }
         })
@@ -125,24 +125,24 @@ impl Handler for CommandHandler {
     }
 }
 
-/// What a command said, and what is to remark about it.
+/// What a command answered, and a warning about it.
 #[derive(Default)]
-struct Told {
+struct Ran {
     exited: Exited,
     warning: Option<String>,
 }
 
-impl From<Told> for HandlerResult {
-    fn from(told: Told) -> Self {
-        let mut result = Self::from(told.exited);
-        result.warnings.extend(told.warning);
+impl From<Ran> for HandlerResult {
+    fn from(ran: Ran) -> Self {
+        let mut result = Self::from(ran.exited);
+        result.warnings.extend(ran.warning);
         result
     }
 }
 
 impl CommandHandler {
     /// Runs the command once.
-    async fn tell(&self, call: &Call<'_>, stdin: &[u8]) -> Result<Told, HandlerError> {
+    async fn run_once(&self, call: &Call<'_>, stdin: &[u8]) -> Result<Ran, HandlerError> {
         let start = Instant::now();
         let group = self.start(call).await?;
         let exchange = Exchange::new(group, self.max_output, &call.room());
@@ -162,7 +162,7 @@ impl CommandHandler {
 
     /// Runs the command for each of `payloads`, up to the first that is denied by exit code 2 or can't
     /// be run.
-    async fn tell_each(
+    async fn run_for_each(
         &self,
         call: &Call<'_>,
         payloads: impl Iterator<Item = JsonObject>,
@@ -171,9 +171,9 @@ impl CommandHandler {
         for payload in payloads {
             // Strings, numbers and JSON values: nothing in it can fail to serialise.
             let stdin = serde_json::to_vec(&payload).unwrap_or_default();
-            let told = self.tell(call, &stdin).await;
-            let is_last = told.as_ref().map_or(true, |told| told.exited.code == BLOCK);
-            answers.push(told.map(|Told { exited, warning }| {
+            let ran = self.run_once(call, &stdin).await;
+            let is_last = ran.as_ref().map_or(true, |ran| ran.exited.code == BLOCK);
+            answers.push(ran.map(|Ran { exited, warning }| {
                 warnings.extend(warning);
                 exited
             }));
@@ -195,19 +195,19 @@ impl CommandHandler {
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         self.environment.apply(&mut command);
-        announce(call, &mut command);
+        set_call_variables(call, &mut command);
         Group::spawn_patiently(&mut command, call.deadline)
             .await
             .map_err(|error| failure(start_error(&error, program, &self.directory)))
     }
 
-    fn report(&self, ending: Ending, limit: Duration) -> Result<Told, HandlerError> {
+    fn report(&self, ending: Ending, limit: Duration) -> Result<Ran, HandlerError> {
         let Ending { end, stdout, stderr, leaked } = ending;
         let (failure, message) = match end {
             End::Exited(status) => match status.code() {
                 Some(code) => {
                     let exited = Exited { code, stdout, stderr };
-                    return Ok(Told { exited, warning: leak_warning(&leaked) });
+                    return Ok(Ran { exited, warning: leak_warning(&leaked) });
                 }
                 // Its text names the signal.
                 None => (
@@ -218,7 +218,7 @@ impl CommandHandler {
             // What it asked for stands on stdout.
             End::Left => {
                 let exited = Exited { code: 0, stdout, stderr };
-                return Ok(Told { exited, warning: None });
+                return Ok(Ran { exited, warning: None });
             }
             End::TimedOut => (
                 Failure::TimedOut,

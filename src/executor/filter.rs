@@ -87,8 +87,7 @@ impl Interpreter<'_> {
         Outcome { status, output, notices, ..Outcome::none(self.bound.index) }
     }
 
-    /// Keeps for Claude Code itself what it understands at `stop`, which the event does not: context
-    /// that sends the model back to work.
+    /// At `stop` Claude Code takes context that sends the model back to work. Passes it on unchanged.
     fn keep_for_claude_code(&self, output: &mut Output) {
         if self.is_for_claude_code()
             && self.contract.may_continue
@@ -137,7 +136,7 @@ impl Interpreter<'_> {
             return;
         }
         match output.decision {
-            Some(Decision::Deny) if !self.may_block() => {
+            Some(Decision::Deny) if !self.denial_counts() => {
                 output.decision = None;
                 dropped.push(format!("`{event}` can't be blocked"));
             }
