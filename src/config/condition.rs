@@ -7,9 +7,10 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::calls;
 use crate::pattern::{Budget, Pattern, TooMuchWork};
 use crate::platform::Platform;
-use crate::wire::{Input, same_json};
+use crate::wire::{Input, JsonObject, same_json};
 
 /// A condition on an event's input.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +24,76 @@ pub enum Condition {
     Not(Box<Condition>),
     /// A field is as it should be.
     Leaf(Leaf),
+    /// At least one item of a list meets the part.
+    AnyOf(List, Box<Condition>),
+    /// Every item of a list meets the part, and there is one.
+    AllOf(List, Box<Condition>),
+    /// Something in a list can't be known.
+    Uncertain(List),
+}
+
+/// What a tool call does, as a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum List {
+    /// The commands that it runs.
+    Commands,
+    /// The files that it touches.
+    Files,
+}
+
+impl List {
+    /// The lists by name.
+    pub(super) const NAMES: [(&'static str, Self); 2] =
+        [("commands", Self::Commands), ("files", Self::Files)];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Commands => "commands",
+            Self::Files => "files",
+        }
+    }
+
+    /// Returns the keys of an item.
+    pub(super) fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Commands => &[
+                "program",
+                "args",
+                "pipeline",
+                "piped",
+                "redirections",
+                "assignments",
+                "wrappers",
+                "uncertain",
+            ],
+            Self::Files => &["path", "touched", "certain"],
+        }
+    }
+
+    /// Returns the items for an input, each as an input of its own.
+    fn items(self, input: &Input) -> Vec<Input> {
+        match self {
+            Self::Commands => calls::commands(input).iter().map(item).collect(),
+            Self::Files => calls::files(input).iter().map(item).collect(),
+        }
+    }
+
+    fn is_uncertain(self, input: &Input) -> bool {
+        match self {
+            Self::Commands => calls::commands(input).iter().any(|command| command.uncertain),
+            Self::Files => calls::files(input).iter().any(|file| !file.certain),
+        }
+    }
+}
+
+/// Returns an input whose fields are the keys of an item.
+fn item<T: Serialize>(item: &T) -> Input {
+    let extra = match serde_json::to_value(item) {
+        Ok(Value::Object(keys)) => keys,
+        _ => JsonObject::new(),
+    };
+    Input { extra, ..Input::default() }
 }
 
 /// One field and one operator.
@@ -63,6 +134,9 @@ pub struct Trace {
     /// The parts that were looked at.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Trace>,
+    /// Whether it looks at a field.
+    #[serde(skip)]
+    leaf: bool,
 }
 
 impl Condition {
@@ -90,6 +164,24 @@ impl Condition {
             Self::All(parts) => one_is(parts, false).map(|found| !found),
             Self::Any(parts) => one_is(parts, true),
             Self::Not(part) => part.holds_within(input, budget).map(|holds| !holds),
+            Self::AnyOf(list, part) => {
+                for item in list.items(input) {
+                    if part.holds_within(&item, budget)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            Self::AllOf(list, part) => {
+                let items = list.items(input);
+                for item in &items {
+                    if !part.holds_within(item, budget)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(!items.is_empty())
+            }
+            Self::Uncertain(list) => Ok(list.is_uncertain(input)),
             Self::Leaf(leaf) => leaf.test.holds(input.lookup(&leaf.field.path).as_deref(), budget),
         }
     }
@@ -97,21 +189,31 @@ impl Condition {
     /// Returns why `input` meets the condition, or does not.
     #[must_use]
     pub fn explain(&self, input: &Input) -> Trace {
+        let each = |list: List, part: &Self| {
+            list.items(input).iter().map(|item| part.explain(item)).collect()
+        };
         let (condition, parts) = match self {
-            Self::All(parts) => ("all", parts.iter().map(|part| part.explain(input)).collect()),
-            Self::Any(parts) => ("any", parts.iter().map(|part| part.explain(input)).collect()),
-            Self::Not(part) => ("not", vec![part.explain(input)]),
+            Self::All(parts) => {
+                ("all".to_owned(), parts.iter().map(|part| part.explain(input)).collect())
+            }
+            Self::Any(parts) => {
+                ("any".to_owned(), parts.iter().map(|part| part.explain(input)).collect())
+            }
+            Self::Not(part) => ("not".to_owned(), vec![part.explain(input)]),
+            Self::AnyOf(list, part) => (format!("any of the {}", list.name()), each(*list, part)),
+            Self::AllOf(list, part) => (format!("all of the {}", list.name()), each(*list, part)),
+            Self::Uncertain(_) => (self.to_string(), Vec::new()),
             Self::Leaf(leaf) => {
                 let value = input.lookup(&leaf.field.path).map(Cow::into_owned);
                 let (holds, condition) = match leaf.test.holds(value.as_ref(), &mut Budget::new()) {
                     Ok(holds) => (holds, leaf.to_string()),
                     Err(TooMuchWork) => (false, format!("{leaf} (too much work: the hook fails)")),
                 };
-                return Trace { holds, condition, value, parts: Vec::new() };
+                return Trace { holds, condition, value, parts: Vec::new(), leaf: true };
             }
         };
         let holds = self.holds_within(input, &mut Budget::new()).unwrap_or_default();
-        Trace { holds, condition: condition.to_owned(), value: None, parts }
+        Trace { holds, condition, value: None, parts, leaf: false }
     }
 }
 
@@ -212,6 +314,13 @@ impl fmt::Display for Condition {
             Self::Any(parts) => ("any", parts.as_slice()),
             Self::Not(part) => ("not", std::slice::from_ref(&**part)),
             Self::Leaf(leaf) => return leaf.fmt(formatter),
+            Self::AnyOf(list, part) => {
+                return write!(formatter, "any of the {}({part})", list.name());
+            }
+            Self::AllOf(list, part) => {
+                return write!(formatter, "all of the {}({part})", list.name());
+            }
+            Self::Uncertain(list) => return write!(formatter, "uncertain {}", list.name()),
         };
         write!(formatter, "{name}(")?;
         for (index, part) in parts.iter().enumerate() {
@@ -228,7 +337,7 @@ impl fmt::Display for Trace {
         fn line(trace: &Trace, depth: usize, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
             let outcome = if trace.holds { "yes" } else { "no " };
             write!(formatter, "{outcome} {:indent$}{}", "", trace.condition, indent = 2 * depth)?;
-            if trace.parts.is_empty() {
+            if trace.leaf {
                 match &trace.value {
                     Some(value) => write!(formatter, "  (is {value})")?,
                     None => formatter.write_str("  (is missing)")?,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 use super::audit::{AuditEvents, AuditInput, AuditSettings};
-use super::condition::{Condition, Field};
+use super::condition::{Condition, Field, List};
 use super::kinds::{At, Count, Filled, Words, reference};
 use super::layer::Layer;
 use super::model::{EventMethod, InheritEnv, OnError, SideEffects};
@@ -17,7 +17,7 @@ use super::picoclaw::{Milliseconds, Observed, Stages, Transport};
 use super::process::{Argv, Start};
 use super::section::Kind;
 use super::units::{AnswerSize, Size};
-use super::when::Glob;
+use super::when::{Glob, Parts};
 use crate::dialect::Dialect;
 use crate::matcher::Matcher;
 use crate::pattern::Pattern;
@@ -119,9 +119,17 @@ section! {
 section! {
     /// The keys of a condition: a join, or a field and one operator.
     pub(crate) ConditionKeys<'n>, "a condition":
-    all "all": Vec<Condition>, "", "every one holds";
-    any "any": Vec<Condition>, "", "at least one holds";
+    all "all": Parts, "",
+        "every one holds; with a list of the call: every item of it meets the rest of the condition, \
+         and there is one";
+    any "any": Parts, "",
+        "at least one holds; with a list of the call: at least one item meets the rest of the \
+         condition";
     not "not": Condition, "", "it does not hold";
+    part "where": Condition, "",
+        "what an item of the list must meet, when a field and an operator are not enough";
+    uncertain "uncertain": List, "",
+        "something in the list can't be known before the call runs";
     field "field": Field, "an error",
         "a path into the input: `tool_input.cmd` or `/tool_input/cmd`";
     equals "equals": Json, "",
@@ -221,6 +229,10 @@ words! { AuditInput: "none" => Self::None, "redacted" => Self::Redacted }
 words! { AuditEvents: "hooked" => Self::Hooked, "all" => Self::All }
 words! { Layer:
     "user" => Self::User, "project" => Self::Project, "command_line" => Self::CommandLine
+}
+
+impl Words for List {
+    const WORDS: &'static [(&'static str, Self)] = &Self::NAMES;
 }
 
 impl Words for Dialect {

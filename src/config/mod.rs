@@ -35,7 +35,7 @@ pub mod reading {
 
 pub(crate) use assembly::{Assembly, syntax_error};
 pub use audit::{AuditInput, AuditSettings};
-pub use condition::{Condition, Leaf, Trace};
+pub use condition::{Condition, Leaf, List, Trace};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use layer::Layer;
 pub(crate) use model::Identity;

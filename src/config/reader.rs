@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::condition::List;
 use super::diagnostic::{Diagnostic, Diagnostics, Severity};
 use super::layer::Layer;
 use super::model::Hook;
@@ -73,6 +74,8 @@ pub fn read_text<T>(
 pub struct Reader {
     pub(super) file: Arc<SourceFile>,
     problems: Vec<Diagnostic>,
+    /// The list whose items the condition that is read now is about.
+    pub(super) list: Option<List>,
     errors: usize,
     left_out: usize,
     /// Hooks with errors, as far as they could be read: others may find more in them.
@@ -109,7 +112,14 @@ impl<'n> Fields<'n> {
 impl Reader {
     /// Returns a reader of `file`.
     pub(crate) fn new(file: Arc<SourceFile>) -> Self {
-        Self { file, problems: Vec::new(), errors: 0, left_out: 0, broken_hooks: Vec::new() }
+        Self {
+            file,
+            problems: Vec::new(),
+            list: None,
+            errors: 0,
+            left_out: 0,
+            broken_hooks: Vec::new(),
+        }
     }
 
     /// Returns whether the file stands in a `hooks.d`.

@@ -157,11 +157,17 @@ fn condition() -> Value {
             "additionalProperties": false
         })
     };
-    let names = ConditionKeys::KEYS.iter().map(|key| key.name).filter(|name| *name != "field");
-    let forms = names.map(|name| match name {
-        "all" | "any" | "not" => form(&[name]),
-        operator => form(&["field", operator]),
-    });
+    let names = ConditionKeys::KEYS.iter().map(|key| key.name);
+    let forms =
+        names.filter(|name| !["field", "where"].contains(name)).flat_map(|name| match name {
+            "all" | "any" => vec![form(&[name]), form(&[name, "where"])],
+            "not" | "uncertain" => vec![form(&[name])],
+            operator => vec![
+                form(&["field", operator]),
+                form(&["any", "field", operator]),
+                form(&["all", "field", operator]),
+            ],
+        });
     let text = "A condition on the input: a field and one operator, or `all`, `any`, `not` of \
                 conditions.";
     described(text, json!({ "anyOf": forms.collect::<Vec<_>>() }))

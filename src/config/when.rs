@@ -2,13 +2,13 @@
 
 use serde_json::{Value as Json, json};
 
-use super::condition::{Condition, Field, Leaf, Test};
+use super::condition::{Condition, Field, Leaf, List, Test};
 use super::diagnostic::Diagnostic;
 use super::keys::ConditionKeys;
 use super::kinds::{Filled, reference};
 use super::matcher::looks_around;
 use super::node::{Node, Value};
-use super::reader::Reader;
+use super::reader::{Fields, Reader};
 use super::section::Kind;
 use crate::pattern::Pattern;
 use crate::suggest;
@@ -16,8 +16,29 @@ use crate::wire::Input;
 
 const OPERATORS: [&str; 5] = ["equals", "in", "regex", "glob", "exists"];
 
+const ITEM_HINT: &str = "write `{ any: commands, field: program, in: [rm, dd] }`";
+
 const HINT: &str =
     "write `{ field: tool_input.cmd, regex: '^rm ' }`, or join several with `all`, `any`, `not`";
+
+/// What `all` and `any` join.
+pub(crate) enum Parts {
+    Conditions(Vec<Condition>),
+    Items,
+}
+
+impl Kind<'_> for Parts {
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        if node.as_text().is_some() {
+            return List::read(reader, node, what).map(|_| Self::Items);
+        }
+        Vec::read(reader, node, what).map(Self::Conditions)
+    }
+
+    fn schema() -> Json {
+        json!({ "anyOf": [Vec::<Condition>::schema(), List::schema()] })
+    }
+}
 
 /// The pattern of `glob`.
 pub(crate) struct Glob(Test);
@@ -36,7 +57,18 @@ impl Kind<'_> for Condition {
         }
         let errors = reader.errors();
         let fields = reader.fields(node, "a condition", ConditionKeys::NAMES)?;
-        let join = fields.iter().find(|(name, ..)| ["all", "any", "not"].contains(name));
+        let over = fields
+            .iter()
+            .find(|(name, _, node)| ["all", "any"].contains(name) && node.as_text().is_some());
+        if let Some((name, key, node)) = over {
+            let list = List::read(reader, node, &format!("`{name}`"))?;
+            let part = reader.part(key, fields, list);
+            let part = part.filter(|_| reader.errors() == errors).map(Box::new)?;
+            let of = if name == "all" { Self::AllOf } else { Self::AnyOf };
+            return Some(of(list, part));
+        }
+        let joins = ["all", "any", "not", "uncertain"];
+        let join = fields.iter().find(|(name, ..)| joins.contains(name));
         if let Some((name, key, _)) = join.filter(|_| fields.iter().count() > 1) {
             if reader.errors() == errors {
                 let message = format!("`{name}` stands alone: nothing else goes beside it");
@@ -47,10 +79,15 @@ impl Kind<'_> for Condition {
         let is_join = join.is_some();
         let keys = ConditionKeys::of(reader, fields);
         let condition = if is_join {
-            let all = keys.all.map(Self::All);
-            let any = || keys.any.map(Self::Any);
+            let conditions = |parts: Parts| match parts {
+                Parts::Conditions(parts) => Some(parts),
+                Parts::Items => None,
+            };
+            let all = keys.all.and_then(conditions).map(Self::All);
+            let any = || keys.any.and_then(conditions).map(Self::Any);
             let not = || keys.not.map(|part| Self::Not(Box::new(part)));
-            all.or_else(any).or_else(not)
+            let uncertain = || keys.uncertain.map(Self::Uncertain);
+            all.or_else(any).or_else(not).or_else(uncertain)
         } else if reader.errors() == errors {
             reader.leaf(node, keys).map(Self::Leaf)
         } else {
@@ -61,6 +98,31 @@ impl Kind<'_> for Condition {
 }
 
 impl Reader {
+    /// Reads what an item of `list` must meet: `where`, or a field and its operator.
+    fn part(&mut self, key: &Node, fields: Fields<'_>, list: List) -> Option<Condition> {
+        if self.list.is_some() {
+            self.error(key, "a condition on an item can't look at another list");
+            return None;
+        }
+        let beside = |name: &str| !["all", "any"].contains(&name);
+        let count = fields.iter().filter(|(name, ..)| beside(name)).count();
+        let has_part = fields.iter().any(|(name, ..)| name == "where");
+        if count == 0 || has_part && count > 1 || fields.iter().count() > count + 1 {
+            let message = "beside a list stands `where`, or one `field` and its operator";
+            self.error_with_hint(key, message, ITEM_HINT);
+            return None;
+        }
+        self.list = Some(list);
+        let keys = ConditionKeys::of(self, fields);
+        let part = match keys.part {
+            Some(part) => Some(part),
+            None if has_part => None,
+            None => self.leaf(key, keys).map(Condition::Leaf),
+        };
+        self.list = None;
+        part
+    }
+
     /// Reads a field and its operator.
     fn leaf(&mut self, node: &Node, keys: ConditionKeys<'_>) -> Option<Leaf> {
         if keys.field.is_none() {
@@ -138,6 +200,23 @@ impl Kind<'_> for Field {
             }
         };
         let top = field.top();
+        if let Some(list) = reader.list {
+            if !list.keys().contains(&top) {
+                let message = format!("an item of the list has no `{top}`");
+                reader.error_with_hint(
+                    node,
+                    message,
+                    format!("its keys are {}", list.keys().join(", ")),
+                );
+                return None;
+            }
+            return Some(field);
+        }
+        if Input::OF_CALLS.contains(&top) {
+            let message = format!("`{top}` is a list that is made when a condition asks for it");
+            reader.error_with_hint(node, message, ITEM_HINT);
+            return None;
+        }
         let known = [&Input::FIELDS[..], &Input::CARRIED, &Input::OF_CONTROL_EVENTS];
         if !known.concat().contains(&top) {
             let warning = Diagnostic::warning(format!("no input of ours has a field `{top}`"));
@@ -300,6 +379,60 @@ mod tests {
     }
 
     #[test]
+    fn conditions_look_at_each_command_and_file() {
+        let cases = [
+            ("{ any: commands, field: program, in: [rm, dd] }", "ls | sudo rm x", true),
+            ("{ any: commands, field: program, in: [rm, dd] }", "echo rm", false),
+            ("{ any: commands, field: program, equals: rm }", "echo $x", false),
+            ("{ any: commands, field: args, regex: '^--force$' }", "git push --force", true),
+            ("{ any: commands, field: wrappers.0, equals: sudo }", "sudo ls", true),
+            ("{ any: commands, field: piped, equals: true }", "a | b", true),
+            ("{ all: commands, field: program, in: [git, ls] }", "git status; ls", true),
+            ("{ all: commands, field: program, in: [git, ls] }", "git status; rm x", false),
+            ("{ all: commands, field: program, in: [git, ls] }", "", false),
+            ("{ any: commands, field: program, exists: true }", "", false),
+            (
+                "{ any: commands, where: { all: [{ field: program, in: [sh, bash] }, { field: piped, equals: true }] } }",
+                "curl x | sh",
+                true,
+            ),
+            (
+                "{ any: commands, where: { all: [{ field: program, in: [sh, bash] }, { field: piped, equals: true }] } }",
+                "curl x | cat; sh y",
+                false,
+            ),
+            ("{ any: commands, where: { not: { field: program, equals: ls } } }", "ls", false),
+            ("{ not: { any: commands, field: program, equals: rm } }", "ls", true),
+            ("{ uncertain: commands }", "echo $x", true),
+            ("{ uncertain: commands }", "ls > x", false),
+            ("{ uncertain: files }", "cd y; ls > x", true),
+            ("{ uncertain: files }", "ls > x", false),
+            ("{ any: files, field: path, glob: '/p/**/*.rs' }", "ls > src/a.rs", true),
+            ("{ any: files, field: touched, in: [write, edit] }", "cat < x", false),
+            (
+                "{ any: [{ uncertain: commands }, { any: commands, field: program, equals: rm }] }",
+                "rm x",
+                true,
+            ),
+        ];
+        for (text, command, expected) in cases {
+            let mut input = Input::call("Bash").arg("command", command);
+            input.cwd = "/p".into();
+            let condition = read(text).unwrap();
+            assert_eq!(condition.holds(&input), expected, "{text}: {command}");
+            assert_eq!(condition.explain(&input).holds, expected, "{text}: {command}");
+        }
+        let trace = read("{ any: commands, field: program, equals: rm }").unwrap();
+        let input = Input::call("Bash").arg("command", "ls; rm x");
+        assert_eq!(
+            trace.explain(&input).to_string(),
+            "yes any of the commands\n\
+             no    program equals \"rm\"  (is \"ls\")\n\
+             yes   program equals \"rm\"  (is \"rm\")"
+        );
+    }
+
+    #[test]
     fn what_is_no_condition_is_refused() {
         let cases = [
             ("[]", "a condition must be a mapping, not a list"),
@@ -324,6 +457,30 @@ mod tests {
             (
                 "{ any: { field: cwd, exists: true } }",
                 "`any` must be a list of conditions, not a mapping",
+            ),
+            ("{ any: command, field: program, equals: x }", "unknown value `command` for `any`"),
+            ("{ any: commands }", "beside a list stands `where`, or one `field` and its operator"),
+            ("{ any: commands, field: program }", "a condition needs an operator"),
+            (
+                "{ any: commands, all: files, field: program, equals: x }",
+                "beside a list stands `where`, or one `field` and its operator",
+            ),
+            (
+                "{ any: commands, where: { field: cwd, equals: x } }",
+                "an item of the list has no `cwd`",
+            ),
+            (
+                "{ any: commands, where: { any: files, field: path, equals: x } }",
+                "a condition on an item can't look at another list",
+            ),
+            (
+                "{ field: commands.0.program, equals: x }",
+                "`commands` is a list that is made when a condition asks for it",
+            ),
+            ("{ uncertain: command }", "unknown value `command` for `uncertain`"),
+            (
+                "{ uncertain: commands, field: cwd, exists: true }",
+                "`uncertain` stands alone: nothing else goes beside it",
             ),
             (
                 "{ all: [{ field: cwd, exists: true }], field: cwd }",

@@ -49,6 +49,8 @@ class Client:
     hides_stderr = False
     #: Whether it runs hooks that its user did not approve, for this run.
     bypasses_approval = True
+    #: Whether its user allows every command, so that only hooks stand in the way.
+    allows_shell = True
     #: What it says when it refuses the whole prompt, before any request to the model, since hookexec can't be asked.
     refusal = None
 
@@ -131,7 +133,7 @@ class Claude(Client):
         return [["plugin", "marketplace", "add", str(PLUGINS)], ["plugin", "install", "hookexec@hookexec"]]
 
     def command(self, prompt):
-        return ["-p", prompt, "--permission-mode", "default", "--allowedTools", "Bash,mcp__my-kit__do-it"]
+        return ["-p", prompt, "--permission-mode", "default", "--allowedTools", ",".join(["mcp__my-kit__do-it", *(["Bash"] if self.allows_shell else [])])]
 
 
 class Codex(Client):

@@ -173,6 +173,27 @@ def redact(turn):
     turn.expect("[redacted]" in turn.told, "the model did not read what a hook had put in")
 
 
+def command_denied(turn):
+    turn.expect(turn.model.requests, "the model was never asked")
+    turn.expect(not turn.ran, "the command ran although it is on the list")
+    turn.expect("is denied: `touch`" in turn.told, "the model was not told which command is denied")
+
+
+def command_allowed(turn):
+    turn.expect(turn.model.requests, "the model was never asked")
+    turn.expect(turn.ran, "the listed command did not run")
+
+
+def asked_about(turn):
+    turn.expect(turn.model.requests, "the model was never asked")
+    turn.expect(not turn.ran, "the command ran although a hook asked and nobody could answer")
+
+
+def formatted(turn):
+    turn.expect((turn.client.project / "ran").read_text() == "a\n", "the formatter did not change the file")
+    turn.expect("the formatter changed " in turn.told + turn.requests, "the model was not told what the formatter changed")
+
+
 def goes_on(turn):
     turn.expect("FINISH-THE-TESTS" in turn.requests, "the model was not sent on with the reason")
 
@@ -183,6 +204,17 @@ MARK = 'echo guard >> "$FIRED"; '
 
 def guard(script, matcher="shell"):
     return f"pre_tool_use: [ {{ matcher: {matcher}, hooks: {{ type: command, timeout: 600, command: '{MARK}{script}' }} }} ]"
+
+
+def commands(builtin, *patterns):
+    """Returns a list of commands."""
+    hook = {"type": "builtin", "command": builtin, "args": patterns}
+    return json.dumps({"pre_tool_use": [{"matcher": "shell", "hooks": [hook]}]})
+
+
+def from_readme(name):
+    """Returns the file of that name in the README."""
+    return (REPOSITORY / "README.md").read_text().split(f"```yaml\n# {name}\n")[1].split("```")[0]
 
 
 # Written for Claude Code: looks at its names of events, tools and arguments, and imported as it is.
@@ -246,7 +278,17 @@ SCENARIOS = {
     "goes_on": (goes_on, lambda: imported(CLAUDE_STOP)),
     "redact": (redact, "post_tool_use: [ { hooks: { type: command, command: '" + MARK
                        + 'echo "{\\"updated_tool_response\\": \\"[redacted]\\"}"\' } } ]'),
+    "command_denied": (command_denied, commands("deny_commands", "touch")),
+    "command_allowed": (command_allowed, commands("allow_commands", "touch *", "echo *")),
+    "readme_commands": (asked_about, lambda: from_readme("commands.yaml")),
+    "readme_format": (formatted, lambda: from_readme("format.yaml")),
     "mcp": (deny, guard(FORBID, "mcp__my-kit__do-it")),
+}
+
+#: The command that the model asks for, where it matters.
+COMMANDS = {
+    "readme_format": "printf 'a  \\n' > ran",
+    "readme_commands": "ls; touch ran; rm -f x",
 }
 
 #: The turn that a scenario plays first. It shows that the tool runs if no guard matches it.
@@ -298,6 +340,8 @@ def take_turn(kind, name, check, hooks):
     """Runs one turn of a client in directories of its own, and checks it."""
     root = Path(tempfile.mkdtemp(prefix="hookexec-real-"))
     client = kind(root)
+    # Only the hook says that the command may run.
+    client.allows_shell = name != "command_allowed"
     try:
         for directory in [client.home, client.project, root / "tmp", root / "bin"]:
             directory.mkdir()
@@ -305,7 +349,7 @@ def take_turn(kind, name, check, hooks):
         subprocess.run(["git", "init", "-q", client.project], check=True)
         if name == "mcp":
             client.servers = {MCP_SERVER: {"command": sys.executable, "args": [str(SERVER_SCRIPT), str(client.project / "ran")]}}
-        with Model("touch ran; echo s3cr3t", mcp=name == "mcp") as model:
+        with Model(COMMANDS.get(name, "touch ran; echo s3cr3t"), mcp=name == "mcp") as model:
             client.prepare(model.port)
             client.write(".config/hookexec/hooks.yaml", hooks() if callable(hooks) else hooks)
             environment = {**client.environment(model.port), "FIRED": str(root / "fired"), "HOOKEXEC_SECONDS": "8"}
