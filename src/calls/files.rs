@@ -113,7 +113,7 @@ impl Files<'_> {
     }
 }
 
-/// Returns what a tool does with the files in its arguments; `None` if it is no tool for files.
+/// Returns what a tool does with the files in its arguments; `None` if it is not a tool for files.
 fn touched(call: &Arguments<'_>) -> Option<Touched> {
     if call.special == Special::Deletes {
         return Some(Touched::Delete);

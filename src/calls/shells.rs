@@ -42,7 +42,7 @@ const EVALUATORS: [&str; 13] = [
 pub(super) enum Hidden {
     /// Nothing.
     Nothing,
-    /// Something that can't be told.
+    /// Something that is not known.
     Unknown,
     /// The commands in this text.
     Text(String),

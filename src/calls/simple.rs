@@ -41,7 +41,7 @@ pub(super) fn expand(walk: &mut Walk, simple: Simple, frame: &Frame) {
     }
 }
 
-/// Adds what a command runs, if it is known to run another; `None` if that can't be told.
+/// Adds what a command runs, if it is known to run another; `None` if that is not known.
 fn add_inner(walk: &mut Walk, words: &[Word], frame: &Frame) -> Option<()> {
     let name = base_name(&words[0].text);
     let mut inner = frame.clone();

@@ -140,7 +140,7 @@ pub(super) struct Inner {
 }
 
 /// Returns the commands that a call of the program `name` runs, which are none for most programs;
-/// `None` if that can't be told.
+/// `None` if that is not known.
 pub(super) fn inner(name: &str, words: &[Word]) -> Option<Vec<Inner>> {
     if let Some((_, options)) = SEARCHES.iter().find(|(known, _)| *known == name) {
         return Some(searched(options, words));

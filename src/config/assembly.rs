@@ -27,7 +27,7 @@ const MAX_FILES: usize = 1_000;
 /// descriptors, too.
 const MAX_PROCESSES: usize = 32;
 /// How many hooks of a project run at once, at most: half of what may run at all, so that the hooks
-/// of others never wait for them.
+/// of other layers never wait.
 const MAX_PROJECT_PARALLEL: usize = 32;
 
 impl Config {

@@ -94,7 +94,7 @@ impl Executor {
         for matcher in answering.iter().map(|bound| &bound.hook.matcher) {
             for (tool, hooks) in hooks_by_tool(matcher, &answering) {
                 let found = self.case_of(plan, hooks, tool);
-                // Of equal times the first counts.
+                // The first of several equal times counts.
                 if found.as_ref().map(|found| found.time) > worst.as_ref().map(|worst| worst.time) {
                     worst = found;
                 }

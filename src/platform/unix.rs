@@ -100,7 +100,7 @@ pub fn may_execute(path: &Path) -> bool {
     rustix::fs::access(path, Access::EXEC_OK).is_ok()
 }
 
-/// Returns whether the mode of a file lets somebody execute it.
+/// Returns whether the mode of a file gives anyone the right to execute it.
 pub fn is_executable(_path: &Path, found: &Metadata) -> bool {
     found.permissions().mode() & 0o111 != 0
 }

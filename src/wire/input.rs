@@ -330,7 +330,7 @@ impl Input {
         "native",
     ];
 
-    /// Lists that hookexec makes of a tool call ([`calls`](crate::calls)). What a host says under
+    /// Lists that hookexec makes of a tool call (`calls`). What a host says under
     /// these keys is not shown to hooks.
     pub const OF_CALLS: [&'static str; 2] = ["commands", "files"];
 

@@ -64,7 +64,7 @@ impl Signals {
     }
 }
 
-/// Returns whether there is no stdout: the standard library drops what is written to it.
+/// Returns whether stdout is missing: the standard library drops what is written to it.
 #[expect(clippy::unnecessary_wraps, reason = "the other system may fail")]
 pub(crate) fn stdout_is_closed() -> io::Result<bool> {
     let kind = winapi_util::file::typ(io::stdout());
