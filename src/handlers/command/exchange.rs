@@ -202,6 +202,8 @@ async fn feed(stdin: &mut Option<ChildStdin>, input: &[u8]) {
     if let Some(pipe) = stdin {
         let written = write_at_once(pipe, input);
         let _ = pipe.write_all(&input[written..]).await;
+        // On Windows a thread writes: only now all of it is in the pipe, and closing loses nothing.
+        let _ = pipe.flush().await;
     }
     *stdin = None;
 }
