@@ -16,8 +16,9 @@ const STACK: usize = 256 << 20;
 /// The parser reads the text of a substitution again for each substitution around it. The length,
 /// times the square of the number of substitutions, is at most this: 50 ms.
 const MOST_WORK: usize = 256 << 10;
-/// How many `{` a text may have. The parser looks from each of them for the end of the text.
-const MOST_BRACES: usize = 2_000;
+/// How many operators, braces and lines a text may have. They bound the number of commands, and from
+/// each `{` the parser looks for the end of the text.
+const MOST_OPERATORS: usize = 4_000;
 
 /// Returns the commands of a shell text; one that is uncertain if it can't be read.
 pub(super) fn commands_of_text(text: &str) -> Vec<Command> {
@@ -48,7 +49,7 @@ fn is_within_bounds(text: &str) -> bool {
     }
     let substitutions = substitutions(text) + 1;
     text.len().saturating_mul(substitutions * substitutions) <= MOST_WORK
-        && text.bytes().filter(|byte| *byte == b'{').count() <= MOST_BRACES
+        && text.bytes().filter(|byte| b";&|\n({".contains(byte)).count() <= MOST_OPERATORS
 }
 
 /// Returns how many substitutions a text has at most.

@@ -216,6 +216,8 @@ fn hostile_texts_are_bounded() {
         many("'\"", 16_000),
         many("a 'b", 1),
         many("a|", 16_000),
+        many("a;", 16_000),
+        many("a\n", 16_000),
         many("a&&", 10_000),
         many("! ", 16_000),
         many("time ", 6_000),
@@ -227,11 +229,10 @@ fn hostile_texts_are_bounded() {
         let certain = found.iter().all(|it| !it.uncertain && !it.program.is_empty());
         assert!(!certain, "{}", text.chars().take(40).collect::<String>());
     }
-    for text in
-        [many("a;", 16_000), many("a&", 16_000), many("a&&", 10_000) + "b", many("a\n", 16_000)]
+    for text in [many("a;", 3_900), many("a&", 3_900), many("a&&", 1_900) + "b", many("a\n", 3_900)]
     {
         let found = commands(&Input::call("Bash").arg("command", text));
-        assert!(found.len() >= 10_000, "{}", found.len());
+        assert!(found.len() > 1_900, "{}", found.len());
     }
 }
 
