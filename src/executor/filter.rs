@@ -148,10 +148,7 @@ impl Interpreter<'_> {
                     dropped.push(format!("`{event}` can't ask"));
                 }
             }
-            // Only where a hook may answer for the user is an allow more than no opinion.
-            Some(Decision::Allow) if contract.permission == Permission::None => {
-                output.decision = None;
-            }
+            Some(Decision::Allow) if !contract.may_block => output.decision = None,
             _ => {}
         }
     }

@@ -1,11 +1,10 @@
 //! Folds the hooks' answers into one verdict: in config order, never in the order they finished.
 
-use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::outcome::Outcome;
 use super::select::Bound;
-use crate::event::Event;
+use crate::event::{Event, Permission};
 use crate::wire::{Decision, HookStatus, Stop, Verdict, decision_of};
 
 /// Why a key of Claude Code that belongs to a decision is ignored.
@@ -34,7 +33,13 @@ fn fold_all(event: Event, said: &[(&Bound, &Outcome)], once: bool) -> Verdict {
     let outcomes = || by_layer.iter().map(|(_, outcome)| *outcome);
 
     let mut verdict = Verdict::no_opinion(event);
-    verdict.decision = outcomes().filter_map(|outcome| outcome.output.decision).max();
+    // An allow at an event without a permission to decide is none for the other events of a moment.
+    let permits =
+        |bound: &Bound| !once || bound.hook.event.contract().permission != Permission::None;
+    let decisions = by_layer.iter().filter_map(|(bound, outcome)| {
+        outcome.output.decision.filter(|it| *it != Decision::Allow || permits(bound))
+    });
+    verdict.decision = decisions.max();
     verdict.stop = outcomes().fold(None, |stop, it| widest(stop, it.output.stop.clone()));
     let mut ignored = Vec::new();
     if event.contract().may_continue && verdict.stop.is_some() {
@@ -93,9 +98,8 @@ fn fold_all(event: Event, said: &[(&Bound, &Outcome)], once: bool) -> Verdict {
             }
         }
     }
-    let mut upwards = said.to_vec();
-    upwards.sort_by_key(|(bound, _)| Reverse(bound.rank()));
-    for (_, outcome) in upwards {
+    let layers = by_layer.chunk_by(|(one, _), (next, _)| one.rank() == next.rank());
+    for (_, outcome) in layers.rev().flatten() {
         let metadata = outcome.output.metadata.iter();
         verdict.metadata.extend(metadata.map(|(key, value)| (key.clone(), value.clone())));
         verdict.suppress_output |= outcome.output.suppress_output;
