@@ -4,7 +4,7 @@ use rable::{CasePattern, ListItem, Node, NodeKind};
 
 use super::parse::{parse, substitutions};
 use super::simple::{Simple, expand};
-use super::word::Word;
+use super::word::{Sureness, Word};
 use super::{Command, Redirection};
 
 /// How deep texts of commands may stand in commands, as in `sh -c "sh -c x"`.
@@ -35,6 +35,14 @@ pub(super) struct Frame {
     pub(super) depth: usize,
 }
 
+/// Words that a shell expands.
+#[must_use]
+struct Words {
+    words: Vec<Word>,
+    /// Whether they run commands that were not found.
+    hides: bool,
+}
+
 /// The commands that were found so far.
 #[derive(Debug, Default)]
 pub(super) struct Walk {
@@ -44,6 +52,8 @@ pub(super) struct Walk {
     defines: bool,
     /// How many substitutions were gone through.
     substitutions: usize,
+    /// What ends the here-documents of the text.
+    delimiters: Vec<String>,
 }
 
 impl Walk {
@@ -52,10 +62,12 @@ impl Walk {
         if frame.depth > DEEPEST {
             return None;
         }
+        let outer = std::mem::take(&mut self.delimiters);
         for node in &parse(text)? {
             self.statement(node, frame);
         }
-        Some(())
+        let delimiters = std::mem::replace(&mut self.delimiters, outer);
+        delimiters.iter().all(|delimiter| is_certain(delimiter, text)).then_some(())
     }
 
     fn statement(&mut self, node: &Node, frame: &Frame) {
@@ -159,13 +171,19 @@ impl Walk {
     fn case(&mut self, word: &Node, patterns: &[CasePattern], frame: &Frame) {
         let words = patterns.iter().flat_map(|case| &case.patterns);
         let found: Vec<Node> = std::iter::once(word).chain(words).cloned().collect();
-        self.words(&found, frame);
+        let Words { words, hides } = self.words(&found, frame);
+        if hides || words.iter().any(Word::is_expanded) {
+            let args = words.into_iter().map(|word| word.text).collect();
+            let program = "case".to_owned();
+            let begun = self.begun(frame);
+            self.commands.push(Command { program, args, uncertain: true, hides, ..begun });
+        }
         self.statements(patterns.iter().filter_map(|case| case.body.as_ref()), frame);
     }
 
     /// Adds what stands for a loop: it assigns to a variable.
     fn pseudo(&mut self, variable: &str, words: &[Node], frame: &Frame) {
-        let (_, hides) = self.words(words, frame);
+        let Words { hides, .. } = self.words(words, frame);
         let command = Command {
             assignments: vec![format!("{variable}=")],
             uncertain: true,
@@ -181,7 +199,7 @@ impl Walk {
             program: program.to_owned(),
             args: vec![text.to_owned()],
             uncertain: true,
-            hides: substitutions(text) > 0,
+            hides: may_run(text),
             ..self.begun(frame)
         };
         self.commands.push(command);
@@ -201,36 +219,40 @@ impl Walk {
 
     fn command(&mut self, assignments: &[Node], words: &[Node], redirects: &[Node], outer: &Frame) {
         let frame = self.redirected(redirects, outer);
-        let (assigned, assigns_hidden) = self.words(assignments, &frame);
-        let (words, words_hide) = self.words(words, &frame);
-        let simple = Simple { assignments: assigned, words, hides: assigns_hidden || words_hide };
+        let assigned = self.words(assignments, &frame);
+        let Words { words, hides } = self.words(words, &frame);
+        let hides = hides || assigned.hides;
+        let simple = Simple { assignments: assigned.words, words, hides };
         expand(self, simple, &frame);
     }
 
     /// Returns words without quotes, and whether they hide commands; adds those in substitutions.
-    fn words(&mut self, nodes: &[Node], frame: &Frame) -> (Vec<Word>, bool) {
+    /// All words that a shell expands are read here, whatever they are a part of.
+    fn words(&mut self, nodes: &[Node], frame: &Frame) -> Words {
         let mut hides = false;
         let words = nodes.iter().map(|node| {
             let NodeKind::Word { value, parts, .. } = &node.kind else {
                 hides = true;
                 return Word::of_shell("$");
             };
-            if !parts.iter().all(|part| matches!(part.kind, NodeKind::WordLiteral { .. })) {
-                let before = self.substitutions;
-                for part in parts {
-                    self.substitution(part, frame);
-                }
-                // The parser shows two levels of them, and none within `${...}`. Within backquotes,
-                // backslashes mean something else, and `${x@P}` runs what the variable holds.
-                hides |= self.substitutions - before != substitutions(value)
-                    || (value.contains('`') && value.contains('\\'))
-                    || value.contains("@P");
-                return Word { sureness: super::word::Sureness::Unknown, ..Word::of_shell(value) };
+            let before = self.substitutions;
+            for part in parts {
+                self.substitution(part, frame);
             }
-            Word::of_shell(value)
+            let mut word = Word::of_shell(value);
+            if !parts.iter().all(|part| matches!(part.kind, NodeKind::WordLiteral { .. })) {
+                word = Word { sureness: Sureness::Unknown, ..word };
+            }
+            // The parser shows two levels of substitutions, and none within `${...}` and `$[...]`.
+            // Within backquotes, backslashes mean something else.
+            hides |= word.is_unknown()
+                && (self.substitutions - before != substitutions(value)
+                    || (value.contains('`') && value.contains('\\'))
+                    || evaluates(value));
+            word
         });
         let words = words.collect();
-        (words, hides)
+        Words { words, hides }
     }
 
     /// Adds the commands of a substitution.
@@ -248,10 +270,11 @@ impl Walk {
         let mut frame = outer.clone();
         for redirect in redirects {
             match &redirect.kind {
-                NodeKind::HereDoc { content, quoted, .. } => {
+                NodeKind::HereDoc { delimiter, content, quoted, .. } => {
+                    self.delimiters.push(delimiter.clone());
                     let expands = !quoted && content.contains(['$', '`', '\\']);
                     frame.uncertain |= expands;
-                    if expands && substitutions(content) > 0 {
+                    if expands && may_run(content) {
                         self.commands.push(Command {
                             hides: true,
                             uncertain: true,
@@ -260,7 +283,7 @@ impl Walk {
                     }
                 }
                 NodeKind::Redirect { op, target, varfd, .. } => {
-                    let (words, hides) = self.words(std::slice::from_ref(target), outer);
+                    let Words { words, hides } = self.words(std::slice::from_ref(target), outer);
                     if hides {
                         self.commands.push(Command {
                             hides: true,
@@ -292,6 +315,33 @@ fn file(operator: &str, word: &Word) -> Option<Redirection> {
         file: word.text.clone(),
         certain: word.is_literal(),
     })
+}
+
+/// Returns whether all shells and the parser end a here-document of `text` at the same line. They
+/// read other delimiters, and lines that only begin with the delimiter, in different ways.
+fn is_certain(delimiter: &str, text: &str) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
+    let mut is_continued = false;
+    let is_sure = |line: &str| {
+        let line = line.trim_start_matches('\t');
+        let may_end = line.starts_with(delimiter);
+        let sure = !may_end || line == delimiter && !is_continued;
+        is_continued = line.ends_with('\\');
+        sure
+    };
+    !delimiter.is_empty() && delimiter.chars().all(is_plain) && text.split('\n').all(is_sure)
+}
+
+/// Returns whether a text that a shell expands may run a command.
+fn may_run(text: &str) -> bool {
+    substitutions(text) > 0 || evaluates(text)
+}
+
+/// Returns whether a text has an expansion that runs what a variable holds, such as `${x@P}`, or
+/// one that is a substitution for some shells, such as `${ x; }` and `${|x; }`.
+fn evaluates(text: &str) -> bool {
+    let opens = |at: usize| text[at + 2..].starts_with([' ', '\t', '\n', '|', '(']);
+    text.contains("@P") || text.match_indices("${").any(|(at, _)| opens(at))
 }
 
 fn add_terms(node: &Node, terms: &mut String) {

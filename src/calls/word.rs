@@ -34,6 +34,11 @@ impl Word {
         self.sureness == Sureness::Unknown
     }
 
+    /// Returns whether a shell may put something else than paths in its place.
+    pub(super) fn is_expanded(&self) -> bool {
+        self.is_unknown() && self.text.contains(['$', '`', '<', '>'])
+    }
+
     /// Removes the quotes of `raw`, which is a word as the parser found it.
     ///
     /// This is judged from the letters alone, and again what the parser says about expansions: a
