@@ -118,7 +118,12 @@ impl Stage<'_> {
             outcomes[only].generation = self.current.generation;
         }
         let hooks: Vec<usize> = rewriters.iter().map(|place| outcomes[*place].index).collect();
-        self.record.outcomes.append(&mut outcomes);
+        // The list itself, where there is none yet: appending would allocate another.
+        if self.record.outcomes.is_empty() {
+            self.record.outcomes = outcomes;
+        } else {
+            self.record.outcomes.append(&mut outcomes);
+        }
         let order = hooks.iter().map(|index| self.plan.hooks[*index].rewrite_order()).min()?;
         Some(Unplanned { hooks, order, before: before? })
     }
