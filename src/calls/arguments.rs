@@ -97,10 +97,7 @@ impl<'i> Arguments<'i> {
             _ if !self.is_text_of_shell() => vec![Command::unreadable()],
             ([Value::String(text)], []) => commands_of_text(text),
             ([Value::Array(argv)], []) | ([], [Value::Array(argv)]) => commands_of_words(argv),
-            ([Value::String(program)], [Value::Array(words)]) => {
-                let program = Value::String(program.clone());
-                commands_of_words(&[std::slice::from_ref(&program), words].concat())
-            }
+            ([Value::String(program)], [Value::Array(words)]) => commands_of_both(program, words),
             _ => vec![Command::unreadable()],
         };
         if !self.is_plain() {
@@ -154,6 +151,31 @@ pub(crate) fn kinds(input: &Input) -> Vec<String> {
         kinds.push(input.tool().to_owned());
     }
     kinds
+}
+
+/// Returns the commands of a text with a list of words beside it. A tool may run the text alone, or
+/// give all of it to a shell.
+fn commands_of_both(text: &str, words: &[Value]) -> Vec<Command> {
+    let is_plain = |text: &str| {
+        let word = Word::of_shell(text);
+        !text.is_empty() && word.is_literal() && word.text == text
+    };
+    let program = Value::String(text.to_owned());
+    let mut commands = if is_plain(text) {
+        commands_of_words(&[std::slice::from_ref(&program), words].concat())
+    } else {
+        commands_of_text(text)
+    };
+    if commands.is_empty() {
+        return vec![Command::unreadable()];
+    }
+    if !is_plain(text) || !words.iter().all(|word| word.as_str().is_some_and(is_plain)) {
+        for command in &mut commands {
+            command.uncertain = true;
+            command.hides = true;
+        }
+    }
+    commands
 }
 
 /// Returns the commands of a list of words, which no shell reads.

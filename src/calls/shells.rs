@@ -59,7 +59,10 @@ pub(super) fn hidden(name: &str, words: &[Word]) -> Hidden {
         return Hidden::Unknown;
     }
     match name {
-        "eval" => joined(words),
+        "eval" => match words {
+            [end, words @ ..] if end.is_literal() && end.text == "--" => joined(words),
+            _ => joined(words),
+        },
         "trap" => match words {
             [] => Hidden::Nothing,
             [action, ..] if action.is_literal() && !action.text.starts_with('-') => {

@@ -54,15 +54,25 @@ fn add_inner(walk: &mut Walk, words: &[Word], frame: &Frame) -> Option<()> {
     match shells::hidden(&name, &words[1..]) {
         Hidden::Nothing => {}
         Hidden::Unknown => return None,
-        Hidden::Text(text) => return walk.text(&text, &inner),
+        Hidden::Text(text) => return walk.text(&text, &Frame { more: false, ..inner }),
+    }
+    if frame.more && wrappers::is_search(&name) {
+        return None;
     }
     for run in wrappers::inner(&name, &words[1..])? {
-        let Some(first) = run.words.first() else { continue };
-        let frame = Frame { uncertain: inner.uncertain || run.more, ..inner.clone() };
-        // Words that come later may be the text that a shell runs.
-        if run.more && shells::is_shell(&base_name(&first.text)) {
+        let more = frame.more || run.more;
+        let Some(first) = run.words.first() else {
+            // The words to come are the command, but `xargs` alone runs `echo`.
+            if frame.more {
+                return None;
+            }
+            continue;
+        };
+        // Words that come later may be the text that a shell runs, or name the program.
+        if more && (shells::is_shell(&base_name(&first.text)) || run.replaces(&first.text)) {
             return None;
         }
+        let frame = Frame { uncertain: inner.uncertain || more, more, ..inner.clone() };
         expand(
             walk,
             Simple { assignments: run.assignments, words: run.words, hides: false },

@@ -168,6 +168,7 @@ fn a_call_that_is_not_the_text_of_a_posix_shell_is_uncertain() {
         Input::call("Bash").arg("command", 5),
         Input::call("Bash").arg("command", "ls").arg("script", "rm"),
         Input::call("Bash").arg("command", json!(["ls", 5])),
+        Input::call("Bash").arg("command", "").arg("args", json!(["rm"])),
     ] {
         assert_eq!(shown(&commands(&input)), ["? !"], "{input:?}");
     }
@@ -182,8 +183,18 @@ fn a_call_that_is_not_the_text_of_a_posix_shell_is_uncertain() {
     assert_eq!(shown(&commands(&described)), ["ls"]);
     let words = Input::call("shell").arg("command", json!(["bash", "-lc", "a | b"]));
     assert_eq!(shown(&commands(&words)), ["bash -lc a | b", "bash: a", "bash: b |"]);
-    let apart = Input::call("shell").arg("command", "rm").arg("args", json!(["-rf", "$x"]));
-    assert_eq!(shown(&commands(&apart)), ["rm -rf $x"]);
+    let apart = Input::call("shell").arg("command", "rm").arg("args", json!(["-rf", "x"]));
+    assert_eq!(shown(&commands(&apart)), ["rm -rf x"]);
+    // The tool may run the text alone, or give all of it to a shell.
+    for (text, words, expected) in [
+        ("rm f", json!([]), &["rm f ? !"][..]),
+        ("ls; rm f", json!([]), &["ls ? !", "rm f ? !"]),
+        ("ls", json!(["; rm"]), &["ls ; rm ? !"]),
+        ("rm", json!(["$x"]), &["rm $x ? !"]),
+    ] {
+        let both = Input::call("shell").arg("command", text).arg("args", words);
+        assert_eq!(shown(&commands(&both)), expected, "{text}");
+    }
     for tool in ["Read", "mcp__a__b", "get_weather"] {
         assert!(commands(&Input::call(tool).arg("command", "rm x")).is_empty(), "{tool}");
     }

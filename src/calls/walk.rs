@@ -31,6 +31,8 @@ pub(super) struct Frame {
     pub(super) wrappers: Vec<String>,
     /// Whether something outside of it can't be known.
     pub(super) uncertain: bool,
+    /// Whether words that are not known are added to the command.
+    pub(super) more: bool,
     /// How many commands and texts of commands stand around it.
     pub(super) depth: usize,
 }

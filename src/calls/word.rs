@@ -7,7 +7,7 @@ use crate::matcher::is_invisible;
 pub(super) enum Sureness {
     /// The program gets exactly this text.
     Literal,
-    /// A wildcard behind the first letter, or `~`: it becomes paths, and never an option.
+    /// A wildcard behind a first letter that is not `-`, or `~`: it becomes paths, and never an option.
     Path,
     /// It may become anything.
     Unknown,
@@ -107,7 +107,8 @@ impl Reader {
                 }
                 '$' | '`' | '<' | '>' | '(' | ')' | '|' | '&' | ';' => return None,
                 // zsh replaces `=ls` by the path of `ls`.
-                '*' | '?' | '[' | '=' if first => return None,
+                '=' if first => return None,
+                '*' | '?' | '[' if self.may_be_option() => return None,
                 '*' | '?' | '[' => self.is_path(letter),
                 '~' if first => self.is_path(letter),
                 '{' => {
@@ -123,6 +124,11 @@ impl Reader {
             first = false;
         }
         Some(())
+    }
+
+    /// Returns whether a file that fits may have the name of an option.
+    fn may_be_option(&self) -> bool {
+        self.text.is_empty() || self.text.starts_with('-')
     }
 
     fn is_path(&mut self, letter: char) {
@@ -157,6 +163,10 @@ mod tests {
             ("src/*.rs", "src/*.rs", Path),
             ("~/x", "~/x", Path),
             ("*.rs", "*.rs", Unknown),
+            ("--o*", "--o*", Unknown),
+            ("'-'d[e]l", "'-'d[e]l", Unknown),
+            ("''*", "''*", Unknown),
+            ("./-*", "./-*", Path),
             ("[ab]", "[ab]", Unknown),
             ("{a,b}", "{a,b}", Unknown),
             ("{1..3}", "{1..3}", Unknown),

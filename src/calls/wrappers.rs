@@ -137,18 +137,37 @@ pub(super) struct Inner {
     pub(super) words: Vec<Word>,
     /// Whether words that are not known are added to it.
     pub(super) more: bool,
+    /// What stands before it.
+    before: Vec<Word>,
+}
+
+impl Inner {
+    /// Returns whether the added words may become a part of the program: `find` puts them in the
+    /// place of `{}`, and `xargs -I` in that of any text.
+    pub(super) fn replaces(&self, program: &str) -> bool {
+        let names = |word: &Word| word.text.starts_with('-') && word.text.contains(['I', 'J', 'i']);
+        let mark = |word: &Word| word.text.chars().last();
+        program.contains('{')
+            || self.before.iter().any(names)
+                && self.before.iter().filter_map(mark).any(|mark| program.contains(mark))
+    }
+}
+
+/// Returns whether a program goes through files and runs a command that stands behind an option.
+pub(super) fn is_search(name: &str) -> bool {
+    SEARCHES.iter().any(|(known, _)| *known == name)
 }
 
 /// Returns the commands that a call of the program `name` runs, which are none for most programs;
 /// `None` if that is not known.
-pub(super) fn inner(name: &str, words: &[Word]) -> Option<Vec<Inner>> {
+pub(super) fn inner(name: &str, all: &[Word]) -> Option<Vec<Inner>> {
     if let Some((_, options)) = SEARCHES.iter().find(|(known, _)| *known == name) {
-        return Some(searched(options, words));
+        return Some(searched(options, all));
     }
     let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.names.contains(&name)) else {
         return Some(Vec::new());
     };
-    let mut rest = match options(wrapper, words)? {
+    let mut rest = match options(wrapper, all)? {
         Skipped::Shows => return Some(Vec::new()),
         Skipped::Behind(rest) => rest,
     };
@@ -160,7 +179,8 @@ pub(super) fn inner(name: &str, words: &[Word]) -> Option<Vec<Inner>> {
         rest = behind;
     }
     let words = if rest.is_empty() { &[] } else { rest.get(wrapper.words..)? };
-    Some(vec![Inner { assignments, words: words.to_vec(), more: wrapper.adds }])
+    let before = all[..all.len() - words.len()].to_vec();
+    Some(vec![Inner { assignments, words: words.to_vec(), more: wrapper.adds, before }])
 }
 
 fn searched(options: &[&str], words: &[Word]) -> Vec<Inner> {
@@ -169,7 +189,7 @@ fn searched(options: &[&str], words: &[Word]) -> Vec<Inner> {
     let inner = starts.map(|start| {
         let behind = words[start..].iter();
         let words = behind.take_while(|word| !matches!(&*word.text, ";" | "+")).cloned().collect();
-        Inner { assignments: Vec::new(), words, more: true }
+        Inner { assignments: Vec::new(), words, more: true, before: Vec::new() }
     });
     inner.collect()
 }

@@ -2,6 +2,8 @@
 //!
 //! A `*` in a pattern does not stand for them. The table knows what is common, and can't know all.
 
+use crate::calls::base_name;
+
 /// Options of some programs.
 struct Hazard {
     programs: &'static [&'static str],
@@ -75,12 +77,13 @@ static HAZARDS: [Hazard; 14] = [
     Hazard { programs: &["printf"], letters: "v", ..NONE },
 ];
 
-/// Returns whether an argument makes the program write a file or run another.
+/// Returns whether an argument makes the program, in any directory, write a file or run another.
 pub(super) fn is_hazard(program: &str, arg: &str) -> bool {
+    let program = base_name(program);
     let name = |long: &str| long.split('=').next().unwrap_or(long).to_owned();
     let long = arg.strip_prefix("--").map(name);
     let letters = arg.strip_prefix('-').filter(|_| long.is_none()).unwrap_or_default();
-    HAZARDS.iter().filter(|hazard| hazard.programs.contains(&program)).any(|hazard| {
+    HAZARDS.iter().filter(|hazard| hazard.programs.contains(&&*program)).any(|hazard| {
         // `--` alone ends the options.
         let is_long = |name: &String| {
             !name.is_empty() && hazard.long.iter().any(|option| option.starts_with(name.as_str()))
