@@ -10,6 +10,9 @@ use crate::tools::{Role, Special, patch};
 /// How deep lists of files may nest in the arguments.
 const DEEPEST: usize = 4;
 
+/// Programs that may run a command in another directory.
+const MOVERS: [&str; 7] = ["env", "genv", "sudo", "doas", "find", "gfind", "bfs"];
+
 /// Returns the files of a call, each once.
 pub(super) fn of_call(call: &Arguments<'_>, commands: &[Command]) -> Vec<TouchedFile> {
     let mut files = Files { call, found: Vec::new() };
@@ -98,15 +101,20 @@ impl Files<'_> {
 
     /// Adds the files that commands redirect from and to.
     fn redirected(&mut self, commands: &[Command]) {
-        let changes = |command: &Command| matches!(&*command.program, "cd" | "pushd" | "popd");
+        let changes =
+            |command: &Command| matches!(&*command.program, "cd" | "pushd" | "popd" | "shopt");
         let strays = commands.iter().any(|command| command.hides || changes(command));
         for command in commands {
             for redirection in &command.redirections {
                 let touched = match &*redirection.operator {
-                    "<" => Touched::Read,
+                    "<" | "<&" => Touched::Read,
                     _ => Touched::Write,
                 };
-                let certain = redirection.certain && (!strays || redirection.file.starts_with('/'));
+                let strays = strays || command.wrappers.iter().any(|it| MOVERS.contains(&&**it));
+                let moved_root = command.wrappers.iter().any(|it| it == "chroot");
+                let certain = redirection.certain
+                    && !moved_root
+                    && (!strays || redirection.file.starts_with('/'));
                 self.add(&redirection.file, touched, certain);
             }
         }

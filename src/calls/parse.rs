@@ -52,8 +52,9 @@ fn is_within_bounds(text: &str) -> bool {
         && text.bytes().filter(|byte| b";&|\n({".contains(byte)).count() <= MOST_OPERATORS
 }
 
-/// Returns how many substitutions a text has at most.
+/// Returns how many substitutions a text has at most; a shell joins continued lines first.
 pub(super) fn substitutions(text: &str) -> usize {
+    let text = text.replace("\\\n", "");
     let bytes = text.as_bytes();
     let opens = |pair: &&[u8]| pair[1] == b'(' && matches!(pair[0], b'$' | b'<' | b'>');
     let opened = bytes.windows(2).filter(opens).count();

@@ -5,7 +5,7 @@ use super::word::Word;
 /// The shells whose text is read.
 const SHELLS: [&str; 6] = ["sh", "bash", "zsh", "dash", "ash", "ksh"];
 /// Programs that run what their arguments, a file or their input says, in a way that is not read.
-const RUNNERS: [&str; 24] = [
+const RUNNERS: [&str; 49] = [
     "source",
     ".",
     "alias",
@@ -30,13 +30,58 @@ const RUNNERS: [&str; 24] = [
     "entr",
     "strace",
     "ltrace",
+    "compgen",
+    "flock",
+    "unshare",
+    "nsenter",
+    "prlimit",
+    "setarch",
+    "linux32",
+    "linux64",
+    "i386",
+    "x86_64",
+    "setpriv",
+    "runuser",
+    "runcon",
+    "pkexec",
+    "systemd-run",
+    "systemd-inhibit",
+    "numactl",
+    "cgexec",
+    "choom",
+    "bwrap",
+    "firejail",
+    "fakeroot",
+    "unbuffer",
+    "gosu",
+    "sg",
 ];
 
 /// Builtins of shells that evaluate the name of a variable: `test -v 'a[$(x)]'` runs `x`.
-const EVALUATORS: [&str; 13] = [
-    "test", "[", "printf", "read", "unset", "declare", "typeset", "local", "export", "readonly",
-    "let", "mapfile", "wait",
+const EVALUATORS: [&str; 14] = [
+    "test",
+    "[",
+    "printf",
+    "read",
+    "unset",
+    "declare",
+    "typeset",
+    "local",
+    "export",
+    "readonly",
+    "let",
+    "mapfile",
+    "readarray",
+    "wait",
 ];
+
+/// Variables that a shell evaluates, or that change what a command is.
+const EVALUATED: [&str; 3] = ["PS4", "BASH_ALIASES", "BASH_CMDS"];
+
+/// Returns whether a text may set a variable that a shell evaluates.
+pub(super) fn sets_evaluated(text: &str) -> bool {
+    EVALUATED.iter().any(|name| text.contains(name))
+}
 
 /// What a program runs beside the words of its own command.
 pub(super) enum Hidden {
@@ -73,9 +118,18 @@ pub(super) fn hidden(name: &str, words: &[Word]) -> Hidden {
             }
             _ => Hidden::Unknown,
         },
+        "mapfile" | "readarray" if words.iter().any(|word| may_have(word, 'C')) => Hidden::Unknown,
+        "shopt" if words.iter().any(|it| !it.is_literal() || it.text == "expand_aliases") => {
+            Hidden::Unknown
+        }
         _ if SHELLS.contains(&name) => shell(words),
         _ => Hidden::Nothing,
     }
+}
+
+/// Returns whether a word may be an option of one letter, or several of them with this one.
+fn may_have(word: &Word, letter: char) -> bool {
+    word.is_unknown() || word.text.starts_with('-') && word.text.contains(letter)
 }
 
 fn joined(words: &[Word]) -> Hidden {

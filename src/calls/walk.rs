@@ -3,6 +3,7 @@
 use rable::{CasePattern, ListItem, Node, NodeKind};
 
 use super::parse::{parse, substitutions};
+use super::shells::sets_evaluated;
 use super::simple::{Simple, expand};
 use super::word::{Sureness, Word};
 use super::{Command, Redirection};
@@ -189,7 +190,7 @@ impl Walk {
         let command = Command {
             assignments: vec![format!("{variable}=")],
             uncertain: true,
-            hides,
+            hides: hides || sets_evaluated(variable),
             ..self.begun(frame)
         };
         self.commands.push(command);
@@ -247,10 +248,12 @@ impl Walk {
             }
             // The parser shows two levels of substitutions, and none within `${...}` and `$[...]`.
             // Within backquotes, backslashes mean something else.
+            hides |= sets_evaluated(&word.text);
             hides |= word.is_unknown()
                 && (self.substitutions - before != substitutions(value)
                     || (value.contains('`') && value.contains('\\'))
-                    || evaluates(value));
+                    || evaluates(value)
+                    || is_odd_array(value));
             word
         });
         let words = words.collect();
@@ -342,8 +345,15 @@ fn may_run(text: &str) -> bool {
 /// Returns whether a text has an expansion that runs what a variable holds, such as `${x@P}`, or
 /// one that is a substitution for some shells, such as `${ x; }` and `${|x; }`.
 fn evaluates(text: &str) -> bool {
+    let text = text.replace("\\\n", "");
     let opens = |at: usize| text[at + 2..].starts_with([' ', '\t', '\n', '|', '(']);
     text.contains("@P") || text.match_indices("${").any(|(at, _)| opens(at))
+}
+
+/// Returns whether a list of words such as `a=(b c)` has an operator in it. Shells stop at it and
+/// may run the lines behind it.
+fn is_odd_array(word: &str) -> bool {
+    word.split_once("=(").is_some_and(|(_, rest)| rest.contains(['<', '>', '|', '&', ';']))
 }
 
 fn add_terms(node: &Node, terms: &mut String) {
