@@ -108,25 +108,8 @@ fn text_difference(
 fn json(value: Option<&hookexec::wire::JsonObject>) -> String {
     match value {
         None => "not changed".to_owned(),
-        Some(value) => serde_json::to_string_pretty(&sorted(value)).unwrap_or_default(),
+        Some(value) => serde_json::to_string_pretty(value).unwrap_or_default(),
     }
-}
-
-/// Returns the object with its keys in order: how a mapping is written makes no difference.
-fn sorted(
-    value: &hookexec::wire::JsonObject,
-) -> std::collections::BTreeMap<&String, serde_json::Value> {
-    fn inner(value: &serde_json::Value) -> serde_json::Value {
-        match value {
-            serde_json::Value::Object(object) => {
-                let sorted = sorted(object);
-                sorted.into_iter().map(|(key, value)| (key.clone(), value)).collect()
-            }
-            serde_json::Value::Array(items) => items.iter().map(inner).collect(),
-            other => other.clone(),
-        }
-    }
-    value.iter().map(|(key, value)| (key, inner(value))).collect()
 }
 
 fn of(names: &[(String, Location)]) -> impl Iterator<Item = &str> {
