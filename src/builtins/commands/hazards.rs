@@ -13,9 +13,11 @@ struct Hazard {
     letters: &'static str,
     /// Whole words.
     words: &'static [&'static str],
+    /// Whether any argument may: a script, or the name of a file to write.
+    any: bool,
 }
 
-const NONE: Hazard = Hazard { programs: &[], long: &[], letters: "", words: &[] };
+const NONE: Hazard = Hazard { programs: &[], long: &[], letters: "", words: &[], any: false };
 
 static HAZARDS: [Hazard; 14] = [
     Hazard {
@@ -67,7 +69,11 @@ static HAZARDS: [Hazard; 14] = [
         ..NONE
     },
     Hazard { programs: &["rg"], long: &["pre", "hostname-bin"], ..NONE },
-    Hazard { programs: &["sed", "gsed"], long: &["in-place"], letters: "iI", ..NONE },
+    Hazard {
+        programs: &["sed", "gsed", "uniq", "guniq", "xxd", "less", "file"],
+        any: true,
+        ..NONE
+    },
     Hazard { programs: &["man"], long: &["pager", "html", "preprocessor"], letters: "PH", ..NONE },
     Hazard { programs: &["bat", "batcat", "delta"], long: &["pager"], ..NONE },
     Hazard { programs: &["split", "csplit"], long: &["filter"], ..NONE },
@@ -88,7 +94,8 @@ pub(super) fn is_hazard(program: &str, arg: &str) -> bool {
         let is_long = |name: &String| {
             !name.is_empty() && hazard.long.iter().any(|option| option.starts_with(name.as_str()))
         };
-        long.as_ref().is_some_and(is_long)
+        hazard.any
+            || long.as_ref().is_some_and(is_long)
             || letters.contains(|letter| hazard.letters.contains(letter))
             || hazard.words.contains(&arg)
     })

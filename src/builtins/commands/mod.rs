@@ -26,7 +26,7 @@ pub(super) const DENY_COMMANDS: Shipped = Shipped {
     about: "Denies a call if a command in it is listed",
     arguments: LISTED,
     details: include_str!("deny.md"),
-    example: "pre_tool_use:\n  - matcher: shell\n    hooks:\n      - { type: builtin, command: deny_commands, args: [dd, \"git push --force\"] }",
+    example: "pre_tool_use:\n  - matcher: shell\n    hooks:\n      - { type: builtin, command: deny_commands, args: [dd, \"rm -r\", \"rm -R\", \"rm --recursive\"] }",
     suits: guards_tools,
     prepare: |_, args| prepare_list(args, "denied", Output::deny),
     ..Shipped::DEFAULT
