@@ -126,12 +126,19 @@ impl Connection {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let line = rpc::request(id, method, params);
         let room = self.reserve(line.len(), deadline).await?;
-        let (reply, result) = oneshot::channel();
+        let (reply, mut result) = oneshot::channel();
         let call = NewCall { id, line, deadline, reply, room };
         self.requests.send(Request::Call(call)).map_err(|_| CallError::Unsent)?;
         let mut caller = Caller { connection: self, id, waits: true };
         // The task drops the sender only for calls that it has not begun to write.
-        let result = result.await.unwrap_or(Err(CallError::Unsent));
+        let result = if self.requests.is_closed() {
+            // Closed while the call was sent: the channel may keep it, and nothing answers it. Calls
+            // that the task knows are answered before the connection has ended.
+            let _ = self.wait_end().await;
+            result.try_recv().unwrap_or(Err(CallError::Unsent))
+        } else {
+            result.await.unwrap_or(Err(CallError::Unsent))
+        };
         caller.waits = false;
         result
     }

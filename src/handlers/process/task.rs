@@ -236,8 +236,8 @@ impl Task {
         talk.counters.notifications_dropped.add(talk.outgoing.close());
         self.channels.room.close();
         self.channels.requests.close();
-        self.channels.ending.send_replace(Some(Arc::clone(&end)));
         let calls = talk.calls.fail(&CallError::Ended(Arc::clone(&end)));
+        self.channels.ending.send_replace(Some(Arc::clone(&end)));
         // A start that fails is counted and reported by the supervisor.
         if crashed && talk.ready {
             talk.counters.crashes.count();
