@@ -27,7 +27,7 @@ pub(super) fn fold_moment(event: Event, said: &[(&Bound, &Outcome)]) -> Verdict 
 }
 
 /// Texts of higher layers come first: an agent may cut what comes last.
-fn fold_all(event: Event, said: &[(&Bound, &Outcome)], once: bool) -> Verdict {
+fn fold_all(event: Event, said: &[(&Bound, &Outcome)], of_moment: bool) -> Verdict {
     let mut by_layer: Vec<(&Bound, &Outcome)> = said.to_vec();
     by_layer.sort_by_key(|(bound, _)| bound.rank());
     let outcomes = || by_layer.iter().map(|(_, outcome)| *outcome);
@@ -35,7 +35,7 @@ fn fold_all(event: Event, said: &[(&Bound, &Outcome)], once: bool) -> Verdict {
     let mut verdict = Verdict::no_opinion(event);
     // An allow at an event without a permission to decide is none for the other events of a moment.
     let permits =
-        |bound: &Bound| !once || bound.hook.event.contract().permission != Permission::None;
+        |bound: &Bound| !of_moment || bound.hook.event.contract().permission != Permission::None;
     let decisions = by_layer.iter().filter_map(|(bound, outcome)| {
         outcome.output.decision.filter(|it| *it != Decision::Allow || permits(bound))
     });
@@ -66,7 +66,7 @@ fn fold_all(event: Event, said: &[(&Bound, &Outcome)], once: bool) -> Verdict {
             outcome.output.decision.is_some() && outcome.output.decision == verdict.decision
         })
     };
-    verdict.message = joined(winners().map(|outcome| outcome.output.reason.as_deref()), once);
+    verdict.message = joined(winners().map(|outcome| outcome.output.reason.as_deref()), of_moment);
     if !verdict.allowed
         && let Some(decider) = winners().next()
     {
@@ -109,7 +109,7 @@ fn fold_all(event: Event, said: &[(&Bound, &Outcome)], once: bool) -> Verdict {
         outcome.output.system_message.as_deref().into_iter().chain(notices)
     });
     let told = told.chain(ignored.iter().map(String::as_str));
-    verdict.system_message = joined(told.map(Some), once);
+    verdict.system_message = joined(told.map(Some), of_moment);
     if verdict.decision != Some(Decision::Deny) {
         verdict.respond = outcomes().find_map(|outcome| outcome.output.respond.clone());
     }

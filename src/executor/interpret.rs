@@ -35,59 +35,57 @@ impl Interpreter<'_> {
         result: Result<HandlerResult, HandlerError>,
         stop: Instant,
     ) -> Outcome {
-        let Ok(HandlerResult { answer: HandlerAnswer::Each(answers), warnings }) = result else {
-            return self.read_one(result, stop).await;
+        let HandlerResult { answer, warnings } = match result {
+            Ok(result) => result,
+            Err(error) => return self.read_error(error, stop).await,
         };
-        let mut strictest = Outcome::none(self.bound.index);
-        let mut is_first = true;
-        for answer in answers {
-            let next = self.read_one(answer.map(HandlerResult::from), stop).await;
-            if std::mem::take(&mut is_first) {
-                strictest = next;
-            } else {
-                strictest = strictest.or_stricter(next);
-            }
-        }
-        strictest.warnings.splice(0..0, warnings);
-        strictest
+        let mut outcome = match answer {
+            HandlerAnswer::Output(output) => self.answered(output),
+            HandlerAnswer::Exited(exited) => self.read_exited(exited, stop).await,
+            HandlerAnswer::Each(answers) => self.read_each(answers, stop).await,
+        };
+        outcome.warnings.splice(0..0, warnings);
+        outcome
     }
 
-    async fn read_one(
+    /// Reads the answers of a program that ran once for each file; the strictest counts.
+    async fn read_each(
         &self,
-        result: Result<HandlerResult, HandlerError>,
+        answers: Vec<Result<Exited, HandlerError>>,
         stop: Instant,
     ) -> Outcome {
-        match result {
-            Err(mut error) => {
-                let stdout = self.stdout(std::mem::take(&mut error.stdout), stop).await;
-                let mut outcome = match stdout {
-                    // It denied before it failed.
-                    Stdout::Answer(output) if output.denies_or_asks() => {
-                        let mut outcome = self.answered(verdict_only(*output));
-                        outcome.warnings.push(error.message);
-                        outcome
-                    }
-                    _ => self.failed(&error.message),
-                };
-                outcome.stderr = lossy(&error.stderr);
-                outcome
-            }
-            Ok(mut result) => {
-                let warnings = std::mem::take(&mut result.warnings);
-                let (mut outcome, stderr) = match result.answer {
-                    HandlerAnswer::Output(output) => (self.answered(output), String::new()),
-                    // Each run of a program has one answer.
-                    HandlerAnswer::Each(_) => (Outcome::none(self.bound.index), String::new()),
-                    HandlerAnswer::Exited(Exited { code, stdout, stderr }) => {
-                        let (stdout, stderr) = (self.stdout(stdout, stop).await, lossy(&stderr));
-                        (self.exited(code, stdout, stderr.trim()), stderr)
-                    }
-                };
-                outcome.warnings.splice(0..0, warnings);
-                outcome.stderr = stderr;
-                outcome
-            }
+        let mut strictest: Option<Outcome> = None;
+        for answer in answers {
+            let next = match answer {
+                Ok(exited) => self.read_exited(exited, stop).await,
+                Err(error) => self.read_error(error, stop).await,
+            };
+            strictest = Some(match strictest {
+                Some(before) => before.or_stricter(next),
+                None => next,
+            });
         }
+        strictest.unwrap_or_else(|| Outcome::none(self.bound.index))
+    }
+
+    async fn read_exited(&self, exited: Exited, stop: Instant) -> Outcome {
+        let Exited { code, stdout, stderr } = exited;
+        let (stdout, stderr) = (self.stdout(stdout, stop).await, lossy(&stderr));
+        let outcome = self.exited(code, stdout, stderr.trim());
+        Outcome { stderr, ..outcome }
+    }
+
+    async fn read_error(&self, error: HandlerError, stop: Instant) -> Outcome {
+        let outcome = match self.stdout(error.stdout, stop).await {
+            // It denied before it failed.
+            Stdout::Answer(output) if output.denies_or_asks() => {
+                let mut outcome = self.answered(verdict_only(*output));
+                outcome.warnings.push(error.message);
+                outcome
+            }
+            _ => self.failed(&error.message),
+        };
+        Outcome { stderr: lossy(&error.stderr), ..outcome }
     }
 
     /// Reads what a program wrote to stdout. A long text is read on another thread: what the other

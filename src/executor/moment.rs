@@ -227,12 +227,11 @@ impl<'e> Moment<'e> {
         if self.rewrite(|order, event| runs_again(order, rewritten_at, event)).await.is_break() {
             return;
         }
-        self.take_back_late();
+        self.take_back_unfollowed();
         let overruled = self.progress.generation != merged;
         let is_corrected = self.judge_stages_again(index, Some(&late), overruled).await;
         if is_corrected && !self.is_over() {
-            self.stages[index].take_back(late);
-            self.spread(index);
+            self.take_back(index, late);
             self.judge_stages_again(index, None, false).await;
         }
     }
@@ -267,7 +266,7 @@ impl<'e> Moment<'e> {
 
     /// Takes the last late rewrite back if a rewriter of a higher layer had rewritten the input before
     /// it, and failed when it ran again: its first rewrite must not be lost.
-    fn take_back_late(&mut self) {
+    fn take_back_unfollowed(&mut self) {
         let Some(UnplannedRewrite { index, late, .. }) = &self.progress.late else { return };
         let (index, rewritten_at) = (*index, late.order);
         let is_lost = |stage: &Stage<'_>| {
@@ -280,9 +279,13 @@ impl<'e> Moment<'e> {
         };
         if !self.progress.sealed && self.stages.iter().any(is_lost) {
             let late = late.clone();
-            self.stages[index].take_back(late);
-            self.spread(index);
+            self.take_back(index, late);
         }
+    }
+
+    fn take_back(&mut self, index: usize, late: Unplanned) {
+        self.stages[index].take_back(late);
+        self.spread(index);
     }
 
     /// Counts the time that the stage `index` took since `started`, and gives its rewrites to the
@@ -339,7 +342,7 @@ impl<'e> Moment<'e> {
                 self.spread(index);
             }
         }
-        self.take_back_late();
+        self.take_back_unfollowed();
     }
 
     /// Returns the verdict of the only event, and how long its hooks took.

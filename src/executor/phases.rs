@@ -29,7 +29,7 @@ const WITHHELD: &str =
 const NOT_FOLLOWED: &str = "its rewrite is dropped: a hook of a higher layer would rewrite the \
                             result, or failed to; set `mutates: true`";
 
-/// The remark on a rewrite that corrects a late one, which is taken back.
+/// The remark on a rewrite that corrects an unplanned one, which is dropped.
 const CORRECTED: &str = "it corrects a rewrite of a lower layer, which is dropped instead";
 
 /// The hooks without `mutates` that rewrote the input all the same.
@@ -108,8 +108,8 @@ impl Stage<'_> {
         let selected = self.select(|bound| !bound.is_rewriter());
         let mut outcomes = self.call_all(selected).await;
         let generation = self.current.generation;
-        let may_rewrite = outcomes.iter().any(|outcome| outcome.output.rewrites());
-        let before = may_rewrite.then(|| Box::new(self.current.input().clone()));
+        let any_rewrites = outcomes.iter().any(|outcome| outcome.output.rewrites());
+        let before = any_rewrites.then(|| Box::new(self.current.input().clone()));
         let rewriters = merge_rewrites(&mut outcomes, &self.plan.hooks, &mut self.current);
         self.record.rewrote |= self.current.generation > generation;
         // If only one hook rewrote the input, it has already seen the result. If several did, none of
@@ -147,8 +147,8 @@ impl Stage<'_> {
     /// A denial stays unless the same hook answers again. A hook whose `when` no longer holds is not
     /// asked.
     ///
-    /// Returns whether a hook of a higher layer than `lowest`, the lowest that rewrote, rewrites what
-    /// came of that: then the caller takes it back.
+    /// Returns whether a hook above `lowest`, the lowest layer that rewrote, would rewrite the result.
+    /// The caller then takes the rewrite back.
     pub(super) async fn judge_again(
         &mut self,
         judged_from: usize,
@@ -168,24 +168,16 @@ impl Stage<'_> {
             let mut outcomes = self.record.outcomes.iter();
             !outcomes.any(|outcome| outcome.index == chosen.bound.index && stays(outcome))
         });
-        // The messages that a hook gave with its rewrite stay.
-        let replaced = |outcome: &Outcome| {
-            !late.contains(&outcome.index)
-                && again.iter().any(|chosen| chosen.bound.index == outcome.index)
-        };
-        let outcomes = self.record.outcomes.iter();
-        let replaced: Vec<usize> = outcomes.filter(|it| replaced(it)).map(|it| it.index).collect();
         for mut outcome in self.call_all(again).await {
-            if replaced.contains(&outcome.index) {
-                let same = |it: &Outcome| it.index == outcome.index;
-                if let Some(place) = self.record.outcomes.iter().position(same) {
-                    outcome.keep_denial_of(&self.record.outcomes.remove(place));
-                }
+            let is_late = late.contains(&outcome.index);
+            let first = self.record.outcomes.iter().position(|it| it.index == outcome.index);
+            // The messages that a late hook gave with its rewrite stay; other first answers go.
+            if let Some(first) = first.filter(|_| !is_late) {
+                outcome.keep_denial_of(&self.record.outcomes.remove(first));
             }
             // The lowest layer was overruled from above: drop its second rewrite. A higher layer may
             // have been undone from below: its second rewrite fails the hook.
             let order = self.plan.hooks[outcome.index].rewrite_order();
-            let is_late = late.contains(&outcome.index);
             if overruled && is_late && lowest == Some(order) {
                 drop_late_rewrite(&mut outcome, &self.current);
             } else if !is_late
@@ -340,9 +332,9 @@ fn drop_late_rewrite(outcome: &mut Outcome, current: &Current<'_>) {
     }
 }
 
-/// Applies the rewrites of hooks that ran at the same time, from the highest layer down, and
-/// returns the indexes of the outcomes that changed the input. A rewrite that would undo an earlier one is
-/// not applied: its hook sees the other's result when it runs again.
+/// Applies the rewrites of hooks that ran at the same time, from the highest layer down, and returns
+/// the indexes of the outcomes that changed the input. A rewrite that would undo an earlier one is not
+/// applied: its hook sees the other's result when it runs again.
 fn merge_rewrites(
     outcomes: &mut [Outcome],
     hooks: &[Bound],

@@ -41,10 +41,10 @@ pub fn unanswered(executor: &Executor, call: &NativeCall, why: &str) -> Verdict 
         return Verdict::no_opinion(event);
     }
     // A permission request without an answer is the user's to decide.
-    let mut verdict = match event {
-        Event::PermissionRequest => Verdict::failed(event, why),
-        _ if event.contract().may_block => Verdict::denied(event, why),
-        _ => Verdict::failed(event, why),
+    let mut verdict = if event.contract().may_block && event != Event::PermissionRequest {
+        Verdict::denied(event, why)
+    } else {
+        Verdict::failed(event, why)
     };
     if call.input.tool_response.is_some() && executor.has(Event::ToolResponseTransform) {
         verdict.updated_tool_response = Some(format!("withheld by hookexec: {why}").into());

@@ -8,7 +8,7 @@ pub(super) fn in_layer(layer: Layer, hook: Hook) -> Hook {
 }
 
 /// Adds builtins that see the end of a command and the text of a response.
-fn with_rewriters() -> Registry {
+pub(super) fn with_rewriters() -> Registry {
     let mut registry = registry();
     registry.register_builtin(
         "suffix",
@@ -62,7 +62,7 @@ async fn verdict(hooks: Vec<Hook>, event: Event) -> Verdict {
     executor.dispatch(event, &input).await
 }
 
-fn mutates(hook: Hook) -> Hook {
+pub(super) fn mutates(hook: Hook) -> Hook {
     Hook { phase: Phase::Mutate, ..hook }
 }
 

@@ -1,19 +1,11 @@
 //! What a hook said first stays when its second answer does not come, or corrects a lower layer.
 
+use super::layered::{in_layer, mutates, with_rewriters};
 use super::*;
 
-fn in_layer(layer: Layer, hook: Hook) -> Hook {
-    let file = SourceFile::new(Path::new("hooks.yaml"), "").in_layer(layer);
-    Hook { location: Location::new(Arc::new(file), 0..0), ..hook }
-}
-
-fn mutates(hook: Hook) -> Hook {
-    Hook { phase: Phase::Mutate, ..hook }
-}
-
-/// Adds builtins that succeed once, and one that redacts.
+/// Adds builtins that succeed once, and one that boxes whatever it gets.
 fn with_first_answers() -> Registry {
-    let mut registry = registry();
+    let mut registry = with_rewriters();
     let once = |answer: fn(&Input) -> Output| {
         let calls = AtomicUsize::new(0);
         Builtin::inline(move |input: &Input, _: &[String]| {
@@ -27,16 +19,8 @@ fn with_first_answers() -> Registry {
     registry.register_builtin("ask_once", once(|_| Output::ask("sure?")));
     registry.register_builtin("box_once", once(boxed));
     registry.register_builtin(
-        "box",
+        "box_again",
         Builtin::inline(|input: &Input, _: &[String]| Ok::<_, String>(Some(boxed(input)))),
-    );
-    registry.register_builtin(
-        "redact",
-        Builtin::inline(|input: &Input, _: &[String]| {
-            let response = input.tool_response.as_ref().and_then(Value::as_str).unwrap_or_default();
-            let clean = response.replace("secret", "***");
-            Ok::<_, String>((clean != response).then(|| Output::tool_response(clean)))
-        }),
     );
     registry
 }
@@ -92,7 +76,7 @@ async fn a_rewriter_that_fails_when_it_runs_again_is_not_undone() {
 
 #[tokio::test]
 async fn a_rewriter_that_skips_repeated_calls_runs_again_in_its_turn() {
-    let text = "pre_tool_use: [{ hooks: [{ type: builtin, command: box, mutates: true, \
+    let text = "pre_tool_use: [{ hooks: [{ type: builtin, command: box_again, mutates: true, \
                 when: { field: repeated, exists: false } }] }]";
     let mut config = Config::from_yaml(text, "hooks.yaml").unwrap();
     config.hooks[0] = in_layer(Layer::User, config.hooks[0].clone());
