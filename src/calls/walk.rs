@@ -208,6 +208,12 @@ impl Walk {
         self.commands.push(command);
     }
 
+    /// Adds a command that stands for those that are not shown.
+    fn hidden(&mut self, frame: &Frame) {
+        let command = Command { hides: true, uncertain: true, ..self.begun(frame) };
+        self.commands.push(command);
+    }
+
     /// Returns a command that has nothing of its own yet.
     pub(super) fn begun(&self, frame: &Frame) -> Command {
         Command {
@@ -280,21 +286,13 @@ impl Walk {
                     let expands = !quoted && content.contains(['$', '`', '\\']);
                     frame.uncertain |= expands;
                     if expands && may_run(content) {
-                        self.commands.push(Command {
-                            hides: true,
-                            uncertain: true,
-                            ..self.begun(outer)
-                        });
+                        self.hidden(outer);
                     }
                 }
                 NodeKind::Redirect { op, target, varfd, .. } => {
                     let Words { words, hides } = self.words(std::slice::from_ref(target), outer);
                     if hides {
-                        self.commands.push(Command {
-                            hides: true,
-                            uncertain: true,
-                            ..self.begun(outer)
-                        });
+                        self.hidden(outer);
                     }
                     frame.uncertain |=
                         varfd.is_some() || words.iter().any(|word| !word.is_literal());
