@@ -118,7 +118,7 @@ fn words_of_rule(written: &str) -> Result<String, String> {
     let rule = rule.strip_suffix(')').filter(|_| tool == "Bash");
     let Some(rule) = rule else {
         return Err(format!(
-            "`{written}`: only permission rules such as `Bash(...)` are about commands"
+            "`{written}`: of permission rules, only `Bash(...)` is about commands"
         ));
     };
     Ok(rule.strip_suffix(":*").map_or_else(|| rule.to_owned(), |prefix| format!("{prefix} *")))
