@@ -231,6 +231,15 @@ impl Executor {
         recorded
     }
 
+    /// Writes a verdict that no hook gave into the logs of decisions.
+    #[doc(hidden)]
+    pub async fn record_own(&self, verdict: &mut Verdict, input: &Input) {
+        let Some(auditor) = &self.auditor else { return };
+        let event = verdict.event;
+        let input = self.complete(event, input);
+        auditor.record(event, &input, verdict, true, Duration::ZERO, None).await;
+    }
+
     /// Writes a verdict into the logs of decisions. Adds the problems of writing to the messages of
     /// the verdict and to those of the whole moment.
     async fn record(

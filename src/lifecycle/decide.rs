@@ -1,12 +1,10 @@
 //! Decides whether a tool call may be executed: every stage before the tool.
 
-use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::FutureExt as _;
-use serde_json::Value;
 
 use super::approval::{Answer, Approval, ApprovalRequest, Approver};
 use super::cancel::Cancellation;
@@ -48,8 +46,9 @@ struct Wishes {
     allowed: bool,
     /// The answer given in the tool's place.
     respond: Option<ToolResult>,
-    /// Metadata for the approver; the guard's comes last and wins.
-    metadata: [BTreeMap<String, Value>; 2],
+    /// The verdicts, with the mandatory guard's last: of metadata for the approver within one layer it
+    /// has the last word.
+    told: Vec<Verdict>,
 }
 
 impl<'a> Decider<'a> {
@@ -104,18 +103,17 @@ impl<'a> Decider<'a> {
     async fn consult(&mut self) -> Result<Wishes, ToolEnd> {
         let verdicts = self.ask_together().await?;
         self.rewrite(&verdicts);
-        let mut wishes = Wishes::default();
+        let mut wishes = Wishes { told: verdicts.clone(), ..Wishes::default() };
+        wishes.told.reverse();
         for verdict in verdicts {
             let asks = verdict.decision == Some(Decision::Ask);
             match verdict.event {
                 Event::ToolGuard => {
                     wishes.guard_asks = asks.then(|| reason(&verdict));
-                    wishes.metadata[1] = verdict.metadata;
                 }
                 Event::PreToolUse => {
                     wishes.allowed = verdict.decision == Some(Decision::Allow);
                     wishes.respond.clone_from(&verdict.respond);
-                    wishes.metadata[0].clone_from(&verdict.metadata);
                     wishes.hook_asks = asks.then_some(verdict);
                 }
                 _ => {}
@@ -226,7 +224,8 @@ impl<'a> Decider<'a> {
         if verdict.decision == Some(Decision::Ask) {
             reasons.push((Some(Event::PermissionRequest), reason(&verdict)));
         }
-        let mut metadata = verdict.metadata.clone();
+        let mut told = verdict.clone();
+        wishes.told.iter().cloned().for_each(|earlier| told.absorb(earlier));
         self.trail.push(verdict);
         if granted {
             return Ok(Event::PermissionRequest.name().to_owned());
@@ -236,9 +235,6 @@ impl<'a> Decider<'a> {
         reasons
             .extend(wishes.hook_asks.iter().map(|asked| (Some(Event::PreToolUse), reason(asked))));
         reasons.extend(wishes.guard_asks.clone().map(|why| (Some(Event::ToolGuard), why)));
-        metadata.extend(
-            wishes.metadata.iter().flatten().map(|(key, value)| (key.clone(), value.clone())),
-        );
 
         let Some(approver) = approver else {
             let why: Vec<&str> = reasons.iter().map(|(_, why)| why.as_str()).collect();
@@ -247,7 +243,7 @@ impl<'a> Decider<'a> {
             let message = format!("approval is needed and nobody can be asked: {why}");
             return Err(ToolEnd::Denied { by, message });
         };
-        let request = ApprovalRequest::new(&session_id, &self.call).because(reasons, metadata);
+        let request = ApprovalRequest::new(&session_id, &self.call).because(reasons, told.metadata);
         let asking = AssertUnwindSafe(async move { approver(request).await }).catch_unwind();
         let answer = tokio::select! {
             biased;

@@ -134,9 +134,9 @@ impl ToolCall {
         self.facts.fill(input);
     }
 
-    /// Returns whether `other` calls the same tool with the same arguments.
+    /// Returns whether `other` is this call: the same id, tool and arguments.
     pub(super) fn same_as(&self, other: &Self) -> bool {
-        self.name == other.name && self.arguments == other.arguments
+        self.id == other.id && self.name == other.name && self.arguments == other.arguments
     }
 }
 

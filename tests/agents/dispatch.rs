@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use hookexec::config::{Command, Hook};
+use hookexec::wire::{Stop, StopScope};
 use hookexec::{Config, Decision, Event, Executor, Input, Output, Registry, Verdict};
 use hookexec_agents::{Agent, NativeCall, dispatch};
 use serde_json::json;
@@ -236,4 +237,8 @@ async fn a_program_that_is_stuck_denies_and_withholds_whatever_on_error_says() {
     let withheld = stuck(&redactor, &after).updated_tool_response;
     assert_eq!(withheld, Some(json!("withheld by hookexec: stuck")));
     assert_eq!(stuck(&hooks(Event::PostToolUse), &after).updated_tool_response, None);
+    // A hook may have ended the turn, and nobody knows.
+    for (event, call) in [(Event::PreToolUse, &before), (Event::PostToolUse, &after)] {
+        assert_eq!(stuck(&hooks(event), call).stop, Some(Stop::new(StopScope::Turn, "stuck")));
+    }
 }

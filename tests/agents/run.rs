@@ -235,6 +235,30 @@ fn what_is_decided_for_an_agent_is_recorded() {
 }
 
 #[test]
+fn a_denial_of_a_command_of_ours_is_recorded() {
+    let sandbox = Sandbox::new();
+    let rewrites = "command: 'case $(cat) in *again*) ;; *) echo \"{\\\"updated_input\\\": {\\\"command\\\": \\\"hookexec install codex\\\"}}\" ;; esac'";
+    for (hooks, command) in [("{}", "hookexec trust add"), ("rewriter", "ls")] {
+        let hooks = match hooks {
+            "{}" => "hooks: {}".to_owned(),
+            _ => format!(
+                "hooks: {{ pre_tool_use: [{{ hooks: [{{ mutates: true, {rewrites} }}] }}] }}"
+            ),
+        };
+        sandbox.write("hooks.yaml", &format!("audit: {{ path: ./audit.jsonl }}\n{hooks}\n"));
+        let payload = json!({
+            "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command},
+        });
+        let done = run(&sandbox, "claude-code", "PreToolUse", &payload, &[]).exits(0);
+        assert!(done.stdout.contains("\"deny\""), "{done:?}");
+        let records = sandbox.read("audit.jsonl");
+        let last: Value = serde_json::from_str(records.lines().last().unwrap()).unwrap();
+        assert_eq!((&last["event"], &last["decision"]), (&json!("pre_tool_use"), &json!("deny")));
+        assert!(last["message"].as_str().unwrap().contains("for a person in a terminal"), "{last}");
+    }
+}
+
+#[test]
 fn a_hook_runs_in_the_project_that_the_agent_names() {
     let sandbox = Sandbox::new();
     let hook = "session_start: { type: command, command: 'pwd' }";

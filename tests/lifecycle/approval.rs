@@ -214,7 +214,8 @@ async fn an_approval_of_one_call_is_void_for_another() {
         let session = builder.attach(Arc::clone(theirs.executor()));
         session.approval_request(&shell("pwd")).grant()
     };
-    for approval in [other_call, other_session] {
+    let other_id = mine.approval_request(&shell("pwd").with_id("another")).grant();
+    for approval in [other_call, other_session, other_id] {
         let outcome = mine
             .tool_call(shell("pwd"))
             .approve_with(async |_| approval)

@@ -15,7 +15,7 @@ use super::{Agent, NativeEvent};
 use hookexec::event::{Event, Rewrite};
 use hookexec::executor::Executor;
 use hookexec::internal::{DispatchOptions, Standing};
-use hookexec::wire::{Decision, Verdict};
+use hookexec::wire::{Decision, Stop, StopScope, Verdict};
 
 /// Runs the hooks of every event that `call` stands for and folds their verdicts into one.
 ///
@@ -28,8 +28,8 @@ pub async fn dispatch(executor: &Executor, call: &NativeCall) -> Verdict {
 }
 
 /// Returns the verdict on `call` when hookexec itself is stuck, and what the hooks said can't be
-/// known. If a hook is configured for one of its events, the call is denied where the event can be
-/// denied, and a response that a hook could have redacted is withheld.
+/// known. If a hook is configured for one of its events, the call is denied and the turn ends, where
+/// the event can be denied, and a response that a hook could have redacted is withheld.
 #[must_use]
 pub fn unanswered(executor: &Executor, call: &NativeCall, why: &str) -> Verdict {
     let Moment { events, verdict, .. } = Moment::new(call);
@@ -42,7 +42,10 @@ pub fn unanswered(executor: &Executor, call: &NativeCall, why: &str) -> Verdict 
     }
     // A permission request without an answer is the user's to decide.
     let mut verdict = if event.contract().may_block && event != Event::PermissionRequest {
-        Verdict::denied(event, why)
+        let mut denied = Verdict::denied(event, why);
+        // A hook may have said so, and is not heard any more.
+        denied.stop = Some(Stop::new(StopScope::Turn, why));
+        denied
     } else {
         Verdict::failed(event, why)
     };
@@ -124,7 +127,10 @@ impl Moment {
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub async fn run(&mut self, executor: &Executor, call: &NativeCall, deadline: Option<Instant>) {
-        if self.verdict.is_some() {
+        if let Some(verdict) = &mut self.verdict {
+            if verdict.decision.is_some() {
+                executor.record_own(verdict, &call.input).await;
+            }
             return;
         }
         let options = DispatchOptions { deadline, ..options(call) };
@@ -132,8 +138,10 @@ impl Moment {
         let verdicts = run.await;
         let Some(verdict) = self.standing.verdict.take() else { return };
         let verdict = self.verdict.insert(verdict);
-        let denial = self.standing.rewritten.as_ref().and_then(|it| own_commands::denial(call, it));
-        if let Some(denial) = denial {
+        if let Some(rewritten) = &self.standing.rewritten
+            && let Some(mut denial) = own_commands::denial(call, rewritten)
+        {
+            executor.record_own(&mut denial, rewritten).await;
             verdict.absorb(denial);
             return;
         }

@@ -97,6 +97,27 @@ async fn metadata_of_a_higher_layer_count() {
 }
 
 #[tokio::test]
+async fn a_user_is_shown_the_metadata_of_the_highest_layer_whatever_its_event() {
+    let asks = json!({"decision": "ask", "reason": "sure?", "metadata": {"risk": "user"}});
+    let hooks = [
+        in_layer(Layer::User, say(PreToolUse, &asks)),
+        in_layer(Layer::Project, say(Event::ToolGuard, &json!({"metadata": {"risk": "project"}}))),
+    ];
+    let config = Config { hooks: hooks.into(), ..Config::default() };
+    let executor = Executor::builder(config).registry(registry()).build().unwrap();
+    let session = crate::lifecycle::Session::builder("s").attach(executor);
+    let outcome = session
+        .tool_call(crate::lifecycle::ToolCall::new("shell", object(json!({ "cmd": "ls" }))))
+        .approve_with(async |request| {
+            assert_eq!(request.metadata()["risk"], "user");
+            request.grant()
+        })
+        .run(async |_| Ok("ran".into()))
+        .await;
+    assert_eq!(outcome.for_model(), "ran");
+}
+
+#[tokio::test]
 async fn of_two_verdicts_the_keys_of_a_decision_stay_with_it() {
     let decides = |word: &str| json!({"decision": word});
     for (first, next, deferred) in [
