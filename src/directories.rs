@@ -13,7 +13,6 @@ pub(crate) const PROJECT_DIRECTORY: &str = ".hookexec";
 ///
 /// One that is written with `..` is returned as the system follows it: paths are compared with it,
 /// and globs begin with it.
-#[must_use]
 pub fn home_directory() -> Option<PathBuf> {
     etcetera::home_dir().ok().map(without_detours)
 }

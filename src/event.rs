@@ -237,7 +237,6 @@ impl Contract {
     ///
     /// True for every event that may be blocked, and for `after_llm_call`, where PicoClaw's hooks
     /// abort.
-    #[must_use]
     pub const fn may_stop(&self) -> bool {
         self.may_block || matches!(self.rewrite, Rewrite::Response)
     }
@@ -250,7 +249,6 @@ impl Contract {
     }
 
     /// Returns whether a hook's failure denies the event without `on_error`.
-    #[must_use]
     pub const fn fails_closed(&self) -> bool {
         matches!(self.failure, FailureMode::Closed)
     }
@@ -349,7 +347,6 @@ impl Event {
     pub const COUNT: usize = CONTRACTS.len();
 
     /// Returns every event, in the order of the contract table.
-    #[must_use]
     pub fn all() -> impl ExactSizeIterator<Item = Self> {
         CONTRACTS.iter().map(|contract| contract.event)
     }
@@ -360,7 +357,6 @@ impl Event {
     }
 
     /// Returns what the event can do.
-    #[must_use]
     pub fn contract(self) -> &'static Contract {
         &CONTRACTS[self.index()]
     }
@@ -371,7 +367,6 @@ impl Event {
     }
 
     /// Returns the event's name as written in `hooks.yaml`, such as `pre_tool_use`.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::PreToolUse => "pre_tool_use",

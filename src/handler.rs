@@ -80,7 +80,6 @@ pub struct Call<'a> {
 
 impl<'a> Call<'a> {
     /// Returns an invocation; all hooks that see the same input share `shared`.
-    #[must_use]
     pub fn new(event: Event, input: &'a Input, shared: &'a Shared, deadline: Instant) -> Self {
         Self { event, input, deadline, original: input, background: None, room: None, shared }
     }
@@ -109,7 +108,6 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the input as one JSON object: what a command hook reads on stdin.
-    #[must_use]
     pub fn json(&self) -> Arc<[u8]> {
         // An input holds strings, numbers, booleans and JSON values, which always serialise.
         Arc::clone(self.shared.json.get_or_init(|| {
@@ -124,7 +122,6 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the input for a task that may outlive the call.
-    #[must_use]
     pub fn owned_input(&self) -> Arc<Input> {
         Arc::clone(self.shared.input.get_or_init(|| Arc::new(self.input.clone())))
     }
@@ -209,7 +206,6 @@ pub struct Exited {
 
 impl HandlerResult {
     /// Returns the result of a program that exited.
-    #[must_use]
     pub fn exited(code: i32, stdout: Vec<u8>, stderr: Vec<u8>) -> Self {
         Exited { code, stdout, stderr }.into()
     }
@@ -265,6 +261,7 @@ pub enum Failure {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
+#[must_use]
 pub struct HandlerError {
     /// The kind of failure.
     pub failure: Failure,
@@ -278,13 +275,11 @@ pub struct HandlerError {
 
 impl HandlerError {
     /// Returns a failure with its cause.
-    #[must_use]
     pub fn new(failure: Failure, message: impl Into<String>) -> Self {
         Self { failure, message: message.into(), stderr: Vec::new(), stdout: Vec::new() }
     }
 
     /// Returns the failure of a hook that panicked.
-    #[must_use]
     pub fn panicked(panic: &(dyn std::any::Any + Send)) -> Self {
         let text = panic
             .downcast_ref::<&str>()
@@ -295,14 +290,12 @@ impl HandlerError {
     }
 
     /// Adds what the hook wrote to standard output.
-    #[must_use]
     pub fn with_stdout(mut self, stdout: Vec<u8>) -> Self {
         self.stdout = stdout;
         self
     }
 
     /// Adds what the hook wrote to standard error.
-    #[must_use]
     pub fn with_stderr(mut self, stderr: Vec<u8>) -> Self {
         self.stderr = stderr;
         self
@@ -313,6 +306,7 @@ impl HandlerError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
+#[must_use]
 pub struct BuildError {
     /// What is wrong.
     pub message: String,
@@ -324,20 +318,17 @@ pub struct BuildError {
 
 impl BuildError {
     /// Returns an error about the hook as a whole.
-    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), key: None, hint: None }
     }
 
     /// Points at one key of the hook.
-    #[must_use]
     pub fn at(mut self, key: &'static str) -> Self {
         self.key = Some(key);
         self
     }
 
     /// Adds an instruction: what to do.
-    #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self

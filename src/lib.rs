@@ -253,7 +253,6 @@ use internal::{files, rpc, shell, suggest};
     clippy::exhaustive_enums,
     clippy::exhaustive_structs,
     clippy::missing_errors_doc,
-    clippy::must_use_candidate,
     reason = "only packages of this workspace use it"
 )]
 pub mod internal {

@@ -41,7 +41,6 @@ pub struct MatcherError {
 
 impl Matcher {
     /// Returns the matcher that matches every name.
-    #[must_use]
     pub fn everything() -> Self {
         Self { pattern: "".into(), kind: Kind::Everything, underscored: Arc::default() }
     }
@@ -65,19 +64,16 @@ impl Matcher {
     }
 
     /// Returns the pattern as written.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.pattern
     }
 
     /// Returns whether the matcher matches every name.
-    #[must_use]
     pub fn is_everything(&self) -> bool {
         matches!(self.kind, Kind::Everything)
     }
 
     /// Returns whether the whole of `name` matches.
-    #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         self.kind.matches(name) || name.starts_with("mcp__") && self.matches_underscored(name)
     }

@@ -84,7 +84,6 @@ impl Default for Registry {
 
 impl Registry {
     /// Returns a registry with the types `command`, `builtin` and `process`, without builtins.
-    #[must_use]
     pub fn new() -> Self {
         let mut registry = Self::empty();
         registry.register("builtin", |env: &HandlerEnv, hook: &Hook| {
@@ -100,7 +99,6 @@ impl Registry {
     }
 
     /// Returns a registry without hook types and builtins.
-    #[must_use]
     pub const fn empty() -> Self {
         Self { factories: BTreeMap::new(), builtins: BTreeMap::new() }
     }
@@ -112,7 +110,6 @@ impl Registry {
     }
 
     /// Returns the factory of a hook type.
-    #[must_use]
     pub fn factory(&self, kind: &str) -> Option<&dyn HandlerFactory> {
         self.factories.get(kind).map(AsRef::as_ref)
     }
@@ -123,7 +120,6 @@ impl Registry {
     }
 
     /// Returns the builtins by name.
-    #[must_use]
     pub fn builtins(&self) -> &BTreeMap<String, Builtin> {
         &self.builtins
     }
@@ -153,7 +149,6 @@ impl Registry {
     }
 
     /// Returns the builtin registered as `name`.
-    #[must_use]
     pub fn builtin(&self, name: &str) -> Option<&Builtin> {
         self.builtins.get(name)
     }

@@ -11,7 +11,6 @@ use crate::calls::{Command, TouchedFile};
 use crate::wire::{Input, OutputJson, Verdict};
 
 /// Returns the schema of what a hook reads on stdin.
-#[must_use]
 pub fn input() -> Value {
     // What is read, not what is written: a host leaves out what it does not know.
     document::<HookInput>(SchemaSettings::draft07().for_deserialize(), "input of a hook")
@@ -32,19 +31,16 @@ struct HookInput {
 }
 
 /// Returns the schema of what a hook answers on stdout.
-#[must_use]
 pub fn output() -> Value {
     document::<OutputJson>(SchemaSettings::draft07().for_deserialize(), "answer of a hook")
 }
 
 /// Returns the schema of the verdict on an event.
-#[must_use]
 pub fn verdict() -> Value {
     document::<Verdict>(SchemaSettings::draft07().for_serialize(), "verdict")
 }
 
 /// Returns the schema of a configuration file.
-#[must_use]
 pub fn config() -> Value {
     crate::config::config_schema()
 }

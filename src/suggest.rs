@@ -25,7 +25,6 @@ pub fn hint<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Op
 }
 
 /// Returns the hint for a name that was probably meant to be `meant`.
-#[must_use]
 pub fn question(meant: &str) -> String {
     format!("did you mean `{meant}`?")
 }

@@ -24,7 +24,9 @@ pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
                 runtime.block_on(async {
                     let started = Instant::now();
                     for _ in 0..times {
-                        black_box(executor.dispatch(Event::PreToolUse, black_box(&input)).await);
+                        let _ = black_box(
+                            executor.dispatch(Event::PreToolUse, black_box(&input)).await,
+                        );
                     }
                     started.elapsed()
                 })

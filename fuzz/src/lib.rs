@@ -63,8 +63,8 @@ pub fn hook_stdout(bytes: &[u8]) {
         let noisy = answer(Event::PreToolUse, code, &alone);
         assert!(!noisy.allowed, "{noisy:?}");
     }
-    answer(Event::UserPromptSubmit, code, stdout);
-    answer(Event::PostToolUse, code, stdout);
+    let _ = answer(Event::UserPromptSubmit, code, stdout);
+    let _ = answer(Event::PostToolUse, code, stdout);
 }
 
 /// What a process hook writes, after a byte that says where the stream is cut: cutting changes
@@ -141,7 +141,7 @@ pub fn payload(bytes: &[u8]) {
     match hookexec_agents::read(agent, Some(native.name), payload, |_| None) {
         Ok(call) => {
             let text = serde_json::to_string(&call.input).expect("what was read can be written");
-            serde_json::from_str::<Input>(&text).expect("and read again");
+            let _ = serde_json::from_str::<Input>(&text).expect("and read again");
         }
         Err(error) => assert!(!error.cause.is_empty()),
     }

@@ -90,7 +90,6 @@ impl Record {
 
     /// Returns the record of a verdict; without the input.
     #[doc(hidden)]
-    #[must_use]
     pub fn new(
         time: String,
         event: Event,
@@ -176,7 +175,6 @@ impl Record {
 }
 
 /// Returns the fields of a verdict that change something, by name.
-#[must_use]
 pub fn rewritten(verdict: &Verdict) -> Vec<String> {
     [
         ("updated_input", verdict.updated_input.is_some()),

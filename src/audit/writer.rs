@@ -242,7 +242,6 @@ fn rotate(log: &AuditSettings, more: u64) -> io::Result<()> {
 }
 
 /// Returns the path with something appended: `audit.jsonl.1`.
-#[must_use]
 pub fn numbered(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");

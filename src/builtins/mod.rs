@@ -104,14 +104,12 @@ pub struct Argument {
 pub type Prepared = Box<dyn Fn(&Input) -> Result<Option<Output>, BuiltinError> + Send + Sync>;
 
 /// Returns every shipped builtin, in the order in which they are shown.
-#[must_use]
 pub fn shipped() -> impl ExactSizeIterator<Item = &'static Shipped> {
     SHIPPED.iter().copied()
 }
 
 impl Registry {
     /// Returns [`Registry::new`] with the builtins that come with the crate.
-    #[must_use]
     pub fn with_shipped_builtins() -> Self {
         let mut registry = Self::new();
         register(&mut registry);
@@ -152,13 +150,11 @@ impl Shipped {
     }
 
     /// Returns whether it is for `event`.
-    #[must_use]
     pub fn is_for(&self, event: Event) -> bool {
         (self.suits)(event.contract())
     }
 
     /// Returns how it is called: its name and its arguments.
-    #[must_use]
     pub fn usage(&self) -> String {
         let arguments = self.arguments.iter().map(|argument| {
             if argument.optional {

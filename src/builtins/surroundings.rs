@@ -14,6 +14,7 @@ use crate::platform::Platform;
 ///
 /// Builtins read these here and nowhere else, so that each can be run against another machine's.
 #[derive(Clone)]
+#[must_use]
 pub struct Surroundings {
     env: Arc<LazyEnv>,
     home: Option<Arc<Path>>,
@@ -27,7 +28,6 @@ type LazyEnv = LazyLock<Env, Box<dyn FnOnce() -> Env + Send>>;
 impl Surroundings {
     /// Returns those of this process, as they are now; the environment as it is when a builtin first
     /// asks for it. The clock goes on.
-    #[must_use]
     pub fn of_process() -> Self {
         Self {
             env: env(|| std::env::vars_os().collect()),
@@ -39,7 +39,6 @@ impl Surroundings {
 
     /// Replaces the environment, and with it the home directory and, where it is set, that for
     /// temporary files.
-    #[must_use]
     pub fn with_env<K, V>(mut self, env: impl IntoIterator<Item = (K, V)>) -> Self
     where
         K: Into<OsString>,

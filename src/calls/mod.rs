@@ -95,14 +95,12 @@ pub enum Touched {
 /// Returns the commands of a call of a tool of the kind `shell`; other tools have none.
 ///
 /// What can't be read is one uncertain command.
-#[must_use]
 pub fn commands(input: &Input) -> Vec<Command> {
     arguments::Arguments::of(input).map(|call| call.commands()).unwrap_or_default()
 }
 
 /// Returns the files that a tool call names in its arguments, and those that its commands redirect
 /// from and to.
-#[must_use]
 pub fn files(input: &Input) -> Vec<TouchedFile> {
     Deeds::of(input).files
 }

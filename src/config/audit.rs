@@ -27,7 +27,6 @@ pub struct AuditSettings {
 
 impl AuditSettings {
     /// Returns the settings of a log without inputs, of at most four files of 10 MiB.
-    #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),

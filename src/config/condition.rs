@@ -141,7 +141,6 @@ pub struct Trace {
 
 impl Condition {
     /// Returns whether `input` meets the condition.
-    #[must_use]
     pub fn holds(&self, input: &Input) -> bool {
         self.holds_within(input, &mut Budget::unlimited()).unwrap_or_default()
     }
@@ -187,7 +186,6 @@ impl Condition {
     }
 
     /// Returns why `input` meets the condition, or does not.
-    #[must_use]
     pub fn explain(&self, input: &Input) -> Trace {
         let each = |list: List, part: &Self| {
             list.items(input).iter().map(|item| part.explain(item)).collect()

@@ -23,6 +23,7 @@ pub enum Severity {
 /// One problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
@@ -38,7 +39,6 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// Returns an error.
-    #[must_use]
     pub fn error(message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
@@ -50,27 +50,23 @@ impl Diagnostic {
     }
 
     /// Returns a warning.
-    #[must_use]
     pub fn warning(message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(message) }
     }
 
     /// Sets the place.
-    #[must_use]
     pub fn at(mut self, location: Location) -> Self {
         self.location = Some(location);
         self
     }
 
     /// Sets the word beside the caret.
-    #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = Some(label.into());
         self
     }
 
     /// Sets what to do.
-    #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
@@ -106,6 +102,7 @@ impl Serialize for Diagnostic {
 
 /// All problems that were found, in the order of the files.
 #[derive(Clone, Default, PartialEq, Eq, Serialize)]
+#[must_use]
 pub struct Diagnostics(Vec<Diagnostic>);
 
 impl Diagnostics {
@@ -142,13 +139,11 @@ impl Diagnostics {
     }
 
     /// Returns whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns whether one of them is an error.
-    #[must_use]
     pub fn has_errors(&self) -> bool {
         self.0.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
     }

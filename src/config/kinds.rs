@@ -67,7 +67,6 @@ macro_rules! later {
 }
 
 /// Returns the schema that is defined as `name`.
-#[must_use]
 pub fn reference(name: &str) -> Json {
     json!({ "$ref": format!("#/definitions/{name}") })
 }

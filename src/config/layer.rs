@@ -23,7 +23,6 @@ pub enum Layer {
 
 impl Layer {
     /// Returns its name as written in `layers:`.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Managed => "managed",

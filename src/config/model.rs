@@ -193,7 +193,6 @@ pub enum Phase {
 
 impl Phase {
     /// Returns whether the hook gives an answer. The event also waits for hooks that only observe.
-    #[must_use]
     pub fn is_answered(self) -> bool {
         matches!(self, Self::Mutate | Self::Validate)
     }
@@ -280,14 +279,12 @@ impl Untrusted {
 
 impl FailedFile {
     /// Returns which file fails and why, in words that a model may read.
-    #[must_use]
     pub fn message(&self) -> String {
         Self::message_at(&self.location, &self.cause)
     }
 
     /// Returns which file fails, why, and what the user can do. The text is for a person, not for a
     /// model.
-    #[must_use]
     pub fn notice(&self) -> String {
         match self.cause.strip_suffix(" A person must approve it.") {
             Some(problem) => {
@@ -337,7 +334,6 @@ impl Hook {
     pub const DEFAULT_MAX_OUTPUT: usize = 1 << 20;
 
     /// Returns a hook of the given event and type with every setting at its default.
-    #[must_use]
     pub fn new(event: Event, kind: impl Into<String>, command: Command) -> Self {
         Self {
             event,
@@ -372,19 +368,16 @@ impl Hook {
 
     /// Returns whether the file says its timeout; otherwise it has the time that its caller leaves,
     /// one minute at most.
-    #[must_use]
     pub fn states_timeout(&self) -> bool {
         self.key_locations.contains_key("timeout") || self.timeout != Self::DEFAULT_TIMEOUT
     }
 
     /// Returns who configured it.
-    #[must_use]
     pub fn layer(&self) -> Layer {
         self.location.file().layer
     }
 
     /// Returns the name of the process that it calls.
-    #[must_use]
     pub fn process(&self) -> Option<&str> {
         match &self.command {
             Some(Command::Text(name)) if self.kind == "process" => Some(name),
@@ -393,7 +386,6 @@ impl Hook {
     }
 
     /// Returns the hook's name, or the beginning of what it runs.
-    #[must_use]
     pub fn label(&self) -> String {
         const LONGEST: usize = 60;
         if let Some(name) = &self.name {

@@ -34,7 +34,6 @@ pub enum Value<'t> {
 
 impl Node<'_> {
     /// Returns what the value is, for "expected X, found Y".
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match &self.value {
             Value::Null => "nothing",
@@ -47,7 +46,6 @@ impl Node<'_> {
     }
 
     /// Returns the text.
-    #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
@@ -56,7 +54,6 @@ impl Node<'_> {
     }
 
     /// Returns the number.
-    #[must_use]
     pub fn as_number(&self) -> Option<&Number> {
         match &self.value {
             Value::Number(number) => Some(number),
@@ -65,7 +62,6 @@ impl Node<'_> {
     }
 
     /// Returns the entries of a mapping.
-    #[must_use]
     pub fn as_map(&self) -> Option<&[(Self, Self)]> {
         match &self.value {
             Value::Map(entries) => Some(entries),
@@ -74,7 +70,6 @@ impl Node<'_> {
     }
 
     /// Returns the items of a list, or the value itself as a list of one.
-    #[must_use]
     pub fn one_or_many(&self) -> &[Self] {
         match &self.value {
             Value::List(items) => items,

@@ -92,13 +92,11 @@ pub struct Fields<'n> {
 
 impl<'n> Fields<'n> {
     /// Returns the value of a key.
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<&'n Node<'n>> {
         self.iter().find(|(name, _, _)| *name == key).map(|(_, _, value)| value)
     }
 
     /// Returns whether a key is missing, and was not just misspelt, which is reported already.
-    #[must_use]
     pub fn lacks(&self, key: &str) -> bool {
         self.get(key).is_none() && !self.meant.iter().any(|meant| meant == key)
     }
@@ -123,14 +121,12 @@ impl Reader {
     }
 
     /// Returns whether the file stands in a `hooks.d`.
-    #[must_use]
     pub fn is_drop_in(&self) -> bool {
         let directory = self.file.path.parent().and_then(Path::file_name);
         directory.is_some_and(|name| name == DROP_INS)
     }
 
     /// Returns who brought the file in.
-    #[must_use]
     pub fn layer(&self) -> Layer {
         self.file.layer
     }
@@ -154,13 +150,11 @@ impl Reader {
 
     /// Returns how many errors were found so far. Compare it before and after reading several
     /// values.
-    #[must_use]
     pub fn errors(&self) -> usize {
         self.errors
     }
 
     /// Returns the place of a value; of one that goes over several lines, the first.
-    #[must_use]
     pub fn location(&self, node: &Node) -> Location {
         let mut range = node.span.clone();
         if let Some(text) = self.file.text.get(range.clone())
@@ -305,7 +299,6 @@ impl Reader {
     }
 
     /// Returns how a value is written, and what follows it on its line.
-    #[must_use]
     pub fn line_from(&self, node: &Node) -> (&str, &str) {
         let written = self.file.text.get(node.span.clone()).unwrap_or_default();
         let rest = self.file.text.get(node.span.end..).unwrap_or_default();
@@ -313,7 +306,6 @@ impl Reader {
     }
 
     /// Returns the text that a plain value was written as.
-    #[must_use]
     pub fn written(&self, node: &Node) -> &str {
         let text = self.file.text.get(node.span.clone()).unwrap_or_default();
         text.trim_matches(['"', '\''])

@@ -12,7 +12,6 @@ const MAX_SHOWN: usize = 50;
 
 impl Diagnostics {
     /// Returns all problems as a text for a terminal, each with the line it stands on.
-    #[must_use]
     pub fn render(&self, color: bool) -> String {
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
         let mut parts: Vec<String> =

@@ -13,7 +13,6 @@ use crate::event::{Contract, Event};
 /// Returns the schema (draft 7) of a configuration file.
 ///
 /// What no table of keys says is in `schema.json`.
-#[must_use]
 pub fn config_schema() -> Value {
     let mut schema: Value = serde_json::from_str(include_str!("schema.json")).unwrap_or_default();
     if let (Some(schema), Value::Object(keys)) =
@@ -35,7 +34,6 @@ pub fn config_schema() -> Value {
 }
 
 /// Returns the tables of the documentation: the keys of each mapping, by its name.
-#[must_use]
 pub fn key_tables() -> [(&'static str, String); 7] {
     let sections = [
         ("the file", FileKeys::KEYS),

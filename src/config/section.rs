@@ -28,14 +28,12 @@ pub trait Kind<'n>: Sized {
     fn read(reader: &mut Reader, node: &'n Node<'n>, what: &str) -> Option<Self>;
 
     /// Returns the JSON schema of the values.
-    #[must_use]
     fn schema() -> Value {
         serde_json::from_str(Self::SCHEMA).unwrap_or_default()
     }
 }
 
 /// Returns the schema of a mapping that has these keys and no others.
-#[must_use]
 pub fn object(keys: &[Key]) -> Value {
     let properties = keys.iter().map(|key| (key.name.to_owned(), key.described()));
     json!({

@@ -25,7 +25,6 @@ pub struct SourceFile {
 
 impl SourceFile {
     /// Returns a file of the given text.
-    #[must_use]
     pub fn new(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
         let path = path.into();
         let absolute = std::path::absolute(&path);
@@ -64,7 +63,6 @@ pub struct Location {
 
 impl Location {
     /// Returns the place that the bytes `range` of `file` are.
-    #[must_use]
     pub fn new(file: Arc<SourceFile>, range: Range<usize>) -> Self {
         let end = range.end.min(file.text.len());
         let start = range.start.min(end);
@@ -72,7 +70,6 @@ impl Location {
     }
 
     /// Returns the place of a problem of the file at `path` as a whole.
-    #[must_use]
     pub fn of_file(path: &Path) -> Self {
         Self::of_file_in(Layer::default(), path)
     }
@@ -83,25 +80,21 @@ impl Location {
     }
 
     /// Returns the file.
-    #[must_use]
     pub fn file(&self) -> &Arc<SourceFile> {
         &self.file
     }
 
     /// Returns the path of the file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.file.path
     }
 
     /// Returns the directory that the file is in, as an absolute path.
-    #[must_use]
     pub fn directory(&self) -> &Path {
         &self.file.directory
     }
 
     /// Returns the place as text, with the absolute path of its file; links before it are followed.
-    #[must_use]
     pub fn absolute(&self) -> String {
         let directory = self.directory();
         let directory = dunce::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
@@ -110,25 +103,21 @@ impl Location {
     }
 
     /// Returns the bytes.
-    #[must_use]
     pub fn range(&self) -> Range<usize> {
         self.range.clone()
     }
 
     /// Returns the line, from 1.
-    #[must_use]
     pub fn line(&self) -> usize {
         self.position(self.range.start).0
     }
 
     /// Returns the column in characters, from 1.
-    #[must_use]
     pub fn column(&self) -> usize {
         self.position(self.range.start).1
     }
 
     /// Returns line and column, from 1, of the character after the last one.
-    #[must_use]
     pub fn end(&self) -> (usize, usize) {
         self.position(self.range.end)
     }

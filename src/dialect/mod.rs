@@ -50,7 +50,6 @@ impl Dialect {
     pub(crate) const NAMES: [(&'static str, Self); 1] = [("claude-code", Self::ClaudeCode)];
 
     /// Returns the agent's name, such as `claude-code`.
-    #[must_use]
     pub fn agent(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
@@ -58,7 +57,6 @@ impl Dialect {
     }
 
     /// Returns the agent's name in text, such as `Claude Code`.
-    #[must_use]
     pub fn title(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
@@ -66,7 +64,6 @@ impl Dialect {
     }
 
     /// Returns the variable that gives the agent's hooks the project's directory.
-    #[must_use]
     pub fn project_variable(self) -> &'static str {
         match self {
             Self::ClaudeCode => "CLAUDE_PROJECT_DIR",
@@ -74,7 +71,6 @@ impl Dialect {
     }
 
     /// Returns the names of the agent's events, each with the event that it stands for.
-    #[must_use]
     pub fn events(self) -> &'static [(&'static str, Event)] {
         match self {
             Self::ClaudeCode => &CLAUDE_CODE,

@@ -49,7 +49,6 @@ impl Executor {
     /// [`Config::load`](crate::Config::load) ends with the files' own errors and
     /// [`ExecutorBuilder::build`](crate::ExecutorBuilder::build) with those of the handlers; this
     /// goes on after both, so that one run shows all problems of a file. Nothing is started.
-    #[must_use]
     pub fn check(options: &LoadOptions, registry: Registry) -> Check {
         let options = &LoadOptions { only_show: true, ..options.clone() };
         let Loading { assembly, project_files, .. } = Loading::layers(options);

@@ -90,7 +90,6 @@ impl std::fmt::Debug for Executor {
 impl Executor {
     /// Returns whether any enabled hook is configured for `event`, or a log of decisions for all
     /// events. If not, a caller need not make an input.
-    #[must_use]
     pub fn has(&self, event: Event) -> bool {
         !self.plans[event.index()].hooks.is_empty()
             || self.auditor.as_ref().is_some_and(Auditor::records_all)
@@ -98,7 +97,6 @@ impl Executor {
 
     /// Returns whether a dispatch of `input` would do anything. If not, the verdict is
     /// [`Verdict::no_opinion`], and a caller needs no runtime. Conditions are not evaluated.
-    #[must_use]
     pub fn concerns(&self, event: Event, input: &Input) -> bool {
         let plan = &self.plans[event.index()];
         self.auditor.is_some() && self.has(event)
@@ -112,7 +110,6 @@ impl Executor {
     }
 
     /// Returns the processes that hooks of type `process` call.
-    #[must_use]
     pub fn processes(&self) -> &Arc<Processes> {
         &self.processes
     }
@@ -167,7 +164,6 @@ impl Executor {
     /// Returns the verdict for a host that could not ask the hooks of `event`, with the reason
     /// `why`. Each hook that matches `input` fails by its own `on_error`, and a redactor replaces what
     /// it could not check. Conditions count as true. Without an input every hook of the event fails.
-    #[must_use]
     pub fn failed(&self, event: Event, input: Option<&Input>, why: &str) -> Verdict {
         match input {
             Some(input) => {
@@ -267,7 +263,6 @@ impl Executor {
     /// Fails the hooks of `events` that have not answered, with the reason `why`, and returns the
     /// verdict of all.
     #[doc(hidden)]
-    #[must_use]
     pub fn give_up(
         &self,
         events: &[Event],

@@ -60,7 +60,6 @@ impl Explanation {
     /// Returns, for each of `explanations`, what the hook did; `None` when it did not run.
     ///
     /// `verdict` is from the same executor and event.
-    #[must_use]
     pub fn pair<'v>(explanations: &[Self], verdict: &'v Verdict) -> Vec<Option<&'v HookReport>> {
         // Reports are in config order, too: of two identical ones, the first belongs to the first
         // hook.
@@ -88,7 +87,6 @@ impl Explanation {
 impl Executor {
     /// Returns for every configured hook, in config order, whether `dispatch` would run it, and why
     /// not. Nothing is run.
-    #[must_use]
     pub fn explain(&self, event: Event, input: &Input) -> Vec<Explanation> {
         let input = self.complete(event, input);
         // Failed files come first, as in the plan. They are not configured hooks.

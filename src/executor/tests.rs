@@ -491,7 +491,7 @@ async fn the_callers_input_is_completed_but_never_changed() {
         Executor::builder(config).registry(registry).working_dir("/project").build().unwrap();
     let input = call("ls");
     let before = input.clone();
-    executor.dispatch(PreToolUse, &input).await;
+    let _ = executor.dispatch(PreToolUse, &input).await;
     assert_eq!(input, before);
     let seen = seen.lock().unwrap().clone().unwrap();
     assert_eq!((seen.cwd.as_str(), seen.hook_event_name), ("/project", Some(PreToolUse)));

@@ -43,19 +43,16 @@ pub struct WorstCase {
 
 impl WorstCase {
     /// Returns the time after which there is a verdict, possibly with failed hooks.
-    #[must_use]
     pub fn until_verdict(&self) -> Duration {
         self.deadline.map_or(self.time, |deadline| self.time.min(deadline))
     }
 
     /// Returns the time until the verdict, computed from the file alone.
-    #[must_use]
     pub fn stated_until_verdict(&self) -> Duration {
         self.deadline.map_or(self.stated, |deadline| self.stated.min(deadline))
     }
 
     /// Returns a warning when the deadline may pass before all hooks have answered.
-    #[must_use]
     pub fn beyond_deadline(&self) -> Option<Diagnostic> {
         let deadline = self.deadline.filter(|deadline| *deadline < self.time)?;
         let (event, time) = (self.event, self.time);
@@ -71,7 +68,6 @@ impl WorstCase {
 impl Executor {
     /// Returns how long the hooks of each event may take, without events that only have background
     /// hooks.
-    #[must_use]
     pub fn worst_cases(&self) -> Vec<WorstCase> {
         self.plans.iter().filter_map(|plan| self.worst_case(plan)).collect()
     }

@@ -23,6 +23,7 @@ type OnFailure = fn(Event) -> Option<Output>;
 
 /// A function that hooks call by name, and what is known about it.
 #[derive(Clone)]
+#[must_use]
 pub struct Builtin {
     function: Function,
     check: Option<Arc<Check>>,
@@ -65,7 +66,6 @@ impl Builtin {
     }
 
     /// Adds a check of a hook's event and arguments, made when the hook is loaded.
-    #[must_use]
     pub fn with_check(
         mut self,
         check: impl Fn(Event, &[String]) -> Result<(), String> + Send + Sync + 'static,
@@ -76,28 +76,24 @@ impl Builtin {
 
     /// Adds what counts in the place of an answer when the function fails or is out of time and
     /// the event would go on.
-    #[must_use]
     pub fn with_on_failure(mut self, on_failure: fn(Event) -> Option<Output>) -> Self {
         self.on_failure = on_failure;
         self
     }
 
     /// Sets whether it rewrites: its hooks then run as with `mutates: true`.
-    #[must_use]
     pub fn with_rewrites(mut self, rewrites: bool) -> Self {
         self.rewrites = rewrites;
         self
     }
 
     /// Adds one line on what it does.
-    #[must_use]
     pub fn with_about(mut self, about: &'static str) -> Self {
         self.about = about;
         self
     }
 
     /// Returns the line on what it does; empty when it has none.
-    #[must_use]
     pub fn about(&self) -> &'static str {
         self.about
     }

@@ -54,55 +54,46 @@ impl ApprovalRequest {
     }
 
     /// Returns the tool.
-    #[must_use]
     pub fn tool_name(&self) -> &str {
         &self.about.call.name
     }
 
     /// Returns the arguments. Show them: the approval holds only for them.
-    #[must_use]
     pub const fn arguments(&self) -> &JsonObject {
         &self.about.call.arguments
     }
 
     /// Returns the call's id.
-    #[must_use]
     pub fn tool_use_id(&self) -> Option<&str> {
         self.about.call.id.as_deref()
     }
 
     /// Returns the reason: the event whose hooks asked (`None`: the host asked), and their text.
-    #[must_use]
     pub fn reasons(&self) -> &[(Option<Event>, String)] {
         &self.reasons
     }
 
     /// Returns the metadata that hooks attached.
-    #[must_use]
     pub const fn metadata(&self) -> &BTreeMap<String, Value> {
         &self.metadata
     }
 
     /// Approves the call.
-    #[must_use]
     pub fn grant(self) -> Approval {
         self.grant_as("user")
     }
 
     /// Approves the call with `source`, such as a rule; hooks read it in `approval_source`.
-    #[must_use]
     pub fn grant_as(self, source: impl Into<String>) -> Approval {
         self.answer(Answer::Granted, source)
     }
 
     /// Refuses the call, with a reason for the model.
-    #[must_use]
     pub fn refuse(self, reason: impl Into<String>) -> Approval {
         self.answer(Answer::Refused(reason.into()), "user")
     }
 
     /// Cancels the request without an answer.
-    #[must_use]
     pub fn cancel(self) -> Approval {
         self.answer(Answer::Cancelled, "user")
     }
@@ -113,6 +104,7 @@ impl ApprovalRequest {
 }
 
 /// The answer to one [`ApprovalRequest`]; void for any call but the one that was shown.
+#[must_use]
 pub struct Approval {
     about: Subject,
     answer: Answer,

@@ -9,6 +9,7 @@ use crate::event::Event;
 
 /// The events that a host fires.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub struct DeclaredEvents {
     host: Cow<'static, str>,
     events: BTreeSet<Event>,
@@ -16,7 +17,6 @@ pub struct DeclaredEvents {
 
 impl DeclaredEvents {
     /// Returns a declaration of the given events.
-    #[must_use]
     pub fn new(
         host: impl Into<Cow<'static, str>>,
         events: impl IntoIterator<Item = Event>,
@@ -29,20 +29,17 @@ impl DeclaredEvents {
     ///
     /// A host that compacts, runs subagents or fires events of its own adds them with
     /// [`and`](Self::and).
-    #[must_use]
     pub fn driven() -> Self {
         Self::new("this agent", DRIVEN)
     }
 
     /// Adds events.
-    #[must_use]
     pub fn and(mut self, events: impl IntoIterator<Item = Event>) -> Self {
         self.events.extend(events);
         self
     }
 
     /// Removes events.
-    #[must_use]
     pub fn without(mut self, events: impl IntoIterator<Item = Event>) -> Self {
         for event in events {
             self.events.remove(&event);
@@ -51,7 +48,6 @@ impl DeclaredEvents {
     }
 
     /// Returns the host's name.
-    #[must_use]
     pub fn host(&self) -> &str {
         &self.host
     }
@@ -62,7 +58,6 @@ impl DeclaredEvents {
     }
 
     /// Returns whether the host fires `event`.
-    #[must_use]
     pub fn fires(&self, event: Event) -> bool {
         self.events.contains(&event)
     }

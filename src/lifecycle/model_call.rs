@@ -19,6 +19,7 @@ use crate::wire::{Input, JsonObject, Verdict};
 /// A request to a model, in the format of the host's model.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
+#[must_use]
 pub struct ModelRequest {
     /// The messages.
     pub messages: Vec<Value>,
@@ -32,27 +33,23 @@ pub struct ModelRequest {
 
 impl ModelRequest {
     /// Returns a request of messages alone.
-    #[must_use]
     pub fn new(messages: Vec<Value>) -> Self {
         Self { messages, ..Self::default() }
     }
 
     /// Sets the model.
-    #[must_use]
     pub fn with_model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
         self
     }
 
     /// Sets the tool definitions.
-    #[must_use]
     pub fn with_tools(mut self, tools: Vec<Value>) -> Self {
         self.tools = tools;
         self
     }
 
     /// Sets the options.
-    #[must_use]
     pub fn with_options(mut self, options: JsonObject) -> Self {
         self.options = options;
         self

@@ -116,7 +116,6 @@ pub enum Stage {
 
 impl ToolOutcome {
     /// Returns what ends the turn or the session, if a hook said so.
-    #[must_use]
     pub const fn stop(&self) -> Option<&Stop> {
         match &self.end {
             ToolEnd::Aborted { stop, .. } => Some(stop),
@@ -125,7 +124,6 @@ impl ToolOutcome {
     }
 
     /// Returns whether the model should read the response as an error.
-    #[must_use]
     pub const fn is_error(&self) -> bool {
         match &self.end {
             ToolEnd::Ran { .. } => false,
@@ -139,7 +137,6 @@ impl ToolOutcome {
 
     /// Returns the text for the model: the response or why it is missing, objections, and the
     /// hooks' guidance.
-    #[must_use]
     pub fn for_model(&self) -> String {
         let mut parts = Vec::new();
         match &self.end {

@@ -169,19 +169,16 @@ impl Session {
     }
 
     /// Returns the hooks' answers at the start of the session: context for the model, and messages.
-    #[must_use]
     pub const fn opening(&self) -> &Trail {
         &self.opening
     }
 
     /// Returns the configured hooks that this host never calls.
-    #[must_use]
     pub fn unfired(&self) -> &[UnfiredHook] {
         &self.unfired
     }
 
     /// Returns the executor.
-    #[must_use]
     pub fn executor(&self) -> &Arc<Executor> {
         &self.scope.session.executor
     }

@@ -13,6 +13,7 @@ use crate::wire::{Input, JsonObject, StrictJsonError, parse_strict};
 /// A tool call as the model made it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[must_use]
 pub struct ToolCall {
     /// The tool.
     pub name: String,
@@ -27,6 +28,7 @@ pub struct ToolCall {
 /// What a host knows about a tool. Hooks read it, and matchers match the kind as well as the name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct ToolFacts {
     /// The kinds of the tool, the same for all agents: `shell`, `edit`, `read`; see
     /// [`TOOL_KINDS`](crate::tools::TOOL_KINDS).
@@ -45,20 +47,17 @@ impl ToolFacts {
     }
 
     /// Returns the facts of a tool of the given kind.
-    #[must_use]
     pub fn kind(kind: impl Into<String>) -> Self {
         Self { kinds: vec![kind.into()], ..Self::default() }
     }
 
     /// Sets the tool's category.
-    #[must_use]
     pub fn with_category(mut self, category: impl Into<String>) -> Self {
         self.category = Some(category.into());
         self
     }
 
     /// Sets whether the tool only reads.
-    #[must_use]
     pub const fn read_only(mut self, read_only: bool) -> Self {
         self.read_only = Some(read_only);
         self
@@ -67,7 +66,6 @@ impl ToolFacts {
 
 impl ToolCall {
     /// Returns a call.
-    #[must_use]
     pub fn new(name: impl Into<String>, arguments: JsonObject) -> Self {
         Self { name: name.into(), arguments, id: None, facts: ToolFacts::default() }
     }
@@ -89,7 +87,6 @@ impl ToolCall {
     }
 
     /// Sets an argument.
-    #[must_use]
     pub fn arg(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.arguments.insert(name.into(), value.into());
         self
@@ -113,7 +110,6 @@ impl ToolCall {
     }
 
     /// Sets the call's id.
-    #[must_use]
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
@@ -121,7 +117,6 @@ impl ToolCall {
 
     /// Sets what is known about the tool; [`SessionBuilder::tools`](super::SessionBuilder::tools)
     /// does it for all of them.
-    #[must_use]
     pub fn with_facts(mut self, facts: ToolFacts) -> Self {
         self.facts = facts;
         self
@@ -156,6 +151,7 @@ pub enum ArgumentsError {
 ///
 /// Only the driver makes one, so a tool that takes this type can't be run past the hooks.
 #[derive(Debug)]
+#[must_use]
 pub struct AuthorizedCall(ToolCall);
 
 impl AuthorizedCall {
@@ -164,19 +160,16 @@ impl AuthorizedCall {
     }
 
     /// Returns the tool.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
     /// Returns the arguments.
-    #[must_use]
     pub const fn arguments(&self) -> &JsonObject {
         &self.0.arguments
     }
 
     /// Returns the call's id.
-    #[must_use]
     pub fn id(&self) -> Option<&str> {
         self.0.id.as_deref()
     }
@@ -200,13 +193,11 @@ pub struct ToolError(Value);
 
 impl ToolError {
     /// Returns an error that the model reads as `message`.
-    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self(Value::String(message.into()))
     }
 
     /// Returns an error whose response is more than a text.
-    #[must_use]
     pub const fn with_response(response: Value) -> Self {
         Self(response)
     }
@@ -232,7 +223,6 @@ impl Panic {
     }
 
     /// Returns what the panic said.
-    #[must_use]
     pub fn message(&self) -> String {
         let payload = locked(&self.0);
         message_of(payload.as_ref())

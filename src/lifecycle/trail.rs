@@ -21,13 +21,11 @@ impl Trail {
     }
 
     /// Returns the verdicts.
-    #[must_use]
     pub fn verdicts(&self) -> &[Verdict] {
         &self.0
     }
 
     /// Returns the hooks' context for the model, joined by newlines.
-    #[must_use]
     pub fn additional_context(&self) -> Option<String> {
         let texts: Vec<&str> =
             self.0.iter().filter_map(|verdict| verdict.additional_context.as_deref()).collect();
@@ -49,7 +47,6 @@ impl Trail {
     }
 
     /// Returns the widest stop that a hook requested.
-    #[must_use]
     pub fn stop(&self) -> Option<&Stop> {
         self.0.iter().filter_map(|verdict| verdict.stop.as_ref()).max_by_key(|stop| stop.scope)
     }

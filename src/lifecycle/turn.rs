@@ -46,13 +46,11 @@ pub enum TurnEnd {
 
 impl TurnEnd {
     /// Returns the end of a turn whose model has finished.
-    #[must_use]
     pub fn finished(response: impl Into<String>) -> Self {
         Self::Finished { response: response.into() }
     }
 
     /// Returns the end of a turn that an error ended.
-    #[must_use]
     pub fn failed(error: impl Into<String>) -> Self {
         Self::Failed { error: error.into() }
     }
@@ -112,13 +110,11 @@ impl Turn {
     }
 
     /// Returns the hooks' answers at the start of the turn: context for the model, and messages.
-    #[must_use]
     pub const fn opening(&self) -> &Trail {
         &self.opening
     }
 
     /// Returns the turn's id, as hooks read it.
-    #[must_use]
     pub fn id(&self) -> &str {
         self.scope.turn.as_ref().map_or("", |turn| turn.turn_id.as_str())
     }

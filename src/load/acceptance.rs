@@ -49,7 +49,6 @@ pub struct ProjectFile {
 
 impl ProjectFile {
     /// Returns why its hooks, or some of them, fail; `None` when a person approved all of it.
-    #[must_use]
     pub fn problem(&self) -> Option<String> {
         match &self.trust {
             Trust::Approved if self.refused.is_empty() => None,
@@ -68,7 +67,6 @@ impl ProjectFile {
     }
 
     /// Returns what the user can do. The text is for a person, not for a model.
-    #[must_use]
     pub fn remedy(&self) -> String {
         if let Trust::Unsafe(problem) = &self.trust {
             return problem.hint.clone();
@@ -98,7 +96,6 @@ impl ProjectFile {
     }
 
     /// Returns what to say of a file that is not approved.
-    #[must_use]
     pub fn warning(&self) -> Option<Diagnostic> {
         let problem = self.problem()?;
         let message = match self.trust {

@@ -59,7 +59,6 @@ impl LoadOptions {
     /// Returns whether the administrator has hooks here.
     ///
     /// A server at a path that the user named may not have them, and must not answer then.
-    #[must_use]
     pub fn has_managed_files(&self) -> bool {
         let directory = managed_directory(self);
         [FILE, DROP_INS].into_iter().any(|name| present(directory.join(name)).is_some())

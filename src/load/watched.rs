@@ -12,7 +12,6 @@ impl Loaded {
     /// Returns every place that [`Loaded::load`] looked at: files, directories whose
     /// entries count, and places where there is nothing yet. For programs that keep a configuration
     /// and want to know when to load it anew.
-    #[must_use]
     pub fn places(&self, options: &LoadOptions) -> Vec<PathBuf> {
         let mut directories = vec![managed_directory(options)];
         let mut places = self.config.files.clone();

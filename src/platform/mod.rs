@@ -3,11 +3,7 @@
 
 #[cfg_attr(unix, path = "unix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
-#[allow(
-    clippy::missing_errors_doc,
-    clippy::must_use_candidate,
-    reason = "only packages of this workspace use it"
-)]
+#[allow(clippy::missing_errors_doc, reason = "only packages of this workspace use it")]
 pub mod system;
 
 use std::borrow::Cow;

@@ -103,7 +103,6 @@ pub struct Toolset {
 pub const LONGEST: usize = 512;
 
 /// Returns the tools of the agent of that name, such as `claude-code`; an unknown agent has none.
-#[must_use]
 pub fn of_agent(name: &str) -> &'static Toolset {
     table::AGENTS.iter().find(|toolset| toolset.agent == name).unwrap_or(&table::UNKNOWN)
 }
@@ -116,7 +115,6 @@ impl Toolset {
 
     /// Returns the neutral kinds of the tool `name`, such as `shell` for `Bash`. `payload` is what the
     /// agent says of the call, which may tell the MCP server.
-    #[must_use]
     pub fn kinds(&self, name: &str, payload: &JsonObject) -> Vec<String> {
         kinds(self.tools, self.mcp, name, payload)
     }
@@ -225,7 +223,6 @@ fn role_in(list: Arguments, key: &str) -> Option<(Role, &'static str)> {
 
 /// Returns what a call of a tool is about, for one line of text: its command, file, address or
 /// query.
-#[must_use]
 pub fn subject<'a>(name: &str, arguments: &'a JsonObject) -> Option<&'a str> {
     const TELLING: [Role; 5] = [Role::Command, Role::Path, Role::Url, Role::Query, Role::Pattern];
     let mut kinds = kinds_anywhere(name);

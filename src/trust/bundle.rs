@@ -72,7 +72,6 @@ pub struct Bundle {
 
 impl Bundle {
     /// Returns the hooks file alone. Nothing of its content is evaluated.
-    #[must_use]
     pub fn of_file(path: &Path, text: &str, working_dir: &Path) -> Self {
         Self {
             path: path.to_owned(),
@@ -87,7 +86,6 @@ impl Bundle {
     /// from it, execute when they run in `working_dir`. With `look`, also the files that they name and
     /// that an approval does not cover. No more than `left` bytes of scripts are read; it is reduced by
     /// what was.
-    #[must_use]
     pub fn read(
         source: &SourceFile,
         config: &Config,
@@ -125,7 +123,6 @@ impl Bundle {
     }
 
     /// Returns the hooks file and all scripts, each once.
-    #[must_use]
     pub fn files(&self) -> Vec<BundleFile> {
         let mut scripts: Vec<BundleFile> =
             self.covered().flat_map(|hook| hook.scripts.iter().cloned()).collect();

@@ -42,7 +42,6 @@ pub(crate) struct Refusal {
 impl TrustStore {
     /// Returns, for each of the [covered](Bundle::covered) hooks of an approved `bundle`, the scripts
     /// that differ from the approval.
-    #[must_use]
     pub fn script_changes(&self, bundle: &Bundle) -> Vec<Vec<(String, ScriptChange)>> {
         let approved = self.approved_scripts(bundle);
         bundle.covered().map(|hook| approved.changes(hook)).collect()

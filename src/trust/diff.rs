@@ -20,7 +20,6 @@ const DIFF_TIME: Duration = Duration::from_millis(500);
 impl TrustStore {
     /// Returns what differs from the approval that applies at this path, as a unified diff; empty when
     /// there is none. Large files are only named.
-    #[must_use]
     pub fn diff(&self, bundle: &Bundle) -> String {
         let Some(before) = self.applying(bundle) else { return String::new() };
         let now = bundle.files();

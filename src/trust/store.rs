@@ -63,19 +63,16 @@ pub struct Approval {
 
 impl TrustStore {
     /// Returns the store in `directory`; nothing is made before something is approved.
-    #[must_use]
     pub fn at(directory: impl Into<PathBuf>) -> Self {
         Self { directory: directory.into(), case_counts: Platform::HERE.case_counts }
     }
 
     /// Returns the user's store, `$XDG_STATE_HOME/hookexec/trust`; `None` when no home is known.
-    #[must_use]
     pub fn of_user() -> Option<Self> {
         Some(Self::at(base_directory("XDG_STATE_HOME", ".local/state")?.join("hookexec/trust")))
     }
 
     /// Returns the directory it is in.
-    #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
     }
@@ -85,7 +82,6 @@ impl TrustStore {
     /// At a path where something was approved, only its newest approval counts. At a new path, as in
     /// another clone, an approval of the same bytes counts that a person gave at another path and that
     /// is the newest one there.
-    #[must_use]
     pub fn status(&self, bundle: &Bundle) -> Trust {
         if let Err(problem) = self.check(bundle) {
             return Trust::Unsafe(problem);
@@ -249,13 +245,11 @@ impl TrustStore {
     }
 
     /// Returns every approval, oldest first. A record that can't be read approves nothing.
-    #[must_use]
     pub fn approvals(&self) -> Vec<Approval> {
         self.approvals_where(|_| true)
     }
 
     /// Returns the approved hooks files that were in one of `directories` and are gone.
-    #[must_use]
     pub fn gone_in(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
         let mut paths = self.paths_in(directories);
         paths.retain(|path| !exists(path));
@@ -263,7 +257,6 @@ impl TrustStore {
     }
 
     /// Returns the approved hooks files that are in one of `directories`.
-    #[must_use]
     pub fn approved_in(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
         let mut paths = self.paths_in(directories);
         paths.retain(|path| exists(path));
@@ -279,7 +272,6 @@ impl TrustStore {
     }
 
     /// Returns whether a hooks file was approved at `path`.
-    #[must_use]
     pub fn has_approved(&self, path: &Path) -> bool {
         self.newest(path).is_some()
     }

@@ -16,6 +16,7 @@ use crate::event::{Event, UnknownEvent};
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default))]
 #[non_exhaustive]
+#[must_use]
 pub struct Input {
     /// The session the event belongs to.
     pub session_id: String,
@@ -262,34 +263,29 @@ fn text(value: Value) -> Result<String, Value> {
 
 impl Input {
     /// Returns the input of a tool call.
-    #[must_use]
     pub fn for_tool(name: impl Into<String>, arguments: JsonObject) -> Self {
         Self { tool_name: Some(name.into()), tool_input: Some(arguments), ..Self::default() }
     }
 
     /// Returns the input of a call of the tool `name`, without arguments; [`arg`](Self::arg) adds
     /// them.
-    #[must_use]
     pub fn call(name: impl Into<String>) -> Self {
         Self::for_tool(name, JsonObject::new())
     }
 
     /// Sets an argument of the tool.
-    #[must_use]
     pub fn arg(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.tool_input.get_or_insert_default().insert(name.into(), value.into());
         self
     }
 
     /// Sets the session.
-    #[must_use]
     pub fn with_session(mut self, session_id: impl Into<String>) -> Self {
         self.session_id = session_id.into();
         self
     }
 
     /// Returns the tool's name, or an empty string.
-    #[must_use]
     pub fn tool(&self) -> &str {
         self.tool_name.as_deref().unwrap_or_default()
     }
@@ -377,7 +373,6 @@ impl Input {
     }
 
     /// Returns the top-level field `name` as JSON, or `None` when it is not set.
-    #[must_use]
     pub fn field(&self, name: &str) -> Option<Cow<'_, Value>> {
         fn text(value: Option<&String>) -> Option<Cow<'static, Value>> {
             value.map(|text| Cow::Owned(Value::String(text.clone())))
@@ -426,7 +421,6 @@ impl Input {
 impl Input {
     /// Returns the value that `path` leads to from the top of the JSON, key by key; an array is
     /// entered by index.
-    #[must_use]
     pub fn lookup<S: AsRef<str>>(&self, path: &[S]) -> Option<Cow<'_, Value>> {
         fn enter<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
             match value {

@@ -61,7 +61,6 @@ pub struct Stop {
 
 impl Stop {
     /// Returns a stop of the given scope.
-    #[must_use]
     pub fn new(scope: StopScope, reason: impl Into<String>) -> Self {
         Self { scope, reason: reason.into() }
     }
@@ -96,7 +95,6 @@ pub struct RequestChange {
 
 impl RequestChange {
     /// Returns whether nothing is changed.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -105,6 +103,7 @@ impl RequestChange {
 /// The answer of one hook. `Output::default()` means "no opinion".
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
+#[must_use]
 pub struct Output {
     /// The decision; `None` means "no opinion".
     pub decision: Option<Decision>,
@@ -164,56 +163,47 @@ impl fmt::Display for UnknownKey {
 
 impl Output {
     /// Returns an answer that allows.
-    #[must_use]
     pub fn allow() -> Self {
         Self { decision: Some(Decision::Allow), ..Self::default() }
     }
 
     /// Returns an answer that denies, with a reason for the model.
-    #[must_use]
     pub fn deny(reason: impl Into<String>) -> Self {
         Self { decision: Some(Decision::Deny), reason: Some(reason.into()), ..Self::default() }
     }
 
     /// Returns an answer that asks the user.
-    #[must_use]
     pub fn ask(reason: impl Into<String>) -> Self {
         Self { decision: Some(Decision::Ask), reason: Some(reason.into()), ..Self::default() }
     }
 
     /// Returns an answer that gives the model context.
-    #[must_use]
     pub fn context(text: impl Into<String>) -> Self {
         Self { additional_context: Some(text.into()), ..Self::default() }
     }
 
     /// Returns an answer that changes the given keys of the tool's arguments.
-    #[must_use]
     pub fn patch_input(keys: JsonObject) -> Self {
         Self { updated_input: Some(InputChange::Patch(keys)), ..Self::default() }
     }
 
     /// Returns an answer that replaces the tool's response.
-    #[must_use]
     pub fn tool_response(response: impl Into<Value>) -> Self {
         Self { updated_tool_response: Some(response.into()), ..Self::default() }
     }
 
     /// Returns an answer given in the tool's place.
-    #[must_use]
     pub fn respond(result: ToolResult) -> Self {
         Self { respond: Some(result), ..Self::default() }
     }
 
     /// Adds a warning for the user.
-    #[must_use]
     pub fn with_system_message(mut self, text: impl Into<String>) -> Self {
         self.system_message = Some(text.into());
         self
     }
 
     /// Returns whether the answer changes what the event is about.
-    #[must_use]
     pub fn rewrites(&self) -> bool {
         self.updated_tool_name.is_some()
             || self.updated_input.is_some()

@@ -40,13 +40,11 @@ pub struct ToolResult {
 
 impl ToolResult {
     /// Returns a result that the model reads as `text`.
-    #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self { for_llm: text.into(), ..Self::default() }
     }
 
     /// Returns an error result that the model reads as `text`.
-    #[must_use]
     pub fn error(text: impl Into<String>) -> Self {
         Self { is_error: true, ..Self::text(text) }
     }

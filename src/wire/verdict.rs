@@ -14,6 +14,7 @@ use crate::event::{Event, FailureMode};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
+#[must_use]
 pub struct Verdict {
     /// The event.
     pub event: Event,
@@ -97,7 +98,6 @@ pub struct Verdict {
 
 impl Verdict {
     /// Returns the verdict on an event for which no hook runs.
-    #[must_use]
     pub const fn no_opinion(event: Event) -> Self {
         Self {
             event,
@@ -126,7 +126,6 @@ impl Verdict {
     }
 
     /// Returns a denial that no hook gave: the host's own, or one for an unusable input.
-    #[must_use]
     pub fn denied(event: Event, message: impl Into<String>) -> Self {
         Self {
             decision: Some(Decision::Deny),
@@ -141,7 +140,6 @@ impl Verdict {
     /// Returns the verdict on an event when no hook could be asked and the hooks are not known: the
     /// event's contract alone decides. If the hooks are known, use
     /// [`Executor::failed`](crate::Executor::failed), which applies their `on_error`.
-    #[must_use]
     pub fn failed(event: Event, why: &str) -> Self {
         match event.contract().failure {
             FailureMode::Closed => Self::denied(event, why),
@@ -154,7 +152,6 @@ impl Verdict {
 
     /// Returns whether a hook failed and withheld what it could not check. No later hook may put it
     /// back.
-    #[must_use]
     pub fn withholds(&self) -> bool {
         self.hooks.iter().any(|hook| hook.withheld)
     }
@@ -162,7 +159,6 @@ impl Verdict {
     /// Returns whether this verdict's allow answers what hooks ask in `asked`: a hook answers for its
     /// own layer and those below.
     #[doc(hidden)]
-    #[must_use]
     pub fn answers(&self, asked: &Self) -> bool {
         let highest = |verdict: &Self, decision| {
             let enforced = verdict.hooks.iter().filter(|hook| hook.mode.is_none());

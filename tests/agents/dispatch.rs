@@ -199,7 +199,7 @@ async fn a_response_that_post_tool_use_changes_is_transformed_again() {
     }
     // A response that stays as it is is looked at once.
     let host = Host::new(&[(Event::ToolResponseTransform, redact), (Event::PostToolUse, nothing)]);
-    dispatch(&host.executor, &call).await;
+    let _ = dispatch(&host.executor, &call).await;
     assert_eq!(host.seen.lock().unwrap().len(), 2);
 }
 

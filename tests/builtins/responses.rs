@@ -122,7 +122,7 @@ fn the_end_of_a_session_deletes_its_files_and_no_others() {
     let temp = TempDir::new().unwrap();
     let whole = "x".repeat(60_000);
     for session in ["a", "b", "../../c", ""] {
-        limit(
+        let _ = limit(
             temp.path(),
             &[],
             json!({ "session_id": session, "tool_name": "../t", "tool_response": whole }),

@@ -27,9 +27,9 @@ async fn hooks_leave_neither_descriptors_nor_zombies_behind() {
         run(text, HANG).await.unwrap();
     }
     for text in ["yes", "kill -9 $$"] {
-        run(text, HANG).await.unwrap_err();
+        let _ = run(text, HANG).await.unwrap_err();
     }
-    run("sleep 1000 & wait", Duration::from_millis(100)).await.unwrap_err();
+    let _ = run("sleep 1000 & wait", Duration::from_millis(100)).await.unwrap_err();
     run("true", Duration::ZERO).await.ok();
     assert_eq!(descriptors(), open, "after hooks that end badly");
 

@@ -365,7 +365,7 @@ async fn simple_events_get_the_common_fields_too() {
     let verdict = session.fire(Event::UserFollowupSubmit, input).await;
     assert!(!verdict.allowed);
     assert_eq!(log.of(Event::UserFollowupSubmit).session_id, "s-1");
-    session.notify("warning", "the disk is nearly full").await;
+    let _ = session.notify("warning", "the disk is nearly full").await;
     let input = log.of(Event::Notification);
     assert_eq!(input.notification_level.as_deref(), Some("warning"));
     assert_eq!(log.take(), ["user_followup_submit", "notification"]);

@@ -79,7 +79,7 @@ async fn the_review_gate_denies_asks_approves_and_keeps_a_log() {
         let verdict = dispatch(&executor, Event::PermissionRequest, &shell(command)).await;
         assert_eq!(verdict.decision, Some(decision), "{command} {verdict:#?}");
     }
-    dispatch(&executor, Event::PostToolUse, &shell("git status")).await;
+    let _ = dispatch(&executor, Event::PostToolUse, &shell("git status")).await;
     shutdown(&executor).await;
 
     let log = std::fs::read_to_string(project.path("review-gate.jsonl")).unwrap();

@@ -80,8 +80,8 @@ sys.stdin.read()
     );
     let executor =
         project.executor("processes: { p: { command: [python3, p.py], observe: [\"*\"] } }\n");
-    dispatch(&executor, Event::SessionStart, &shell("ls")).await;
-    dispatch(&executor, Event::PreToolUse, &shell("ls")).await;
+    let _ = dispatch(&executor, Event::SessionStart, &shell("ls")).await;
+    let _ = dispatch(&executor, Event::PreToolUse, &shell("ls")).await;
     let verdict = dispatch(&executor, Event::Stop, &shell("ls")).await;
     assert_eq!(verdict.decision, None);
     let told: serde_json::Value = serde_json::from_str(&project.noted("told").await).unwrap();
@@ -101,7 +101,7 @@ async fn older_observers_are_told_with_the_older_method() {
     let executor = project.executor(
         "processes: { p: { command: [python3, p.py], event_method: event, observe: [tool_exec_end] } }\n",
     );
-    dispatch(&executor, Event::PostToolUse, &shell("ls")).await;
+    let _ = dispatch(&executor, Event::PostToolUse, &shell("ls")).await;
     let told: serde_json::Value = serde_json::from_str(&project.noted("told").await).unwrap();
     assert_eq!(told["method"], "hook.event");
     assert_eq!(told["params"]["Kind"], "tool_exec_end");
@@ -162,7 +162,7 @@ note('count', count)
     let executor =
         project.executor("processes: { p: { command: [python3, p.py], observe: [turn_end] } }\n");
     for _ in 0..100 {
-        dispatch(&executor, Event::TurnEnd, &shell("ls")).await;
+        let _ = dispatch(&executor, Event::TurnEnd, &shell("ls")).await;
     }
     shutdown(&executor).await;
     assert_eq!(project.noted("count").await, "100");

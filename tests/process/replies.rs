@@ -215,9 +215,9 @@ sys.stdin.read()
         ));
         let executor = hasty(&project, "500ms");
         executor.processes().check().await;
-        ask(&executor, "one").await;
+        let _ = ask(&executor, "one").await;
         if !wants {
-            ask(&executor, "two").await;
+            let _ = ask(&executor, "two").await;
         }
         let heard: serde_json::Value = serde_json::from_str(&project.noted("heard").await).unwrap();
         if wants {

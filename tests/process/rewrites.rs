@@ -223,7 +223,7 @@ serve(answer)
     asked.tools = Some(vec![
         json!({ "type": "function", "function": { "name": "weather", "description": "mine" } }),
     ]);
-    dispatch(&executor, Event::BeforeLlmCall, &asked).await;
+    let _ = dispatch(&executor, Event::BeforeLlmCall, &asked).await;
     let verdict = dispatch(&executor, Event::PreToolUse, &weather).await;
     assert!(error(&verdict).contains("neither provides nor brought along"), "{verdict:#?}");
     shutdown(&executor).await;

@@ -69,7 +69,7 @@ impl Stage {
     }
 
     pub(crate) async fn told(&self) -> Value {
-        self.answer(json!({})).await;
+        let _ = self.answer(json!({})).await;
         serde_json::from_str(&self.project.noted("told").await).unwrap()
     }
 

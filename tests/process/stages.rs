@@ -342,7 +342,7 @@ for message in messages():
             "observe": ["agent.tool.exec_start", "agent.tool.exec_end", "agent.tool.exec_skipped"],
             "intercept": ["before_tool"]}}}}"#,
     );
-    dispatch(&executor, Event::PreToolUse, &call()).await;
+    let _ = dispatch(&executor, Event::PreToolUse, &call()).await;
     assert_eq!(project.noted("heard").await.trim(), "agent.tool.exec_start");
     shutdown(&executor).await;
 }

@@ -79,12 +79,12 @@ processes:
         .unwrap()
     };
     for (id, command) in [("c1", "git status"), ("c2", "rm -rf /"), ("c3", "git push")] {
-        dispatch(&executor, Event::PreToolUse, &call(id, command)).await;
+        let _ = dispatch(&executor, Event::PreToolUse, &call(id, command)).await;
     }
-    dispatch(&executor, Event::PermissionRequest, &call("c3", "git push")).await;
+    let _ = dispatch(&executor, Event::PermissionRequest, &call("c3", "git push")).await;
     let mut ran = call("c1", "git status");
     ran.tool_duration_ms = Some(5);
-    dispatch(&executor, Event::PostToolUse, &ran).await;
+    let _ = dispatch(&executor, Event::PostToolUse, &ran).await;
     shutdown(&executor).await;
 
     let mut said: Vec<Value> = serde_json::from_str(&project.noted("said").await).unwrap();

@@ -30,7 +30,6 @@ pub async fn dispatch(executor: &Executor, call: &NativeCall) -> Verdict {
 /// Returns the verdict on `call` when hookexec itself is stuck, and what the hooks said can't be
 /// known. If a hook is configured for one of its events, the call is denied and the turn ends, where
 /// the event can be denied, and a response that a hook could have redacted is withheld.
-#[must_use]
 pub fn unanswered(executor: &Executor, call: &NativeCall, why: &str) -> Verdict {
     let Moment { events, verdict, .. } = Moment::new(call);
     let event = call.event.unwrap_or(Event::Notification);
@@ -77,7 +76,6 @@ fn consults_approvers(agent: Agent, native: &NativeEvent) -> bool {
 
 impl NativeEvent {
     /// Returns the events whose hooks run when this one fires, in order.
-    #[must_use]
     pub fn fires(&self, agent: Agent) -> Vec<Event> {
         let mut events: Vec<Event> = self.event.map(moments).unwrap_or_default();
         if self.event == Some(Event::PreToolUse) && consults_approvers(agent, self) {
@@ -106,7 +104,6 @@ const ONCE_REWRITTEN: [Event; 3] = [Event::ToolInputTransform, Event::ToolGuard,
 
 impl Moment {
     /// Returns the moment of `call`, before any of its hooks ran.
-    #[must_use]
     pub fn new(call: &NativeCall) -> Self {
         let resumes = call.input.source.as_deref() == Some("resume");
         let mut events: Vec<Event> = call.event.map(moments).unwrap_or_default();
@@ -190,7 +187,6 @@ impl Moment {
     }
 
     /// Returns what the hooks of `call` have said together.
-    #[must_use]
     pub fn into_verdict(self, call: &NativeCall) -> Verdict {
         let event = call.event.unwrap_or(Event::Notification);
         let mut verdict = self.verdict.unwrap_or_else(|| Verdict::no_opinion(event));

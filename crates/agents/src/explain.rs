@@ -8,7 +8,6 @@ use hookexec::wire::{Input, JsonObject};
 /// Returns whether [`dispatch`](super::dispatch) would run each configured hook for `call`, and why
 /// not: first the files that failed, once for each event that they fail, then the hooks in config
 /// order. Nothing is run.
-#[must_use]
 pub fn explain(executor: &Executor, call: &NativeCall) -> Vec<Explanation> {
     let mut merged = Vec::new();
     let mut configured: Vec<Explanation> = Vec::new();

@@ -114,7 +114,6 @@ fn adapter(agent: Agent) -> &'static Adapter {
 
 impl Agent {
     /// Returns every agent.
-    #[must_use]
     pub fn all() -> impl ExactSizeIterator<Item = Self> {
         ADAPTERS.iter().map(|adapter| adapter.agent)
     }
@@ -125,43 +124,36 @@ impl Agent {
     }
 
     /// Returns the agent's name on the command line, such as `claude-code`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         adapter(self).name
     }
 
     /// Returns the agent's name in text, such as `Claude Code`.
-    #[must_use]
     pub fn title(self) -> &'static str {
         adapter(self).title
     }
 
     /// Returns the agent's hook settings; `None` for an agent that a plugin calls hookexec for.
-    #[must_use]
     pub fn settings(self) -> Option<&'static HookSettings> {
         adapter(self).settings
     }
 
     /// Returns the variable that holds the project's directory, for an agent that sets one.
-    #[must_use]
     pub fn project_variable(self) -> Option<&'static str> {
         adapter(self).project
     }
 
     /// Returns the directory of the plugin that calls hookexec, for an agent without hook settings.
-    #[must_use]
     pub fn plugin(self) -> Option<&'static str> {
         adapter(self).plugin
     }
 
     /// Returns the agent's events, those first that stand for an event of ours.
-    #[must_use]
     pub fn events(self) -> &'static [NativeEvent] {
         adapter(self).events
     }
 
     /// Returns the agent's event of that name: its own spelling, another case of it, or ours.
-    #[must_use]
     pub fn native_event(self, name: &str) -> Option<&'static NativeEvent> {
         let find = |same: &dyn Fn(&NativeEvent) -> bool| self.events().iter().find(|row| same(row));
         find(&|row| row.name == name)
@@ -180,7 +172,6 @@ impl Agent {
     }
 
     /// Returns the neutral kinds of the agent's tool `name`, such as `shell` for `Bash`.
-    #[must_use]
     pub fn tool_kinds(self, name: &str) -> Vec<String> {
         self.toolset().kinds(name, &JsonObject::new())
     }

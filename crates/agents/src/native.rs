@@ -169,7 +169,6 @@ impl NativeEvent {
 
     /// Returns whether hookexec's silence here would let something through that a guard should
     /// have seen: its own failure is then a denial.
-    #[must_use]
     pub fn is_deciding(&self) -> bool {
         self.event.is_some_and(|event| event.contract().failure != FailureMode::Open)
     }

@@ -156,7 +156,6 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
 /// (`hookexec-1.2.3`).
 ///
 /// The case does not matter: some file systems ignore it.
-#[must_use]
 pub fn is_own_program(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let name = name.strip_suffix(".exe").unwrap_or(&name);

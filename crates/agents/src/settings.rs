@@ -142,13 +142,11 @@ impl HookSettings {
         Self { file: "hooks.json", shape: EntryShape::List, ..Self::GROUPS };
 
     /// Returns the directory in a project, and the file in it.
-    #[must_use]
     pub fn in_project(&self) -> (&'static str, &'static str) {
         self.project.unwrap_or((self.directory, self.file))
     }
 
     /// Returns whether `timeout` counts milliseconds.
-    #[must_use]
     pub fn counts_milliseconds(&self) -> bool {
         self.members.contains(&EntryMember::Milliseconds)
     }

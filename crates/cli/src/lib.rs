@@ -6,7 +6,6 @@
 #![allow(
     clippy::exhaustive_enums,
     clippy::exhaustive_structs,
-    clippy::must_use_candidate,
     clippy::return_self_not_must_use,
     reason = "the modules are for the command and its tests"
 )]
@@ -171,7 +170,6 @@ impl Cli {
 const INDENT: usize = 14;
 
 /// Runs the command and returns what the process exits with.
-#[must_use]
 pub fn main() -> ExitCode {
     panic::set_hook(Box::new(error::remember_panic));
     // An agent takes every exit code but its own words for permission.

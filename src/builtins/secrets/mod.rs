@@ -36,7 +36,6 @@ pub struct Redactor {
 
 impl Redactor {
     /// Returns a redactor of known shapes, assignments, and the secret values of `env`.
-    #[must_use]
     pub fn new<'e, N, V>(env: impl IntoIterator<Item = (&'e N, &'e V)>) -> Self
     where
         N: AsRef<OsStr> + ?Sized + 'e,
@@ -53,7 +52,6 @@ impl Redactor {
     }
 
     /// Returns the secrets of `text`, in order; none overlaps another.
-    #[must_use]
     pub fn find(&self, text: &str) -> Vec<Finding> {
         let mut findings = Vec::new();
         for (value, kind) in &self.values {
@@ -74,7 +72,6 @@ impl Redactor {
     }
 
     /// Returns `text` without its secrets.
-    #[must_use]
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut clean = Cow::Borrowed(text);
         // What stood in the middle of a secret's surroundings may be found once the secret is gone.

@@ -233,7 +233,7 @@ async fn a_hook_that_is_asked_again_is_told_so() {
     let hooks = vec![first, counter, mutator("append", &[]), guard];
     let config = Config { hooks, ..Config::default() };
     let executor = Executor::builder(config).registry(registry).build().unwrap();
-    executor.dispatch(PreToolUse, &call("ls")).await;
+    let _ = executor.dispatch(PreToolUse, &call("ls")).await;
     let note =
         |name: &str, command: &str, repeated| (name.to_owned(), command.to_owned(), repeated);
     assert_eq!(

@@ -89,7 +89,6 @@ impl Processes {
     }
 
     /// Returns what was counted about each, in the order of their names.
-    #[must_use]
     pub fn statistics(&self) -> Vec<ProcessStatistics> {
         self.supervisors.values().map(|supervisor| supervisor.statistics()).collect()
     }

@@ -54,7 +54,6 @@ pub enum SocketError {
 
 impl SocketError {
     /// Returns what to do.
-    #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NotPrivate(directory) => {

@@ -18,7 +18,6 @@ pub struct SocketError(());
 
 impl SocketError {
     /// Returns what to do.
-    #[must_use]
     pub fn hint(&self) -> Option<String> {
         Some("leave `--socket` out, and write requests to its stdin".to_owned())
     }
