@@ -5,23 +5,16 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::answer::Answer;
-use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
+use super::native::{NativeEvent, events};
 use super::plan::Plan;
 use super::settings::{EntryMember, HookSettings, ImportFormat, PackageMark, ScriptWords};
-use super::{Adapter, Agent, claude_dialect, read};
-use hookexec::event::Event;
+use super::{Adapter, Agent, claude_dialect};
 use hookexec::wire::Input;
 
 pub(super) static ADAPTER: Adapter = Adapter {
-    agent: Agent::ClaudeCode,
-    name: "claude-code",
-    title: "Claude Code",
-    events: &EVENTS,
     project: Some("CLAUDE_PROJECT_DIR"),
     settings: Some(&SETTINGS),
-    plugin: None,
-    refine: read::plain,
-    write,
+    ..Adapter::new(Agent::ClaudeCode, "claude-code", "Claude Code", EVENTS, write)
 };
 
 static SETTINGS: HookSettings = HookSettings {
@@ -56,64 +49,27 @@ static SETTINGS: HookSettings = HookSettings {
     ..HookSettings::GROUPS
 };
 
-static EVENTS: [NativeEvent; 31] = [
-    NativeEvent::new("SessionStart", Event::SessionStart).context().says(),
-    NativeEvent::new("UserPromptSubmit", Event::UserPromptSubmit)
-        .deny(Deny::Blocks)
-        .context()
-        .says()
-        .stops(),
-    NativeEvent::new("PreToolUse", Event::PreToolUse)
-        .deny(Deny::Blocks)
-        .ask(Ask::Asks)
-        .allows()
-        .rewrite(Rewrite::Takes)
-        .context()
-        .says()
-        .stops(),
-    NativeEvent::new("PermissionRequest", Event::PermissionRequest)
-        .deny(Deny::Blocks)
-        .ask(Ask::Silence)
-        .allows()
-        .says(),
-    NativeEvent::new("PostToolUse", Event::PostToolUse)
-        .deny(Deny::Tells)
-        .response(Response::Takes)
-        .context()
-        .says()
-        .stops(),
-    NativeEvent::new("PostToolUseFailure", Event::PostToolUse)
-        .failed_tool()
-        .deny(Deny::Tells)
-        .context()
-        .says(),
+events! {
+    "SessionStart" => SessionStart: context, says;
+    "UserPromptSubmit" => UserPromptSubmit: blocks, context, says, stops;
+    "PreToolUse" => PreToolUse: blocks, asks, allows, rewrites, context, says, stops;
+    "PermissionRequest" => PermissionRequest: blocks, asks_by_itself, allows, says;
+    "PostToolUse" => PostToolUse: tells, replaces_response, context, says, stops;
+    "PostToolUseFailure" => PostToolUse: failed_tool, tells, context, says;
     // Context does more here: it sends the model back to work, up to eight times over.
-    NativeEvent::new("Stop", Event::Stop).deny(Deny::GoesOn).says().stops(),
-    NativeEvent::new("SubagentStop", Event::SubagentStop).deny(Deny::GoesOn).says().stops(),
-    NativeEvent::new("PreCompact", Event::PreCompact).deny(Deny::Blocks).says(),
-    NativeEvent::new("PostCompact", Event::AfterCompaction),
-    NativeEvent::new("PermissionDenied", Event::OnToolApprovalDecision),
-    NativeEvent::new("Notification", Event::Notification),
-    NativeEvent::new("StopFailure", Event::OnError),
-    NativeEvent::new("SessionEnd", Event::SessionEnd),
-    NativeEvent::unmapped("Setup"),
-    NativeEvent::unmapped("UserPromptExpansion"),
-    NativeEvent::unmapped("PostToolBatch"),
-    NativeEvent::unmapped("SubagentStart"),
-    NativeEvent::unmapped("PreModelSwitch"),
-    NativeEvent::unmapped("PostModelSwitch"),
-    NativeEvent::unmapped("TaskCreated"),
-    NativeEvent::unmapped("TaskCompleted"),
-    NativeEvent::unmapped("TeammateIdle"),
-    NativeEvent::unmapped("ConfigChange"),
-    NativeEvent::unmapped("CwdChanged"),
-    NativeEvent::unmapped("FileChanged"),
-    NativeEvent::unmapped("DirectoryAdded"),
-    NativeEvent::unmapped("InstructionsLoaded"),
-    NativeEvent::unmapped("Elicitation"),
-    NativeEvent::unmapped("ElicitationResult"),
-    NativeEvent::unmapped("MessageDisplay"),
-];
+    "Stop" => Stop: goes_on, says, stops;
+    "SubagentStop" => SubagentStop: goes_on, says, stops;
+    "PreCompact" => PreCompact: blocks, says;
+    "PostCompact" => AfterCompaction;
+    "PermissionDenied" => OnToolApprovalDecision;
+    "Notification" => Notification;
+    "StopFailure" => OnError;
+    "SessionEnd" => SessionEnd;
+    unmapped: "Setup", "UserPromptExpansion", "PostToolBatch", "SubagentStart", "PreModelSwitch",
+        "PostModelSwitch", "TaskCreated", "TaskCompleted", "TeammateIdle", "ConfigChange",
+        "CwdChanged", "FileChanged", "DirectoryAdded", "InstructionsLoaded", "Elicitation",
+        "ElicitationResult", "MessageDisplay";
+}
 
 fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
     let before = input.and_then(|input| input.tool_response.as_ref());

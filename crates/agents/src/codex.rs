@@ -1,23 +1,16 @@
 //! Codex CLI.
 
 use super::answer::Answer;
-use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
+use super::native::{NativeEvent, events};
 use super::plan::Plan;
 use super::settings::{HookSettings, ImportFormat, PackageMark, ScriptWords};
-use super::{Adapter, Agent, claude_dialect, read};
+use super::{Adapter, Agent, claude_dialect};
 use hookexec::event::Event;
 use hookexec::wire::Input;
 
 pub(super) static ADAPTER: Adapter = Adapter {
-    agent: Agent::Codex,
-    name: "codex",
-    title: "Codex",
-    events: &EVENTS,
-    project: None,
     settings: Some(&SETTINGS),
-    plugin: None,
-    refine: read::plain,
-    write,
+    ..Adapter::new(Agent::Codex, "codex", "Codex", EVENTS, write)
 };
 
 static SETTINGS: HookSettings = HookSettings {
@@ -43,36 +36,20 @@ static SETTINGS: HookSettings = HookSettings {
 };
 
 // An answer with a key that its event does not take is thrown away whole, and the tool runs.
-static EVENTS: [NativeEvent; 12] = [
-    NativeEvent::new("SessionStart", Event::SessionStart).context().says(),
-    NativeEvent::new("UserPromptSubmit", Event::UserPromptSubmit)
-        .deny(Deny::Blocks)
-        .context()
-        .says()
-        .stops(),
-    NativeEvent::new("PreToolUse", Event::PreToolUse)
-        .deny(Deny::Blocks)
-        .ask(Ask::Denies)
-        .rewrite(Rewrite::TakesWithAllow)
-        .context()
-        .says(),
-    NativeEvent::new("PermissionRequest", Event::PermissionRequest)
-        .deny(Deny::Blocks)
-        .ask(Ask::Silence)
-        .allows(),
-    NativeEvent::new("PostToolUse", Event::PostToolUse)
-        .deny(Deny::TellsAsContext)
-        .response(Response::AsReason)
-        .context()
-        .says(),
-    NativeEvent::new("Stop", Event::Stop).deny(Deny::GoesOn).says(),
-    NativeEvent::new("SubagentStop", Event::SubagentStop).deny(Deny::GoesOn),
-    NativeEvent::new("PreCompact", Event::PreCompact).deny(Deny::Blocks).stops(),
-    NativeEvent::new("PostCompact", Event::AfterCompaction),
-    NativeEvent::new("SessionEnd", Event::SessionEnd),
-    NativeEvent::new("Interrupt", Event::TurnEnd),
-    NativeEvent::unmapped("SubagentStart"),
-];
+events! {
+    "SessionStart" => SessionStart: context, says;
+    "UserPromptSubmit" => UserPromptSubmit: blocks, context, says, stops;
+    "PreToolUse" => PreToolUse: blocks, denies_asks, rewrites_with_allow, context, says;
+    "PermissionRequest" => PermissionRequest: blocks, asks_by_itself, allows;
+    "PostToolUse" => PostToolUse: tells_as_context, response_as_reason, context, says;
+    "Stop" => Stop: goes_on, says;
+    "SubagentStop" => SubagentStop: goes_on;
+    "PreCompact" => PreCompact: blocks, stops;
+    "PostCompact" => AfterCompaction;
+    "SessionEnd" => SessionEnd;
+    "Interrupt" => TurnEnd;
+    unmapped: "SubagentStart";
+}
 
 fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
     if native.event == Some(Event::PreCompact) && plan.denies() {

@@ -1,27 +1,21 @@
 //! GitHub Copilot CLI, with either spelling of its events: `preToolUse` or `PreToolUse`.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::answer::Answer;
-use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
+use super::native::NativeEvent;
 use super::payload::spoken;
 use super::plan::Plan;
 use super::settings::{ClaudeCodeHooks, HookSettings, ImportFormat, Matching, ScriptWords};
-use super::{Adapter, Agent, read};
+use super::{Adapter, Agent};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
-    agent: Agent::Copilot,
-    name: "copilot",
-    title: "Copilot CLI",
-    events: &EVENTS,
     project: Some("CLAUDE_PROJECT_DIR"),
     settings: Some(&SETTINGS),
-    plugin: None,
-    refine: read::plain,
-    write,
+    ..Adapter::new(Agent::Copilot, "copilot", "Copilot CLI", EVENTS, write)
 };
 
 static SETTINGS: HookSettings = HookSettings {
@@ -55,37 +49,31 @@ static SETTINGS: HookSettings = HookSettings {
 
 const SESSION_START: NativeEvent = NativeEvent::new("SessionStart", Event::SessionStart).context();
 const PROMPT: NativeEvent =
-    NativeEvent::new("UserPromptSubmit", Event::UserPromptSubmit).deny(Deny::Blocks).context();
-const PRE_TOOL_USE: NativeEvent = NativeEvent::new("PreToolUse", Event::PreToolUse)
-    .deny(Deny::Blocks)
-    .ask(Ask::Asks)
-    .allows()
-    .rewrite(Rewrite::Takes)
-    .context();
+    NativeEvent::new("UserPromptSubmit", Event::UserPromptSubmit).blocks().context();
+const PRE_TOOL_USE: NativeEvent =
+    NativeEvent::new("PreToolUse", Event::PreToolUse).blocks().asks().allows().rewrites().context();
 // With --allow-all-tools silence lets it through. The last hook wins: an allow said here could undo
 // another's denial.
 const PERMISSION_REQUEST: NativeEvent =
-    NativeEvent::new("PermissionRequest", Event::PermissionRequest)
-        .deny(Deny::Blocks)
-        .ask(Ask::Denies);
+    NativeEvent::new("PermissionRequest", Event::PermissionRequest).blocks().denies_asks();
 const POST_TOOL_USE: NativeEvent = NativeEvent::new("PostToolUse", Event::PostToolUse)
-    .deny(Deny::TellsAsContext)
-    .response(Response::Takes)
+    .tells_as_context()
+    .replaces_response()
     .context();
 const FAILURE: NativeEvent = NativeEvent::new("PostToolUseFailure", Event::PostToolUse)
     .failed_tool()
-    .deny(Deny::TellsAsContext)
+    .tells_as_context()
     .context();
 
-static EVENTS: [NativeEvent; 28] = [
+const EVENTS: &[NativeEvent] = &[
     SESSION_START,
     PROMPT,
     PRE_TOOL_USE,
     PERMISSION_REQUEST,
     POST_TOOL_USE,
     FAILURE,
-    NativeEvent::new("Stop", Event::Stop).deny(Deny::GoesOn),
-    NativeEvent::new("SubagentStop", Event::SubagentStop).deny(Deny::GoesOn),
+    NativeEvent::new("Stop", Event::Stop).goes_on(),
+    NativeEvent::new("SubagentStop", Event::SubagentStop).goes_on(),
     NativeEvent::new("PreCompact", Event::PreCompact),
     NativeEvent::new("Notification", Event::Notification),
     NativeEvent::new("ErrorOccurred", Event::OnError),
@@ -96,8 +84,8 @@ static EVENTS: [NativeEvent; 28] = [
     NativeEvent { name: "permissionRequest", ..PERMISSION_REQUEST }.on_demand(),
     NativeEvent { name: "postToolUse", ..POST_TOOL_USE }.on_demand(),
     NativeEvent { name: "postToolUseFailure", ..FAILURE }.on_demand(),
-    NativeEvent::new("agentStop", Event::Stop).deny(Deny::GoesOn).on_demand(),
-    NativeEvent::new("subagentStop", Event::SubagentStop).deny(Deny::GoesOn).on_demand(),
+    NativeEvent::new("agentStop", Event::Stop).goes_on().on_demand(),
+    NativeEvent::new("subagentStop", Event::SubagentStop).goes_on().on_demand(),
     NativeEvent::new("preCompact", Event::PreCompact).on_demand(),
     NativeEvent::new("notification", Event::Notification).on_demand(),
     NativeEvent::new("errorOccurred", Event::OnError).on_demand(),
@@ -120,12 +108,6 @@ struct ToolCall<'p> {
     modified_args: Option<&'p JsonObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
     additional_context: Option<&'p str>,
-}
-
-#[derive(Serialize)]
-struct Permission<'p> {
-    behavior: &'static str,
-    message: &'p str,
 }
 
 /// The answer to every other event.
@@ -170,7 +152,7 @@ fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer
             })
         }
         Some(Event::PermissionRequest) if plan.denies() => {
-            Answer::json(&Permission { behavior: "deny", message: &plan.reason })
+            Answer::json(&json!({ "behavior": "deny", "message": plan.reason }))
         }
         Some(Event::PermissionRequest) => Answer::silence(),
         _ => {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::answer::Answer;
-use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
+use super::native::{NativeEvent, events};
 use super::payload::{arguments, text, value};
 use super::plan::Plan;
 use super::read::Wanted;
@@ -14,15 +14,10 @@ use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
-    agent: Agent::Cursor,
-    name: "cursor",
-    title: "Cursor",
-    events: &EVENTS,
     project: Some("CURSOR_PROJECT_DIR"),
     settings: Some(&SETTINGS),
-    plugin: None,
     refine,
-    write,
+    ..Adapter::new(Agent::Cursor, "cursor", "Cursor", EVENTS, write)
 };
 
 static SETTINGS: HookSettings = HookSettings {
@@ -47,56 +42,28 @@ static SETTINGS: HookSettings = HookSettings {
 
 const CONTENT: &str = "they are given the file's content, which no other event has";
 
-static EVENTS: [NativeEvent; 21] = [
-    NativeEvent::new("sessionStart", Event::SessionStart).context(),
-    NativeEvent::new("beforeSubmitPrompt", Event::UserPromptSubmit).deny(Deny::Blocks),
+events! {
+    "sessionStart" => SessionStart: context;
+    "beforeSubmitPrompt" => UserPromptSubmit: blocks;
     // `ask` is ignored here, and honoured on the two events for commands and MCP tools.
-    NativeEvent::new("preToolUse", Event::PreToolUse)
-        .deny(Deny::Blocks)
-        .ask(Ask::Denies)
-        .allows()
-        .rewrite(Rewrite::TakesWithAllow),
-    NativeEvent::new("beforeShellExecution", Event::PreToolUse)
-        .tool("Shell")
-        .deny(Deny::Blocks)
-        .ask(Ask::Asks)
-        .allows()
-        .on_demand(),
-    NativeEvent::new("beforeMCPExecution", Event::PreToolUse)
-        .deny(Deny::Blocks)
-        .ask(Ask::Asks)
-        .allows()
-        .on_demand(),
-    NativeEvent::new("beforeReadFile", Event::PreToolUse)
-        .tool("Read")
-        .deny(Deny::Blocks)
-        .ask(Ask::Denies)
-        .allows()
-        .on_demand(),
-    NativeEvent::new("beforeTabFileRead", Event::PreToolUse)
-        .tool("Read")
-        .deny(Deny::Blocks)
-        .ask(Ask::Denies)
-        .allows()
-        .on_demand(),
-    NativeEvent::new("postToolUse", Event::PostToolUse)
-        .deny(Deny::TellsAsContext)
-        .response(Response::Takes)
-        .context(),
-    NativeEvent::new("postToolUseFailure", Event::PostToolUse).failed_tool(),
-    NativeEvent::new("afterShellExecution", Event::PostToolUse).tool("Shell").on_demand(),
-    NativeEvent::new("afterMCPExecution", Event::PostToolUse).on_demand(),
-    NativeEvent::new("afterFileEdit", Event::PostToolUse).tool("Write").on_demand(),
-    NativeEvent::new("afterTabFileEdit", Event::PostToolUse).tool("Write").on_demand(),
-    NativeEvent::new("afterAgentResponse", Event::AfterLlmCall).on_demand(),
-    NativeEvent::new("stop", Event::Stop).deny(Deny::GoesOn),
-    NativeEvent::new("subagentStop", Event::SubagentStop).deny(Deny::GoesOn),
-    NativeEvent::new("preCompact", Event::PreCompact),
-    NativeEvent::new("sessionEnd", Event::SessionEnd),
-    NativeEvent::unmapped("afterAgentThought"),
-    NativeEvent::unmapped("subagentStart"),
-    NativeEvent::unmapped("workspaceOpen"),
-];
+    "preToolUse" => PreToolUse: blocks, denies_asks, allows, rewrites_with_allow;
+    "beforeShellExecution" => PreToolUse: tool("Shell"), blocks, asks, allows, on_demand;
+    "beforeMCPExecution" => PreToolUse: blocks, asks, allows, on_demand;
+    "beforeReadFile" => PreToolUse: tool("Read"), blocks, denies_asks, allows, on_demand;
+    "beforeTabFileRead" => PreToolUse: tool("Read"), blocks, denies_asks, allows, on_demand;
+    "postToolUse" => PostToolUse: tells_as_context, replaces_response, context;
+    "postToolUseFailure" => PostToolUse: failed_tool;
+    "afterShellExecution" => PostToolUse: tool("Shell"), on_demand;
+    "afterMCPExecution" => PostToolUse: on_demand;
+    "afterFileEdit" => PostToolUse: tool("Write"), on_demand;
+    "afterTabFileEdit" => PostToolUse: tool("Write"), on_demand;
+    "afterAgentResponse" => AfterLlmCall: on_demand;
+    "stop" => Stop: goes_on;
+    "subagentStop" => SubagentStop: goes_on;
+    "preCompact" => PreCompact;
+    "sessionEnd" => SessionEnd;
+    unmapped: "afterAgentThought", "subagentStart", "workspaceOpen";
+}
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     let pick = |keys: &[&str]| -> JsonObject {
@@ -153,28 +120,11 @@ struct ToolCall<'p> {
 }
 
 #[derive(Serialize)]
-struct Prompt<'p> {
-    #[serde(rename = "continue")]
-    go_on: bool,
-    user_message: &'p str,
-}
-
-#[derive(Serialize)]
-struct Next<'p> {
-    followup_message: &'p str,
-}
-
-#[derive(Serialize)]
 struct After<'p> {
     #[serde(skip_serializing_if = "Option::is_none")]
     additional_context: Option<&'p str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     updated_mcp_tool_output: Option<&'p Value>,
-}
-
-#[derive(Serialize)]
-struct Context<'p> {
-    additional_context: &'p str,
 }
 
 fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
@@ -196,10 +146,10 @@ fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer
             })
         }
         Some(Event::UserPromptSubmit) if plan.denies() => {
-            Answer::json(&Prompt { go_on: false, user_message: &plan.reason })
+            Answer::json(&json!({ "continue": false, "user_message": plan.reason }))
         }
         Some(Event::Stop | Event::SubagentStop) if plan.denies() => {
-            Answer::json(&Next { followup_message: &plan.reason })
+            Answer::json(&json!({ "followup_message": plan.reason }))
         }
         Some(Event::PostToolUse) => {
             // Only what an MCP tool said can be replaced.
@@ -222,7 +172,7 @@ fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer
             answer
         }
         _ => match plan.context.as_deref() {
-            Some(additional_context) => Answer::json(&Context { additional_context }),
+            Some(context) => Answer::json(&json!({ "additional_context": context })),
             None => Answer::silence(),
         },
     }

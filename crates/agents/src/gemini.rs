@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::answer::Answer;
 use super::claude_dialect::Said;
-use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
+use super::native::{NativeEvent, events};
 use super::payload::text;
 use super::plan::Plan;
 use super::read::Wanted;
@@ -16,15 +16,10 @@ use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
-    agent: Agent::Gemini,
-    name: "gemini",
-    title: "Gemini CLI",
-    events: &EVENTS,
     project: Some("GEMINI_PROJECT_DIR"),
     settings: Some(&SETTINGS),
-    plugin: None,
     refine,
-    write,
+    ..Adapter::new(Agent::Gemini, "gemini", "Gemini CLI", EVENTS, write)
 };
 
 static SETTINGS: HookSettings = HookSettings {
@@ -58,30 +53,21 @@ static SETTINGS: HookSettings = HookSettings {
 
 const LLM_REQUEST: &str = "they are given `llm_request`, which only Gemini CLI has";
 
-static EVENTS: [NativeEvent; 11] = [
-    NativeEvent::new("SessionStart", Event::SessionStart).context().says(),
-    NativeEvent::new("BeforeAgent", Event::UserPromptSubmit).deny(Deny::Blocks).context().says(),
+events! {
+    "SessionStart" => SessionStart: context, says;
+    "BeforeAgent" => UserPromptSubmit: blocks, context, says;
     // `decision: ask` hangs a headless run for good.
-    NativeEvent::new("BeforeTool", Event::PreToolUse)
-        .deny(Deny::Blocks)
-        .ask(Ask::Denies)
-        .rewrite(Rewrite::Takes)
-        .says()
-        .stops(),
-    NativeEvent::new("AfterTool", Event::PostToolUse)
-        .deny(Deny::TellsAsContext)
-        .response(Response::AsReason)
-        .context()
-        .says(),
-    NativeEvent::new("BeforeModel", Event::BeforeLlmCall).deny(Deny::Blocks).says().on_demand(),
-    NativeEvent::new("AfterModel", Event::AfterLlmCall).on_demand(),
-    NativeEvent::new("AfterAgent", Event::Stop).deny(Deny::GoesOn),
+    "BeforeTool" => PreToolUse: blocks, denies_asks, rewrites, says, stops;
+    "AfterTool" => PostToolUse: tells_as_context, response_as_reason, context, says;
+    "BeforeModel" => BeforeLlmCall: blocks, says, on_demand;
+    "AfterModel" => AfterLlmCall: on_demand;
+    "AfterAgent" => Stop: goes_on;
     // Fires before every call of the model, whether or not anything is compacted.
-    NativeEvent::new("PreCompress", Event::PreCompact).on_demand(),
-    NativeEvent::new("Notification", Event::Notification),
-    NativeEvent::new("SessionEnd", Event::SessionEnd),
-    NativeEvent::unmapped("BeforeToolSelection"),
-];
+    "PreCompress" => PreCompact: on_demand;
+    "Notification" => Notification;
+    "SessionEnd" => SessionEnd;
+    unmapped: "BeforeToolSelection";
+}
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     if let Some(request) = payload.get("llm_request").and_then(|request| request.as_object()) {

@@ -1,23 +1,15 @@
 //! Kiro, its command line and editor: exit code 2 refuses, plain text is context.
 
 use super::answer::Answer;
-use super::native::{Ask, Deny, NativeEvent};
+use super::native::{NativeEvent, events};
 use super::plan::Plan;
 use super::settings::{EntryMember, EntryShape, HookSettings};
-use super::{Adapter, Agent, read};
-use hookexec::event::Event;
+use super::{Adapter, Agent};
 use hookexec::wire::Input;
 
 pub(super) static ADAPTER: Adapter = Adapter {
-    agent: Agent::Kiro,
-    name: "kiro",
-    title: "Kiro",
-    events: &EVENTS,
-    project: None,
     settings: Some(&SETTINGS),
-    plugin: None,
-    refine: read::plain,
-    write,
+    ..Adapter::new(Agent::Kiro, "kiro", "Kiro", EVENTS, write)
 };
 
 static SETTINGS: HookSettings = HookSettings {
@@ -33,21 +25,17 @@ static SETTINGS: HookSettings = HookSettings {
 };
 
 // The names of hook files; agent files write them in camelCase, but for agentSpawn.
-static EVENTS: [NativeEvent; 12] = [
-    NativeEvent::new("SessionStart", Event::SessionStart).context(),
-    NativeEvent::new("agentSpawn", Event::SessionStart).context().on_demand(),
+events! {
+    "SessionStart" => SessionStart: context;
+    "agentSpawn" => SessionStart: context, on_demand;
     // The older kind cannot be blocked at the prompt; the refusal then only warns.
-    NativeEvent::new("UserPromptSubmit", Event::UserPromptSubmit).deny(Deny::Blocks).context(),
-    NativeEvent::new("PreToolUse", Event::PreToolUse).deny(Deny::Blocks).ask(Ask::Denies),
-    NativeEvent::new("PostToolUse", Event::PostToolUse),
-    NativeEvent::new("Stop", Event::Stop),
-    NativeEvent::unmapped("PreTaskExec"),
-    NativeEvent::unmapped("PostTaskExec"),
-    NativeEvent::unmapped("PostFileSave"),
-    NativeEvent::unmapped("PostFileCreate"),
-    NativeEvent::unmapped("PostFileDelete"),
-    NativeEvent::unmapped("Manual"),
-];
+    "UserPromptSubmit" => UserPromptSubmit: blocks, context;
+    "PreToolUse" => PreToolUse: blocks, denies_asks;
+    "PostToolUse" => PostToolUse;
+    "Stop" => Stop;
+    unmapped: "PreTaskExec", "PostTaskExec", "PostFileSave", "PostFileCreate", "PostFileDelete",
+        "Manual";
+}
 
 fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
     match plan.context.as_deref() {

@@ -94,6 +94,21 @@ struct Adapter {
     write: fn(&NativeEvent, Option<&Input>, &Plan<'_>) -> Answer,
 }
 
+impl Adapter {
+    /// An agent that is called by no settings and no plugin: the base of every adapter.
+    const fn new(
+        agent: Agent,
+        name: &'static str,
+        title: &'static str,
+        events: &'static [NativeEvent],
+        write: fn(&NativeEvent, Option<&Input>, &Plan<'_>) -> Answer,
+    ) -> Self {
+        let refine = |_: &NativeEvent, _: &JsonObject, _: &mut Input| Wanted::Yes;
+        let (project, settings, plugin) = (None, None, None);
+        Self { agent, name, title, events, project, settings, plugin, refine, write }
+    }
+}
+
 static ADAPTERS: [&Adapter; 11] = [
     &claude_code::ADAPTER,
     &codex::ADAPTER,

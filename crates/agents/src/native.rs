@@ -98,6 +98,35 @@ pub enum Response {
     AsReason,
 }
 
+/// Defines the table `EVENTS` of an agent: on each line its name for an event, the event that it
+/// stands for, and the methods of [`NativeEvent`] that say what the agent takes as an answer.
+macro_rules! events {
+    (
+        $($name:literal => $event:ident $(: $($answer:ident $(($tool:literal))?),+)?;)+
+        $(unmapped: $($other:literal),+;)?
+    ) => {
+        const EVENTS: &[$crate::NativeEvent] = &[
+            $(
+                $crate::NativeEvent::new($name, hookexec::Event::$event)
+                    $($(.$answer($($tool)?))+)?,
+            )+
+            $($($crate::NativeEvent::unmapped($other),)+)?
+        ];
+    };
+}
+pub(super) use events;
+
+/// Defines the methods that set one field of a row.
+macro_rules! answers {
+    ($($name:ident => $field:ident: $value:expr;)+) => {
+        $(
+            pub(super) const fn $name(self) -> Self {
+                Self { $field: $value, ..self }
+            }
+        )+
+    };
+}
+
 impl NativeEvent {
     /// An event that hookexec only listens to: the base of every row.
     pub(super) const fn new(name: &'static str, event: Event) -> Self {
@@ -127,44 +156,24 @@ impl NativeEvent {
         Self { tool: Some(tool), ..self }
     }
 
-    pub(super) const fn failed_tool(self) -> Self {
-        Self { failed_tool: true, ..self }
-    }
-
-    pub(super) const fn deny(self, deny: Deny) -> Self {
-        Self { deny, ..self }
-    }
-
-    pub(super) const fn ask(self, ask: Ask) -> Self {
-        Self { ask, ..self }
-    }
-
-    pub(super) const fn allows(self) -> Self {
-        Self { allow: true, ..self }
-    }
-
-    pub(super) const fn rewrite(self, rewrite: Rewrite) -> Self {
-        Self { rewrite, ..self }
-    }
-
-    pub(super) const fn response(self, response: Response) -> Self {
-        Self { response, ..self }
-    }
-
-    pub(super) const fn context(self) -> Self {
-        Self { context: true, ..self }
-    }
-
-    pub(super) const fn says(self) -> Self {
-        Self { system_message: true, ..self }
-    }
-
-    pub(super) const fn stops(self) -> Self {
-        Self { stop: true, ..self }
-    }
-
-    pub(super) const fn on_demand(self) -> Self {
-        Self { on_demand: true, ..self }
+    answers! {
+        failed_tool => failed_tool: true;
+        blocks => deny: Deny::Blocks;
+        tells => deny: Deny::Tells;
+        tells_as_context => deny: Deny::TellsAsContext;
+        goes_on => deny: Deny::GoesOn;
+        asks => ask: Ask::Asks;
+        asks_by_itself => ask: Ask::Silence;
+        denies_asks => ask: Ask::Denies;
+        allows => allow: true;
+        rewrites => rewrite: Rewrite::Takes;
+        rewrites_with_allow => rewrite: Rewrite::TakesWithAllow;
+        replaces_response => response: Response::Takes;
+        response_as_reason => response: Response::AsReason;
+        context => context: true;
+        says => system_message: true;
+        stops => stop: true;
+        on_demand => on_demand: true;
     }
 
     /// Returns whether hookexec's silence here would let something through that a guard should

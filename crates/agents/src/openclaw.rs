@@ -1,38 +1,20 @@
 //! `OpenClaw`, by the plugin in `plugins/openclaw`.
 
-use super::native::{Ask, Deny, NativeEvent, Rewrite};
-use super::{Adapter, Agent, plugin, read};
-use hookexec::event::Event;
+use super::native::events;
+use super::{Adapter, Agent, plugin};
 
 pub(super) static ADAPTER: Adapter = Adapter {
-    agent: Agent::OpenClaw,
-    name: "openclaw",
-    title: "OpenClaw",
-    events: &EVENTS,
-    project: None,
-    settings: None,
     plugin: Some("plugins/openclaw"),
-    refine: read::plain,
-    write: plugin::write,
+    ..Adapter::new(Agent::OpenClaw, "openclaw", "OpenClaw", EVENTS, plugin::write)
 };
 
-static EVENTS: [NativeEvent; 6] = [
-    NativeEvent::new("session_start", Event::SessionStart).context().says(),
-    NativeEvent::new("before_agent_run", Event::UserPromptSubmit)
-        .deny(Deny::Blocks)
-        .context()
-        .says(),
-    NativeEvent::new("before_tool_call", Event::PreToolUse)
-        .deny(Deny::Blocks)
-        .ask(Ask::Asks)
-        .rewrite(Rewrite::Takes)
-        .says(),
+events! {
+    "session_start" => SessionStart: context, says;
+    "before_agent_run" => UserPromptSubmit: blocks, context, says;
+    "before_tool_call" => PreToolUse: blocks, asks, rewrites, says;
     // OpenClaw does not wait for this event: what is said here reaches the model with the next
     // prompt.
-    NativeEvent::new("after_tool_call", Event::PostToolUse)
-        .deny(Deny::TellsAsContext)
-        .context()
-        .says(),
-    NativeEvent::new("agent_end", Event::Stop).says(),
-    NativeEvent::new("session_end", Event::SessionEnd).says(),
-];
+    "after_tool_call" => PostToolUse: tells_as_context, context, says;
+    "agent_end" => Stop: says;
+    "session_end" => SessionEnd: says;
+}

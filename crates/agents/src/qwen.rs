@@ -1,7 +1,7 @@
 //! Qwen Code: Claude Code's events and answers, Gemini's tools.
 
 use super::answer::Answer;
-use super::native::{Ask, Deny, NativeEvent};
+use super::native::{NativeEvent, events};
 use super::plan::Plan;
 use super::read::Wanted;
 use super::settings::{EntryMember, HookSettings};
@@ -10,15 +10,10 @@ use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
-    agent: Agent::Qwen,
-    name: "qwen",
-    title: "Qwen Code",
-    events: &EVENTS,
     project: Some("QWEN_PROJECT_DIR"),
     settings: Some(&SETTINGS),
-    plugin: None,
     refine,
-    write,
+    ..Adapter::new(Agent::Qwen, "qwen", "Qwen Code", EVENTS, write)
 };
 
 // Qwen Code has `hooksConfig.enabled` from Gemini CLI, and ignores it.
@@ -34,37 +29,25 @@ static SETTINGS: HookSettings = HookSettings {
     ..HookSettings::GROUPS
 };
 
-static EVENTS: [NativeEvent; 18] = [
-    NativeEvent::new("SessionStart", Event::SessionStart).context().says(),
-    NativeEvent::new("UserPromptSubmit", Event::UserPromptSubmit)
-        .deny(Deny::Blocks)
-        .context()
-        .says(),
+events! {
+    "SessionStart" => SessionStart: context, says;
+    "UserPromptSubmit" => UserPromptSubmit: blocks, context, says;
     // The last hook of the configuration wins: an allow said here could undo another's denial.
-    NativeEvent::new("PreToolUse", Event::PreToolUse).deny(Deny::Blocks).ask(Ask::Asks).says(),
-    NativeEvent::new("PermissionRequest", Event::PermissionRequest)
-        .deny(Deny::Blocks)
-        .ask(Ask::Silence),
+    "PreToolUse" => PreToolUse: blocks, asks, says;
+    "PermissionRequest" => PermissionRequest: blocks, asks_by_itself;
     // Qwen Code drops the reason of a block after the tool, and passes context on.
-    NativeEvent::new("PostToolUse", Event::PostToolUse).deny(Deny::TellsAsContext).context().says(),
-    NativeEvent::new("PostToolUseFailure", Event::PostToolUse)
-        .failed_tool()
-        .deny(Deny::TellsAsContext)
-        .context()
-        .says(),
-    NativeEvent::new("Stop", Event::Stop).deny(Deny::GoesOn).says(),
-    NativeEvent::new("SubagentStop", Event::SubagentStop),
-    NativeEvent::new("PreCompact", Event::PreCompact),
-    NativeEvent::new("PostCompact", Event::AfterCompaction),
-    NativeEvent::new("Notification", Event::Notification),
-    NativeEvent::new("StopFailure", Event::OnError),
-    NativeEvent::new("PermissionDenied", Event::OnToolApprovalDecision),
-    NativeEvent::new("SessionEnd", Event::SessionEnd),
-    NativeEvent::unmapped("PostToolBatch"),
-    NativeEvent::unmapped("SubagentStart"),
-    NativeEvent::unmapped("TodoCreated"),
-    NativeEvent::unmapped("TodoCompleted"),
-];
+    "PostToolUse" => PostToolUse: tells_as_context, context, says;
+    "PostToolUseFailure" => PostToolUse: failed_tool, tells_as_context, context, says;
+    "Stop" => Stop: goes_on, says;
+    "SubagentStop" => SubagentStop;
+    "PreCompact" => PreCompact;
+    "PostCompact" => AfterCompaction;
+    "Notification" => Notification;
+    "StopFailure" => OnError;
+    "PermissionDenied" => OnToolApprovalDecision;
+    "SessionEnd" => SessionEnd;
+    unmapped: "PostToolBatch", "SubagentStart", "TodoCreated", "TodoCompleted";
+}
 
 fn refine(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Wanted {
     // Fires with an empty prompt too, whenever results of tools go back to the model.

@@ -164,11 +164,6 @@ pub(super) enum Wanted {
     Unusable(String),
 }
 
-/// Leaves the input as the common reading made it.
-pub(super) fn plain(_: &NativeEvent, _: &JsonObject, _: &mut Input) -> Wanted {
-    Wanted::Yes
-}
-
 impl NativeEvent {
     /// Reads the arguments of a tool call. What can't be read keeps an event that decides from
     /// being about nothing; a hook that only hears of the call gets it as it is.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::answer::Answer;
-use super::native::{Ask, Deny, NativeEvent};
+use super::native::{NativeEvent, events};
 use super::payload::text;
 use super::plan::Plan;
 use super::read::Wanted;
@@ -13,15 +13,9 @@ use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
-    agent: Agent::Windsurf,
-    name: "windsurf",
-    title: "Windsurf",
-    events: &EVENTS,
-    project: None,
     settings: Some(&SETTINGS),
-    plugin: None,
     refine,
-    write,
+    ..Adapter::new(Agent::Windsurf, "windsurf", "Windsurf", EVENTS, write)
 };
 
 static SETTINGS: HookSettings = HookSettings {
@@ -38,28 +32,19 @@ static SETTINGS: HookSettings = HookSettings {
     ..HookSettings::LISTS
 };
 
-const fn before(name: &'static str, tool: &'static str) -> NativeEvent {
-    NativeEvent::new(name, Event::PreToolUse).tool(tool).deny(Deny::Blocks).ask(Ask::Denies)
+events! {
+    "pre_user_prompt" => UserPromptSubmit: blocks;
+    "pre_run_command" => PreToolUse: tool("run_command"), blocks, denies_asks;
+    "pre_write_code" => PreToolUse: tool("write_code"), blocks, denies_asks;
+    "pre_read_code" => PreToolUse: tool("read_code"), blocks, denies_asks;
+    "pre_mcp_tool_use" => PreToolUse: tool("mcp_tool"), blocks, denies_asks;
+    "post_run_command" => PostToolUse: tool("run_command");
+    "post_write_code" => PostToolUse: tool("write_code");
+    "post_read_code" => PostToolUse: tool("read_code");
+    "post_mcp_tool_use" => PostToolUse: tool("mcp_tool");
+    "post_cascade_response" => Stop;
+    unmapped: "post_cascade_response_with_transcript", "post_setup_worktree";
 }
-
-const fn after(name: &'static str, tool: &'static str) -> NativeEvent {
-    NativeEvent::new(name, Event::PostToolUse).tool(tool)
-}
-
-static EVENTS: [NativeEvent; 12] = [
-    NativeEvent::new("pre_user_prompt", Event::UserPromptSubmit).deny(Deny::Blocks),
-    before("pre_run_command", "run_command"),
-    before("pre_write_code", "write_code"),
-    before("pre_read_code", "read_code"),
-    before("pre_mcp_tool_use", "mcp_tool"),
-    after("post_run_command", "run_command"),
-    after("post_write_code", "write_code"),
-    after("post_read_code", "read_code"),
-    after("post_mcp_tool_use", "mcp_tool"),
-    NativeEvent::new("post_cascade_response", Event::Stop),
-    NativeEvent::unmapped("post_cascade_response_with_transcript"),
-    NativeEvent::unmapped("post_setup_worktree"),
-];
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     let empty = JsonObject::new();
