@@ -214,6 +214,7 @@ pub mod audit;
 pub mod builtins;
 pub mod calls;
 pub mod config;
+mod counts;
 pub mod dialect;
 mod directories;
 pub mod event;

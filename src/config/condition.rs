@@ -181,7 +181,7 @@ impl Condition {
                 Ok(!items.is_empty())
             }
             Self::Uncertain(list) => Ok(list.is_uncertain(input)),
-            Self::Leaf(leaf) => leaf.test.holds(input.lookup(&leaf.field.path).as_deref(), budget),
+            Self::Leaf(leaf) => leaf.test.holds(leaf.field.lookup(input).as_deref(), budget),
         }
     }
 
@@ -202,7 +202,7 @@ impl Condition {
             Self::AllOf(list, part) => (format!("all of the {}", list.name()), each(*list, part)),
             Self::Uncertain(_) => (self.to_string(), Vec::new()),
             Self::Leaf(leaf) => {
-                let value = input.lookup(&leaf.field.path).map(Cow::into_owned);
+                let value = leaf.field.lookup(input).map(Cow::into_owned);
                 let (holds, condition) = match leaf.test.holds(value.as_ref(), &mut Budget::new()) {
                     Ok(holds) => (holds, leaf.to_string()),
                     Err(TooMuchWork) => (false, format!("{leaf} (too much work: the hook fails)")),
@@ -233,6 +233,16 @@ impl Field {
             return Err("a blank, `$` or a bracket in it");
         }
         Ok(Self { written: written.into(), path: path.into() })
+    }
+
+    /// Returns the path as it is written.
+    pub(super) fn written(&self) -> &str {
+        &self.written
+    }
+
+    /// Returns the value of the field.
+    pub(super) fn lookup<'i>(&self, input: &'i Input) -> Option<Cow<'i, Value>> {
+        input.lookup(&self.path)
     }
 
     /// Returns the key at the top of the input.

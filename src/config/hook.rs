@@ -6,6 +6,7 @@ use super::condition::Condition;
 use super::diagnostic::Diagnostic;
 use super::keys::{Defaults, HookKeys};
 use super::kinds::Filled;
+use super::limit::RunLimit;
 use super::model::{Command, Hook, InheritEnv, OnError, Phase};
 use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
@@ -64,6 +65,7 @@ impl Reader {
             strict_output: keys.strict_output.unwrap_or_default(),
             phase,
             enabled: keys.enabled.unwrap_or(true),
+            limit: keys.limit,
             mode: keys.mode.unwrap_or_default(),
             dialect: keys.dialect,
             side_effects: keys.side_effects.unwrap_or_default(),
@@ -110,6 +112,13 @@ impl Reader {
                 format!("`background` on `{event}`, which waits for its hooks' answers"),
                 "a hook in the background can't block; remove `background`, or say `mode: shadow` \
                  when its answer is not wanted",
+            );
+        }
+        if hook.limit.is_some() && !RunLimit::is_for(event.contract()) {
+            refuse(
+                "limit",
+                format!("`limit` on `{event}`, where a hook may be a guard"),
+                "a limit never switches a guard off: remove it",
             );
         }
         if let Some(dialect) = hook.dialect {

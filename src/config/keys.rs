@@ -12,12 +12,14 @@ use super::audit::{AuditEvents, AuditInput, AuditSettings};
 use super::condition::{Condition, Field, List};
 use super::kinds::{At, Count, Filled, Words, reference};
 use super::layer::Layer;
+use super::limit::{Period, RunLimit};
 use super::model::{EventMethod, InheritEnv, OnError, SideEffects};
 use super::picoclaw::{Milliseconds, Observed, Stages, Transport};
 use super::process::{Argv, Start};
 use super::section::Kind;
 use super::units::{AnswerSize, Size};
 use super::when::{Glob, Parts};
+use crate::counts::MAX_TIMES;
 use crate::dialect::Dialect;
 use crate::matcher::Matcher;
 use crate::pattern::Pattern;
@@ -102,6 +104,8 @@ section! {
         "whether it is started and not waited for; only where nothing can be blocked, or with \
          `mode: shadow`";
     enabled "enabled": bool, "`true`", "whether it runs at all";
+    limit "limit": RunLimit, "none",
+        "how often it runs at most ([limit](#limit)); only where it can neither block nor rewrite";
     mode "mode": Mode, "`enforce`",
         "whether its answer counts. `warn`: it does not count, and the user sees it. \
          `shadow`: it is only in the report";
@@ -146,6 +150,16 @@ section! {
     exists "exists": bool, "",
         "the field is present (`true`) or missing (`false`); a field that is `null` counts as \
          present";
+}
+
+section! {
+    /// The keys of `limit:`.
+    pub(crate) LimitKeys<'n>, "a limit":
+    times "times": Count<MAX_TIMES>, "an error", "how often the hook runs at most";
+    per "per": Period, "`session`",
+        "the time in which the runs count; `hour` is the last 60 minutes of the session";
+    key "key": Field, "one count for all",
+        "a field, such as `agent_name`: each of its values has a count of its own";
 }
 
 section! {
@@ -223,6 +237,7 @@ words! { Mode: "enforce" => Self::Enforce, "warn" => Self::Warn, "shadow" => Sel
 words! { SideEffects:
     "none" => Self::None, "idempotent" => Self::Idempotent, "external" => Self::External
 }
+words! { Period: "session" => Self::Session, "turn" => Self::Turn, "hour" => Self::Hour }
 words! { EventMethod: "event" => Self::Event, "runtime_event" => Self::RuntimeEvent }
 words! { Start: "lazy" => Self::Lazy, "eager" => Self::Eager }
 words! { AuditInput: "none" => Self::None, "redacted" => Self::Redacted }

@@ -10,6 +10,7 @@ mod hook;
 mod keys;
 mod kinds;
 mod layer;
+mod limit;
 mod matcher;
 mod model;
 mod node;
@@ -38,6 +39,7 @@ pub use audit::{AuditInput, AuditSettings};
 pub use condition::{Condition, Leaf, List, Trace};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use layer::Layer;
+pub use limit::{Period, RunLimit};
 pub(crate) use model::Identity;
 pub use model::{
     Command, Config, EventMethod, FailedFile, Hook, InheritEnv, Limits, OnError, Phase, Process,

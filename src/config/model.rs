@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::condition::Condition;
 use super::diagnostic::{Diagnostic, Diagnostics, Severity};
 use super::layer::Layer;
+use super::limit::RunLimit;
 use super::source::{KeyLocations, Location};
 use crate::dialect::Dialect;
 use crate::event::Event;
@@ -86,6 +87,8 @@ pub struct Hook {
     pub phase: Phase,
     /// Whether it runs at all.
     pub enabled: bool,
+    /// How often it runs at most. A hook that may block or rewrite has none.
+    pub limit: Option<RunLimit>,
     /// Whether its answer counts.
     pub mode: Mode,
     /// Which agent's payload it reads and whose answer it gives; ours when `None`.
@@ -353,6 +356,7 @@ impl Hook {
             strict_output: false,
             phase: Phase::Validate,
             enabled: true,
+            limit: None,
             mode: Mode::Enforce,
             dialect: None,
             side_effects: SideEffects::External,
@@ -417,7 +421,7 @@ impl Identity<'_> {
             (hook.event, &hook.kind, &hook.command, &hook.args, &hook.name, hook.timeout),
             (&hook.env, &hook.working_dir, &hook.shell, &hook.inherit_env, hook.max_output),
             (hook.on_error, hook.on_exit_code, hook.strict_output, hook.phase, hook.mode),
-            (&hook.when, &hook.with, &hook.untrusted),
+            (&hook.when, &hook.limit, &hook.with, &hook.untrusted),
             // Two matchers may lead to one hook: it still runs once. In a dialect one call may be
             // several tools, of which each matcher chooses its own.
             hook.dialect.map(|dialect| (dialect, &hook.matcher)),

@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::hook::SHIPPED_TYPES;
 use super::keys::{
-    AuditKeys, ConditionKeys, Defaults, EntryKeys, FileKeys, HookKeys, PicoclawKeys, ProcessKeys,
+    AuditKeys, ConditionKeys, Defaults, EntryKeys, FileKeys, HookKeys, LimitKeys, PicoclawKeys,
+    ProcessKeys,
 };
 use super::kinds::reference;
 use super::section::{Key, Kind, described};
@@ -34,13 +35,14 @@ pub fn config_schema() -> Value {
 }
 
 /// Returns the tables of the documentation: the keys of each mapping, by its name.
-pub fn key_tables() -> [(&'static str, String); 7] {
+pub fn key_tables() -> [(&'static str, String); 8] {
     let sections = [
         ("the file", FileKeys::KEYS),
         ("defaults", Defaults::KEYS),
         ("a matcher entry", EntryKeys::KEYS),
         ("a hook", HookKeys::KEYS),
         ("a condition", ConditionKeys::KEYS),
+        ("a limit", LimitKeys::KEYS),
         ("a process", ProcessKeys::KEYS),
         ("audit", AuditKeys::KEYS),
     ];

@@ -7,12 +7,14 @@ use std::sync::Arc;
 
 use super::dispatch::Executor;
 
+use super::limit::Runs;
 use super::select::{Bound, Plan};
 use crate::audit::Auditor;
 use crate::config::{
     Command, Config, Diagnostic, Diagnostics, FailedFile, Hook, Identity, Layer, Location,
     Untrusted,
 };
+use crate::counts::Counts;
 use crate::event::Event;
 use crate::handler::{
     Background, BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult,
@@ -32,6 +34,8 @@ pub struct ExecutorBuilder {
     registry: Registry,
     working_dir: Option<PathBuf>,
     env: Option<BTreeMap<OsString, OsString>>,
+    /// Where hooks count; the user's state directory when `None`.
+    counts: Option<Counts>,
     /// Whether the executor will run hooks; false if it is only inspected.
     runs: bool,
 }
@@ -44,6 +48,7 @@ impl Executor {
             registry: Registry::new(),
             working_dir: None,
             env: None,
+            counts: None,
             runs: false,
         }
     }
@@ -65,6 +70,27 @@ impl ExecutorBuilder {
     /// Sets the environment that hooks inherit (default: that of the process).
     pub fn env(mut self, env: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         self.env = Some(env.into_iter().collect());
+        self
+    }
+
+    /// Sets the directory in which hooks count what happens in a session (default:
+    /// `$XDG_STATE_HOME/hookexec/counts`). Only the user may be able to enter it.
+    pub fn counts_in(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.counts = Some(Counts::in_directory(directory.into()));
+        self
+    }
+
+    /// Lets hooks see what was counted, and changes nothing of it.
+    #[doc(hidden)]
+    pub fn counts_only_read(mut self) -> Self {
+        self.counts = Some(Counts::only_read());
+        self
+    }
+
+    /// Lets hooks count in the memory of this executor, which leaves nothing behind.
+    #[doc(hidden)]
+    pub fn counts_in_memory(mut self) -> Self {
+        self.counts = Some(Counts::in_memory());
         self
     }
 
@@ -91,6 +117,7 @@ impl ExecutorBuilder {
         let env = Arc::new(self.env.unwrap_or_else(|| std::env::vars_os().collect()));
         let auditor = Auditor::of(&self.config, &env);
         let registry = Arc::new(self.registry);
+        let counts = Arc::new(self.counts.unwrap_or_else(Counts::of_user));
         let Config { hooks, mut processes, mut failed, files, .. } = self.config;
         let mut configured: Vec<Arc<Hook>> = hooks.into_iter().map(Arc::new).collect();
 
@@ -121,7 +148,7 @@ impl ExecutorBuilder {
         if self.runs {
             bind_failed(&failed, configured.len(), &mut hooks_of);
         }
-        bind(&configured, handlers, &mut hooks_of);
+        bind(&configured, handlers, &counts, &mut hooks_of);
         let plans =
             Event::all().zip(hooks_of).map(|(event, hooks)| Plan::new(event.contract(), hooks));
         let executor = Executor {
@@ -180,6 +207,7 @@ fn is_in(one: &Location, other: &Location) -> bool {
 fn bind(
     configured: &[Arc<Hook>],
     handlers: Vec<Option<Arc<dyn Handler>>>,
+    counts: &Arc<Counts>,
     hooks_of: &mut [Vec<Bound>],
 ) {
     let mut identities = Identities::default();
@@ -187,8 +215,8 @@ fn bind(
         let Some(handler) = handler.filter(|_| hook.enabled) else { continue };
         let identity = identities.number(hook);
         let hooks = &mut hooks_of[hook.event.index()];
-        let hook = Arc::clone(hook);
-        hooks.push(Bound { index: hooks.len(), hook, handler, identity });
+        let (hook, runs) = (Arc::clone(hook), Runs::of(hook, counts));
+        hooks.push(Bound { index: hooks.len(), hook, handler, identity, runs });
     }
 }
 
@@ -213,6 +241,7 @@ fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<B
                 hook: Arc::new(hook),
                 handler: Arc::clone(&handler),
                 identity,
+                runs: None,
             });
         }
         identity += 1;

@@ -197,6 +197,7 @@ mod laws {
 
     fn hooks(count: usize) -> Vec<Bound> {
         let bound = |index: usize| Bound {
+            runs: None,
             hook: Arc::new(Hook::new(
                 Event::PreToolUse,
                 "command",

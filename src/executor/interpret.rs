@@ -48,6 +48,15 @@ impl Interpreter<'_> {
         outcome
     }
 
+    /// The hook's limit is reached. The user sees it where the hook could have kept the model at work.
+    pub(super) fn limited(&self, why: String) -> Outcome {
+        let told = self.contract.may_continue;
+        let notice = told.then(|| format!("hook {} was not run: {why}", self.bound.title()));
+        let mut outcome = Outcome::skipped(self.bound.index, why);
+        outcome.notices.extend(notice);
+        outcome
+    }
+
     /// Reads the answers of a program that ran once for each file; the strictest counts.
     async fn read_each(
         &self,
@@ -291,7 +300,13 @@ mod tests {
     ) -> Outcome {
         let mut hook = Hook::new(event, "command", Command::Text("guard".into()));
         hook.on_error = on_error;
-        let bound = Bound { hook: Arc::new(hook), handler: Arc::new(Never), index: 0, identity: 0 };
+        let bound = Bound {
+            hook: Arc::new(hook),
+            handler: Arc::new(Never),
+            index: 0,
+            identity: 0,
+            runs: None,
+        };
         let input = Input::for_tool("shell", JsonObject::new());
         let result = HandlerResult::exited(code, stdout.into(), stderr.into());
         let interpreter = Interpreter { contract: event.contract(), bound: &bound, input: &input };
@@ -468,7 +483,13 @@ mod tests {
         let denial = br#"{"decision":"deny","reason":"J"}"#.to_vec();
         let failed = HandlerError::new(Failure::TimedOut, "too late").with_stdout(denial);
         let hook = Hook::new(Event::UserPromptSubmit, "command", Command::Text("guard".into()));
-        let bound = Bound { hook: Arc::new(hook), handler: Arc::new(Never), index: 0, identity: 0 };
+        let bound = Bound {
+            hook: Arc::new(hook),
+            handler: Arc::new(Never),
+            index: 0,
+            identity: 0,
+            runs: None,
+        };
         let contract = Event::UserPromptSubmit.contract();
         let input = Input::default();
         let interpreter = Interpreter { contract, bound: &bound, input: &input };

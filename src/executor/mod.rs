@@ -16,6 +16,7 @@ mod failure;
 mod filter;
 mod fold;
 mod interpret;
+mod limit;
 mod moment;
 mod outcome;
 mod parallel;

@@ -1,5 +1,6 @@
 //! Runs one hook inside its deadline; a panic is a failure of the hook.
 
+use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use crate::handler::{Background, Call, Failure, HandlerError, HandlerResult, Roo
 use crate::wire::Input;
 
 /// Runs `bound` on `input`, which is `original` with the rewrites so far, and returns its result
-/// and how long it took.
+/// and how long it took. Breaks with the reason if its limit is reached, so that it did not run.
 pub(super) async fn run(
     bound: &Bound,
     event: Event,
@@ -22,7 +23,7 @@ pub(super) async fn run(
     until: Until,
     background: Option<(&Background, usize)>,
     room: &OnceLock<Arc<Room>>,
-) -> (Result<HandlerResult, HandlerError>, Duration) {
+) -> (Result<ControlFlow<String, HandlerResult>, HandlerError>, Duration) {
     let started = Instant::now();
     let Until { answer, stop, late_message } = until;
     let timeout = bound.hook.timeout;
@@ -37,7 +38,15 @@ pub(super) async fn run(
         .after(original)
         .leaving_to(background)
         .sharing(room);
-    let work = AssertUnwindSafe(async { bound.handler.run(&call).await }).catch_unwind();
+    let work = AssertUnwindSafe(async {
+        if let Some(runs) = &bound.runs
+            && let Some(why) = runs.refusal(input).await?
+        {
+            return Ok(ControlFlow::Break(why));
+        }
+        bound.handler.run(&call).await.map(ControlFlow::Continue)
+    })
+    .catch_unwind();
     let result = match tokio::time::timeout_at(tokio::time::Instant::from_std(stop), work).await {
         // The handler knows its deadline, but not where the deadline came from.
         Ok(Ok(Err(error))) if late_message.is_some() && error.failure == Failure::TimedOut => {

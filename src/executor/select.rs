@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use super::limit::Runs;
 use crate::config::{Hook, Layer, Phase};
 use crate::event::{Contract, Rewrite};
 use crate::handler::Handler;
@@ -28,6 +29,8 @@ pub(crate) struct Bound {
     pub(crate) index: usize,
     /// Equal for identical hooks.
     pub(crate) identity: usize,
+    /// Counts its runs, if they are limited.
+    pub(crate) runs: Option<Arc<Runs>>,
 }
 
 impl Bound {

@@ -1,5 +1,6 @@
 //! One event of a moment: which of its hooks are for the input, and how they are called.
 
+use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -184,7 +185,11 @@ impl<'e> Stage<'e> {
             let background = self.executor.handed_over.is_none().then_some(background);
             let (result, duration) =
                 run(bound, self.event, original, shown, until, background, room).await;
-            let outcome = interpreter.read(result, stop).await;
+            let outcome = match result {
+                Ok(ControlFlow::Break(why)) => interpreter.limited(why),
+                Ok(ControlFlow::Continue(result)) => interpreter.read(Ok(result), stop).await,
+                Err(error) => interpreter.read(Err(error), stop).await,
+            };
             Outcome { duration, ..self.deny_impossible_name(outcome) }
         };
         outcome = outcome.under_mode_of(bound);

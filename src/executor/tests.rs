@@ -18,6 +18,7 @@ use crate::wire::{Decision, HookStatus, Input, JsonObject, Mode, Output, ToolRes
 
 mod decision_keys;
 mod layered;
+mod limited;
 mod rewriting;
 mod second_answers;
 

@@ -438,3 +438,31 @@ fn hooks_keep_the_model_at_work_eight_times_in_a_row_and_no_more() {
     }
     let _ = stop("other").exits(0);
 }
+
+#[test]
+fn a_stop_hook_that_always_blocks_is_stopped_by_its_limit() {
+    let sandbox = Sandbox::new();
+    let hook = r#"type: command, command: 'echo "{\"decision\":\"block\",\"reason\":\"more\"}"'"#;
+    let payload = |prompt: &str| {
+        json!({"hook_event_name": "Stop", "session_id": "../s", "prompt_id": prompt,
+            "stop_hook_active": true, "cwd": sandbox.project()})
+    };
+    let blocks = |prompt: &str| {
+        let done = run(&sandbox, "claude-code", "Stop", &payload(prompt), &[]).exits(0);
+        let blocks = done.stdout.contains("\"block\"");
+        assert_ne!(blocks, done.stdout.contains("which is its limit"), "{done:?}");
+        blocks
+    };
+    sandbox.write("hooks.yaml", &format!("stop: [{{ {hook}, limit: 3 }}]"));
+    assert_eq!(["p1", "p1", "p2", "p2", "p3"].map(blocks), [true, true, true, false, false]);
+    sandbox.write("hooks.yaml", &format!("stop: [{{ {hook}, limit: {{ times: 2, per: turn }} }}]"));
+    assert_eq!(["p1", "p1", "p1", "p2", "p2", "p2"].map(blocks), [true, true, false].repeat(2)[..]);
+    // An explanation tells what would happen, and counts nothing.
+    for _ in 0..3 {
+        let explain = ["explain", "--from", "claude-code", "--config", "hooks.yaml"];
+        let done = sandbox.hookexec(explain).stdin(payload("p9").to_string()).run().exits(0);
+        assert!(!done.stdout.contains("which is its limit"), "{done:?}");
+        let done = sandbox.hookexec(explain).stdin(payload("p2").to_string()).run().exits(0);
+        assert!(done.stdout.contains("which is its limit"), "{done:?}");
+    }
+}

@@ -8,7 +8,7 @@ use hookexec::config::Diagnostics;
 use hookexec::handlers::depth;
 use hookexec::load::{self, LoadOptions, ProjectFile};
 use hookexec::trust::Trust;
-use hookexec::{Executor, Registry};
+use hookexec::{Executor, ExecutorBuilder, Registry};
 
 use super::error::{CommandError, NO_FILES, warn_all};
 
@@ -195,12 +195,22 @@ impl Loaded {
 
     /// Builds the executor, and returns only the first kind of problems.
     pub(crate) fn build(self) -> Result<Executor, Diagnostics> {
-        let mut builder =
+        self.builder().build()
+    }
+
+    /// Builds the executor of a run that leaves no counts behind.
+    pub(crate) fn explaining_executor(self) -> Result<Executor, CommandError> {
+        let options = self.options.clone();
+        self.builder().counts_only_read().build().map_err(|_| all_problems(&options))
+    }
+
+    fn builder(self) -> ExecutorBuilder {
+        let builder =
             Executor::builder(self.found.config).registry(Registry::with_shipped_builtins());
-        if let Some(project) = &self.options.working_dir {
-            builder = builder.working_dir(project);
+        match &self.options.working_dir {
+            Some(project) => builder.working_dir(project),
+            None => builder,
         }
-        builder.build()
     }
 }
 

@@ -123,7 +123,7 @@ impl Args {
         let mut loaded = config.load()?.warned();
         // An explanation is not a decision to record.
         loaded.found.config.audit.clear();
-        let executor = loaded.executor()?;
+        let executor = loaded.explaining_executor()?;
         if let Some(wanted) = &self.why_not {
             return self.explain_one(&config, &executor, &moment, wanted);
         }

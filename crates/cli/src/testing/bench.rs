@@ -132,5 +132,6 @@ fn build(
     registry: &Registry,
     working_dir: &Path,
 ) -> Result<Executor, Diagnostics> {
-    Executor::builder(config.clone()).registry(registry.clone()).working_dir(working_dir).build()
+    let builder = Executor::builder(config.clone()).registry(registry.clone());
+    builder.working_dir(working_dir).counts_in_memory().build()
 }

@@ -108,7 +108,7 @@ impl Replay {
                 Arc::new(FromRecord { name: hook.label(), recorded }) as Arc<dyn Handler>
             })
         });
-        let builder = Executor::builder(config).registry(registry);
+        let builder = Executor::builder(config).registry(registry).counts_in_memory();
         let executor = builder.working_dir(options.working_dir).build()?;
         Ok(Self { executor, recorded })
     }

@@ -1,0 +1,150 @@
+//! `limit:` how often a hook runs.
+
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+
+use super::condition::Field;
+use super::keys::LimitKeys;
+use super::kinds::Count;
+use super::model::Hook;
+use super::node::{Node, Value};
+use super::reader::Reader;
+use super::section::Kind;
+use crate::counts::{Counted, Counts, MAX_TIMES};
+use crate::event::{Contract, Rewrite};
+use crate::files::digest;
+use crate::wire::Input;
+
+/// How often a hook runs at most.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RunLimit {
+    /// The most runs.
+    pub times: usize,
+    /// The time in which they count.
+    pub per: Period,
+    /// The field whose values have a count each.
+    pub(super) key: Option<Field>,
+}
+
+/// The time in which something counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[expect(clippy::exhaustive_enums, reason = "the three words of `per`")]
+pub enum Period {
+    /// The whole session.
+    #[default]
+    Session,
+    /// The turn.
+    Turn,
+    /// The last 60 minutes of the session.
+    Hour,
+}
+
+impl Period {
+    /// Returns when a count begins anew: what changes then, and after how long.
+    pub(crate) fn window(self, input: &Input) -> Result<(String, Option<Duration>), String> {
+        match self {
+            Self::Session => Ok((String::new(), None)),
+            Self::Hour => Ok((String::new(), Some(Duration::from_hours(1)))),
+            Self::Turn => match &input.turn_id {
+                Some(turn) if !turn.is_empty() => Ok((digest(turn.as_bytes()), None)),
+                _ => {
+                    Err("the input has no `turn_id`, so nothing can be counted for a turn; count \
+                          for each session or hour"
+                        .to_owned())
+                }
+            },
+        }
+    }
+
+    /// Returns the period in a sentence: `in this session`.
+    pub(crate) fn phrase(self) -> &'static str {
+        match self {
+            Self::Session => "in this session",
+            Self::Turn => "in this turn",
+            Self::Hour => "in the last 60 minutes of this session",
+        }
+    }
+}
+
+impl RunLimit {
+    /// Returns whether a limit can't take away what hooks of the event guard: they neither block nor
+    /// rewrite.
+    pub(crate) fn is_for(contract: &Contract) -> bool {
+        !contract.may_block && contract.rewrite == Rewrite::None
+    }
+
+    /// Returns whether the hook called `hook` may run once more, and counts it. Blocks.
+    ///
+    /// # Errors
+    /// When it can't be counted.
+    pub(crate) fn admits(
+        &self,
+        counts: &Counts,
+        hook: &str,
+        input: &Input,
+    ) -> Result<bool, String> {
+        let (window, span) = self.per.window(input)?;
+        let value = self.key.as_ref().map(|field| value_of(field, input)).unwrap_or_default();
+        let counted = Counted { hook, key: &value, window: &window, span, most: self.times };
+        counts.count(&input.session_id, &counted)
+    }
+
+    /// Returns why the hook did not run.
+    pub(crate) fn reached(&self) -> String {
+        let times =
+            if self.times == 1 { "once".to_owned() } else { format!("{} times", self.times) };
+        let key = self.key.as_ref().map(|key| format!(" for this `{}`", key.written()));
+        let key = key.unwrap_or_default();
+        format!("it ran {times}{key} {}, which is its limit", self.per.phrase())
+    }
+}
+
+/// Returns a short text for the value of a field; a missing one is a value, too.
+fn value_of(field: &Field, input: &Input) -> String {
+    let value = field.lookup(input).map(|value| value.to_string()).unwrap_or_default();
+    digest(value.as_bytes())
+}
+
+impl Hook {
+    /// Returns a name under which the hook counts, in hexadecimal. Another hook has another one, and
+    /// so has the hook itself once it is changed.
+    pub(crate) fn counter(&self) -> String {
+        let parts = format!(
+            "{:?}",
+            (
+                self.location.path(),
+                self.event.name(),
+                (&self.kind, &self.name, &self.command, &self.args, self.matcher.to_string()),
+                self.when.as_ref().map(ToString::to_string),
+                self.limit.as_ref().map(|it| (it.per, it.key.as_ref().map(Field::written))),
+            )
+        );
+        digest(parts.as_bytes())
+    }
+}
+
+impl Kind<'_> for RunLimit {
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        if !matches!(node.value, Value::Map(_)) {
+            let times = Count::<MAX_TIMES>::read(reader, node, what)?.0;
+            return Some(Self { times, per: Period::default(), key: None });
+        }
+        let errors = reader.errors();
+        let keys: LimitKeys<'_> = reader.value(node, what)?;
+        if keys.fields.lacks("times") {
+            let hint = "write `limit: 3` or `limit: { times: 3, per: turn }`";
+            reader.error_with_hint(node, "a limit needs `times`", hint);
+        }
+        let times = keys.times?.0;
+        let limit = Self { times, per: keys.per.unwrap_or_default(), key: keys.key };
+        (reader.errors() == errors).then_some(limit)
+    }
+
+    fn schema() -> Json {
+        let mut keys = LimitKeys::schema();
+        keys["required"] = json!(["times"]);
+        json!({ "anyOf": [Count::<MAX_TIMES>::schema(), keys] })
+    }
+}

@@ -1,0 +1,123 @@
+//! Counts what happens in a session: one small file for each session, below the user's state
+//! directory.
+//!
+//! Guards rest on these counts. So whatever is wrong with a file is an error, and never a count
+//! of 0.
+
+mod session;
+mod store;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::directories::base_directory;
+use crate::files::digest;
+use crate::locks::locked;
+use session::Session;
+
+/// How many sessions are kept; the oldest go first.
+const MAX_SESSIONS: usize = 1000;
+/// How often a thing can be counted.
+pub(crate) const MAX_TIMES: u64 = 1000;
+
+/// Where counts are kept.
+#[derive(Debug)]
+pub(crate) struct Counts(Place);
+
+#[derive(Debug)]
+enum Place {
+    /// A file for each session; `None` when the user has no home.
+    Directory(Option<PathBuf>),
+    /// Like [`Directory`](Self::Directory), but a change is lost.
+    OnlyRead(PathBuf),
+    /// This process, for runs that must leave nothing behind.
+    Memory(Mutex<BTreeMap<String, Session>>),
+}
+
+/// What is counted, and how often it may be.
+#[derive(Debug, Clone)]
+pub(crate) struct Counted<'a> {
+    /// The hook that counts, in hexadecimal.
+    pub(crate) hook: &'a str,
+    /// Each value has a count of its own.
+    pub(crate) key: &'a str,
+    /// The count begins anew when this changes.
+    pub(crate) window: &'a str,
+    /// How long a thing counts; as long as the session when `None`.
+    pub(crate) span: Option<Duration>,
+    /// How often it may be counted.
+    pub(crate) most: usize,
+}
+
+impl Counts {
+    /// Returns the counts of the user: `$XDG_STATE_HOME/hookexec/counts`.
+    pub(crate) fn of_user() -> Self {
+        let state = base_directory("XDG_STATE_HOME", ".local/state");
+        Self(Place::Directory(state.map(|state| state.join("hookexec/counts"))))
+    }
+
+    /// Returns counts that are kept in `directory`.
+    pub(crate) fn in_directory(directory: PathBuf) -> Self {
+        Self(Place::Directory(Some(directory)))
+    }
+
+    /// Returns the counts of the user for a run that changes none of them.
+    pub(crate) fn only_read() -> Self {
+        match Self::of_user().0 {
+            Place::Directory(Some(directory)) => Self(Place::OnlyRead(directory)),
+            place => Self(place),
+        }
+    }
+
+    /// Returns counts that end with the process.
+    pub(crate) fn in_memory() -> Self {
+        Self(Place::Memory(Mutex::default()))
+    }
+
+    /// Counts one more, unless that would be more than `most`. Returns whether it was counted. Blocks.
+    ///
+    /// # Errors
+    /// When the session's counts can't be read or written.
+    pub(crate) fn count(&self, session_id: &str, counted: &Counted<'_>) -> Result<bool, String> {
+        self.change(session_id, |session| session.count(counted, now()))
+    }
+
+    fn change<T>(
+        &self,
+        session_id: &str,
+        change: impl FnOnce(&mut Session) -> Result<T, String>,
+    ) -> Result<T, String> {
+        if session_id.is_empty() {
+            return Err("the input has no `session_id`, so nothing can be counted for it; the \
+                        host must set it"
+                .to_owned());
+        }
+        // An id comes from outside and must not become a path.
+        let session = digest(session_id.as_bytes());
+        match &self.0 {
+            Place::Directory(Some(directory)) => store::change(directory, &session, change),
+            Place::OnlyRead(directory) => store::look(directory, &session, change),
+            Place::Directory(None) => Err("counts can't be kept, because no home directory is \
+                                           known; set HOME or XDG_STATE_HOME"
+                .to_owned()),
+            Place::Memory(sessions) => {
+                let mut sessions = locked(sessions);
+                if !sessions.contains_key(&session) && sessions.len() >= MAX_SESSIONS {
+                    let oldest = sessions.iter().min_by_key(|(_, session)| session.newest());
+                    let oldest = oldest.map(|(name, _)| name.clone());
+                    oldest.and_then(|oldest| sessions.remove(&oldest));
+                }
+                change(sessions.entry(session).or_default())
+            }
+        }
+    }
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+#[cfg(test)]
+mod tests;

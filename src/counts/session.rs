@@ -1,0 +1,57 @@
+//! The counts of one session.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Counted;
+
+/// How many things are counted in one session. A full list is an error: to forget a count would let
+/// a guard begin anew.
+const MAX_COUNTERS: usize = 1000;
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Session {
+    counters: BTreeMap<String, Counter>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Counter {
+    window: String,
+    /// When it was counted, in seconds since 1970.
+    times: Vec<u64>,
+}
+
+impl Session {
+    pub(super) fn count(&mut self, counted: &Counted<'_>, now: u64) -> Result<bool, String> {
+        let Counted { hook, key, window, span, most } = counted;
+        let name = format!("{hook}.{key}");
+        // A time in the future is that of a clock that was put back: it counts.
+        let counts = |time: &u64| span.is_none_or(|span| time + span.as_secs() > now);
+        self.counters.retain(|name, counter| {
+            let is_own = name.strip_prefix(hook).is_some_and(|rest| rest.starts_with('.'));
+            !is_own || counter.window == *window && counter.times.iter().any(counts)
+        });
+        if !self.counters.contains_key(&name) && self.counters.len() >= MAX_COUNTERS {
+            return Err(format!(
+                "more than {MAX_COUNTERS} different things are counted in this session; count by \
+                 a field that has fewer values"
+            ));
+        }
+        let entry = self.counters.entry(name).or_default();
+        (*window).clone_into(&mut entry.window);
+        entry.times.retain(counts);
+        let is_free = entry.times.len() < *most;
+        if is_free {
+            entry.times.push(now);
+        }
+        Ok(is_free)
+    }
+
+    /// Returns when something was last counted.
+    pub(super) fn newest(&self) -> u64 {
+        self.counters.values().flat_map(|counter| &counter.times).copied().max().unwrap_or(0)
+    }
+}

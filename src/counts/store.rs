@@ -1,0 +1,174 @@
+//! The files of sessions. Each has mode 0600 and appears whole, by a rename; one lock is held while a
+//! file is read and replaced.
+
+use std::fs::{self, DirEntry, File, OpenOptions, TryLockError};
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::MAX_SESSIONS;
+use super::session::Session;
+use crate::files::{private_directory, replace_private};
+use crate::platform::system;
+
+/// The largest file that is read or written, in bytes.
+const MAX_FILE: usize = 1 << 20;
+/// How long another process may hold the lock.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How many files stay when there are too many.
+const KEPT: usize = MAX_SESSIONS - MAX_SESSIONS / 10;
+const ENDING: &str = "json";
+
+/// Reads the counts of `session`, changes them and writes them back.
+pub(super) fn change<T>(
+    directory: &Path,
+    session: &str,
+    change: impl FnOnce(&mut Session) -> Result<T, String>,
+) -> Result<T, String> {
+    let path = directory.join(session).with_extension(ENDING);
+    let lock = directory.join("lock");
+    check_directory(directory).map_err(|error| problem(directory, &error))?;
+    // The lock ends when the file is closed, also when the process is killed.
+    let _held = hold(&lock, PATIENCE).map_err(|error| problem(&lock, &error))?;
+    let before = read(&path).map_err(|error| problem(&path, &error))?;
+    let mut after = before.clone().unwrap_or_default();
+    let result = change(&mut after)?;
+    if before.as_ref() != Some(&after) {
+        if before.is_none() {
+            remove_oldest(directory).map_err(|error| problem(directory, &error))?;
+        }
+        write(&path, &after).map_err(|error| problem(&path, &error))?;
+    }
+    Ok(result)
+}
+
+/// Reads the counts of `session` and returns what `change` makes of them, which is lost. A file is
+/// replaced whole, so that nothing needs to be locked.
+pub(super) fn look<T>(
+    directory: &Path,
+    session: &str,
+    change: impl FnOnce(&mut Session) -> Result<T, String>,
+) -> Result<T, String> {
+    let path = directory.join(session).with_extension(ENDING);
+    let found = read(&path).map_err(|error| problem(&path, &error))?;
+    change(&mut found.unwrap_or_default())
+}
+
+fn problem(path: &Path, error: &io::Error) -> String {
+    format!("`{}` can't be used to count: {error}", path.display())
+}
+
+/// Makes the directory, and checks that no other user can enter it.
+fn check_directory(directory: &Path) -> io::Result<()> {
+    private_directory(directory)?;
+    if system::is_private_directory(directory)? {
+        return Ok(());
+    }
+    Err(io::Error::other("it is not a directory that only you can enter; move it away"))
+}
+
+/// Waits for the lock.
+fn hold(path: &Path, patience: Duration) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).read(true).write(true);
+    let file = open(system::private(&mut options), path)?;
+    let until = Instant::now() + patience;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                sleep(Duration::from_millis(2));
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(io::Error::other(format!(
+                    "another process has held it for {patience:?}"
+                )));
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+}
+
+/// Opens a file of the user, and no link.
+fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let file = match system::without_links(options).open(path) {
+        Err(error) if system::is_link(&error) => {
+            return Err(io::Error::other("it is a link; remove it"));
+        }
+        opened => opened?,
+    };
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(io::Error::other("it is not a regular file; remove it"));
+    }
+    system::check_owned(&found)?;
+    Ok(file)
+}
+
+/// Returns the counts in a file; `None` when there is none.
+fn read(path: &Path) -> io::Result<Option<Session>> {
+    let file = match open(OpenOptions::new().read(true), path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE as u64 + 1).read_to_end(&mut bytes)?;
+    let too_large = (bytes.len() > MAX_FILE).then(|| format!("it is larger than {MAX_FILE} bytes"));
+    let session = match too_large {
+        Some(problem) => Err(problem),
+        None => serde_json::from_slice(&bytes).map_err(|error| error.to_string()),
+    };
+    let hint = "remove the file to count from 0";
+    session.map(Some).map_err(|problem| io::Error::other(format!("{problem}; {hint}")))
+}
+
+fn write(path: &Path, session: &Session) -> io::Result<()> {
+    let bytes = serde_json::to_vec(session)?;
+    if bytes.len() > MAX_FILE {
+        return Err(io::Error::other(format!("it would be larger than {MAX_FILE} bytes")));
+    }
+    replace_private(path, &bytes)
+}
+
+/// Removes what killed processes left, and the oldest sessions when there are too many. The lock is
+/// held, so nobody else writes here.
+fn remove_oldest(directory: &Path) -> io::Result<()> {
+    let has_ending =
+        |path: &Path, wanted: &str| path.extension().is_some_and(|ending| ending == wanted);
+    let mut sessions: Vec<DirEntry> = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if has_ending(&entry.path(), "draft") {
+            fs::remove_file(entry.path())?;
+        } else if has_ending(&entry.path(), ENDING) {
+            sessions.push(entry);
+        }
+    }
+    if sessions.len() < MAX_SESSIONS {
+        return Ok(());
+    }
+    let mut by_age = Vec::new();
+    for entry in sessions {
+        by_age.push((entry.metadata()?.modified()?, entry.path()));
+    }
+    by_age.sort();
+    let too_many = by_age.len() - KEPT;
+    by_age.iter().take(too_many).try_for_each(|(_, path)| fs::remove_file(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_not_waited_for_without_an_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let held = hold(&path, PATIENCE).unwrap();
+        let error = hold(&path, Duration::from_millis(1)).unwrap_err();
+        assert!(error.to_string().contains("another process has held it"), "{error}");
+        drop(held);
+        hold(&path, Duration::ZERO).unwrap();
+    }
+}

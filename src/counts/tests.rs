@@ -1,0 +1,236 @@
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use super::*;
+
+fn counted(most: usize) -> Counted<'static> {
+    Counted { hook: "ab", key: "", window: "", span: None, most }
+}
+
+fn counts(directory: &Path) -> Counts {
+    Counts::in_directory(directory.join("counts"))
+}
+
+/// Returns the files of sessions.
+fn sessions(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory.join("counts")).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.file_name().unwrap() != "lock").collect()
+}
+
+#[test]
+fn each_session_hook_key_and_window_is_counted_by_itself() {
+    let directory = tempfile::tempdir().unwrap();
+    for counts in [counts(directory.path()), Counts::in_memory()] {
+        let take = |session: &str, counted: &Counted<'_>| counts.count(session, counted).unwrap();
+        assert!(take("s", &counted(2)));
+        assert!(take("s", &counted(2)));
+        assert!(!take("s", &counted(2)));
+        assert!(!take("s", &counted(2)), "a refusal is not counted");
+        assert!(take("s", &counted(3)), "the count is that of the things, not of the questions");
+        assert!(take("other", &counted(1)));
+        assert!(take("s", &Counted { hook: "abc", ..counted(1) }));
+        assert!(take("s", &Counted { key: "k", ..counted(1) }));
+        assert!(!take("s", &Counted { key: "k", ..counted(1) }));
+        assert!(take("s", &Counted { window: "turn 2", ..counted(1) }));
+        assert!(!take("s", &Counted { window: "turn 2", ..counted(1) }));
+        assert!(take("s", &Counted { window: "turn 3", key: "k", ..counted(1) }));
+    }
+}
+
+#[test]
+fn a_run_that_only_reads_sees_the_counts_and_changes_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let (counts, place) = (counts(directory.path()), directory.path().join("counts"));
+    let reader = Counts(Place::OnlyRead(place.clone()));
+    assert!(reader.count("s", &counted(1)).unwrap());
+    assert!(!place.exists());
+    assert!(counts.count("s", &counted(2)).unwrap());
+    assert!(reader.count("s", &counted(2)).unwrap());
+    assert!(reader.count("s", &counted(2)).unwrap());
+    assert!(!reader.count("s", &counted(1)).unwrap());
+    assert!(counts.count("s", &counted(2)).unwrap());
+}
+
+#[test]
+fn a_thing_counts_for_its_span_and_longer_when_the_clock_was_put_back() {
+    let mut session = Session::default();
+    let hour = Counted { span: Some(Duration::from_hours(1)), ..counted(1) };
+    assert!(session.count(&hour, 10_000).unwrap());
+    assert!(!session.count(&hour, 13_599).unwrap());
+    assert!(!session.count(&hour, 5).unwrap());
+    assert!(session.count(&hour, 13_600).unwrap());
+}
+
+#[test]
+fn a_session_that_is_full_is_an_error_and_forgets_nothing() {
+    let mut session = Session::default();
+    let keys: Vec<String> = (0..1001).map(|number| number.to_string()).collect();
+    for key in &keys[..1000] {
+        assert!(session.count(&Counted { key, ..counted(1) }, 1).unwrap());
+    }
+    assert!(session.count(&Counted { key: &keys[1000], ..counted(1) }, 1).is_err());
+    assert!(!session.count(&Counted { key: "0", ..counted(1) }, 1).unwrap());
+    // The counts of a turn that is over make room.
+    assert!(session.count(&Counted { window: "2", ..counted(1) }, 1).unwrap());
+    assert_eq!(session.newest(), 1);
+}
+
+#[test]
+fn a_session_never_becomes_a_path_and_an_input_without_one_is_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let counts = counts(directory.path());
+    let long = "x".repeat(1 << 16);
+    for id in ["../../x", "/etc/passwd", "a/b", "..", "\0", "lock", &long] {
+        assert!(counts.count(id, &counted(1)).unwrap(), "{id:?}");
+    }
+    let names = sessions(directory.path());
+    assert_eq!(names.len(), 7);
+    for name in names {
+        let name = name.file_stem().unwrap().to_str().unwrap().to_owned();
+        assert!(name.len() == 64 && name.bytes().all(|it| it.is_ascii_hexdigit()), "{name}");
+    }
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    assert!(counts.count("", &counted(1)).unwrap_err().contains("no `session_id`"));
+    assert!(Counts(Place::Directory(None)).count("s", &counted(1)).unwrap_err().contains("HOME"));
+}
+
+#[test]
+fn a_broken_file_is_an_error_and_not_a_count_of_zero() {
+    let directory = tempfile::tempdir().unwrap();
+    let counts = counts(directory.path());
+    assert!(counts.count("s", &counted(1)).unwrap());
+    let path = sessions(directory.path()).remove(0);
+    let whole = fs::read(&path).unwrap();
+    let large = vec![b' '; (1 << 20) + 1];
+    let more = br#"{"counters":{},"version":2}"#;
+    for broken in [&b""[..], b"{", &whole[..whole.len() - 1], b"[]", b"\xff", more, &large] {
+        fs::write(&path, broken).unwrap();
+        let error = counts.count("s", &counted(1)).unwrap_err();
+        assert!(error.contains("remove the file to count from 0"), "{error}");
+        assert!(error.contains(path.to_str().unwrap()), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), broken, "it is left as it is");
+    }
+    fs::write(&path, whole).unwrap();
+    assert!(!counts.count("s", &counted(1)).unwrap());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_or_a_file_that_others_can_write_is_an_error() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    let directory = tempfile::tempdir().unwrap();
+    let counts = counts(directory.path());
+    assert!(counts.count("s", &counted(2)).unwrap());
+    let path = sessions(directory.path()).remove(0);
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    let set = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let fails = |cause: &str| {
+        let error = counts.count("s", &counted(2)).unwrap_err();
+        assert!(error.contains(cause), "{error}");
+    };
+    assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+
+    set(&path, 0o666);
+    fails("other users may write it");
+    set(&path, 0o600);
+    set(path.parent().unwrap(), 0o755);
+    fails("only you can enter");
+    set(path.parent().unwrap(), 0o700);
+
+    let elsewhere = directory.path().join("elsewhere");
+    fs::rename(&path, &elsewhere).unwrap();
+    symlink(&elsewhere, &path).unwrap();
+    fails("it is a link");
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    fails("not a regular file");
+    fs::remove_dir(&path).unwrap();
+    fs::rename(&elsewhere, &path).unwrap();
+
+    let lock = path.with_file_name("lock");
+    fs::remove_file(&lock).unwrap();
+    symlink(&elsewhere, &lock).unwrap();
+    fails("it is a link");
+    assert!(!elsewhere.exists());
+    fs::remove_file(&lock).unwrap();
+    assert!(counts.count("s", &counted(2)).unwrap());
+}
+
+#[test]
+fn a_process_that_is_killed_before_its_rename_leaves_the_old_count() {
+    let directory = tempfile::tempdir().unwrap();
+    let counts = counts(directory.path());
+    assert!(counts.count("s", &counted(2)).unwrap());
+    let path = sessions(directory.path()).remove(0);
+    let mut draft = path.clone().into_os_string();
+    draft.push(".77.draft");
+    fs::write(&draft, "{\"counters\":{\"ab").unwrap();
+    assert!(counts.count("s", &counted(2)).unwrap());
+    assert!(!counts.count("s", &counted(2)).unwrap());
+    assert!(counts.count("another", &counted(1)).unwrap());
+    assert!(!Path::new(&draft).exists(), "the next session removes it");
+}
+
+#[test]
+fn of_ten_thousand_sessions_the_newest_stay() {
+    let directory = tempfile::tempdir().unwrap();
+    let counts = counts(directory.path());
+    assert!(counts.count("s", &counted(1)).unwrap());
+    let first = sessions(directory.path()).remove(0);
+    let bytes = fs::read(&first).unwrap();
+    let long_ago = SystemTime::now() - Duration::from_hours(1);
+    for number in 0..9_999_u32 {
+        let name = digest(&number.to_le_bytes());
+        let path = first.with_file_name(format!("{name}.json"));
+        fs::write(&path, &bytes).unwrap();
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(long_ago).unwrap();
+    }
+    for number in 0..150 {
+        assert!(counts.count(&format!("new {number}"), &counted(1)).unwrap());
+        assert!(sessions(directory.path()).len() <= MAX_SESSIONS);
+    }
+    assert!(!counts.count("s", &counted(1)).unwrap(), "a newer session is not removed");
+    assert!(!counts.count("new 7", &counted(1)).unwrap());
+
+    let counts = Counts::in_memory();
+    for number in 0..10_000 {
+        counts.count(&number.to_string(), &counted(1)).unwrap();
+    }
+    let Counts(Place::Memory(sessions)) = &counts else { unreachable!() };
+    assert_eq!(locked(sessions).len(), MAX_SESSIONS);
+}
+
+const SHARED: &str = "HOOKEXEC_TEST_COUNTS";
+
+#[test]
+fn processes_that_count_at_once_count_each_thing_once() {
+    if let Some(directory) = std::env::var_os(SHARED) {
+        // One of the processes: prints how much it could count.
+        let counts = counts(Path::new(&directory));
+        let taken = (0..40).filter(|_| counts.count("s", &counted(100)).unwrap()).count();
+        fs::write(Path::new(&directory).join(std::process::id().to_string()), taken.to_string())
+            .unwrap();
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let name = "counts::tests::processes_that_count_at_once_count_each_thing_once";
+    let start = || {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", name]).env(SHARED, directory.path());
+        command.stdout(std::process::Stdio::null()).spawn().unwrap()
+    };
+    let mut children: Vec<_> = (0..4).map(|_| start()).collect();
+    let mut taken = 0;
+    for child in &mut children {
+        assert!(child.wait().unwrap().success());
+        let path = directory.path().join(child.id().to_string());
+        taken += fs::read_to_string(path).unwrap().parse::<usize>().unwrap();
+    }
+    assert_eq!(taken, 100);
+}

@@ -1,0 +1,40 @@
+//! `limit:` how often a hook may run, counted before it runs.
+
+use std::sync::Arc;
+
+use crate::config::{Hook, RunLimit};
+use crate::counts::Counts;
+use crate::handler::{Failure, HandlerError};
+use crate::wire::Input;
+
+/// Counts the runs of one hook.
+pub(crate) struct Runs {
+    limit: RunLimit,
+    counts: Arc<Counts>,
+    hook: String,
+}
+
+impl Runs {
+    pub(super) fn of(hook: &Hook, counts: &Arc<Counts>) -> Option<Arc<Self>> {
+        // A host may have set a limit where a file can't: a guard is never switched off.
+        let limit = hook.limit.clone().filter(|_| RunLimit::is_for(hook.event.contract()))?;
+        Some(Arc::new(Self { limit, counts: Arc::clone(counts), hook: hook.counter() }))
+    }
+
+    /// Counts a run. Returns why the hook must not run, if it must not.
+    ///
+    /// # Errors
+    /// When it can't be counted.
+    pub(super) async fn refusal(
+        self: &Arc<Self>,
+        input: &Input,
+    ) -> Result<Option<String>, HandlerError> {
+        let (runs, input) = (Arc::clone(self), input.clone());
+        let counted = tokio::task::spawn_blocking(move || {
+            let admitted = runs.limit.admits(&runs.counts, &runs.hook, &input)?;
+            Ok((!admitted).then(|| runs.limit.reached()))
+        });
+        let failed = |cause: String| HandlerError::new(Failure::Other, format!("`limit`: {cause}"));
+        counted.await.map_err(|error| failed(error.to_string()))?.map_err(failed)
+    }
+}
