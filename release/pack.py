@@ -94,11 +94,17 @@ def pack_npm_launcher(dist, facts, description, platforms):
         **facts,
         "description": description,
         "bin": {"hookexec": "bin/hookexec.js"},
-        "engines": {"node": ">=18"},
+        "exports": {
+            ".": {"types": "./lib/index.d.mts", "default": "./lib/index.mjs"},
+            "./package.json": "./package.json",
+        },
+        "engines": {"node": ">=20"},
         "optionalDependencies": {name: facts["version"] for name in platforms},
     }
-    launcher = text_of("release/npm/hookexec.js")
+    launcher = text_of("hosts/node/hookexec.js")
     files = [("README.md", text_of("README.md"), 0o644), ("bin/hookexec.js", launcher, 0o755)]
+    library = sorted((ROOT / "hosts/node/lib").iterdir())
+    files += [(f"lib/{it.name}", it.read_bytes(), 0o644) for it in library]
     pack_npm(dist / f"hookexec-{facts['version']}.tgz", manifest, files)
 
 
@@ -112,10 +118,10 @@ def pack_wheel(dist, facts, description, target, program):
         license_lines += f"Project-URL: Repository, {facts['repository']}\n"
     metadata = (
         f"Metadata-Version: 2.4\nName: hookexec\nVersion: {version}\nSummary: {description}\n"
-        f"License-Expression: {facts['license']}\n{license_lines}Requires-Python: >=3.8\n"
+        f"License-Expression: {facts['license']}\n{license_lines}Requires-Python: >=3.10\n"
         "Description-Content-Type: text/markdown; charset=UTF-8\n\n"
     ).encode() + text_of("README.md")
-    package = ROOT / "release/python/hookexec"
+    package = ROOT / "hosts/python/hookexec"
     files = [(f"hookexec/{it.name}", it.read_bytes(), 0o644) for it in sorted(package.glob("*.py*"))
              if it.is_file()]
     files += [

@@ -58,7 +58,7 @@ pub use session::{Session, SessionBuilder, SessionSource};
 pub use tool_call::{ArgumentsError, AuthorizedCall, Panic, ToolCall, ToolError, ToolFacts};
 pub use tool_run::ToolRun;
 pub use trail::{Refused, Trail};
-pub use turn::{Turn, TurnEnd};
+pub use turn::{Turn, TurnEnd, TurnState};
 
 /// The guide's programs compile.
 #[cfg(doctest)]

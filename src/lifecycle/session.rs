@@ -18,7 +18,7 @@ use super::scope::{DescribeTool, Scope, SessionFacts};
 use super::tool_call::{ToolCall, ToolFacts, message_of};
 use super::tool_run::ToolRun;
 use super::trail::{Refused, Trail};
-use super::turn::{Turn, TurnEnd};
+use super::turn::{Turn, TurnEnd, TurnState};
 use crate::event::Event;
 use crate::executor::Executor;
 use crate::wire::{Input, Verdict};
@@ -188,19 +188,47 @@ impl Session {
     /// # Errors
     /// When a hook blocks the prompt; the turn has not begun then, and no `turn_end` follows.
     pub async fn turn(&self, prompt: impl Into<String>) -> Result<Turn, Box<Refused>> {
-        let prompt = prompt.into();
-        let turn = Turn::new(&self.scope, self.next_turn_id(), Some(prompt.clone()));
-        let submit = |input: &mut Input| input.prompt = Some(prompt);
-        let verdict = turn.scope().fire_with(Event::UserPromptSubmit, submit).await;
-        let (mut opening, verdict) = Refused::read(Trail::default(), verdict)?;
-        opening.push(verdict);
-        Ok(turn.begin(opening).await)
+        self.begin_turn(self.next_turn_id(), Some(prompt.into())).await
     }
 
     /// Begins a turn without a prompt of the user: fires only `turn_start`.
     pub async fn turn_without_prompt(&self) -> Turn {
-        let turn = Turn::new(&self.scope, self.next_turn_id(), None);
-        turn.begin(Trail::default()).await
+        let state = TurnState { turn_id: self.next_turn_id(), ..TurnState::default() };
+        self.attach_turn(state).begin(Trail::default()).await
+    }
+
+    /// Begins a turn whose id is the host's own: `user_prompt_submit` if there is a prompt, then
+    /// `turn_start`.
+    ///
+    /// # Errors
+    /// When a hook blocks the prompt, as in [`turn`](Self::turn).
+    pub async fn begin_turn(
+        &self,
+        turn_id: impl Into<String>,
+        prompt: Option<String>,
+    ) -> Result<Turn, Box<Refused>> {
+        let turn_id = turn_id.into();
+        let state = TurnState { turn_id, prompt: prompt.clone(), ..TurnState::default() };
+        let turn = self.attach_turn(state);
+        let mut opening = Trail::default();
+        if let Some(prompt) = prompt {
+            let submit = |input: &mut Input| input.prompt = Some(prompt);
+            let verdict = turn.scope().fire_with(Event::UserPromptSubmit, submit).await;
+            let (trail, verdict) = Refused::read(opening, verdict)?;
+            opening = trail;
+            opening.push(verdict);
+        }
+        Ok(turn.begin(opening).await)
+    }
+
+    /// Returns a turn that began elsewhere, for example in another process; fires nothing.
+    pub fn attach_turn(&self, state: TurnState) -> Turn {
+        Turn::new(&self.scope, state)
+    }
+
+    /// Leaves the session open, to be [attached](SessionBuilder::attach) and ended elsewhere.
+    pub fn detach(mut self) {
+        self.owes_end = false;
     }
 
     /// Begins a turn, passes it to `run`, and ends it in every case: `turn_end` fires also when

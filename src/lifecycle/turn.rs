@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use serde::{Deserialize, Serialize};
+
 use super::approval::ApprovalRequest;
 use super::batch::Batch;
 use super::model_call::{ModelCall, ModelRequest};
@@ -68,6 +70,26 @@ impl TurnEnd {
     }
 }
 
+/// What a turn is at, apart from its session: a host that drives a turn from several processes, or
+/// through a server, carries it from one to the next.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct TurnState {
+    /// The turn's id, as hooks read it.
+    pub turn_id: String,
+    /// The user's prompt.
+    pub prompt: Option<String>,
+    /// The number of model calls so far.
+    pub iteration: u64,
+    /// How often in a row the `stop` hooks kept the model at work.
+    pub continued: u32,
+    /// Whether the `stop` hooks let the model stop.
+    pub stopped: bool,
+    /// Whether the last model call failed and its events have fired.
+    pub error_told: bool,
+}
+
 /// A turn that began and must be [ended](Self::end).
 ///
 /// [`Session::run_turn`](super::Session::run_turn) ends it by itself.
@@ -78,7 +100,10 @@ pub struct Turn {
     opening: Trail,
     /// Whether the last model call failed and its events have fired.
     error_told: Arc<AtomicBool>,
-    owes_end: AtomicBool,
+    /// Whether it has ended, or has not begun.
+    ended: AtomicBool,
+    /// Whether its end is due here: it began here and was not detached.
+    owes_end: bool,
     /// How often in a row the `stop` hooks kept the model at work.
     continued: AtomicU32,
     /// The answers of the `stop` hooks when they let the model stop.
@@ -86,23 +111,48 @@ pub struct Turn {
 }
 
 impl Turn {
-    pub(super) fn new(session: &Scope, turn_id: String, prompt: Option<String>) -> Self {
-        let facts = TurnFacts { turn_id, last_user_message: prompt, iteration: AtomicU64::new(0) };
+    pub(super) fn new(session: &Scope, state: TurnState) -> Self {
+        let facts = TurnFacts {
+            turn_id: state.turn_id,
+            last_user_message: state.prompt,
+            iteration: AtomicU64::new(state.iteration),
+        };
         Self {
             scope: Scope { session: Arc::clone(&session.session), turn: Some(Arc::new(facts)) },
             opening: Trail::default(),
-            error_told: Arc::default(),
-            owes_end: AtomicBool::new(false),
-            continued: AtomicU32::new(0),
-            closing: Mutex::default(),
+            error_told: Arc::new(AtomicBool::new(state.error_told)),
+            ended: AtomicBool::new(false),
+            owes_end: false,
+            continued: AtomicU32::new(state.continued),
+            closing: Mutex::new(state.stopped.then(Trail::default)),
         }
     }
 
     pub(super) async fn begin(mut self, mut opening: Trail) -> Self {
         opening.push(self.scope.fire_with(Event::TurnStart, |_| {}).await);
         self.opening = opening;
-        self.owes_end = AtomicBool::new(true);
+        self.owes_end = true;
         self
+    }
+
+    /// Returns what the turn is at, for [`Session::attach_turn`](super::Session::attach_turn).
+    #[must_use]
+    pub fn state(&self) -> TurnState {
+        let turn = self.scope.turn.as_ref();
+        TurnState {
+            turn_id: self.id().to_owned(),
+            prompt: turn.and_then(|turn| turn.last_user_message.clone()),
+            iteration: turn.map_or(0, |turn| turn.iteration.load(Ordering::Relaxed)),
+            continued: self.continued.load(Ordering::Relaxed),
+            stopped: locked(&self.closing).is_some(),
+            error_told: self.error_told.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Leaves the turn open, to be attached and ended elsewhere; fires nothing.
+    pub fn detach(mut self) -> TurnState {
+        self.owes_end = false;
+        self.state()
     }
 
     pub(super) const fn scope(&self) -> &Scope {
@@ -185,7 +235,7 @@ impl Turn {
     /// Ends the turn unless it has ended.
     pub(super) async fn close(&self, end: TurnEnd) -> Trail {
         let mut trail = Trail::default();
-        if !self.owes_end.swap(false, Ordering::Relaxed) {
+        if self.ended.swap(true, Ordering::Relaxed) {
             return trail;
         }
         let scope = &self.scope;
@@ -225,7 +275,7 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        if *self.owes_end.get_mut() {
+        if self.owes_end && !*self.ended.get_mut() {
             tracing::warn!(
                 turn_id = %self.id(),
                 "a turn was dropped without `end`; its `turn_end` hooks did not fire"

@@ -3,6 +3,7 @@
 
 mod clients;
 mod connect;
+mod hosts;
 mod load;
 mod partner;
 mod process;

@@ -195,7 +195,12 @@ impl Loaded {
 
     /// Builds the executor, and returns only the first kind of problems.
     pub(crate) fn build(self) -> Result<Executor, Diagnostics> {
-        self.builder().build()
+        self.build_with(Registry::with_shipped_builtins())
+    }
+
+    /// Like [`build`](Self::build), with a registry of the caller's own.
+    pub(crate) fn build_with(self, registry: Registry) -> Result<Executor, Diagnostics> {
+        self.builder().registry(registry).build()
     }
 
     /// Builds the executor of a run that leaves no counts behind.

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::server::{Files, Limits, Loaded, Server, Socket, SocketError};
+use crate::server::{Files, Limits, Loaded, Server, Socket, SocketError, register_host_builtins};
+use hookexec::Registry;
 use hookexec::config::Diagnostics;
 use tokio::sync::oneshot;
 
@@ -27,6 +28,11 @@ pub(crate) struct Args {
     /// Listens here, in a directory that only you can enter; it is made when it is missing
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
+
+    /// A builtin that the client answers: hooks of type `builtin` may name it; may be given more
+    /// than once
+    #[arg(long, value_name = "NAME")]
+    builtin: Vec<String>,
 
     #[command(flatten)]
     config: ConfigArgs,
@@ -74,15 +80,18 @@ impl Args {
     fn loader(&self) -> Result<Loader, CommandError> {
         not_too_deep()?;
         let options = self.config.options()?;
+        let mut registry = Registry::with_shipped_builtins();
+        register_host_builtins(&mut registry, &self.builtin)
+            .map_err(|problem| CommandError::usage(format!("`--builtin`: {problem}")))?;
         Ok(Box::new(move |files| {
             let mut options = options.clone();
             options.without_project |= files == Files::WithoutProject;
             let loaded = config::Loaded::of(&options)?;
             let failures = loaded.failures().map(|failure| failure.to_string());
-            warn_all(loaded.left_out().chain(failures));
+            warn_all(loaded.absences().chain(failures));
             let files = loaded.found.config.files.clone();
             let places = loaded.found.places(&options);
-            Ok(Loaded::new(loaded.build()?).with_files(files, places))
+            Ok(Loaded::new(loaded.build_with(registry.clone())?).with_files(files, places))
         }))
     }
 

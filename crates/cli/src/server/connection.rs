@@ -9,14 +9,17 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::JoinSet;
 
+use super::callback::ClientLink;
+use super::engine::InUse;
+use super::host::{self, Host};
 use super::listener::{Admitted, Shared};
-use super::protocol::{ErrorCode, Refusal, Request, answer, notification};
+use super::protocol::{ErrorCode, Incoming, Refusal, Request, answer, notification};
 use super::socket::{self, Stream};
 use hookexec::config::Hook;
 use hookexec::event::Event;
 use hookexec::executor::Observer;
 use hookexec::internal::rpc::{Line, LineDecoder};
-use hookexec::wire::HookReport;
+use hookexec::wire::{HookReport, JsonObject};
 
 /// How much is read at once.
 const CHUNK: usize = 16 * 1024;
@@ -48,7 +51,9 @@ pub(super) async fn run(
 ) {
     let (outbox, unsent) = mpsc::channel(shared.limits.unsent.max(1));
     let talking = async {
-        let conversation = Conversation { shared, outbox, running: JoinSet::new() };
+        let client = ClientLink::new(outbox.clone());
+        let (host, running) = (Host::default(), JoinSet::new());
+        let conversation = Conversation { shared, outbox, client, host, running };
         let _ = tokio::try_join!(conversation.read(reader), write(unsent, writer));
     };
     // Whatever runs for the client is dropped along with `talking`.
@@ -64,6 +69,8 @@ struct Gone;
 struct Conversation<'s> {
     shared: &'s Arc<Shared>,
     outbox: Sender<Vec<u8>>,
+    client: ClientLink,
+    host: Host,
     running: JoinSet<()>,
 }
 
@@ -104,30 +111,63 @@ impl Conversation<'_> {
             let refusal = Refusal::new(ErrorCode::InvalidRequest, message);
             return self.send(answer::<()>(&Value::Null, &Err(refusal))).await;
         };
-        let Request { id, method, params } = match Request::read(&line) {
-            Ok(request) => request,
+        let Request { id, method, mut params } = match Incoming::read(&line) {
+            Ok(Incoming::Request(request)) => request,
+            Ok(Incoming::Reply(reply)) => {
+                self.client.answered(reply);
+                return Ok(());
+            }
             Err((id, refusal)) => return self.send(answer::<()>(&id, &Err(refusal))).await,
         };
         let Some(id) = id else {
             tracing::debug!(method, "a notification of a client is ignored");
             return Ok(());
         };
-        if method != "dispatch" {
+        while self.running.try_join_next().is_some() {}
+        let running = self.running.len();
+        let (client, outbox) = (self.client.clone(), self.outbox.clone());
+        if method == "dispatch" {
+            match self.shared.admit(params, running).await {
+                Err(refusal) => return self.send(answer::<()>(&id, &Err(refusal))).await,
+                Ok(admitted) => self.running.spawn(async move {
+                    client.scope(dispatch(id, admitted, outbox)).await;
+                }),
+            };
+        } else if host::METHODS.contains(&method.as_str()) {
+            match self.shared.admit_host(&mut params, running).await {
+                Err(refusal) => return self.send(answer::<()>(&id, &Err(refusal))).await,
+                Ok((current, permit)) => {
+                    let host = self.host.clone();
+                    self.running.spawn(async move {
+                        let call = host_call(&host, current, &method, params);
+                        let answered = answer(&id, &client.scope(call).await);
+                        drop(permit);
+                        let _ = outbox.send(answered).await;
+                    })
+                }
+            };
+        } else {
             return self.send(answer(&id, &self.shared.call(&method, &params).await)).await;
         }
-        while self.running.try_join_next().is_some() {}
-        match self.shared.admit(params, self.running.len()).await {
-            Err(refusal) => self.send(answer::<()>(&id, &Err(refusal))).await,
-            Ok(admitted) => {
-                self.running.spawn(dispatch(id, admitted, self.outbox.clone()));
-                Ok(())
-            }
-        }
+        Ok(())
     }
 
     async fn send(&self, line: Vec<u8>) -> Result<(), Gone> {
         self.outbox.send(line).await.map_err(|_| Gone)
     }
+}
+
+/// Answers a request of a host.
+async fn host_call(
+    host: &Host,
+    current: InUse,
+    method: &str,
+    params: JsonObject,
+) -> Result<Value, Refusal> {
+    let answer = AssertUnwindSafe(host.call(current, method, params)).catch_unwind().await;
+    let answer = answer
+        .map_err(|_| Refusal::new(ErrorCode::Internal, "the server is at fault: it panicked"))?;
+    answer.map_err(|problem| Refusal::new(ErrorCode::InvalidParams, problem))
 }
 
 /// Runs the hooks and sends the verdict.

@@ -81,7 +81,7 @@ struct Loading {
 
 /// One configuration, as long as a dispatch uses it.
 struct Generation {
-    executor: Executor,
+    executor: Arc<Executor>,
     files: Vec<PathBuf>,
     /// Read by every user, so that its end can wait for all of them.
     users: Arc<RwLock<()>>,
@@ -98,6 +98,11 @@ pub(super) struct InUse {
 impl InUse {
     pub(super) fn executor(&self) -> &Executor {
         &self.generation.executor
+    }
+
+    /// Returns the executor for a session of its own, which must not outlive `self`.
+    pub(super) fn shared(&self) -> Arc<Executor> {
+        Arc::clone(&self.generation.executor)
     }
 
     pub(super) fn files(&self) -> &[PathBuf] {
@@ -234,6 +239,6 @@ impl Generation {
 fn generation(loaded: Loaded, since: SystemTime) -> (Arc<Generation>, Stamps) {
     let Loaded { executor, files, watched } = loaded;
     executor.processes().start_eager();
-    let generation = Generation { executor, files, users: Arc::default() };
+    let generation = Generation { executor: Arc::new(executor), files, users: Arc::default() };
     (Arc::new(generation), Stamps::take(watched, since))
 }

@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 
 use super::connection;
 use super::engine::{Engine, Files, InUse, Loaded};
+use super::host;
 use super::protocol::{DispatchParams, ErrorCode, Refusal, event};
 use super::socket::Socket;
 use crate::summary::HookSummary;
@@ -185,11 +186,55 @@ impl Shared {
                 }
             }
             _ => {
-                let known = "known are dispatch, has, list and reload";
-                let message = format!("unknown method `{method}`; {known}");
+                let mut known = vec!["dispatch", "has", "list", "reload"];
+                known.extend(host::METHODS);
+                let message = format!("unknown method `{method}`; known are {}", known.join(", "));
                 Err(Refusal::new(ErrorCode::MethodNotFound, message))
             }
         }
+    }
+
+    /// Takes on a request that runs hooks of `project`, or says at once why not.
+    fn room(&self, project: Option<&str>, running: usize) -> Result<OwnedSemaphorePermit, Refusal> {
+        if *self.stopping.borrow() {
+            return Err(Refusal::new(ErrorCode::Stopping, "the server is about to end"));
+        }
+        if let Some(project) = project
+            && Path::new(project) != self.project
+        {
+            let own = self.project.display();
+            let message = format!("this server has the hooks of {own}, not those of {project}");
+            return Err(Refusal::new(ErrorCode::OtherProject, message));
+        }
+        let Limits { dispatches, dispatches_per_connection, .. } = self.limits;
+        if running >= dispatches_per_connection {
+            let message = format!(
+                "overloaded: {dispatches_per_connection} dispatches of this connection are running"
+            );
+            return Err(Refusal::new(ErrorCode::Overloaded, message));
+        }
+        Arc::clone(&self.dispatches).try_acquire_owned().map_err(|_| {
+            let message = format!("overloaded: {dispatches} dispatches are running");
+            Refusal::new(ErrorCode::Overloaded, message)
+        })
+    }
+
+    /// Takes on a request of a host, or says at once why not.
+    pub(super) async fn admit_host(
+        &self,
+        params: &mut JsonObject,
+        running: usize,
+    ) -> Result<(InUse, OwnedSemaphorePermit), Refusal> {
+        let project = match params.remove("project") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(project)) => Some(project),
+            Some(_) => {
+                let message = "`project` must be a text";
+                return Err(Refusal::new(ErrorCode::InvalidParams, message));
+            }
+        };
+        let permit = self.room(project.as_deref(), running)?;
+        Ok((self.engine.current().await, permit))
     }
 
     /// Takes on a dispatch, or says at once why not.
@@ -209,27 +254,8 @@ impl Shared {
             let input = (code != ErrorCode::OtherProject).then_some(&params.input);
             Err(Refusal::new(code, message).of(current.executor(), params.event, input))
         };
-        if *self.stopping.borrow() {
-            return refuse(ErrorCode::Stopping, "the server is about to end".to_owned());
-        }
-        if let Some(project) = &params.project
-            && Path::new(project) != self.project
-        {
-            let own = self.project.display();
-            let message = format!("this server has the hooks of {own}, not those of {project}");
-            return refuse(ErrorCode::OtherProject, message);
-        }
-        let Limits { dispatches, dispatches_per_connection, .. } = self.limits;
-        if running >= dispatches_per_connection {
-            let message = format!(
-                "overloaded: {dispatches_per_connection} dispatches of this connection are running"
-            );
-            return refuse(ErrorCode::Overloaded, message);
-        }
-        let Ok(permit) = Arc::clone(&self.dispatches).try_acquire_owned() else {
-            let message = format!("overloaded: {dispatches} dispatches are running");
-            return refuse(ErrorCode::Overloaded, message);
-        };
+        let permit = self.room(params.project.as_deref(), running);
+        let permit = permit.or_else(|Refusal { code, message, .. }| refuse(code, message))?;
         Ok(Admitted { params, current, _permit: permit })
     }
 }
@@ -264,7 +290,7 @@ impl Admitted {
     }
 }
 
-fn broken(problems: &Diagnostics) -> String {
+pub(super) fn broken(problems: &Diagnostics) -> String {
     let text = problems.to_string();
     let first = text.lines().next().unwrap_or_default();
     let more = match text.lines().count() {

@@ -7,11 +7,13 @@
 //! Nothing in here grows with what clients do: connections, dispatches, line lengths and unsent
 //! answers all have limits, and what is over one of them is answered at once with an error.
 
+mod callback;
 #[cfg_attr(unix, path = "client/unix.rs")]
 #[cfg_attr(windows, path = "client/windows.rs")]
 mod client;
 mod connection;
 mod engine;
+mod host;
 mod listener;
 mod protocol;
 #[cfg_attr(unix, path = "socket/unix.rs")]
@@ -19,6 +21,7 @@ mod protocol;
 mod socket;
 mod stamp;
 
+pub use callback::register_host_builtins;
 pub use client::{Client, ClientError};
 pub use engine::{Files, Loaded};
 pub use listener::{Limits, Server};

@@ -83,7 +83,7 @@ pub(super) struct Request {
     pub(super) params: JsonObject,
 }
 
-impl Request {
+impl Incoming {
     /// Reads one line.
     ///
     /// # Errors
@@ -106,6 +106,9 @@ impl Request {
                 "a request is one JSON object; batches are not taken",
             ));
         };
+        if let Some(reply) = Self::reply(&mut object) {
+            return Ok(Self::Reply(reply));
+        }
         let id = object.remove("id");
         if !matches!(&id, None | Some(Value::Null | Value::String(_) | Value::Number(_))) {
             return Err(invalid(&Value::Null, "`id` must be a number, a text or null"));
@@ -125,8 +128,38 @@ impl Request {
                 return Err((answer_to, Refusal::new(ErrorCode::InvalidParams, problem)));
             }
         };
-        Ok(Self { id, method, params })
+        Ok(Self::Request(Request { id, method, params }))
     }
+
+    fn reply(object: &mut JsonObject) -> Option<Reply> {
+        if object.contains_key("method") {
+            return None;
+        }
+        let id = object.get("id")?.as_u64()?;
+        let outcome = match (object.remove("error"), object.remove("result")) {
+            (Some(error), _) => {
+                let message = error.get("message").and_then(Value::as_str);
+                Err(message.unwrap_or("an error without a message").to_owned())
+            }
+            (None, Some(result)) => Ok(result),
+            (None, None) => return None,
+        };
+        Some(Reply { id, outcome })
+    }
+}
+/// A client's answer to a question of the server.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) id: u64,
+    /// The result, or the message of the error.
+    pub(super) outcome: Result<Value, String>,
+}
+
+/// What a client sends.
+#[derive(Debug)]
+pub(super) enum Incoming {
+    Request(Request),
+    Reply(Reply),
 }
 
 /// The parameters of `dispatch`.
@@ -201,6 +234,11 @@ pub(super) fn answer<T: Serialize>(id: &Value, outcome: &Result<T, Refusal>) -> 
     line(&Answer { jsonrpc: "2.0", id, result, error })
 }
 
+/// Returns the line that asks a client.
+pub(super) fn request(id: u64, method: &str, params: &impl Serialize) -> Vec<u8> {
+    line(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+}
+
 /// Returns the line that tells a client something it did not ask for.
 pub(super) fn notification(method: &str, params: &impl Serialize) -> Vec<u8> {
     line(&json!({ "jsonrpc": "2.0", "method": method, "params": params }))
@@ -218,7 +256,7 @@ mod tests {
     use super::*;
 
     fn refused(line: &str) -> (Value, i64) {
-        let (id, refusal) = Request::read(line.as_bytes()).unwrap_err();
+        let (id, refusal) = Incoming::read(line.as_bytes()).unwrap_err();
         (id, refusal.code.number())
     }
 
@@ -242,7 +280,7 @@ mod tests {
     #[test]
     fn an_id_comes_back_as_it_was_sent() {
         let line = br#"{"jsonrpc":"2.0","id":12345678901234567890123,"method":"list"}"#;
-        let request = Request::read(line).unwrap();
+        let Ok(Incoming::Request(request)) = Incoming::read(line) else { panic!("a request") };
         let answer = answer(&request.id.unwrap(), &Ok(1));
         let expected = "{\"jsonrpc\":\"2.0\",\"id\":12345678901234567890123,\"result\":1}\n";
         assert_eq!(String::from_utf8(answer).unwrap(), expected);

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from hookexec import find_hookexec_bin
+from hookexec._program import find_hookexec_bin
 
 
 def main() -> int:

@@ -1,10 +1,8 @@
-"""hookexec: deterministic control over AI agents by a declarative hooks.yaml."""
+"""Finds the native program of this package."""
 
 import os
 import sys
 import sysconfig
-
-__all__ = ["find_hookexec_bin"]
 
 
 def find_hookexec_bin() -> str:

@@ -1,0 +1,111 @@
+//! Questions to the client: it answers hooks whose builtin is a function of its own.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc::Sender;
+use tokio::sync::oneshot;
+
+use super::protocol::{Reply, request};
+use hookexec::internal::locked;
+use hookexec::{Input, Output, Registry};
+
+tokio::task_local! {
+    /// The client whose request is being answered.
+    static CLIENT: ClientLink;
+}
+
+/// The way to ask one client.
+#[derive(Clone)]
+pub(super) struct ClientLink(Arc<Link>);
+
+struct Link {
+    outbox: Sender<Vec<u8>>,
+    next_id: AtomicU64,
+    /// Who waits for the client's answers.
+    waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Value, String>>>>,
+}
+
+impl ClientLink {
+    pub(super) fn new(outbox: Sender<Vec<u8>>) -> Self {
+        let (next_id, waiting) = (AtomicU64::new(1), Mutex::default());
+        Self(Arc::new(Link { outbox, next_id, waiting }))
+    }
+
+    /// Runs `work`, whose hooks may ask this client.
+    pub(super) async fn scope<T>(&self, work: impl Future<Output = T>) -> T {
+        CLIENT.scope(self.clone(), work).await
+    }
+
+    /// Passes an answer of the client to the hook that waits for it.
+    pub(super) fn answered(&self, reply: Reply) {
+        let hook = locked(&self.0.waiting).remove(&reply.id);
+        if hook.is_none_or(|hook| hook.send(reply.outcome).is_err()) {
+            tracing::debug!(reply.id, "the answer of a client comes too late");
+        }
+    }
+
+    async fn ask(&self, name: &str, args: &[String], input: &Input) -> Result<Value, String> {
+        let id = self.0.next_id.fetch_add(1, Ordering::Relaxed);
+        let (hook, answer) = oneshot::channel();
+        locked(&self.0.waiting).insert(id, hook);
+        let _forget = Forget(&self.0, id);
+        let params = json!({ "name": name, "args": args, "input": input });
+        let sent = self.0.outbox.send(request(id, "builtin", &params)).await;
+        let gone = || "the client is gone".to_owned();
+        sent.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+}
+
+/// Forgets a question when its hook no longer waits.
+struct Forget<'l>(&'l Link, u64);
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        locked(&self.0.waiting).remove(&self.1);
+    }
+}
+
+/// Makes hooks of type `builtin` with one of these names ask the client whose request they belong
+/// to. Everything but a valid answer in the hook's time is a failure of the hook.
+///
+/// # Errors
+/// When a name is empty or that of a builtin in the registry.
+pub fn register_host_builtins(registry: &mut Registry, names: &[String]) -> Result<(), String> {
+    for name in names {
+        if name.is_empty() {
+            return Err("a builtin needs a name".to_owned());
+        }
+        if registry.builtin(name).is_some() {
+            return Err(format!("`{name}` is the name of another builtin: choose another name"));
+        }
+        let own = name.clone();
+        registry.register_builtin(name, move |input: Arc<Input>, args: Arc<[String]>| {
+            let name = own.clone();
+            async move { ask_client(&name, &args, &input).await }
+        });
+    }
+    Ok(())
+}
+
+async fn ask_client(name: &str, args: &[String], input: &Input) -> Result<Option<Output>, String> {
+    let Ok(client) = CLIENT.try_with(Clone::clone) else {
+        return Err(format!(
+            "`{name}` is a function of the client, which no background hook can call"
+        ));
+    };
+    let answer = client.ask(name, args, input).await;
+    let answer = answer.map_err(|problem| format!("builtin `{name}` of the client: {problem}"))?;
+    if answer.is_null() {
+        return Ok(None);
+    }
+    let output = Output::from_value(answer)
+        .map_err(|problem| format!("the answer of the client's builtin `{name}`: {problem}"))?;
+    match output.unknown_keys.first() {
+        None => Ok(Some(output)),
+        Some(key) => Err(format!("the answer of the client's builtin `{name}`: {key}")),
+    }
+}

@@ -1,0 +1,243 @@
+//! A tool call or a model call that the host runs between two requests.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+
+use super::super::engine::InUse;
+use super::answers;
+use super::params::Params;
+use hookexec::lifecycle::{
+    Approval, ApprovalRequest, AuthorizedCall, ModelRequest, ToolCall, ToolError, ToolRun,
+};
+
+/// What the host has done.
+pub(super) enum HostAnswer {
+    Approval { granted: bool, reason: Option<String> },
+    Returned(Value),
+    Failed(Value),
+    Cancelled,
+}
+
+impl HostAnswer {
+    /// Reads the parameters of `tool.approve`, `tool.end` and `model.end`.
+    pub(super) fn read(method: &str, mut params: Params) -> Result<Self, String> {
+        let answer = if method == "tool.approve" {
+            let granted = params.flag("granted")?.ok_or("`granted` is missing")?;
+            Self::Approval { granted, reason: params.text("reason")? }
+        } else {
+            let is_cancelled = params.flag("cancelled")?.unwrap_or_default();
+            match (params.value("response"), params.value("error"), is_cancelled) {
+                (Some(response), None, false) => Self::Returned(response),
+                (None, Some(error), false) => Self::Failed(error),
+                (None, None, true) => Self::Cancelled,
+                _ => return Err("give one of `response`, `error` and `cancelled`".to_owned()),
+            }
+        };
+        params.end()?;
+        Ok(answer)
+    }
+}
+
+/// Whom the host's answer is for.
+enum Waiting {
+    Approver(oneshot::Sender<(bool, Option<String>)>),
+    Work(oneshot::Sender<Result<Value, Value>>),
+}
+
+/// A point at which the host must act, and what it is told.
+struct Pause {
+    step: Value,
+    waiting: Waiting,
+}
+
+type Driver = Pin<Box<dyn Future<Output = Value> + Send>>;
+
+/// A call on its way. It makes progress only in [`step`](Self::step).
+pub(super) struct OpenCall {
+    driver: Driver,
+    pauses: mpsc::Receiver<Pause>,
+    /// `None` once the host has answered.
+    waiting: Option<Waiting>,
+    cancel: Option<oneshot::Sender<()>>,
+}
+
+impl OpenCall {
+    fn new<D>(drive: impl FnOnce(Host, Cancelled) -> D) -> Self
+    where
+        D: Future<Output = Value> + Send + 'static,
+    {
+        let (host, pauses) = mpsc::channel(1);
+        let (cancel, cancelled) = oneshot::channel();
+        let driver = Box::pin(drive(Host(host), Cancelled(cancelled)));
+        Self { driver, pauses, waiting: None, cancel: Some(cancel) }
+    }
+
+    /// Begins a tool call.
+    pub(super) fn tool(current: InUse, mut params: Params) -> Result<Self, String> {
+        let session = params.session()?.attach(current.shared());
+        let turn = params.turn()?;
+        let name = params.required("tool_name")?;
+        let mut call = ToolCall::new(name, params.object("tool_input")?.unwrap_or_default());
+        call.id = params.text("tool_use_id")?;
+        let (asks, can_ask) = (params.text("ask")?, params.flag("can_ask")?.unwrap_or_default());
+        params.end()?;
+        let run = match turn {
+            Some(turn) => session.attach_turn(turn).tool_call(call),
+            None => session.tool_call(call),
+        };
+        Ok(Self::new(|host, cancelled| drive_tool(run, asks, can_ask, host, cancelled, current)))
+    }
+
+    /// Begins a model call.
+    pub(super) fn model(current: InUse, mut params: Params) -> Result<Self, String> {
+        let session = params.session()?.attach(current.shared());
+        let turn = params.turn()?.map(|turn| Arc::new(session.attach_turn(turn)));
+        let mut request = ModelRequest::new(params.list("messages")?.unwrap_or_default());
+        request.model = params.text("model")?;
+        request.tools = params.list("tools")?.unwrap_or_default();
+        request.options = params.object("options")?.unwrap_or_default();
+        params.end()?;
+        let call = match &turn {
+            Some(turn) => turn.model_call(request),
+            None => session.model_call(request),
+        };
+        let state = move || turn.as_ref().map(|turn| turn.state());
+        Ok(Self::new(|host, cancelled| async move {
+            let call = call.cancelled_by(cancelled.wait());
+            let outcome = call.run(async |request| {
+                let step = json!({
+                    "next": "run",
+                    "messages": request.messages,
+                    "model": request.model,
+                    "tools": request.tools,
+                    "options": request.options,
+                    "turn": state(),
+                });
+                let failed =
+                    |error: Value| error.as_str().map_or_else(|| error.to_string(), str::to_owned);
+                host.work(step).await.map_err(failed)
+            });
+            let outcome = outcome.await;
+            let mut answer = answers::model(outcome, &current);
+            answer["turn"] = json!(state());
+            answer
+        }))
+    }
+
+    /// Takes the host's answer, unless it is not what the call waits for.
+    pub(super) fn take(&mut self, answer: HostAnswer) -> Result<(), String> {
+        match (answer, self.waiting.take()) {
+            (HostAnswer::Cancelled, waiting) => {
+                // The driver must not take it for an answer that the waiting one is dropped.
+                self.waiting = waiting;
+                if let Some(cancel) = self.cancel.take() {
+                    let _ = cancel.send(());
+                }
+            }
+            (HostAnswer::Approval { granted, reason }, Some(Waiting::Approver(approver))) => {
+                let _ = approver.send((granted, reason));
+            }
+            (HostAnswer::Returned(response), Some(Waiting::Work(work))) => {
+                let _ = work.send(Ok(response));
+            }
+            (HostAnswer::Failed(error), Some(Waiting::Work(work))) => {
+                let _ = work.send(Err(error));
+            }
+            (_, waiting) => {
+                let next = match &waiting {
+                    Some(Waiting::Approver(_)) => "an approval",
+                    _ => "the end of its work",
+                };
+                self.waiting = waiting;
+                return Err(format!("the call waits for {next}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Drives the call until the host must act, or returns only how it ended.
+    pub(super) async fn step(mut self) -> (Option<Self>, Value) {
+        tokio::select! {
+            biased;
+            Some(pause) = self.pauses.recv() => {
+                self.waiting = Some(pause.waiting);
+                (Some(self), pause.step)
+            }
+            end = &mut self.driver => (None, end),
+        }
+    }
+}
+
+/// The host's cancellation.
+struct Cancelled(oneshot::Receiver<()>);
+
+impl Cancelled {
+    async fn wait(self) {
+        if self.0.await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// The host, as a driver calls it.
+#[derive(Clone)]
+struct Host(mpsc::Sender<Pause>);
+
+impl Host {
+    async fn work(&self, step: Value) -> Result<Value, Value> {
+        let (work, done) = oneshot::channel();
+        let _ = self.0.send(Pause { step, waiting: Waiting::Work(work) }).await;
+        done.await.unwrap_or_else(|_| Err("the host gave no answer".into()))
+    }
+
+    async fn approve(&self, request: ApprovalRequest) -> Approval {
+        let reasons: Vec<&str> = request.reasons().iter().map(|(_, why)| why.as_str()).collect();
+        let step = json!({
+            "next": "approve",
+            "tool_name": request.tool_name(),
+            "tool_input": request.arguments(),
+            "reason": reasons.join("\n"),
+            "metadata": request.metadata(),
+        });
+        let (approver, answer) = oneshot::channel();
+        let _ = self.0.send(Pause { step, waiting: Waiting::Approver(approver) }).await;
+        match answer.await {
+            Ok((true, None)) => request.grant(),
+            Ok((true, Some(source))) => request.grant_as(source),
+            Ok((false, reason)) => {
+                request.refuse(reason.unwrap_or_else(|| "the user refused".to_owned()))
+            }
+            Err(_) => request.cancel(),
+        }
+    }
+}
+
+async fn drive_tool(
+    mut run: ToolRun<'static>,
+    asks: Option<String>,
+    can_ask: bool,
+    host: Host,
+    cancelled: Cancelled,
+    current: InUse,
+) -> Value {
+    if let Some(reason) = asks {
+        run = run.ask_unless_allowed(reason);
+    }
+    if can_ask {
+        let host = host.clone();
+        run = run.approve_with(async move |request| host.approve(request).await);
+    }
+    let work = async |call: AuthorizedCall| {
+        let step = json!({
+            "next": "run",
+            "tool_name": call.name(),
+            "tool_input": call.arguments(),
+        });
+        host.work(step).await.map_err(ToolError::with_response)
+    };
+    let outcome = run.cancelled_by(cancelled.wait()).run(work).await;
+    answers::tool(&outcome, &current)
+}

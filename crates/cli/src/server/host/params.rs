@@ -1,0 +1,151 @@
+//! The parameters of a host's methods.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use hookexec::lifecycle::{Session, SessionBuilder, SessionSource, ToolFacts, TurnEnd, TurnState};
+use hookexec::tools;
+use hookexec::wire::JsonObject;
+
+/// What all events of a session have in common.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SessionParams {
+    session_id: String,
+    cwd: Option<String>,
+    agent_name: Option<String>,
+    model_id: Option<String>,
+    /// The kinds of the host's tools, by name.
+    #[serde(default)]
+    tools: BTreeMap<String, Vec<String>>,
+}
+
+/// The parameters of one request, taken out one after another.
+///
+/// Values that belong to the host (arguments, messages, responses) are taken as they are: reading
+/// them by serde would change numbers and objects that look like serde's own.
+pub(super) struct Params(JsonObject);
+
+impl Params {
+    pub(super) const fn new(params: JsonObject) -> Self {
+        Self(params)
+    }
+
+    /// Checks that nothing is left: a misspelt parameter would be ignored.
+    pub(super) fn end(self) -> Result<(), String> {
+        match self.0.keys().next() {
+            None => Ok(()),
+            Some(key) => Err(format!("unknown parameter `{key}`")),
+        }
+    }
+
+    pub(super) fn value(&mut self, key: &str) -> Option<Value> {
+        self.0.remove(key)
+    }
+
+    fn given(&mut self, key: &str) -> Option<Value> {
+        self.0.remove(key).filter(|value| !value.is_null())
+    }
+
+    pub(super) fn text(&mut self, key: &str) -> Result<Option<String>, String> {
+        match self.given(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(format!("`{key}` must be a text")),
+        }
+    }
+
+    pub(super) fn required(&mut self, key: &str) -> Result<String, String> {
+        self.text(key)?.ok_or_else(|| format!("`{key}` is missing"))
+    }
+
+    pub(super) fn flag(&mut self, key: &str) -> Result<Option<bool>, String> {
+        match self.given(key) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(flag)),
+            Some(_) => Err(format!("`{key}` must be true or false")),
+        }
+    }
+
+    pub(super) fn number(&mut self, key: &str) -> Result<u64, String> {
+        let number = self.given(key).and_then(|value| value.as_u64());
+        number.ok_or_else(|| format!("`{key}` must be a whole number"))
+    }
+
+    pub(super) fn object(&mut self, key: &str) -> Result<Option<JsonObject>, String> {
+        match self.given(key) {
+            None => Ok(None),
+            Some(Value::Object(object)) => Ok(Some(object)),
+            Some(_) => Err(format!("`{key}` must be an object")),
+        }
+    }
+
+    pub(super) fn list(&mut self, key: &str) -> Result<Option<Vec<Value>>, String> {
+        match self.given(key) {
+            None => Ok(None),
+            Some(Value::Array(list)) => Ok(Some(list)),
+            Some(_) => Err(format!("`{key}` must be a list")),
+        }
+    }
+
+    pub(super) fn session(&mut self) -> Result<SessionBuilder, String> {
+        let params = self.given("session").ok_or("`session` is missing")?;
+        let params: SessionParams =
+            serde_json::from_value(params).map_err(|error| format!("`session`: {error}"))?;
+        let SessionParams { session_id, cwd, agent_name, model_id, tools } = params;
+        let known = tools::of_agent(agent_name.as_deref().unwrap_or_default());
+        let mut session = Session::builder(session_id).tools(move |name| {
+            let mut facts = ToolFacts::default();
+            facts.kinds = known.kinds(name, &JsonObject::new());
+            facts.kinds.extend(tools.get(name).into_iter().flatten().cloned());
+            facts
+        });
+        if let Some(cwd) = cwd {
+            session = session.cwd(cwd);
+        }
+        if let Some(agent_name) = agent_name {
+            session = session.agent_name(agent_name);
+        }
+        if let Some(model_id) = model_id {
+            session = session.model(model_id);
+        }
+        Ok(session)
+    }
+
+    pub(super) fn turn(&mut self) -> Result<Option<TurnState>, String> {
+        let turn = self.given("turn").map(serde_json::from_value).transpose();
+        turn.map_err(|error| format!("`turn`: {error}"))
+    }
+
+    pub(super) fn source(&mut self) -> Result<SessionSource, String> {
+        match self.text("source")?.as_deref() {
+            None | Some("startup") => Ok(SessionSource::Startup),
+            Some("resume") => Ok(SessionSource::Resume),
+            Some("clear") => Ok(SessionSource::Clear),
+            Some("compact") => Ok(SessionSource::Compact),
+            Some(other) => {
+                let known = "known are startup, resume, clear and compact";
+                Err(format!("unknown `source` `{other}`; {known}"))
+            }
+        }
+    }
+
+    /// Reads how a turn ends: by `response`, `error` or `reason`.
+    pub(super) fn turn_end(&mut self) -> Result<TurnEnd, String> {
+        let response = self.text("response")?.map(TurnEnd::finished);
+        let error = self.text("error")?.map(TurnEnd::failed);
+        let reason = self.text("reason")?.map(|reason| match reason.as_str() {
+            "canceled" => TurnEnd::Canceled,
+            "hook_blocked" => TurnEnd::HookBlocked,
+            "steered" => TurnEnd::Steered,
+            _ => TurnEnd::Other(reason),
+        });
+        let mut ends = [response, error, reason].into_iter().flatten();
+        match (ends.next(), ends.next()) {
+            (Some(end), None) => Ok(end),
+            _ => Err("give one of `response`, `error` and `reason`".to_owned()),
+        }
+    }
+}
