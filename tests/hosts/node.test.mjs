@@ -98,15 +98,16 @@ test("an ask is approved, refused or denied", async () => {
     throw new Error("no terminal");
   };
   const ends = [];
-  for (const how of [undefined, approve, () => false, () => "not today", () => 1, broken, async () => true]) {
+  for (const how of [undefined, approve, () => false, () => "not today", () => 1, async () => true]) {
     ends.push(await session.toolCall("shell", { cmd: "ls" }, { approve: how }).run(shell));
   }
   assert.deepEqual(asked, [["shell", { cmd: "ls" }, "sure?"]]);
-  const expected = ["denied", "ran", "denied", "denied", "denied", "denied", "ran"];
+  const expected = ["denied", "ran", "denied", "denied", "denied", "ran"];
   assert.deepEqual(ends.map((it) => it.end), expected);
   assert.match(ends[0].message, /nobody can be asked: sure\?/);
   assert.equal(ends[3].message, "not today");
-  assert.match(ends[5].message, /no terminal/);
+  const call = session.toolCall("shell", { cmd: "ls" }, { approve: broken });
+  await assert.rejects(call.run(() => assert.fail("it ran")), /no terminal/);
 });
 
 test("a response is rewritten and objected to, after a failure too", async () => {
@@ -159,6 +160,7 @@ test("sessions, turns and model calls fire their events in order", async () => {
   const judge = (input) => {
     const event = input.hook_event_name;
     seen.push(event);
+    if (event === "before_llm_call") assert.deepEqual([input.turn_id, input.iteration], ["turn-1", 1]);
     if (event === "session_start") return { additional_context: "it is Monday" };
     if (event === "user_prompt_submit") return { additional_context: "be kind" };
     if (event === "stop" && !input.stop_hook_active) return { decision: "block", reason: "run the tests" };
@@ -172,7 +174,7 @@ test("sessions, turns and model calls fire their events in order", async () => {
     await session.turn("hello").run(async (turn) => {
       assert.equal(turn.additionalContext, "be kind");
       const sent = [];
-      const answer = await turn.modelCall([{ role: "user", content: "secret" }]).run((request) => {
+      const answer = await session.modelCall([{ role: "user", content: "secret" }]).run((request) => {
         sent.push([request.messages, request.model]);
         return { content: "a long answer" };
       });
@@ -251,18 +253,25 @@ test("a server that is killed while the tool runs withholds the response", async
 });
 
 test("a server that hangs denies at the deadline and is replaced", async () => {
-  const session = judgedBy(() => null, GUARD, { timeout: 0.5 }).session();
+  const hooks = judgedBy(() => null);
+  const session = hooks.session();
   await works(session);
   process.kill(pids().at(-1), "SIGSTOP");
+  hooks.timeout = 0.5;
   assert.match(await denied(session), /within 0.5 seconds/);
+  hooks.timeout = 120;
   await works(session);
 });
 
 test("a slow hook denies at the deadline and others go on", async () => {
   const judge = (input) => (input.tool_input.cmd === "slow" ? new Promise(() => {}) : null);
-  const session = judgedBy(judge, GUARD, { timeout: 1 }).session();
+  const hooks = judgedBy(judge);
+  const session = hooks.session();
+  await works(session);
   let isDenied = false;
+  hooks.timeout = 1;
   const slow = denied(session, "slow").finally(() => (isDenied = true));
+  hooks.timeout = 120;
   while (!isDenied) await works(session);
   assert.match(await slow, /within 1 seconds/);
   assert.equal(pids().length, 1);

@@ -115,14 +115,15 @@ class ToolCalls(Case):
             ends = [
                 session.tool_call("shell", {"cmd": "ls"}, approve=how).run(shell)
                 for how in [None, approve, lambda _: False, lambda _: "not today",
-                            lambda _: 1, broken, later]
+                            lambda _: 1, later]
             ]
+            with self.assertRaisesRegex(ValueError, "no terminal"):
+                session.tool_call("shell", {"cmd": "ls"}, approve=broken).run(self.fail)
         self.assertEqual(asked, [("shell", {"cmd": "ls"}, "sure?")])
         self.assertEqual([end.end for end in ends],
-                         ["denied", "ran", "denied", "denied", "denied", "denied", "ran"])
+                         ["denied", "ran", "denied", "denied", "denied", "ran"])
         self.assertIn("nobody can be asked: sure?", ends[0].message)
         self.assertEqual(ends[3].message, "not today")
-        self.assertIn("no terminal", ends[5].message)
 
     def test_a_response_is_rewritten_and_objected_to_after_a_failure_too(self):
         seen = []
@@ -237,7 +238,7 @@ class Around(Case):
                     sent.append((request.messages, request.model))
                     return {"content": "a long answer"}
 
-                answer = turn.model_call([{"role": "user", "content": "secret"}]).run(model)
+                answer = session.model_call([{"role": "user", "content": "secret"}]).run(model)
                 self.assertEqual(answer, {"content": "short"})
                 self.assertEqual(sent, [([{"role": "user", "content": "clean"}], "m")])
                 self.assertEqual(turn.finish("done"), "run the tests")
@@ -321,24 +322,31 @@ class Faults(Case):
             self.works(session)
 
     def test_a_server_that_hangs_denies_at_the_deadline_and_is_replaced(self):
-        hooks = self.judged_by(lambda input: None, timeout=0.5)
+        hooks = self.judged_by(lambda input: None)
         with hooks.session() as session:
             self.works(session)
             os.kill(self.pids()[-1], signal.SIGSTOP)
+            hooks.timeout = 0.5
             self.assertIn("within 0.5 seconds", self.denied(session))
+            hooks.timeout = HANG
             self.works(session)
 
     def test_a_slow_hook_denies_at_the_deadline_and_others_go_on(self):
-        slow = threading.Event()
+        began, slow = threading.Event(), threading.Event()
 
         def judge(input):
             if input["tool_input"]["cmd"] == "slow":
+                began.set()
                 slow.wait(HANG)
 
-        hooks = self.judged_by(judge, timeout=1)
+        hooks = self.judged_by(judge)
         with hooks.session() as session:
+            self.works(session)
             with ThreadPoolExecutor() as pool:
+                hooks.timeout = 1
                 denied = pool.submit(self.denied, session, "slow")
+                began.wait(HANG)
+                hooks.timeout = HANG
                 while not denied.done():
                     self.works(session)
                 self.assertIn("within 1 seconds", denied.result())

@@ -3,10 +3,14 @@
 // The order of events is the server's. A driver sends what the host has done and does what the
 // server says next. `run` drives all of it; `begin` and `end` are for code that is no function.
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 
 import { HooksError } from "./connection.mjs";
 import { WITHHELD } from "./hooks.mjs";
+
+/** The turn that the running function is in, so that adapters of frameworks find it. */
+const current = new AsyncLocalStorage();
 
 /** A hook refused a prompt, a model call or its response, or the hooks could not be asked. */
 export class Refused extends Error {
@@ -55,11 +59,16 @@ export class Session {
   }
 
   toolCall(name, args, options) {
-    return new ToolCall(this, undefined, name, args, options);
+    return new ToolCall(this, this.#turn(), name, args, options);
   }
 
   modelCall(messages, request) {
-    return new ModelCall(this, undefined, messages, request);
+    return new ModelCall(this, this.#turn(), messages, request);
+  }
+
+  #turn() {
+    const turn = current.getStore();
+    return turn?.session === this ? turn : undefined;
   }
 
   run(work) {
@@ -104,7 +113,7 @@ export class Turn {
   }
 
   run(work) {
-    return during(this, work);
+    return during(this, (turn) => current.run(turn, work, turn));
   }
 
   async begin() {
@@ -230,18 +239,20 @@ export class ToolCall {
   }
 
   async #asked(step) {
+    let granted;
     try {
-      const granted = await this.#approve({
+      granted = await this.#approve({
         toolName: step.tool_name,
         toolInput: step.tool_input,
         reason: step.reason ?? "",
         metadata: step.metadata ?? {},
       });
-      // Only `true` approves.
-      return { granted: granted === true, reason: typeof granted === "string" ? granted : null };
     } catch (error) {
-      return { granted: false, reason: `asking for approval failed: ${textOf(error)}` };
+      await this.end({ error: new Cancelled() });
+      throw error;
     }
+    // Only `true` approves.
+    return { granted: granted === true, reason: typeof granted === "string" ? granted : null };
   }
 
   #outcome(step) {

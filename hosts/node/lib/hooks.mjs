@@ -17,7 +17,6 @@ export class Hooks {
   #isolated;
   #socket;
   #program;
-  #timeout;
   #builtins = new Map();
   #connection;
   #closed = false;
@@ -31,7 +30,7 @@ export class Hooks {
     this.#isolated = isolated;
     this.#socket = socket;
     this.#program = program;
-    this.#timeout = timeout * 1000;
+    this.timeout = timeout;
     this.cwd = realpathSync(cwd ?? ".");
     this.approve = approve;
     this.tools = Object.fromEntries(Object.entries(tools).map(([name, kinds]) => [name, [kinds].flat()]));
@@ -100,7 +99,7 @@ export class Hooks {
   /** Returns the result of a request, or throws a `HooksError`. */
   async call(method, params, at = this.connection()) {
     const isNew = this.#socket !== undefined && !("call" in params);
-    return at.request(method, isNew ? { ...params, project: this.cwd } : params, this.#timeout);
+    return at.request(method, isNew ? { ...params, project: this.cwd } : params, this.timeout * 1000);
   }
 
   async #answer(method, { name, args, input }) {

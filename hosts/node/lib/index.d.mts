@@ -52,7 +52,10 @@ export interface ApprovalRequest {
   metadata: Record<string, Json>;
 }
 
-/** Returns true to approve; false, or the reason as a text, to refuse. */
+/**
+ * Returns true to approve; false, or the reason as a text, to refuse. If it throws, the call is
+ * cancelled.
+ */
 export type Approve = (request: ApprovalRequest) => Maybe<boolean | string>;
 
 /** How a tool call ended. */
@@ -104,6 +107,8 @@ export interface HooksOptions {
  */
 export class Hooks {
   constructor(config?: Path | Path[], options?: HooksOptions);
+  /** In seconds; applies to requests from now on. */
+  timeout: number;
   /**
    * Makes a function callable by hooks: `{ type: builtin, command: name }`. If it throws, the hook
    * has failed.

@@ -7,12 +7,14 @@ says next. Each works with `with` and with `async with`.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import itertools
 import json
 import logging
 import uuid
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from hookexec._hooks import Hooks
 
 log = logging.getLogger("hookexec")
+#: The turn that this thread or task is in, so that adapters of frameworks find it.
+_current: ContextVar[Turn | None] = ContextVar("hookexec_turn", default=None)
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,8 @@ class ApprovalRequest:
     metadata: Object
 
 
-#: Returns True to approve; False, or the reason as a text, to refuse. It may be async.
+#: Returns True to approve; False, or the reason as a text, to refuse. It may be async. If it raises,
+#: the call is cancelled.
 Approve = Callable[[ApprovalRequest], "bool | str | Awaitable[bool | str]"]
 
 
@@ -81,6 +86,11 @@ class ToolOutcome:
         """Whether the tool ran and gave a response."""
         return self.end == "ran"
 
+    def raise_if_aborted(self) -> None:
+        """Raises `Refused` if a hook ended the turn or the session."""
+        if self.end == "aborted":
+            raise Refused(self.message or "stopped by a hook", stop=self.stop)
+
 
 class NotRun(Exception):
     """The tool must not run: `outcome` says why, and what the model reads instead."""
@@ -118,12 +128,16 @@ class Session:
         return Turn(self, f"turn-{next(self._turns)}", prompt)
 
     def tool_call(self, name: str, arguments: Object, **options: Any) -> ToolCall:
-        """Returns a tool call outside a turn; see `Turn.tool_call`."""
-        return ToolCall(self, None, name, arguments, **options)
+        """Returns a tool call of the current turn, if there is one; see `Turn.tool_call`."""
+        return ToolCall(self, self._turn(), name, arguments, **options)
 
     def model_call(self, messages: list[Json], **request: Any) -> ModelCall:
-        """Returns a model call outside a turn; see `Turn.model_call`."""
-        return ModelCall(self, None, messages, **request)
+        """Returns a model call of the current turn, if there is one; see `Turn.model_call`."""
+        return ModelCall(self, self._turn(), messages, **request)
+
+    def _turn(self) -> Turn | None:
+        turn = _current.get()
+        return turn if turn is not None and turn.session is self else None
 
     def _begun(self, answer: Object) -> Session:
         self.additional_context = answer.get("additional_context")
@@ -178,6 +192,7 @@ class Turn:
         self.additional_context: str | None = None
         self.system_messages: list[str] = []
         self._prompt = prompt
+        self._outside: Token[Turn | None] | None = None
         #: Kept for the server, and sent back as it came.
         self._state: Object | None = None
 
@@ -233,11 +248,16 @@ class Turn:
         if "turn" not in answer:
             raise Refused("hookexec: the server did not begin the turn")
         self._state = answer["turn"]
+        self._outside = _current.set(self)
         self.additional_context = answer.get("additional_context")
         self.system_messages = answer.get("system_messages") or []
         return self
 
     def _ending(self, error: BaseException | None) -> Object:
+        if self._outside is not None:
+            # An async generator may be closed in another context.
+            with contextlib.suppress(ValueError):
+                _current.reset(self._outside)
         if error is None:
             return {"response": self.response}
         if isinstance(error, Refused):
@@ -359,8 +379,6 @@ class ToolCall:
                     granted = self._approve(request)
                     if inspect.isawaitable(granted):
                         granted = asyncio.run(_awaited(granted))
-                except Exception as error:
-                    granted = f"asking for approval failed: {_text_of(error)}"
                 except BaseException:
                     self._abandon()
                     raise
@@ -382,8 +400,6 @@ class ToolCall:
                     granted = self._approve(request)
                     if inspect.isawaitable(granted):
                         granted = await granted
-                except Exception as error:
-                    granted = f"asking for approval failed: {_text_of(error)}"
                 except BaseException:
                     self._abandon()
                     raise

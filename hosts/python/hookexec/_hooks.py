@@ -58,6 +58,7 @@ class Hooks:
         if socket is not None and (files or isolated):
             raise HooksError("`config` and `isolated` are the server's own: start it with them")
         self.cwd = os.path.realpath(cwd or ".")
+        #: Applies to requests from now on.
         self.timeout = timeout
         self.approve = approve
         self.tools = {
@@ -177,24 +178,26 @@ class Hooks:
 
     def call(self, method: str, params: Object, at: Connection | None = None) -> Object:
         """Returns the result of a request, or raises a `HooksError`."""
+        timeout = self.timeout
         connection, future, sent = self._send(method, params, at)
         try:
-            return future.result(self.timeout)
+            return future.result(timeout)
         except FutureTimeout:
-            raise self._late(connection, future, sent, method) from None
+            raise self._late(connection, future, sent, method, timeout) from None
 
     async def call_async(self, method: str, params: Object, at: Connection | None = None) -> Object:
         """Like `call`, for an event loop."""
+        timeout = self.timeout
         if at is None and (self._connection is None or not self._connection.alive):
             # Starting a server takes some milliseconds.
             await asyncio.to_thread(self.connection)
         connection, future, sent = self._send(method, params, at)
         wrapped = asyncio.wrap_future(future)
         try:
-            return await asyncio.wait_for(asyncio.shield(wrapped), self.timeout)
+            return await asyncio.wait_for(asyncio.shield(wrapped), timeout)
         except (asyncio.TimeoutError, TimeoutError):
             wrapped.add_done_callback(lambda done: done.cancelled() or done.exception())
-            raise self._late(connection, future, sent, method) from None
+            raise self._late(connection, future, sent, method, timeout) from None
         except asyncio.CancelledError:
             wrapped.add_done_callback(lambda done: done.cancelled() or done.exception())
             connection.forget(future, "cancelled")
@@ -210,9 +213,14 @@ class Hooks:
         return connection, connection.request(method, params), sent
 
     def _late(
-        self, connection: Connection, future: Future[Object], sent: float, method: str
+        self,
+        connection: Connection,
+        future: Future[Object],
+        sent: float,
+        method: str,
+        timeout: float,
     ) -> HooksError:
-        why = f"no answer to `{method}` within {self.timeout:g} seconds"
+        why = f"no answer to `{method}` within {timeout:g} seconds"
         connection.forget(future, why)
         if connection.heard < sent:
             # It answered nobody in all this time: it hangs, and the next request needs a new one.

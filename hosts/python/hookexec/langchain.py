@@ -1,0 +1,115 @@
+"""LangChain and LangGraph: `create_agent(model, tools, middleware=[HooksMiddleware(session)])`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import ToolMessage
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.types import Command, interrupt
+
+from hookexec._drivers import ApprovalRequest, NotRun, Session, ToolCall, ToolOutcome
+
+Result = ToolMessage | Command[Any]
+
+
+def ask_by_interrupt(request: ApprovalRequest) -> bool | str:
+    """An `approve` that interrupts the graph. Resume it with True, or with the reason to refuse.
+
+    LangGraph then runs the step again, and so the hooks before the tool.
+    """
+    answer = interrupt(
+        {
+            "tool_name": request.tool_name,
+            "tool_input": request.tool_input,
+            "reason": request.reason,
+            "metadata": request.metadata,
+        }
+    )
+    return answer if isinstance(answer, str) else answer is True
+
+
+class HooksMiddleware(AgentMiddleware):
+    """Runs each tool call of an agent through the hooks of a session."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]
+    ) -> Result:
+        result: Result | None = None
+        try:
+            with self._call(request) as call:
+                result = handler(_rewritten(request, call))
+                _note(call, result)
+        except NotRun as not_run:
+            return _message(request, not_run.outcome)
+        except _Failed:
+            pass
+        return _answer(request, call, result)
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Result]]
+    ) -> Result:
+        result: Result | None = None
+        try:
+            async with self._call(request) as call:
+                result = await handler(_rewritten(request, call))
+                _note(call, result)
+        except NotRun as not_run:
+            return _message(request, not_run.outcome)
+        except _Failed:
+            pass
+        return _answer(request, call, result)
+
+    def _call(self, request: ToolCallRequest) -> ToolCall:
+        call = request.tool_call
+        return self._session.tool_call(call["name"], call["args"], id=call["id"])
+
+
+class _Failed(Exception):
+    """The tool has failed, and LangChain has made a message of it."""
+
+
+def _rewritten(request: ToolCallRequest, call: ToolCall) -> ToolCallRequest:
+    if call.tool_name != request.tool_call["name"]:
+        raise _Failed(f"a hook wants `{call.tool_name}` instead, which LangChain can't call")
+    return request.override(tool_call={**request.tool_call, "args": call.tool_input})
+
+
+def _note(call: ToolCall, result: Result) -> None:
+    if not isinstance(result, ToolMessage):
+        call.response = str(result)
+    elif result.status == "error":
+        raise _Failed(str(result.content))
+    else:
+        call.response = result.content
+
+
+def _answer(request: ToolCallRequest, call: ToolCall, result: Result | None) -> Result:
+    outcome = call.outcome
+    assert outcome is not None
+    said = [text for text in (outcome.message, outcome.additional_context) if text]
+    if outcome.ran and result is not None and outcome.response is call.response:
+        if not said:
+            return result
+        if isinstance(result, ToolMessage) and isinstance(result.content, list):
+            return _with(result, [*result.content, *said])
+    if outcome.ran and isinstance(result, ToolMessage) and isinstance(outcome.response, list):
+        return _with(result, [*outcome.response, *said])
+    return _message(request, outcome)
+
+
+def _with(result: ToolMessage, content: list[Any]) -> ToolMessage:
+    return result.model_copy(update={"content": content})
+
+
+def _message(request: ToolCallRequest, outcome: ToolOutcome) -> ToolMessage:
+    outcome.raise_if_aborted()
+    status = "error" if outcome.is_error else "success"
+    call = request.tool_call
+    return ToolMessage(outcome.for_model, name=call["name"], tool_call_id=call["id"], status=status)

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Runs the adapters of hosts/ under the real frameworks, each with a model that is played.
+
+`python3 tests/hosts/frameworks.py --install` puts the frameworks into target/frameworks first.
+Without it, frameworks that are not installed there are skipped, and said to be.
+
+Under each framework the model calls the tool `shell` once for each of `COMMANDS`, under the same
+hooks.yaml. What the tool did and what the model read then shows each answer of a hook.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PLACE = ROOT / "target/frameworks"
+PYTHON = PLACE / "python/bin/python"
+#: What is installed, and what was tested.
+PYPI = ["langchain==1.4.7", "langgraph==1.2.22", "openai-agents==0.24.0", "mypy==2.4.1"]
+NPM = ["ai@6.0.326", "zod@4.6.7", "typescript@7.0.2", "@types/node@26.6.6"]
+#: The adapters: a name, the directory of its program in tests/hosts/adapters, and what it imports.
+ADAPTERS = {
+    "langchain": ("langchain.py", "langchain"),
+    "openai-agents": ("openai_agents.py", "agents"),
+    "ai": ("ai.mjs", "ai"),
+}
+
+HOOKS = """
+hooks:
+  pre_tool_use:
+    - matcher: shell
+      hooks:
+        - { type: builtin, command: deny_commands, args: ["rm -r"] }
+        - { type: builtin, command: ask_commands, args: ["git push"] }
+        - { type: builtin, command: judge, mutates: true }
+  tool_response_transform:
+    - matcher: "*"
+      hooks:
+        - { type: builtin, command: redact_secrets }
+"""
+COMMANDS = ["rm -r x", "ls", "git push", "git push --force", "cat key", "fail", "echo"]
+SECRET = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
+#: The commands that the tool got: `ls` was rewritten, and the second `git push` was refused.
+RAN = ["ls -l", "git push", "cat key", "fail", "echo"]
+
+
+def check(said):
+    """Returns what is wrong with the report of an adapter's program."""
+    texts, problems = dict(zip(COMMANDS, said["texts"], strict=True)), []
+
+    def expect(what, is_so):
+        if not is_so:
+            problems.append(what)
+
+    expect(f"ran {said['ran']}, not {RAN}", said["ran"] == RAN)
+    expect("the denial", "`rm -r x` is denied" in texts["rm -r x"])
+    expect("the context", "ran ls -l" in texts["ls"] and "be brief" in texts["ls"])
+    expect("the approval", "ran git push" in texts["git push"])
+    expect("the refusal", "not with force" in texts["git push --force"])
+    expect("the redaction", SECRET not in texts["cat key"] and texts["cat key"] != "")
+    expect("the failure", "it broke" in texts["fail"])
+    expect("no change", texts["echo"] == "ran echo")
+    expect(f"asked {said['asked']}", said["asked"] == ["git push", "git push --force"])
+    expect("the stop", said["stopped"] == "enough")
+    expect("the kill", said["killed"] == ["echo"])
+    return [f"{problem}: {json.dumps(said)}" for problem in problems]
+
+
+def install():
+    if not PYTHON.exists():
+        subprocess.run([sys.executable, "-m", "venv", PLACE / "python"], check=True)
+    subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", *PYPI], check=True)
+    (PLACE / "node").mkdir(parents=True, exist_ok=True)
+    command = ["npm", "install", "--silent", "--no-save", "--prefix", PLACE / "node", *NPM]
+    subprocess.run(command, check=True)
+
+
+def is_installed(program, module):
+    if program.endswith(".py"):
+        if not PYTHON.exists():
+            return False
+        command = [PYTHON, "-c", f"import {module}"]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    return (PLACE / "node/node_modules" / module).is_dir()
+
+
+def run(program, hookexec):
+    """Runs the program of an adapter and returns its report."""
+    with tempfile.TemporaryDirectory() as directory:
+        place = pathlib.Path(directory).resolve()
+        (place / "hooks.yaml").write_text(HOOKS)
+        (place / "home").mkdir()
+        wrapper = place / "hookexec"
+        wrapper.write_text(f'#!/bin/sh\necho $$ > "{place}/pid"\nexec "{hookexec}" "$@"\n')
+        wrapper.chmod(0o755)
+        env = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(place / "home"),
+            "PYTHONPATH": str(ROOT / "hosts/python"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "COMMANDS": json.dumps(COMMANDS),
+            "SECRET": SECRET,
+        }
+        file = ROOT / "tests/hosts/adapters" / program
+        if program.endswith(".py"):
+            command = [PYTHON, file]
+        else:
+            # Node looks for packages beside the file.
+            for part in ("tests/hosts/adapters", "hosts/node"):
+                target = PLACE / "node" / part
+                target.parent.mkdir(parents=True, exist_ok=True)
+                subprocess.run(["rm", "-rf", target], check=True)
+                subprocess.run(["cp", "-r", ROOT / part, target], check=True)
+            command = ["node", PLACE / "node/tests/hosts/adapters" / program]
+        done = subprocess.run(command, cwd=place, env=env, capture_output=True, text=True,
+                              timeout=300, check=False)
+    if done.returncode != 0:
+        return [f"it ended with {done.returncode}:\n{done.stdout}{done.stderr}"]
+    return check(json.loads(done.stdout.splitlines()[-1]))
+
+
+def types():
+    """Checks the types of the Python package."""
+    command = [PYTHON, "-m", "mypy", "--strict", "--no-error-summary", "-p", "hookexec"]
+    env = {**os.environ, "MYPYPATH": str(ROOT / "hosts/python")}
+    done = subprocess.run(command, cwd=PLACE, env=env, capture_output=True, text=True, check=False)
+    return done.stdout.splitlines() if done.returncode else []
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--install", action="store_true", help="install the frameworks first")
+    parser.add_argument("--only", action="append", choices=ADAPTERS, help="only these adapters")
+    options = parser.parse_args()
+    hookexec = os.path.abspath(os.environ.get("HOOKEXEC", ROOT / "target/debug/hookexec"))
+    if options.install:
+        install()
+    failed = False
+    for name in options.only or ADAPTERS:
+        program, module = ADAPTERS[name]
+        if not is_installed(program, module):
+            print(f"SKIPPED {name}: not installed; use --install")
+            continue
+        problems = run(program, hookexec)
+        failed |= bool(problems)
+        print(f"{'FAILED' if problems else 'ok'} {name}", *problems, sep="\n  ")
+    if not options.only and is_installed("x.py", "mypy"):
+        problems = types()
+        failed |= bool(problems)
+        print(f"{'FAILED' if problems else 'ok'} types of Python", *problems, sep="\n  ")
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
