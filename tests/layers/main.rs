@@ -80,7 +80,10 @@ const PLAIN_READERS: [(&str, &str); 13] = [
     ("crates/cli/src/codex/mod.rs", "reads a type without any JSON from a value read strictly"),
     ("crates/cli/src/records/log.rs", "`Record` reads its values with `wire::exact`"),
     ("crates/cli/src/server/client/unix.rs", "`Verdict` reads its values with `wire::exact`"),
-    ("crates/cli/src/server/host/params.rs", "reads types without any JSON from a value read strictly"),
+    (
+        "crates/cli/src/server/host/params.rs",
+        "reads types without any JSON from a value read strictly",
+    ),
     ("crates/cli/src/settings/backup.rs", "reads a type without any JSON"),
     ("crates/cli/src/settings/text.rs", "reads texts from a value"),
     ("src/builtins/http_post/client.rs", "looks whether a text is JSON"),
