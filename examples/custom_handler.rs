@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use hookexec::config::Hook;
 use hookexec::handler::{BoxFuture, BuildError};
-use hookexec::handlers::builtin::Builtin;
+use hookexec::registry::Builtin;
 use hookexec::{
     Call, Config, Event, Executor, Handler, HandlerEnv, HandlerError, HandlerResult, Input, Output,
     Registry,
@@ -63,9 +63,9 @@ pub(crate) fn executor(hooks: &str) -> Result<Executor, Box<dyn Error>> {
 fn registry() -> Registry {
     let mut registry = Registry::new();
     // A plain function, kept off the reactor: it may read files and wait for locks.
-    registry.register_builtin("deny_words", deny_words);
+    registry.register_builtin("deny_words", Builtin::blocking(deny_words));
     // An async function.
-    registry.register_builtin("house_rules", house_rules);
+    registry.register_builtin("house_rules", Builtin::future(house_rules));
     // A closure with state, fast enough to be called in place.
     let asked = Mutex::new(0_u64);
     registry.register_builtin(

@@ -75,13 +75,25 @@ pub struct Call<'a> {
     pub(crate) background: Option<(&'a Background, usize)>,
     /// What is left for answers, once a handler keeps one in memory.
     room: Option<&'a OnceLock<Arc<Room>>>,
-    shared: &'a Shared,
+    shared: Option<&'a Shared>,
+    own: Shared,
 }
 
 impl<'a> Call<'a> {
-    /// Returns an invocation; all hooks that see the same input share `shared`.
-    pub fn new(event: Event, input: &'a Input, shared: &'a Shared, deadline: Instant) -> Self {
-        Self { event, input, deadline, original: input, background: None, room: None, shared }
+    /// Returns an invocation, for tests of a handler.
+    pub fn new(event: Event, input: &'a Input, deadline: Instant) -> Self {
+        let (background, room, shared, own) = (None, None, None, Shared::default());
+        Self { event, input, deadline, original: input, background, room, shared, own }
+    }
+
+    /// Sets the values that all hooks have in common which see the same input.
+    pub(crate) fn with_shared(mut self, shared: &'a Shared) -> Self {
+        self.shared = Some(shared);
+        self
+    }
+
+    fn shared(&self) -> &Shared {
+        self.shared.unwrap_or(&self.own)
     }
 
     /// Sets the input that the event came with, before any rewrite.
@@ -110,20 +122,20 @@ impl<'a> Call<'a> {
     /// Returns the input as one JSON object: what a command hook reads on stdin.
     pub fn json(&self) -> Arc<[u8]> {
         // An input holds strings, numbers, booleans and JSON values, which always serialise.
-        Arc::clone(self.shared.json.get_or_init(|| {
+        Arc::clone(self.shared().json.get_or_init(|| {
             let shown = self.deeds().shown_in(self.input);
             serde_json::to_vec(shown.as_ref().unwrap_or(self.input)).unwrap_or_default().into()
         }))
     }
 
     /// Returns what the tool call does.
-    pub(crate) fn deeds(&self) -> &'a Deeds {
-        self.shared.deeds.get_or_init(|| Deeds::of(self.input))
+    pub(crate) fn deeds(&self) -> &Deeds {
+        self.shared().deeds.get_or_init(|| Deeds::of(self.input))
     }
 
     /// Returns the input for a task that may outlive the call.
     pub fn owned_input(&self) -> Arc<Input> {
-        Arc::clone(self.shared.input.get_or_init(|| Arc::new(self.input.clone())))
+        Arc::clone(self.shared().input.get_or_init(|| Arc::new(self.input.clone())))
     }
 }
 
@@ -159,7 +171,7 @@ impl Room {
 
 /// Values derived from one input: each is computed at most once, when a hook needs it.
 #[derive(Debug, Default)]
-pub struct Shared {
+pub(crate) struct Shared {
     json: OnceLock<Arc<[u8]>>,
     deeds: OnceLock<Deeds>,
     input: OnceLock<Arc<Input>>,
@@ -170,19 +182,18 @@ pub struct Shared {
 #[non_exhaustive]
 pub struct HandlerResult {
     /// The hook's answer.
-    pub answer: HandlerAnswer,
+    pub(crate) answer: HandlerAnswer,
     /// Remarks for the report, such as a background process that kept a pipe open.
     pub warnings: Vec<String>,
 }
 
 /// The answer of a hook, in one of two forms.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::exhaustive_enums, reason = "a hook is a function or a program")]
 #[expect(
     clippy::large_enum_variant,
     reason = "a box would be one more allocation for each builtin"
 )]
-pub enum HandlerAnswer {
+pub(crate) enum HandlerAnswer {
     /// A finished answer.
     Output(Output),
     /// The exit code and the output of a program, which the executor reads.
@@ -194,14 +205,10 @@ pub enum HandlerAnswer {
 
 /// How a program exited, and what it wrote.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a program says nothing else")]
-pub struct Exited {
-    /// Its exit code.
-    pub code: i32,
-    /// What it wrote to standard output.
-    pub stdout: Vec<u8>,
-    /// What it wrote to standard error.
-    pub stderr: Vec<u8>,
+pub(crate) struct Exited {
+    pub(crate) code: i32,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
 }
 
 impl HandlerResult {
@@ -209,9 +216,15 @@ impl HandlerResult {
     pub fn exited(code: i32, stdout: Vec<u8>, stderr: Vec<u8>) -> Self {
         Exited { code, stdout, stderr }.into()
     }
-}
 
-impl HandlerResult {
+    /// Returns the exit code, the standard output and the standard error of a program that exited.
+    pub fn program(&self) -> Option<(i32, &[u8], &[u8])> {
+        match &self.answer {
+            HandlerAnswer::Exited(it) => Some((it.code, &it.stdout, &it.stderr)),
+            HandlerAnswer::Output(_) | HandlerAnswer::Each(_) => None,
+        }
+    }
+
     /// Returns the result of a program that ran once for each file of a call.
     pub(crate) fn each(answers: Vec<Result<Exited, HandlerError>>, warnings: Vec<String>) -> Self {
         Self { answer: HandlerAnswer::Each(answers), warnings }

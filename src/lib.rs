@@ -12,7 +12,7 @@
 //! and [`load`] finds the hooks files of all layers, with approvals.
 //!
 //! ```
-//! use hookexec::{Config, Decision, Event, Executor, Input, Output, Registry};
+//! use hookexec::{Builtin, Config, Decision, Event, Executor, Input, Output, Registry};
 //!
 //! const HOOKS: &str = r#"
 //! hooks:
@@ -37,7 +37,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut registry = Registry::new();
-//! registry.register_builtin("no_sudo", no_sudo);
+//! registry.register_builtin("no_sudo", Builtin::inline(no_sudo));
 //!
 //! // All mistakes of a configuration come back at once, each with its line.
 //! let config = Config::from_yaml(HOOKS, "hooks.yaml")?;
@@ -145,7 +145,8 @@
 //!
 //! # Hooks of a type of its own
 //!
-//! A host can add hook types: a [`HandlerFactory`] checks the hook's definition, its `with:`
+//! A host can add hook types: a function, given to
+//! [`Registry::register`], checks the hook's definition, its `with:`
 //! parameters included, when the executor is built, and makes the [`Handler`] that runs it.
 //!
 //! ```
@@ -210,17 +211,14 @@
 #![forbid(unsafe_code)]
 
 mod answer;
-pub mod audit;
-pub mod builtins;
-pub mod calls;
+mod calls;
 pub mod config;
 mod counts;
-pub mod dialect;
 mod directories;
 pub mod event;
 pub mod executor;
 pub mod handler;
-pub mod handlers;
+mod handlers;
 pub mod lifecycle;
 pub mod load;
 mod locks;
@@ -231,19 +229,17 @@ mod platform;
 pub mod registry;
 #[cfg(feature = "schema")]
 pub mod schema;
-pub mod tools;
-pub mod trust;
 pub mod wire;
 
 pub use config::Config;
 pub use directories::home_directory;
 pub use event::{Contract, Event};
 pub use executor::{Executor, ExecutorBuilder};
-pub use handler::{Call, Exited, Handler, HandlerAnswer, HandlerError, HandlerResult};
-pub use registry::{HandlerEnv, HandlerFactory, Registry};
+pub use handler::{Call, Handler, HandlerError, HandlerResult};
+pub use registry::{Builtin, HandlerEnv, Registry};
 pub use wire::{Decision, Input, Output, Verdict};
 
-use internal::{files, rpc, shell, suggest};
+use internal::{audit, builtins, dialect, files, rpc, shell, suggest, tools, trust};
 
 /// What the packages of this workspace share. It is not part of the interface and changes without
 /// notice.
@@ -257,14 +253,38 @@ use internal::{files, rpc, shell, suggest};
     reason = "only packages of this workspace use it"
 )]
 pub mod internal {
+    pub mod audit;
+    pub mod builtins;
+    pub mod dialect;
     pub mod files;
     pub mod rpc;
     pub mod shell;
     pub mod suggest;
+    pub mod tools;
+    pub mod trust;
 
-    pub use crate::audit::{BEGINNING, numbered, rewritten};
-    pub use crate::executor::{DispatchOptions, Standing};
-    pub use crate::load::read_file;
+    /// Reads YAML files of other kinds with the same messages.
+    pub mod reading {
+        pub use crate::config::kinds::{At, Count, Filled, Words, reference};
+        pub use crate::config::node::{Node, Value};
+        pub use crate::config::reader::{Fields, Reader, read_text};
+        pub use crate::config::section::{Key, Kind, object};
+    }
+
+    pub use crate::config::condition::Trace;
+    pub use crate::config::model::{Process, Untrusted};
+    pub use crate::config::source::{KeyLocations, SourceFile};
+    pub use crate::executor::check::Check;
+    pub use crate::executor::dispatch::{DispatchOptions, Observer};
+    pub use crate::executor::explain::{Explanation, Selection};
+    pub use crate::executor::moment::Standing;
+    pub use crate::executor::worst::WorstCase;
+    pub use crate::handlers::depth;
+    pub use crate::handlers::process::processes::ProcessCheck;
+    pub use crate::handlers::process::statistics::ProcessStatistics;
+    pub use crate::load::acceptance::ProjectFile;
+    pub use crate::load::file::read_named as read_file;
+    pub use crate::load::loading::Loaded;
     pub use crate::locks::locked;
     pub use crate::platform::{DEFAULT_SHELL, MANAGED_DIRECTORY, system};
 }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use crate::config::Hook;
 use crate::handler::{BuildError, Handler};
-use crate::handlers::builtin::{self, Builtin, IntoBuiltin};
+use crate::handlers::builtin;
+pub use crate::handlers::builtin::{Builtin, BuiltinError};
 use crate::handlers::process::Processes;
 use crate::handlers::{command, process};
 
@@ -21,7 +22,7 @@ pub struct HandlerEnv {
     /// The environment that hooks inherit.
     pub env: Arc<BTreeMap<OsString, OsString>>,
     /// The processes of the configuration, shared by all hooks that call them.
-    pub processes: Arc<Processes>,
+    pub(crate) processes: Arc<Processes>,
     /// The registry: builtins by name.
     pub registry: Arc<Registry>,
 }
@@ -41,28 +42,14 @@ impl HandlerEnv {
     }
 }
 
-/// Builds the handler of each hook of one type, once, when the executor is built.
-pub trait HandlerFactory: Send + Sync + 'static {
-    /// Validates the hook and returns its handler. Nothing may be started here.
-    ///
-    /// # Errors
-    /// When the hook's definition can't work; shown with file, line and column.
-    fn build(&self, env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError>;
-}
-
-impl<F> HandlerFactory for F
-where
-    F: Fn(&HandlerEnv, &Hook) -> Result<Arc<dyn Handler>, BuildError> + Send + Sync + 'static,
-{
-    fn build(&self, env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-        self(env, hook)
-    }
-}
+/// Checks the definition of a hook of one type and returns its handler, when the executor is built.
+/// Nothing may be started here. An error is shown with file, line and column.
+type Factory = dyn Fn(&HandlerEnv, &Hook) -> Result<Arc<dyn Handler>, BuildError> + Send + Sync;
 
 /// Maps hook types to factories, and names to builtin functions.
 #[derive(Clone)]
 pub struct Registry {
-    factories: BTreeMap<String, Arc<dyn HandlerFactory>>,
+    factories: BTreeMap<String, Arc<Factory>>,
     builtins: BTreeMap<String, Builtin>,
 }
 
@@ -104,13 +91,23 @@ impl Registry {
     }
 
     /// Maps a hook type to its factory; an earlier one of the same name is replaced.
-    pub fn register(&mut self, kind: impl Into<String>, factory: impl HandlerFactory) -> &mut Self {
+    ///
+    /// The factory checks each hook of the type, once, when the executor is built, and returns its
+    /// handler. It must not start anything. Its error is shown with file, line and column.
+    pub fn register(
+        &mut self,
+        kind: impl Into<String>,
+        factory: impl Fn(&HandlerEnv, &Hook) -> Result<Arc<dyn Handler>, BuildError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> &mut Self {
         self.factories.insert(kind.into(), Arc::new(factory));
         self
     }
 
     /// Returns the factory of a hook type.
-    pub fn factory(&self, kind: &str) -> Option<&dyn HandlerFactory> {
+    pub fn factory(&self, kind: &str) -> Option<&Factory> {
         self.factories.get(kind).map(AsRef::as_ref)
     }
 
@@ -124,27 +121,15 @@ impl Registry {
         &self.builtins
     }
 
-    /// Makes `function` callable as `{type: builtin, command: name}`; an earlier one of the same
+    /// Makes `builtin` callable as `{type: builtin, command: name}`; an earlier one of the same
     /// name is replaced.
-    ///
-    /// A plain function is `Fn(&Input, &[String]) -> Result<Option<Output>, E>`: it may block, and
-    /// runs on Tokio's blocking threads. An async one is
-    /// `Fn(Arc<Input>, Arc<[String]>) -> impl Future<Output = Result<Option<Output>, E>>`. Both may
-    /// hold state. A panic or an error is a failure of the hook. At the hook's timeout an async
-    /// function is dropped; a plain one can't be stopped: it ends on its own and its answer is lost. A
-    /// function that is fast and never blocks is registered as [`Builtin::inline`]: it is called in
-    /// place.
     ///
     /// # Panics
     /// When `name` is empty.
-    pub fn register_builtin<M>(
-        &mut self,
-        name: impl Into<String>,
-        function: impl IntoBuiltin<M>,
-    ) -> &mut Self {
+    pub fn register_builtin(&mut self, name: impl Into<String>, builtin: Builtin) -> &mut Self {
         let name = name.into();
         assert!(!name.is_empty(), "a builtin needs a name");
-        self.builtins.insert(name, function.into_builtin());
+        self.builtins.insert(name, builtin);
         self
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hookexec::handlers::builtin::Builtin;
+use hookexec::registry::Builtin;
 use hookexec::{Input, Registry};
 use serde_json::json;
 

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use super::record::Record;
 use super::sources::Sources;
 use crate::builtins::secrets::Redactor;
-use crate::config::{AuditInput, AuditSettings, Config};
+use crate::config::{AuditSettings, Config};
 use crate::directories::resolve;
 use crate::event::Event;
 use crate::files::append_private;
@@ -153,7 +153,7 @@ impl Inner {
         self.sources.name(&mut plain);
         for log in self.logs.iter().filter(|log| hooked || log.all_events) {
             let mut record = plain.clone();
-            if log.input == AuditInput::Redacted {
+            if log.inputs {
                 record = record.with_input(input, verdict, &self.redactor);
             }
             let written = record
@@ -308,7 +308,7 @@ mod tests {
             path: path.clone(),
             max_size: 10,
             keep: 1,
-            input: AuditInput::None,
+            inputs: false,
             all_events: false,
         };
         std::fs::write(&path, "x".repeat(20)).unwrap();

@@ -25,26 +25,25 @@ use crate::wire::Input;
 /// command that it runs. Commands in substitutions are commands of the call, too.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct Command {
+pub(crate) struct Command {
     /// The program as it is written, without quotes: `git`, `/bin/rm`. It is empty when a command
     /// only assigns variables or redirects, and when the text can't be read.
-    pub program: String,
+    pub(crate) program: String,
     /// The arguments, without quotes. One that a shell would expand keeps its text.
-    pub args: Vec<String>,
+    pub(crate) args: Vec<String>,
     /// Which pipeline of the call it belongs to, counted from 1.
-    pub pipeline: usize,
+    pub(crate) pipeline: usize,
     /// Whether it reads the output of another command through a pipe.
-    pub piped: bool,
+    pub(crate) piped: bool,
     /// Where its input and output go, if to files.
-    pub redirections: Vec<Redirection>,
+    pub(crate) redirections: Vec<Redirection>,
     /// The assignments before the program, such as `LANG=C`.
-    pub assignments: Vec<String>,
+    pub(crate) assignments: Vec<String>,
     /// The programs that run it, the outermost first: `sudo`, `env`, `xargs`, `sh`.
-    pub wrappers: Vec<String>,
+    pub(crate) wrappers: Vec<String>,
     /// Whether a part of it can't be known before it runs, such as `$(...)`, `$name`, or a wildcard
     /// that may become an option.
-    pub uncertain: bool,
+    pub(crate) uncertain: bool,
     /// Whether it may run commands that the list does not show.
     #[serde(skip)]
     pub(crate) hides: bool,
@@ -53,35 +52,32 @@ pub struct Command {
 /// A file that a command reads or writes by a redirection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct Redirection {
+pub(crate) struct Redirection {
     /// The operator: `<`, `>`, `>>`, `>|`, `&>`, `&>>`, `>&`, `<>`.
-    pub operator: String,
+    pub(crate) operator: String,
     /// The file as it is written, without quotes.
-    pub file: String,
+    pub(crate) file: String,
     /// Whether a shell takes the text as it is.
-    pub certain: bool,
+    pub(crate) certain: bool,
 }
 
 /// A file or directory that a tool call touches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct TouchedFile {
+pub(crate) struct TouchedFile {
     /// Its absolute path, without `.` and `..`; links are not followed.
-    pub path: String,
+    pub(crate) path: String,
     /// What happens to it.
-    pub touched: Touched,
+    pub(crate) touched: Touched,
     /// Whether the path is known. A shell may expand it, or change its directory before.
-    pub certain: bool,
+    pub(crate) certain: bool,
 }
 
 /// What a tool call does with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Touched {
+pub(crate) enum Touched {
     /// It is read, listed or searched.
     Read,
     /// It is created or replaced.
@@ -95,13 +91,13 @@ pub enum Touched {
 /// Returns the commands of a call of a tool of the kind `shell`; other tools have none.
 ///
 /// What can't be read is one uncertain command.
-pub fn commands(input: &Input) -> Vec<Command> {
+pub(crate) fn commands(input: &Input) -> Vec<Command> {
     arguments::Arguments::of(input).map(|call| call.commands()).unwrap_or_default()
 }
 
 /// Returns the files that a tool call names in its arguments, and those that its commands redirect
 /// from and to.
-pub fn files(input: &Input) -> Vec<TouchedFile> {
+pub(crate) fn files(input: &Input) -> Vec<TouchedFile> {
     Deeds::of(input).files
 }
 

@@ -2,21 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
 use super::keys::AuditKeys;
 use super::node::Node;
 use super::reader::Reader;
 use super::section::Kind;
 
 /// `audit:` of one hooks file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AuditSettings {
     /// The file, absolute.
     pub path: PathBuf,
-    /// Whether inputs are recorded.
-    pub input: AuditInput,
+    /// Whether inputs are recorded, without secrets; what is long is cut.
+    pub inputs: bool,
     /// Whether events are recorded, too, that no hook is configured for.
     pub all_events: bool,
     /// The size from which a new file is begun, in bytes.
@@ -28,21 +26,13 @@ pub struct AuditSettings {
 impl AuditSettings {
     /// Returns the settings of a log without inputs, of at most four files of 10 MiB.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self {
-            path: path.into(),
-            input: AuditInput::None,
-            all_events: false,
-            max_size: 10 << 20,
-            keep: 3,
-        }
+        Self { path: path.into(), inputs: false, all_events: false, max_size: 10 << 20, keep: 3 }
     }
 }
 
 /// Whether inputs are recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum AuditInput {
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(crate) enum AuditInput {
     /// They are not.
     #[default]
     None,
@@ -68,7 +58,7 @@ impl Kind<'_> for AuditSettings {
         }
         let path = keys.path?;
         let mut settings = Self::new(reader.audit_path(path.node, &path.value.0)?);
-        settings.input = keys.input.unwrap_or_default();
+        settings.inputs = keys.input == Some(AuditInput::Redacted);
         settings.all_events = keys.events == Some(AuditEvents::All);
         if let Some(size) = keys.max_size {
             settings.max_size = u64::try_from(size.0).unwrap_or(u64::MAX);

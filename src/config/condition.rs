@@ -12,30 +12,66 @@ use crate::pattern::{Budget, Pattern, TooMuchWork};
 use crate::platform::Platform;
 use crate::wire::{Input, JsonObject, same_json};
 
-/// A condition on an event's input.
+/// A condition on an event's input: what stands below `when:`.
+#[derive(Clone, PartialEq)]
+pub struct Condition(pub(super) Rule);
+
+impl Condition {
+    /// Returns whether `input` meets the condition.
+    pub fn holds(&self, input: &Input) -> bool {
+        self.holds_within(input, &mut Budget::unlimited()).unwrap_or_default()
+    }
+
+    /// Returns whether `input` meets the condition, as far as `budget` lets its patterns look.
+    pub(crate) fn holds_within(
+        &self,
+        input: &Input,
+        budget: &mut Budget,
+    ) -> Result<bool, TooMuchWork> {
+        self.0.holds_within(input, budget)
+    }
+
+    #[doc(hidden)]
+    pub fn explain(&self, input: &Input) -> Trace {
+        self.0.explain(input)
+    }
+}
+
+impl fmt::Debug for Condition {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, formatter)
+    }
+}
+
+impl fmt::Display for Condition {
+    /// Shows the condition on one line, as it could be written.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, formatter)
+    }
+}
+
+/// A condition or a part of one.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Condition {
+pub(super) enum Rule {
     /// Every part holds.
-    All(Vec<Condition>),
+    All(Vec<Rule>),
     /// At least one part holds.
-    Any(Vec<Condition>),
+    Any(Vec<Rule>),
     /// The part does not hold.
-    Not(Box<Condition>),
+    Not(Box<Rule>),
     /// A field is as it should be.
     Leaf(Leaf),
     /// At least one item of a list meets the part.
-    AnyOf(List, Box<Condition>),
+    AnyOf(List, Box<Rule>),
     /// Every item of a list meets the part, and there is one.
-    AllOf(List, Box<Condition>),
+    AllOf(List, Box<Rule>),
     /// Something in a list can't be known.
     Uncertain(List),
 }
 
 /// What a tool call does, as a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum List {
+pub(super) enum List {
     /// The commands that it runs.
     Commands,
     /// The files that it touches.
@@ -98,7 +134,7 @@ fn item<T: Serialize>(item: &T) -> Input {
 
 /// One field and one operator.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Leaf {
+pub(super) struct Leaf {
     pub(super) field: Field,
     pub(super) test: Test,
 }
@@ -139,14 +175,9 @@ pub struct Trace {
     leaf: bool,
 }
 
-impl Condition {
-    /// Returns whether `input` meets the condition.
-    pub fn holds(&self, input: &Input) -> bool {
-        self.holds_within(input, &mut Budget::unlimited()).unwrap_or_default()
-    }
-
-    /// Returns whether `input` meets the condition, as far as `budget` lets its patterns look.
-    pub(crate) fn holds_within(
+impl Rule {
+    /// Returns whether `input` meets it, as far as `budget` lets its patterns look.
+    pub(super) fn holds_within(
         &self,
         input: &Input,
         budget: &mut Budget,
@@ -185,8 +216,8 @@ impl Condition {
         }
     }
 
-    /// Returns why `input` meets the condition, or does not.
-    pub fn explain(&self, input: &Input) -> Trace {
+    /// Returns why `input` meets it, or does not.
+    pub(super) fn explain(&self, input: &Input) -> Trace {
         let each = |list: List, part: &Self| {
             list.items(input).iter().map(|item| part.explain(item)).collect()
         };
@@ -314,8 +345,7 @@ impl fmt::Display for Leaf {
     }
 }
 
-impl fmt::Display for Condition {
-    /// Shows the condition on one line, as it could be written.
+impl fmt::Display for Rule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, parts) = match self {
             Self::All(parts) => ("all", parts.as_slice()),

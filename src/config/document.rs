@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::condition::Condition;
 use super::diagnostic::Diagnostic;
 use super::hook::Place;
 use super::keys::{Defaults, EntryKeys, FileKeys, PicoclawKeys};
@@ -258,7 +259,7 @@ impl Document {
         let errors = self.reader.errors();
         let Some(keys) = self.reader.value::<EntryKeys<'_>>(node, "") else { return };
         place.matcher = keys.matcher.unwrap_or_else(Matcher::everything);
-        place.when = keys.when.map(Arc::new);
+        place.when = keys.when.map(Condition).map(Arc::new);
         if let Some(At { node, value: true }) = keys.preempt_yolo
             && event != Event::PreToolUse
         {

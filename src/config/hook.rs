@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::condition::Condition;
+use super::condition::{Condition, Rule};
 use super::diagnostic::Diagnostic;
 use super::keys::{Defaults, HookKeys};
 use super::kinds::Filled;
@@ -218,12 +218,12 @@ impl Reader {
 }
 
 /// Joins the condition of a matcher entry with that of its hook.
-fn both(outer: Option<&Arc<Condition>>, inner: Option<Condition>) -> Option<Arc<Condition>> {
+fn both(outer: Option<&Arc<Condition>>, inner: Option<Rule>) -> Option<Arc<Condition>> {
     match (outer, inner) {
         (Some(outer), Some(inner)) => {
-            Some(Arc::new(Condition::All(vec![Condition::clone(outer), inner])))
+            Some(Arc::new(Condition(Rule::All(vec![outer.0.clone(), inner]))))
         }
-        (outer, inner) => inner.map(Arc::new).or_else(|| outer.cloned()),
+        (outer, inner) => inner.map(Condition).map(Arc::new).or_else(|| outer.cloned()),
     }
 }
 

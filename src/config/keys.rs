@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 use super::audit::{AuditEvents, AuditInput, AuditSettings};
-use super::condition::{Condition, Field, List};
+use super::condition::{Field, List, Rule};
 use super::kinds::{At, Count, Filled, Words, reference};
 use super::layer::Layer;
 use super::limit::{Period, RunLimit};
@@ -64,7 +64,7 @@ section! {
         "a regular expression over the whole name of the tool, case-sensitive; empty and `*` are \
          every tool";
     hooks "hooks": EntryHooks<'n>, "an error", "the hooks, in order; at least one";
-    when "when": Condition, "always", "the condition that the input must meet, for all of them";
+    when "when": Rule, "always", "the condition that the input must meet, for all of them";
     preempt_yolo "preempt_yolo": At<'n, bool>, "",
         "docker-agent's key; it has no effect, because `pre_tool_use` always runs before an \
          approval";
@@ -83,7 +83,7 @@ section! {
     timeout "timeout": Duration, "`defaults`, else 60 s", "how long it may take";
     on_error "on_error": OnError, "`defaults`, else the event decides",
         "what it means when it fails ([on_error](#on_error))";
-    when "when": Condition, "it always runs", "the condition that the input must meet";
+    when "when": Rule, "it always runs", "the condition that the input must meet";
     env "env": BTreeMap<String, String>, "none",
         "environment variables it gets beside the inherited ones; `${env.NAME}` is replaced";
     inherit_env "inherit_env": InheritEnv, "`defaults`, else `true`",
@@ -129,8 +129,8 @@ section! {
     any "any": Parts, "",
         "at least one holds; with a list of the call: at least one item meets the rest of the \
          condition";
-    not "not": Condition, "", "it does not hold";
-    part "where": Condition, "",
+    not "not": Rule, "", "it does not hold";
+    part "where": Rule, "",
         "what an item of the list must meet, when a field and an operator are not enough";
     uncertain "uncertain": List, "",
         "something in the list can't be known before the call runs";

@@ -35,7 +35,7 @@ pub trait Words: Copy + 'static {
 #[macro_export]
 macro_rules! words {
     ($type:ty: $($word:literal => $value:expr),+ $(,)?) => {
-        impl $crate::config::reading::Words for $type {
+        impl $crate::internal::reading::Words for $type {
             const WORDS: &'static [(&'static str, Self)] = &[$(($word, $value)),+];
         }
     };
@@ -48,12 +48,12 @@ macro_rules! later {
     ($($(#[$meta:meta])* $name:ident: $schema:expr;)*) => {$(
         $(#[$meta])*
         #[allow(dead_code, reason = "some are found by their key")]
-        pub(crate) struct $name<'n>(pub(crate) &'n $crate::config::reading::Node<'n>);
+        pub(crate) struct $name<'n>(pub(crate) &'n $crate::internal::reading::Node<'n>);
 
-        impl<'n> $crate::config::reading::Kind<'n> for $name<'n> {
+        impl<'n> $crate::internal::reading::Kind<'n> for $name<'n> {
             fn read(
-                _: &mut $crate::config::reading::Reader,
-                node: &'n $crate::config::reading::Node<'n>,
+                _: &mut $crate::internal::reading::Reader,
+                node: &'n $crate::internal::reading::Node<'n>,
                 _: &str,
             ) -> Option<Self> {
                 Some(Self(node))

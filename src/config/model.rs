@@ -26,6 +26,7 @@ pub struct Config {
     /// Every hook, in config order; disabled ones included.
     pub hooks: Vec<Hook>,
     /// The processes by name.
+    #[doc(hidden)]
     pub processes: BTreeMap<String, Process>,
     /// How many hooks of one event run at once, of all layers together.
     pub max_parallel: Option<usize>,
@@ -92,6 +93,7 @@ pub struct Hook {
     /// Whether its answer counts.
     pub mode: Mode,
     /// Which agent's payload it reads and whose answer it gives; ours when `None`.
+    #[doc(hidden)]
     pub dialect: Option<Dialect>,
     /// What running it leaves behind: whether a replay may run it.
     pub side_effects: SideEffects,
@@ -101,14 +103,16 @@ pub struct Hook {
     pub with: Option<Value>,
     /// The limits that its layer, or a layer above it, sets on it. Hooks that share one value share
     /// its `max_parallel`.
-    pub limits: Arc<Limits>,
+    pub(crate) limits: Arc<Limits>,
     /// Scripts that an approval covers beside those that it executes, as written.
     pub scripts: Vec<String>,
     /// Why it must not run: no person approved its file, or a script that it executes.
+    #[doc(hidden)]
     pub untrusted: Option<Untrusted>,
     /// Where it stands.
     pub location: Location,
     /// Where its keys stand, for messages about one of them.
+    #[doc(hidden)]
     pub key_locations: KeyLocations,
 }
 
@@ -144,12 +148,11 @@ pub struct FailedFile {
 
 /// Limits on the hooks of one layer during one event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Limits {
+pub(crate) struct Limits {
     /// How long after the start of the event a hook may still run.
-    pub deadline: Option<Duration>,
+    pub(crate) deadline: Option<Duration>,
     /// How many of the hooks that share this value run at once.
-    pub max_parallel: Option<usize>,
+    pub(crate) max_parallel: Option<usize>,
 }
 
 /// What a hook runs.
@@ -255,7 +258,7 @@ pub struct Process {
     /// The tools it may answer for; `*` is every tool.
     pub provides: Vec<String>,
     /// Which method observers are notified with.
-    pub event_method: EventMethod,
+    pub(crate) event_method: EventMethod,
     /// Whether it must not be started: no person approved its file, or a script of it.
     pub untrusted: bool,
     /// Where it stands.
@@ -265,8 +268,7 @@ pub struct Process {
 /// How an observing process is notified of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum EventMethod {
+pub(crate) enum EventMethod {
     /// `hook.event`, as PicoClaw up to v0.2.8.
     Event,
     /// `hook.runtime_event`, as PicoClaw from v0.2.9 on.
@@ -374,6 +376,17 @@ impl Hook {
     /// one minute at most.
     pub fn states_timeout(&self) -> bool {
         self.key_locations.contains_key("timeout") || self.timeout != Self::DEFAULT_TIMEOUT
+    }
+
+    /// Returns how long after the start of the event it may still run, by the limits of its layer and
+    /// of the layers above.
+    pub fn layer_deadline(&self) -> Option<Duration> {
+        self.limits.deadline
+    }
+
+    /// Returns how many of its layer's hooks run at once.
+    pub fn layer_max_parallel(&self) -> Option<usize> {
+        self.limits.max_parallel
     }
 
     /// Returns who configured it.

@@ -83,18 +83,18 @@ macro_rules! section {
         $visible struct $name<$life> {
             /// The keys that are written.
             #[allow(dead_code, reason = "not every mapping looks into them")]
-            $visible fields: $crate::config::reading::Fields<$life>,
+            $visible fields: $crate::internal::reading::Fields<$life>,
             $(#[doc = $doc] $visible $field: Option<$kind>,)*
         }
 
         impl<$life> $name<$life> {
             /// The keys in the order of the documentation.
-            $visible const KEYS: &'static [$crate::config::reading::Key] = &[
-                $($crate::config::reading::Key {
+            $visible const KEYS: &'static [$crate::internal::reading::Key] = &[
+                $($crate::internal::reading::Key {
                     name: $key,
                     default: $default,
                     doc: $doc,
-                    schema: <$kind as $crate::config::reading::Kind>::schema,
+                    schema: <$kind as $crate::internal::reading::Kind>::schema,
                 },)*
             ];
 
@@ -103,13 +103,13 @@ macro_rules! section {
 
             /// Reads the values of a mapping.
             $visible fn of(
-                reader: &mut $crate::config::reading::Reader,
-                fields: $crate::config::reading::Fields<$life>,
+                reader: &mut $crate::internal::reading::Reader,
+                fields: $crate::internal::reading::Fields<$life>,
             ) -> Self {
                 let mut section = Self::default();
                 for (name, _, node) in fields.iter() {
                     match name {
-                        $($key => section.$field = $crate::config::reading::Kind::read(
+                        $($key => section.$field = $crate::internal::reading::Kind::read(
                             reader, node, concat!("`", $key, "`"),
                         ),)*
                         _ => {}
@@ -119,11 +119,11 @@ macro_rules! section {
             }
         }
 
-        impl<$life> $crate::config::reading::Kind<$life> for $name<$life> {
+        impl<$life> $crate::internal::reading::Kind<$life> for $name<$life> {
             /// Reads a mapping; every unknown or repeated key is reported.
             fn read(
-                reader: &mut $crate::config::reading::Reader,
-                node: &$life $crate::config::reading::Node<$life>,
+                reader: &mut $crate::internal::reading::Reader,
+                node: &$life $crate::internal::reading::Node<$life>,
                 _: &str,
             ) -> Option<Self> {
                 let fields = reader.fields(node, $what, Self::NAMES)?;
@@ -131,7 +131,7 @@ macro_rules! section {
             }
 
             fn schema() -> serde_json::Value {
-                $crate::config::reading::object(Self::KEYS)
+                $crate::internal::reading::object(Self::KEYS)
             }
         }
     };

@@ -79,7 +79,7 @@ impl Location {
         Self::new(Arc::new(SourceFile::new(path, "").in_layer(layer)), 0..0)
     }
 
-    /// Returns the file.
+    #[doc(hidden)]
     pub fn file(&self) -> &Arc<SourceFile> {
         &self.file
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::condition::{Condition, Field, Leaf, List, Test};
+use super::condition::{Field, Leaf, List, Rule, Test};
 use super::diagnostic::Diagnostic;
 use super::keys::ConditionKeys;
 use super::kinds::{Filled, reference};
@@ -23,7 +23,7 @@ const HINT: &str =
 
 /// What `all` and `any` join.
 pub(crate) enum Parts {
-    Conditions(Vec<Condition>),
+    Conditions(Vec<Rule>),
     Items,
 }
 
@@ -36,14 +36,14 @@ impl Kind<'_> for Parts {
     }
 
     fn schema() -> Json {
-        json!({ "anyOf": [Vec::<Condition>::schema(), List::schema()] })
+        json!({ "anyOf": [Vec::<Rule>::schema(), List::schema()] })
     }
 }
 
 /// The pattern of `glob`.
 pub(crate) struct Glob(Test);
 
-impl Kind<'_> for Condition {
+impl Kind<'_> for Rule {
     const SCHEMA: &'static str = r##"{ "$ref": "#/definitions/condition" }"##;
 
     fn read(reader: &mut Reader, node: &Node, _: &str) -> Option<Self> {
@@ -99,7 +99,7 @@ impl Kind<'_> for Condition {
 
 impl Reader {
     /// Reads what an item of `list` must meet: `where`, or a field and its operator.
-    fn part(&mut self, key: &Node, fields: Fields<'_>, list: List) -> Option<Condition> {
+    fn part(&mut self, key: &Node, fields: Fields<'_>, list: List) -> Option<Rule> {
         if self.list.is_some() {
             self.error(key, "a condition on an item can't look at another list");
             return None;
@@ -117,7 +117,7 @@ impl Reader {
         let part = match keys.part {
             Some(part) => Some(part),
             None if has_part => None,
-            None => self.leaf(key, keys).map(Condition::Leaf),
+            None => self.leaf(key, keys).map(Rule::Leaf),
         };
         self.list = None;
         part
@@ -163,7 +163,7 @@ impl Reader {
     }
 }
 
-impl Kind<'_> for Vec<Condition> {
+impl Kind<'_> for Vec<Rule> {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let Value::List(items) = &node.value else {
             reader.error_with_hint(
@@ -271,6 +271,7 @@ impl Kind<'_> for Glob {
 mod tests {
     use std::sync::Arc;
 
+    use super::super::condition::Condition;
     use super::super::condition::found;
     use super::super::source::SourceFile;
     use super::super::yaml;
@@ -279,8 +280,8 @@ mod tests {
 
     fn read(text: &str) -> Result<Condition, String> {
         let mut reader = Reader::new(Arc::new(SourceFile::new("when.yaml", text)));
-        let condition = Condition::read(&mut reader, &yaml::parse(text).unwrap(), "");
-        condition.ok_or_else(|| reader.into_problems().to_string())
+        let condition = Rule::read(&mut reader, &yaml::parse(text).unwrap(), "");
+        condition.map(Condition).ok_or_else(|| reader.into_problems().to_string())
     }
 
     fn input() -> Input {

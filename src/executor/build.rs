@@ -250,7 +250,7 @@ fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<B
 
 fn build_handler(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
     match env.registry.factory(&hook.kind) {
-        Some(factory) => factory.build(env, hook),
+        Some(factory) => factory(env, hook),
         None => Err(unknown(&env.registry, &hook.kind)),
     }
 }

@@ -7,7 +7,8 @@ use super::build::unknown_type;
 use super::dispatch::Executor;
 use super::worst::WorstCase;
 use crate::config::{Assembly, Diagnostic, Diagnostics, FailedFile, Hook};
-use crate::load::{LoadOptions, Loading, ProjectFile};
+use crate::load::acceptance::ProjectFile;
+use crate::load::{LoadOptions, Loading};
 use crate::registry::Registry;
 
 /// The findings about a configuration.

@@ -13,6 +13,8 @@ use crate::config::Hook;
 use crate::event::Event;
 use crate::handler::Background;
 use crate::handlers::process::Processes;
+use crate::handlers::process::processes::ProcessCheck;
+use crate::handlers::process::statistics::ProcessStatistics;
 use crate::locks::locked;
 use crate::wire::{HookReport, Input, Verdict};
 
@@ -109,9 +111,24 @@ impl Executor {
         self.configured.iter().map(AsRef::as_ref)
     }
 
-    /// Returns the processes that hooks of type `process` call.
-    pub fn processes(&self) -> &Arc<Processes> {
-        &self.processes
+    /// Starts the processes that are to be started with the executor, without waiting for them.
+    ///
+    /// A failure to start is logged, and reported to the first hook that calls the process.
+    ///
+    /// # Panics
+    /// When it is not called within a Tokio runtime that has time and I/O enabled.
+    pub fn start_processes(&self) {
+        self.processes.start_eager();
+    }
+
+    #[doc(hidden)]
+    pub async fn check_processes(&self) -> Vec<ProcessCheck> {
+        self.processes.check().await
+    }
+
+    #[doc(hidden)]
+    pub fn process_statistics(&self) -> Vec<ProcessStatistics> {
+        self.processes.statistics()
     }
 
     /// Runs the hooks of `event` that match `input` and folds their answers into one verdict.

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::build::FAILED_FILE;
 use super::dispatch::Executor;
-use crate::config::{Hook, Trace};
+use crate::config::Hook;
+use crate::config::condition::Trace;
 use crate::event::Event;
 use crate::wire::{HookReport, Input, Verdict};
 

@@ -9,15 +9,15 @@
 //!   be given again.
 
 mod build;
-mod check;
-mod dispatch;
-mod explain;
+pub(crate) mod check;
+pub(crate) mod dispatch;
+pub(crate) mod explain;
 mod failure;
 mod filter;
 mod fold;
 mod interpret;
 mod limit;
-mod moment;
+pub(crate) mod moment;
 mod outcome;
 mod parallel;
 mod phases;
@@ -28,11 +28,9 @@ mod stage;
 #[cfg(test)]
 mod tests;
 mod time;
-mod worst;
+pub(crate) mod worst;
 
 pub use build::ExecutorBuilder;
-pub use check::Check;
-pub use dispatch::{DispatchOptions, Executor, Observer};
-pub use explain::{Explanation, Selection};
-pub use moment::Standing;
-pub use worst::WorstCase;
+pub(crate) use dispatch::DispatchOptions;
+pub use dispatch::Executor;
+pub(crate) use moment::Standing;

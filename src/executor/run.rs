@@ -34,7 +34,8 @@ pub(super) async fn run(
     if answer <= started {
         return (Err(HandlerError::new(Failure::TimedOut, text())), Duration::ZERO);
     }
-    let call = Call::new(event, input, shared, answer)
+    let call = Call::new(event, input, answer)
+        .with_shared(shared)
         .after(original)
         .leaving_to(background)
         .sharing(room);

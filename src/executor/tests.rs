@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Executor, Observer, Selection};
+use super::Executor;
+use super::dispatch::Observer;
+use super::explain::Selection;
 use crate::config::{Command, Config, Hook, Layer, Limits, Location, OnError, Phase, SourceFile};
 use crate::dialect::Dialect;
 use crate::event::Event;
@@ -341,10 +343,13 @@ async fn a_tool_whose_name_has_control_characters_is_denied_where_the_event_may_
 #[tokio::test(start_paused = true)]
 async fn async_builtins_are_dropped_at_their_timeout() {
     let mut registry = Registry::new();
-    registry.register_builtin("sleep", |_: Arc<Input>, _: Arc<[String]>| async {
-        tokio::time::sleep(Duration::from_hours(1)).await;
-        Ok::<_, String>(None)
-    });
+    registry.register_builtin(
+        "sleep",
+        Builtin::future(|_: Arc<Input>, _: Arc<[String]>| async {
+            tokio::time::sleep(Duration::from_hours(1)).await;
+            Ok::<_, String>(None)
+        }),
+    );
     let mut slow = hook(PreToolUse, "sleep", &[]);
     slow.timeout = Duration::from_millis(1);
     let config = Config { hooks: vec![slow], ..Config::default() };
@@ -357,10 +362,13 @@ async fn async_builtins_are_dropped_at_their_timeout() {
 #[tokio::test(start_paused = true)]
 async fn a_layers_deadline_counts_for_its_own_hooks_only() {
     let mut registry = Registry::new();
-    registry.register_builtin("slow_denial", |_: Arc<Input>, args: Arc<[String]>| async move {
-        tokio::time::sleep(Duration::from_secs(5)).await;
-        Ok::<_, String>(Some(Output::deny(args[0].clone())))
-    });
+    registry.register_builtin(
+        "slow_denial",
+        Builtin::future(|_: Arc<Input>, args: Arc<[String]>| async move {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            Ok::<_, String>(Some(Output::deny(args[0].clone())))
+        }),
+    );
     let above = hook(UserPromptSubmit, "slow_denial", &["not that"]);
     let mut below = hook(UserPromptSubmit, "slow_denial", &["below"]);
     let deadline = Some(Duration::from_millis(50));
@@ -375,10 +383,13 @@ async fn a_layers_deadline_counts_for_its_own_hooks_only() {
 #[tokio::test(start_paused = true)]
 async fn rewriters_of_a_project_leave_time_for_the_guards_of_others() {
     let mut registry = Registry::new();
-    registry.register_builtin("sleep", |_: Arc<Input>, args: Arc<[String]>| async move {
-        tokio::time::sleep(Duration::from_secs(args[0].parse().unwrap())).await;
-        Ok::<_, String>(Some(Output::deny("not that")))
-    });
+    registry.register_builtin(
+        "sleep",
+        Builtin::future(|_: Arc<Input>, args: Arc<[String]>| async move {
+            tokio::time::sleep(Duration::from_secs(args[0].parse().unwrap())).await;
+            Ok::<_, String>(Some(Output::deny("not that")))
+        }),
+    );
     let of_the_project = || {
         let mut hook = hook(UserPromptSubmit, "sleep", &["3600"]);
         let file = SourceFile::new(Path::new("hooks.yaml"), "").in_layer(Layer::Project);
@@ -398,10 +409,13 @@ async fn rewriters_of_a_project_leave_time_for_the_guards_of_others() {
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_is_late_for_its_caller_fails_by_its_own_on_error() {
     let mut registry = registry();
-    registry.register_builtin("sleep", |_: Arc<Input>, _: Arc<[String]>| async {
-        tokio::time::sleep(Duration::from_hours(1)).await;
-        Ok::<_, String>(None)
-    });
+    registry.register_builtin(
+        "sleep",
+        Builtin::future(|_: Arc<Input>, _: Arc<[String]>| async {
+            tokio::time::sleep(Duration::from_hours(1)).await;
+            Ok::<_, String>(None)
+        }),
+    );
     let late = |on_error| Hook { on_error, ..hook(UserPromptSubmit, "sleep", &[]) };
     let context = json!({"hook_specific_output": {"additional_context": "kept"}});
     for (on_error, expected) in [(Some(OnError::Block), Some(Decision::Deny)), (None, None)] {
@@ -459,13 +473,19 @@ async fn plain_builtins_may_block_and_panic() {
     let mut registry = Registry::new();
     let state = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&state);
-    registry.register_builtin("note", move |input: &Input, args: &[String]| {
-        seen.lock().unwrap().push((input.tool().to_owned(), args.to_vec()));
-        Ok::<_, String>(Some(Output::context("noted")))
-    });
-    registry.register_builtin("panic", |_: &Input, _: &[String]| -> Result<_, String> {
-        panic!("kept off the reactor")
-    });
+    registry.register_builtin(
+        "note",
+        Builtin::blocking(move |input: &Input, args: &[String]| {
+            seen.lock().unwrap().push((input.tool().to_owned(), args.to_vec()));
+            Ok::<_, String>(Some(Output::context("noted")))
+        }),
+    );
+    registry.register_builtin(
+        "panic",
+        Builtin::blocking(|_: &Input, _: &[String]| -> Result<_, String> {
+            panic!("kept off the reactor")
+        }),
+    );
     let hooks = vec![hook(PreToolUse, "note", &["a"]), hook(PreToolUse, "panic", &[])];
     let config = Config { hooks, ..Config::default() };
     let executor = Executor::builder(config).registry(registry).build().unwrap();
@@ -531,15 +551,18 @@ async fn background_hooks_are_not_waited_for_and_finish_at_shutdown() {
     let done = Arc::new(AtomicUsize::new(0));
     let finished = Arc::clone(&done);
     let mut registry = Registry::new();
-    registry.register_builtin("wait", move |_: Arc<Input>, _: Arc<[String]>| {
-        let receiver = receiver.lock().unwrap().take();
-        let finished = Arc::clone(&finished);
-        async move {
-            receiver.unwrap().await.unwrap();
-            finished.fetch_add(1, Ordering::Relaxed);
-            Ok::<_, String>(None)
-        }
-    });
+    registry.register_builtin(
+        "wait",
+        Builtin::future(move |_: Arc<Input>, _: Arc<[String]>| {
+            let receiver = receiver.lock().unwrap().take();
+            let finished = Arc::clone(&finished);
+            async move {
+                receiver.unwrap().await.unwrap();
+                finished.fetch_add(1, Ordering::Relaxed);
+                Ok::<_, String>(None)
+            }
+        }),
+    );
     let mut background = hook(Stop, "wait", &[]);
     background.phase = Phase::Background;
     let config = Config { hooks: vec![background], ..Config::default() };
@@ -582,10 +605,10 @@ proptest::proptest! {
         ];
         let dispatch = |delays: Vec<u64>| {
             let mut registry = Registry::new();
-            registry.register_builtin("say_late", |_: Arc<Input>, args: Arc<[String]>| async move {
+            registry.register_builtin("say_late", Builtin::future(|_: Arc<Input>, args: Arc<[String]>| async move {
                 tokio::time::sleep(Duration::from_millis(args[1].parse()?)).await;
                 Ok::<_, Box<dyn std::error::Error + Send + Sync>>(Some(Output::parse(&args[0])?))
-            });
+            }));
             let hooks = answers.iter().zip(delays).map(|(answer, delay)| {
                 let mut late = hook(PreToolUse, "say_late", &[&answer.to_string(), &delay.to_string()]);
                 late.name = Some(answer.to_string());

@@ -22,6 +22,8 @@ type Check = dyn Fn(Event, &[String]) -> Result<(), String> + Send + Sync;
 type OnFailure = fn(Event) -> Option<Output>;
 
 /// A function that hooks call by name, and what is known about it.
+///
+/// The function may hold state. A panic or an error is a failure of the hook.
 #[derive(Clone)]
 #[must_use]
 pub struct Builtin {
@@ -52,12 +54,28 @@ impl Builtin {
         })))
     }
 
-    /// Returns a builtin that may block: it runs on Tokio's blocking threads.
+    /// Returns a builtin that may block: it runs on Tokio's blocking threads. At the hook's timeout
+    /// it can't be stopped: it ends on its own, and its answer is lost.
     pub fn blocking<E: Into<BuiltinError>>(
         function: impl Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
     ) -> Self {
         Self::of(Function::Blocking(Arc::new(move |input, args| {
             function(input, args).map_err(Into::into)
+        })))
+    }
+
+    /// Returns a builtin of an async function, which must not block. At the hook's timeout its
+    /// future is dropped.
+    pub fn future<R, E>(
+        function: impl Fn(Arc<Input>, Arc<[String]>) -> R + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: Future<Output = Result<Option<Output>, E>> + Send + 'static,
+        E: Into<BuiltinError>,
+    {
+        Self::of(Function::Async(Arc::new(move |input, args| {
+            let answer = function(input, args);
+            Box::pin(async move { answer.await.map_err(Into::into) })
         })))
     }
 
@@ -102,52 +120,6 @@ impl Builtin {
 impl fmt::Debug for Builtin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Builtin").field("about", &self.about).finish_non_exhaustive()
-    }
-}
-
-/// A function that can be registered as a builtin. `M` only keeps the two kinds apart.
-pub trait IntoBuiltin<M> {
-    /// Returns the builtin.
-    fn into_builtin(self) -> Builtin;
-}
-
-/// Marks plain functions.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Plain;
-
-/// Marks async functions.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Async;
-
-impl<F, E> IntoBuiltin<(Plain, E)> for F
-where
-    F: Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
-    E: Into<BuiltinError>,
-{
-    fn into_builtin(self) -> Builtin {
-        Builtin::blocking(self)
-    }
-}
-
-impl<F, R, E> IntoBuiltin<(Async, R, E)> for F
-where
-    F: Fn(Arc<Input>, Arc<[String]>) -> R + Send + Sync + 'static,
-    R: Future<Output = Result<Option<Output>, E>> + Send + 'static,
-    E: Into<BuiltinError>,
-{
-    fn into_builtin(self) -> Builtin {
-        Builtin::of(Function::Async(Arc::new(move |input, args| {
-            let answer = self(input, args);
-            Box::pin(async move { answer.await.map_err(Into::into) })
-        })))
-    }
-}
-
-impl IntoBuiltin<Builtin> for Builtin {
-    fn into_builtin(self) -> Builtin {
-        self
     }
 }
 

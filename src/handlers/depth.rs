@@ -8,27 +8,20 @@ pub(crate) const VARIABLE: &str = "HOOKEXEC_DEPTH";
 /// The deepest call that still runs hooks: room for a hook that starts an agent with hooks of its own.
 const DEEPEST: u32 = 3;
 
-/// Too many calls of `hookexec` are nested.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "a hook calls `hookexec` again, which runs the hook again: {VARIABLE} is `{depth}`, and at most \
-     {DEEPEST} calls may be nested; remove the hook that runs `hookexec`, or unset the variable"
-)]
-#[non_exhaustive]
-pub struct TooDeep {
-    /// The value of the variable.
-    pub depth: String,
-}
-
 /// Checks that this process may run hooks, given the value of `HOOKEXEC_DEPTH` in its environment.
 ///
 /// # Errors
 /// When more than three calls are nested, or the value is not a number.
-pub fn check(value: Option<&OsStr>) -> Result<(), TooDeep> {
-    match depth(value) {
-        Some(0..=DEEPEST) => Ok(()),
-        _ => Err(TooDeep { depth: value.unwrap_or_default().to_string_lossy().into_owned() }),
+pub fn check(value: Option<&OsStr>) -> Result<(), String> {
+    if matches!(depth(value), Some(0..=DEEPEST)) {
+        return Ok(());
     }
+    let depth = value.unwrap_or_default().display();
+    Err(format!(
+        "a hook calls `hookexec` again, which runs the hook again: {VARIABLE} is `{depth}`, and at \
+         most {DEEPEST} calls may be nested; remove the hook that runs `hookexec`, or unset the \
+         variable"
+    ))
 }
 
 /// Returns the value of the variable for the children of a process that has `value`.

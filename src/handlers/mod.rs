@@ -1,6 +1,6 @@
 //! The handlers that come with the crate, a hook type each.
 
-pub mod builtin;
-pub mod command;
+pub(crate) mod builtin;
+pub(crate) mod command;
 pub mod depth;
-pub mod process;
+pub(crate) mod process;

@@ -14,7 +14,8 @@ use super::tool_call::{ToolCall, ToolFacts};
 use super::trail::{Trail, reason};
 use crate::config::Hook;
 use crate::event::Event;
-use crate::executor::{DispatchOptions, Observer};
+use crate::executor::DispatchOptions;
+use crate::executor::dispatch::Observer;
 use crate::wire::{Decision, Input, ToolResult, Verdict};
 
 /// The events before the tool, in order.

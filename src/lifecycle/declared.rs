@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fmt;
 
-use crate::config::{Diagnostic, Hook, Location};
+use crate::config::{Diagnostic, Hook};
 use crate::event::Event;
 
 /// The events that a host fires.
@@ -62,51 +61,15 @@ impl DeclaredEvents {
         self.events.contains(&event)
     }
 
-    /// Returns the enabled hooks that this host never calls, in config order.
-    pub fn unfired<'h>(&self, hooks: impl IntoIterator<Item = &'h Hook>) -> Vec<UnfiredHook> {
-        hooks
-            .into_iter()
-            .filter(|hook| hook.enabled && !self.fires(hook.event))
-            .map(|hook| UnfiredHook {
-                host: self.host.clone(),
-                event: hook.event,
-                hook: hook.label(),
-                location: hook.location.clone(),
-            })
-            .collect()
-    }
-}
-
-/// A configured hook that a host never calls.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UnfiredHook {
-    /// The host.
-    pub host: Cow<'static, str>,
-    /// The event that it does not fire.
-    pub event: Event,
-    /// The hook's name, or what it runs.
-    pub hook: String,
-    /// Where it is configured.
-    pub location: Location,
-}
-
-impl UnfiredHook {
-    fn problem(&self) -> String {
-        let Self { host, event, hook, .. } = self;
-        format!("`{hook}` never runs: {host} does not fire `{event}`")
-    }
-}
-
-impl fmt::Display for UnfiredHook {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.location, self.problem())
-    }
-}
-
-impl From<UnfiredHook> for Diagnostic {
-    fn from(unfired: UnfiredHook) -> Self {
-        Self::warning(unfired.problem()).at(unfired.location)
+    /// Returns a warning for each enabled hook that this host never calls, in config order.
+    pub fn unfired<'h>(&self, hooks: impl IntoIterator<Item = &'h Hook>) -> Vec<Diagnostic> {
+        let unfired = hooks.into_iter().filter(|hook| hook.enabled && !self.fires(hook.event));
+        let warning = |hook: &Hook| {
+            let (label, host, event) = (hook.label(), &self.host, hook.event);
+            let problem = format!("`{label}` never runs: {host} does not fire `{event}`");
+            Diagnostic::warning(problem).at(hook.location.clone())
+        };
+        unfired.map(warning).collect()
     }
 }
 

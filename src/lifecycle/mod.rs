@@ -51,7 +51,7 @@ mod turn;
 pub use approval::{Approval, ApprovalRequest};
 pub use batch::Batch;
 pub use compaction::{Compaction, CompactionOutcome, CompactionSource};
-pub use declared::{DeclaredEvents, UnfiredHook};
+pub use declared::DeclaredEvents;
 pub use model_call::{ModelCall, ModelOutcome, ModelRequest};
 pub use outcome::{DeniedBy, Stage, ToolEnd, ToolOutcome};
 pub use session::{Session, SessionBuilder, SessionSource};

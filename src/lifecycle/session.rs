@@ -12,13 +12,14 @@ use futures_util::FutureExt as _;
 use super::approval::ApprovalRequest;
 use super::batch::Batch;
 use super::compaction::{Compaction, CompactionSource};
-use super::declared::{DeclaredEvents, UnfiredHook};
+use super::declared::DeclaredEvents;
 use super::model_call::{ModelCall, ModelRequest};
 use super::scope::{DescribeTool, Scope, SessionFacts};
 use super::tool_call::{ToolCall, ToolFacts, message_of};
 use super::tool_run::ToolRun;
 use super::trail::{Refused, Trail};
 use super::turn::{Turn, TurnEnd, TurnState};
+use crate::config::Diagnostic;
 use crate::event::Event;
 use crate::executor::Executor;
 use crate::wire::{Input, Verdict};
@@ -109,7 +110,7 @@ impl SessionBuilder {
     pub async fn start(self, executor: impl Into<Arc<Executor>>, source: SessionSource) -> Session {
         let mut session = self.attach(executor);
         session.owes_end = true;
-        session.scope.session.executor.processes().start_eager();
+        session.scope.session.executor.start_processes();
         for hook in &session.unfired {
             tracing::warn!("{hook}");
         }
@@ -150,7 +151,7 @@ impl SessionBuilder {
 pub struct Session {
     scope: Scope,
     opening: Trail,
-    unfired: Vec<UnfiredHook>,
+    unfired: Vec<Diagnostic>,
     turns: AtomicU64,
     owes_end: bool,
 }
@@ -174,7 +175,7 @@ impl Session {
     }
 
     /// Returns the configured hooks that this host never calls.
-    pub fn unfired(&self) -> &[UnfiredHook] {
+    pub fn unfired(&self) -> &[Diagnostic] {
         &self.unfired
     }
 

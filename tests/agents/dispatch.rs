@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use hookexec::config::{Command, Hook};
+use hookexec::registry::Builtin;
 use hookexec::wire::{Stop, StopScope};
 use hookexec::{Config, Decision, Event, Executor, Input, Output, Registry, Verdict};
 use hookexec_agents::{Agent, NativeCall, dispatch};
@@ -24,10 +25,13 @@ impl Host {
         let mut hooks = Vec::new();
         for (event, act) in script {
             let (event, act, log) = (*event, *act, Arc::clone(&seen));
-            registry.register_builtin(event.name(), move |input: &Input, _: &[String]| {
-                log.lock().unwrap().push((event, input.clone()));
-                Ok::<_, String>(Some(act(input)))
-            });
+            registry.register_builtin(
+                event.name(),
+                Builtin::blocking(move |input: &Input, _: &[String]| {
+                    log.lock().unwrap().push((event, input.clone()));
+                    Ok::<_, String>(Some(act(input)))
+                }),
+            );
             hooks.push(Hook::new(event, "builtin", Command::Text(event.name().to_owned())));
         }
         let mut config = Config::default();

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookexec::dialect::Dialect;
 use hookexec::event::{ContextMode, Permission, Rewrite};
+use hookexec::internal::dialect::Dialect;
 use hookexec::matcher::Matcher;
 use hookexec::wire::{Stop, StopScope, ToolResult};
 use hookexec::{Decision, Verdict};

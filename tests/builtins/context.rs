@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use hookexec::builtins::Surroundings;
+use hookexec::internal::builtins::Surroundings;
 use hookexec::wire::Input;
 use serde_json::json;
 use tempfile::TempDir;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use hookexec::builtins::Surroundings;
+use hookexec::internal::builtins::Surroundings;
 use hookexec::wire::Input;
 use tempfile::TempDir;
 

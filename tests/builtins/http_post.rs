@@ -17,7 +17,7 @@ mod with_client {
     use std::net::TcpListener;
     use std::thread::JoinHandle;
 
-    use hookexec::builtins::Surroundings;
+    use hookexec::internal::builtins::Surroundings;
     use serde_json::{Value, json};
 
     use super::refused;

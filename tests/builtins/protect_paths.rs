@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use hookexec::builtins::Surroundings;
+use hookexec::internal::builtins::Surroundings;
 use hookexec::wire::{Decision, Input};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -1,6 +1,6 @@
 //! `redact_secrets` on each event that can rewrite.
 
-use hookexec::builtins::Surroundings;
+use hookexec::internal::builtins::Surroundings;
 use hookexec::wire::{InputChange, Output};
 use serde_json::{Value, json};
 

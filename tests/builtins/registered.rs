@@ -1,7 +1,7 @@
 //! The builtins as hooks of a configuration.
 
-use hookexec::builtins::shipped;
 use hookexec::config::{Command, Config, Hook, Phase};
+use hookexec::internal::builtins::shipped;
 use hookexec::wire::{Decision, Input, Verdict};
 use hookexec::{Event, Executor, Registry};
 use serde_json::json;

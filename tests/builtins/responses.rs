@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use hookexec::builtins::{Prepared, Surroundings};
+use hookexec::internal::builtins::{Prepared, Surroundings};
 use hookexec::wire::Output;
 use serde_json::{Value, json};
 use tempfile::TempDir;

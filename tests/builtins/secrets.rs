@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hookexec::builtins::secrets::Redactor;
+use hookexec::internal::builtins::secrets::Redactor;
 use proptest::prelude::*;
 use serde_json::json;
 

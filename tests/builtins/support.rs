@@ -1,6 +1,6 @@
 //! Calls a shipped builtin as a hook would, in surroundings made for the test.
 
-use hookexec::builtins::{Shipped, Surroundings, shipped};
+use hookexec::internal::builtins::{Shipped, Surroundings, shipped};
 use hookexec::wire::{Input, Output};
 
 /// Surroundings with nothing in them but a clock that stands still.

@@ -53,7 +53,7 @@ fn the_builtins_page_describes_every_builtin() {
     let text = embedded("docs/builtins.md", &["builtins", "--format", "markdown"]);
     assert_eq!(
         text.lines().filter(|line| line.starts_with("### ")).count(),
-        hookexec::builtins::shipped().len()
+        hookexec::internal::builtins::shipped().len()
     );
 }
 

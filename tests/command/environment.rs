@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hookexec::config::{Hook, InheritEnv, Location, SourceFile};
+use hookexec::config::{Hook, InheritEnv, Location};
+use hookexec::internal::SourceFile;
 use hookexec::{Event, Input};
 
 use crate::harness::{Project, argv, shell, text};

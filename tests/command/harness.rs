@@ -7,10 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hookexec::config::{Command, Hook};
-use hookexec::handler::{BuildError, Shared};
-use hookexec::{
-    Call, Event, Exited, Handler, HandlerAnswer, HandlerEnv, HandlerError, Input, Registry,
-};
+use hookexec::handler::BuildError;
+use hookexec::{Call, Event, Handler, HandlerEnv, HandlerError, Input, Registry};
 
 /// Longer than any hook of these tests takes, on whatever machine.
 pub(crate) const HANG: Duration = Duration::from_mins(1);
@@ -51,7 +49,7 @@ impl Project {
 
     pub(crate) fn build(&self, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
         let env = HandlerEnv::new(self.path(), self.env.clone());
-        Registry::new().factory("command").unwrap().build(&env, hook)
+        Registry::new().factory("command").unwrap()(&env, hook)
     }
 
     /// Runs a hook on `input`, within the hook's timeout.
@@ -80,13 +78,13 @@ pub(crate) async fn call(
     hook: &Hook,
     input: &Input,
 ) -> Result<Ended, HandlerError> {
-    let shared = Shared::default();
-    let call = Call::new(hook.event, input, &shared, Instant::now() + hook.timeout);
+    let call = Call::new(hook.event, input, Instant::now() + hook.timeout);
     let result = handler.run(&call).await?;
-    let HandlerAnswer::Exited(Exited { code, stdout, stderr }) = result.answer else {
+    let Some((exit_code, stdout, stderr)) = result.program() else {
         panic!("a command answers as a program: {result:?}");
     };
-    Ok(Ended { exit_code: code, stdout, stderr, warnings: result.warnings })
+    let (stdout, stderr) = (stdout.to_vec(), stderr.to_vec());
+    Ok(Ended { exit_code, stdout, stderr, warnings: result.warnings })
 }
 
 /// A hook that a shell runs.

@@ -30,7 +30,7 @@ fn every_example_is_read_and_has_nothing_to_warn_of() {
         let config = config.unwrap_or_else(|problems| panic!("{}", problems.render(false)));
         assert!(config.warnings.is_empty(), "{}", config.warnings.render(false));
         let mut registry = Registry::new();
-        hookexec::builtins::register(&mut registry);
+        hookexec::internal::builtins::register(&mut registry);
         if let Err(problems) = Executor::builder(config).registry(registry).build() {
             panic!("{}", problems.render(false));
         }

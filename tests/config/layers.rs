@@ -348,9 +348,8 @@ fn a_limit_counts_for_its_layer_and_those_below() {
     let limits = |options: &LoadOptions| -> Vec<(Layer, u64, usize)> {
         let config = Config::load(options).unwrap();
         let limit = |hook: &hookexec::config::Hook| {
-            let limits = &hook.limits;
-            let deadline = limits.deadline.map_or(0, |deadline| deadline.as_secs());
-            (hook.layer(), deadline, limits.max_parallel.unwrap_or_default())
+            let deadline = hook.layer_deadline().map_or(0, |deadline| deadline.as_secs());
+            (hook.layer(), deadline, hook.layer_max_parallel().unwrap_or_default())
         };
         config.hooks.iter().map(limit).collect()
     };

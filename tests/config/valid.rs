@@ -96,9 +96,8 @@ fn a_chain_comes_after_the_hooks_of_its_file() {
 #[test]
 fn every_key_is_read() {
     let config = load("everything.yaml");
-    let limits = &config.hooks[0].limits;
-    assert_eq!(limits.max_parallel, Some(8));
-    assert_eq!(limits.deadline, Some(Duration::from_secs(30)));
+    assert_eq!(config.hooks[0].layer_max_parallel(), Some(8));
+    assert_eq!(config.hooks[0].layer_deadline(), Some(Duration::from_secs(30)));
     insta::assert_debug_snapshot!("everything_hook", config.hooks[0]);
     insta::assert_debug_snapshot!("everything_process", config.processes["full"]);
     let custom = &config.hooks[1];
@@ -244,7 +243,7 @@ hooks:
 
 #[test]
 fn a_hook_is_warned_of_as_a_duplicate_exactly_when_it_never_runs() {
-    use hookexec::executor::Selection;
+    use hookexec::internal::Selection;
     use hookexec::wire::JsonObject;
     use hookexec::{Event, Executor, Input};
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use hookexec::handlers::builtin::{Builtin, BuiltinError};
+use hookexec::registry::{Builtin, BuiltinError};
 use hookexec::{Input, Output, Registry};
 
 /// What a builtin says when it panics.
@@ -30,30 +30,49 @@ impl Gate {
         let mut registry = Registry::new();
         registry
             .register_builtin("crash-inline", Builtin::inline(|_: &Input, _: &[String]| crash()))
-            .register_builtin("crash-plain", |_: &Input, _: &[String]| crash())
-            .register_builtin("crash-async", |_: Arc<Input>, _: Arc<[String]>| async { crash() })
-            .register_builtin("hang-async", |_: Arc<Input>, _: Arc<[String]>| {
-                std::future::pending::<Answer>()
-            })
-            .register_builtin("hang-plain", move |_: &Input, _: &[String]| -> Answer {
-                let (open, opened) = &*gate;
-                let open = open.lock().unwrap_or_else(PoisonError::into_inner);
-                drop(opened.wait_while(open, |open| !*open));
-                Ok(Some(Output::allow()))
-            })
-            .register_builtin("silent", |_: &Input, _: &[String]| -> Answer { Ok(None) })
-            .register_builtin("slow-plain", |_: &Input, _: &[String]| -> Answer {
-                std::thread::sleep(SLOW);
-                Ok(Some(Output::allow()))
-            })
-            .register_builtin("slow-async", |_: Arc<Input>, _: Arc<[String]>| async {
-                tokio::time::sleep(SLOW).await;
-                Answer::Ok(Some(Output::allow()))
-            })
-            .register_builtin("full", |_: &Input, _: &[String]| -> Answer {
-                std::fs::write("/dev/full", "noted")?;
-                Ok(Some(Output::allow()))
-            });
+            .register_builtin("crash-plain", Builtin::blocking(|_: &Input, _: &[String]| crash()))
+            .register_builtin(
+                "crash-async",
+                Builtin::future(|_: Arc<Input>, _: Arc<[String]>| async { crash() }),
+            )
+            .register_builtin(
+                "hang-async",
+                Builtin::future(|_: Arc<Input>, _: Arc<[String]>| std::future::pending::<Answer>()),
+            )
+            .register_builtin(
+                "hang-plain",
+                Builtin::blocking(move |_: &Input, _: &[String]| -> Answer {
+                    let (open, opened) = &*gate;
+                    let open = open.lock().unwrap_or_else(PoisonError::into_inner);
+                    drop(opened.wait_while(open, |open| !*open));
+                    Ok(Some(Output::allow()))
+                }),
+            )
+            .register_builtin(
+                "silent",
+                Builtin::blocking(|_: &Input, _: &[String]| -> Answer { Ok(None) }),
+            )
+            .register_builtin(
+                "slow-plain",
+                Builtin::blocking(|_: &Input, _: &[String]| -> Answer {
+                    std::thread::sleep(SLOW);
+                    Ok(Some(Output::allow()))
+                }),
+            )
+            .register_builtin(
+                "slow-async",
+                Builtin::future(|_: Arc<Input>, _: Arc<[String]>| async {
+                    tokio::time::sleep(SLOW).await;
+                    Answer::Ok(Some(Output::allow()))
+                }),
+            )
+            .register_builtin(
+                "full",
+                Builtin::blocking(|_: &Input, _: &[String]| -> Answer {
+                    std::fs::write("/dev/full", "noted")?;
+                    Ok(Some(Output::allow()))
+                }),
+            );
         registry
     }
 }

@@ -104,7 +104,7 @@ impl Cell {
             .map_err(|problems| problems.to_string())?;
         if self.hooks.hangs {
             // Only the call itself shall run into the timeout.
-            executor.processes().check().await;
+            executor.check_processes().await;
         }
         let (executor, input) = (Arc::new(executor), Arc::new(self.input()));
         let event = self.contract.event;

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use hookexec::config::{Command, Hook};
-use hookexec::handler::{Failure, Shared};
+use hookexec::handler::Failure;
 use hookexec::{Call, Event, HandlerEnv, HandlerError, HandlerResult, Input, Registry};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
@@ -69,9 +69,9 @@ async fn a_want_of_descriptors_is_a_failure_that_says_so(open: usize) {
 async fn run(text: &str, timeout: Duration) -> Result<HandlerResult, HandlerError> {
     let env = HandlerEnv::new(std::env::temp_dir(), std::env::vars_os());
     let hook = Hook::new(Event::Stop, "command", Command::Text(text.to_owned()));
-    let handler = Registry::new().factory("command").unwrap().build(&env, &hook).unwrap();
-    let (input, shared) = (Input::default(), Shared::default());
-    let call = Call::new(hook.event, &input, &shared, Instant::now() + timeout);
+    let handler = Registry::new().factory("command").unwrap()(&env, &hook).unwrap();
+    let input = Input::default();
+    let call = Call::new(hook.event, &input, Instant::now() + timeout);
     handler.run(&call).await
 }
 

@@ -1,7 +1,7 @@
 //! What hooks change on the way, and who sees the change.
 
-use hookexec::handlers::builtin::Builtin;
 use hookexec::lifecycle::{DeniedBy, Session, ToolEnd, ToolError, ToolFacts};
+use hookexec::registry::Builtin;
 use hookexec::wire::{JsonObject, ToolResult};
 use hookexec::{Config, Decision, Event, Executor, Input, Output, Registry};
 use serde_json::json;

@@ -103,7 +103,7 @@ async fn eager_processes_start_with_the_executor() {
     let project = Project::with("hello()\nnote('greeted', 1)\nsys.stdin.read()");
     let executor = project.one(&[Event::PreToolUse], ", start: eager");
     assert_eq!(statistics(&executor).starts, 0, "nothing starts by itself");
-    executor.processes().start_eager();
+    executor.start_processes();
     project.noted("greeted").await;
     assert_eq!(statistics(&executor).starts, 1);
     shutdown(&executor).await;
@@ -119,7 +119,7 @@ async fn a_check_starts_all_and_reports_each() {
     let executor = project.executor(
         "processes:\n  good: { command: [python3, p.py] }\n  bad: { command: [python3, bad.py] }\n  gone: { command: [no-such-program] }\nhooks: {}\n",
     );
-    let checks = tokio::time::timeout(HANG, executor.processes().check()).await.unwrap();
+    let checks = tokio::time::timeout(HANG, executor.check_processes()).await.unwrap();
     let found: Vec<_> = checks.iter().map(|c| (c.name.as_str(), c.problem.as_deref())).collect();
     assert_eq!(found[0], ("bad", Some("process `bad` refused to serve: no key")));
     assert_eq!(found[1].0, "gone");

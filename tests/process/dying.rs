@@ -1,7 +1,7 @@
 //! Children that end when nobody expects it.
 
 use futures_util::future::join_all;
-use hookexec::handlers::process::ProcessStatistics;
+use hookexec::internal::ProcessStatistics;
 use hookexec::{Decision, Event, Executor};
 
 use crate::harness::{Project, ask, error, lives, one, shutdown, statistics, until};
@@ -175,7 +175,7 @@ for message in messages():
 ",
     );
     let executor = guard(&project);
-    executor.processes().check().await;
+    executor.check_processes().await;
     let pid = project.noted("pid").await.parse().unwrap();
     // The call can't reach it, so the next child may have it.
     assert!(ask(&executor, "ls").await.allowed);

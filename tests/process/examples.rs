@@ -54,12 +54,12 @@ async fn weather_brings_its_tool_along_and_answers_it() {
 async fn the_weather_plugin_ends_in_good_order_on_a_signal() {
     let project = Project::new();
     let executor = example(&project, "weather.yaml");
-    executor.processes().check().await;
-    let pid = executor.processes().statistics()[0].pid.unwrap();
+    executor.check_processes().await;
+    let pid = executor.process_statistics()[0].pid.unwrap();
     Command::new("kill").args(["-TERM", &pid.to_string()]).status().unwrap();
-    crate::harness::until("its end", || executor.processes().statistics()[0].pid.is_none()).await;
+    crate::harness::until("its end", || executor.process_statistics()[0].pid.is_none()).await;
     // Exit code 0: not a crash.
-    assert_eq!(executor.processes().statistics()[0].crashes, 0);
+    assert_eq!(executor.process_statistics()[0].crashes, 0);
     shutdown(&executor).await;
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use hookexec::handlers::process::ProcessStatistics;
+use hookexec::internal::ProcessStatistics;
 use hookexec::{Config, Event, Executor, Input, Verdict};
 use serde_json::{Value, json};
 
@@ -129,7 +129,7 @@ pub(crate) fn error(verdict: &Verdict) -> &str {
 
 /// Returns what was counted about the only process.
 pub(crate) fn statistics(executor: &Executor) -> ProcessStatistics {
-    let [statistics] = &executor.processes().statistics()[..] else { panic!() };
+    let [statistics] = &executor.process_statistics()[..] else { panic!() };
     statistics.clone()
 }
 

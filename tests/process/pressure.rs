@@ -21,7 +21,7 @@ for message in messages():
     );
     let yaml = one(&[Event::PreToolUse], "").replace("timeout: 60", "timeout: 4s");
     let executor = project.executor(&yaml);
-    executor.processes().check().await;
+    executor.check_processes().await;
     // Ten MiB, and then as much again as may wait at all.
     let megabyte = "x".repeat(1 << 20);
     let started = Instant::now();
@@ -128,7 +128,7 @@ async fn an_observer_that_hangs_delays_no_decision_and_its_losses_are_counted() 
                 .any(|text| text.contains("does not keep up")),
         );
     }
-    let [guard, observer] = &executor.processes().statistics()[..] else { panic!() };
+    let [guard, observer] = &executor.process_statistics()[..] else { panic!() };
     assert_eq!((guard.calls, guard.failures), (100, 0));
     assert!(observer.notifications_dropped > 0, "{observer:?}");
     assert_eq!(observer.notifications + observer.notifications_dropped, 100);
@@ -145,7 +145,7 @@ async fn a_dead_observer_stops_nothing() {
         assert!(ask(&executor, "ls").await.allowed);
     }
     shutdown(&executor).await;
-    let observer = &executor.processes().statistics()[1];
+    let observer = &executor.process_statistics()[1];
     assert_eq!(observer.notifications_dropped, 10, "{observer:?}");
 }
 

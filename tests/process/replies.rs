@@ -51,7 +51,7 @@ sys.stdin.read()
 ",
     );
     let executor = hasty(&project, "1s");
-    executor.processes().check().await;
+    executor.check_processes().await;
     let late = ask(&executor, "one").await;
     assert!(error(&late).contains("did not answer `hook.before_tool`"), "{late:#?}");
     let verdict = ask(&executor, "two").await;
@@ -190,7 +190,7 @@ async fn a_timeout_tells_what_came_instead_of_an_answer() {
     let project =
         Project::with("hello()\nsys.stdin.readline()\nout('{\"oops\\n')\nsys.stdin.read()");
     let executor = hasty(&project, "500ms");
-    executor.processes().check().await;
+    executor.check_processes().await;
     let verdict = ask(&executor, "ls").await;
     let error = error(&verdict);
     assert!(error.contains("did not answer `hook.before_tool` within "), "{error}");
@@ -214,7 +214,7 @@ sys.stdin.read()
 "
         ));
         let executor = hasty(&project, "500ms");
-        executor.processes().check().await;
+        executor.check_processes().await;
         let _ = ask(&executor, "one").await;
         if !wants {
             let _ = ask(&executor, "two").await;
@@ -242,7 +242,7 @@ for message in messages():
 ",
     );
     let executor = guard(&project);
-    executor.processes().check().await;
+    executor.check_processes().await;
     tokio::select! {
         biased;
         verdict = ask(&executor, "one") => panic!("{verdict:#?}"),

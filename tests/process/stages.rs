@@ -315,7 +315,7 @@ async fn a_broken_approver_of_picoclaw_denies() {
         let project = Project::with(&format!("serve(lambda method, params: {answer})\n"));
         let hasty = r#""defaults": {"approval_timeout_ms": 2000}, "processes""#;
         let executor = project.executor(&config.replace(r#""processes""#, hasty));
-        executor.processes().check().await;
+        executor.check_processes().await;
         let verdict = dispatch(&executor, Event::PermissionRequest, &call()).await;
         assert_eq!(verdict.decision, Some(Decision::Deny), "{answer}: {verdict:#?}");
         assert!(!error(&verdict).is_empty());

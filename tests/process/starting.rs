@@ -78,7 +78,7 @@ async fn noise_before_the_greeting_is_skipped_and_counted() {
 async fn a_child_is_told_its_name_modes_and_events() {
     let project = Project::with("note('told', json.dumps(hello()))\nsys.stdin.read()");
     let executor = project.one(&[Event::PreToolUse, Event::PermissionRequest, Event::Stop], "");
-    executor.processes().check().await;
+    executor.check_processes().await;
     let told: serde_json::Value = serde_json::from_str(&project.noted("told").await).unwrap();
     assert_eq!(
         told,

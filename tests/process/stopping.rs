@@ -39,7 +39,7 @@ while True:
 ",
     );
     let executor = project.one(&[Event::PreToolUse], "");
-    executor.processes().check().await;
+    executor.check_processes().await;
     let pids = project.noted("pids").await;
     shutdown(&executor).await;
     assert!(project.path("term").exists());
@@ -61,7 +61,7 @@ note('left', 1)
     );
     let yaml = one(&[Event::PreToolUse], "").replace("timeout: 60", "timeout: 200ms");
     let executor = project.executor(&yaml);
-    executor.processes().check().await;
+    executor.check_processes().await;
     assert!(!ask(&executor, "ls").await.allowed);
     shutdown(&executor).await;
     assert!(!project.path("left").exists(), "it was waited for");
@@ -114,7 +114,7 @@ time.sleep(1000)
 ",
     );
     let executor = project.one(&[Event::PreToolUse], "");
-    executor.processes().check().await;
+    executor.check_processes().await;
     let pids = project.noted("pids").await;
     drop(executor);
     for pid in pids.split(' ') {
@@ -127,7 +127,7 @@ time.sleep(1000)
 async fn an_executor_dropped_during_a_start_leaves_nobody() {
     let project = Project::with("note('pid', os.getpid())\ntime.sleep(1000)");
     let executor = project.one(&[Event::PreToolUse], ", start: eager");
-    executor.processes().start_eager();
+    executor.start_processes();
     let pid = project.noted("pid").await.parse().unwrap();
     drop(executor);
     until("its end", || !lives(pid)).await;

@@ -73,7 +73,7 @@ async fn ten_thousand_calls_leave_nothing_behind() {
         let _ = tokio::time::timeout(Duration::from_micros(20), call).await;
     }
     assert_eq!(settled(|now| *now == running).await, running, "after calls that were dropped");
-    let [observer, guard] = &executor.processes().statistics()[..] else { panic!() };
+    let [observer, guard] = &executor.process_statistics()[..] else { panic!() };
     assert_eq!((guard.crashes, guard.failures, observer.crashes), (0, 0, 0), "{guard:?}");
     assert_eq!(observer.notifications_dropped, 0, "{observer:?}");
 

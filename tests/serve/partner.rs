@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookexec::config::Diagnostics;
-use hookexec::handlers::builtin::Builtin;
-use hookexec::load::{self, LoadOptions};
+use hookexec::load::LoadOptions;
+use hookexec::registry::Builtin;
 use hookexec::{Config, Executor, Output, Registry};
 use hookexec_cli::server::{Files, Limits, Loaded, Server};
 use serde_json::{Value, json};
@@ -53,16 +53,19 @@ impl Gate {
     pub(crate) fn registry(&self) -> Registry {
         let mut registry = Registry::new();
         let gate = self.clone();
-        registry.register_builtin("wait", move |_, _| {
-            let gate = gate.clone();
-            async move {
-                gate.waiting.add_permits(1);
-                let tell = Tell(Arc::clone(&gate.dropped));
-                gate.open.acquire().await.unwrap().forget();
-                std::mem::forget(tell);
-                Ok::<Option<Output>, String>(Some(Output::deny("waited")))
-            }
-        });
+        registry.register_builtin(
+            "wait",
+            Builtin::future(move |_, _| {
+                let gate = gate.clone();
+                async move {
+                    gate.waiting.add_permits(1);
+                    let tell = Tell(Arc::clone(&gate.dropped));
+                    gate.open.acquire().await.unwrap().forget();
+                    std::mem::forget(tell);
+                    Ok::<Option<Output>, String>(Some(Output::deny("waited")))
+                }
+            }),
+        );
         registry.register_builtin(
             "say",
             Builtin::inline(|_, args: &[String]| Output::parse(&args[0]).map(Some)),
@@ -90,7 +93,7 @@ pub(crate) fn load(
     options.managed_dir = Some("/nowhere".into());
     options.files = vec![path.to_owned()];
     move |_| {
-        let files = load::Loaded::load(&options)?;
+        let files = hookexec::internal::Loaded::load(&options)?;
         let places = files.places(&options);
         let (files, config) = (files.config.files.clone(), files.config);
         let executor = Executor::builder(config).registry(Gate::new().registry()).build()?;

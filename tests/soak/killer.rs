@@ -24,7 +24,7 @@ impl Killer {
 
     /// Returns whether it killed anybody.
     pub(crate) async fn kill(mut self, executor: &Executor) -> bool {
-        let statistics = executor.processes().statistics();
+        let statistics = executor.process_statistics();
         let processes: Vec<Pid> = statistics
             .iter()
             .filter_map(|process| Pid::from_raw(process.pid?.cast_signed()))

@@ -66,7 +66,7 @@ fn a_storm_of_dispatches_and_deaths_gets_every_verdict_right_and_leaves_nothing(
         eprintln!("soak: at the end    {end:?}, {} KiB", grown / 1024);
         assert_eq!(end, warm, "what {dispatches} dispatches left behind");
         assert!(grown < memory + GROWTH, "{} bytes more", grown - memory);
-        for process in executor.processes().statistics() {
+        for process in executor.process_statistics() {
             eprintln!("soak: {process:?}");
         }
         tokio::time::timeout(HANG, executor.shutdown(HANG)).await.unwrap();
@@ -118,11 +118,11 @@ async fn soak(executor: &Arc<Executor>, seed: u64, numbers: std::ops::Range<usiz
 /// Returns what the process has while nothing happens and all processes run.
 async fn at_rest(executor: &Executor, wished: impl Fn(&Possessions) -> bool) -> Possessions {
     let started = Instant::now();
-    while !executor.processes().check().await.iter().all(|check| check.problem.is_none()) {
+    while !executor.check_processes().await.iter().all(|check| check.problem.is_none()) {
         assert!(started.elapsed() < HANG, "a process does not start any more");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    let processes = executor.processes().statistics().len();
+    let processes = executor.process_statistics().len();
     // Idle threads end by themselves.
     tokio::task::block_in_place(|| {
         settled(|now| now.children == processes && now.threads <= 4 && wished(now))

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use hookexec::handlers::builtin::{Builtin, BuiltinError};
+use hookexec::registry::{Builtin, BuiltinError};
 use hookexec::{Event, Input, Output, Registry};
 use serde_json::json;
 
@@ -138,11 +138,14 @@ done
 pub(crate) fn register_builtins(registry: &mut Registry) {
     registry
         .register_builtin("inline", Builtin::inline(|input: &Input, _: &[String]| answer(input)))
-        .register_builtin("plain", |input: &Input, _: &[String]| answer(input))
-        .register_builtin("async", |input: Arc<Input>, _: Arc<[String]>| async move {
-            tokio::task::yield_now().await;
-            answer(&input)
-        });
+        .register_builtin("plain", Builtin::blocking(|input: &Input, _: &[String]| answer(input)))
+        .register_builtin(
+            "async",
+            Builtin::future(|input: Arc<Input>, _: Arc<[String]>| async move {
+                tokio::task::yield_now().await;
+                answer(&input)
+            }),
+        );
 }
 
 fn answer(input: &Input) -> Result<Option<Output>, BuiltinError> {

@@ -2,7 +2,8 @@
 
 use super::Agent;
 use super::read::NativeCall;
-use hookexec::executor::{Executor, Explanation, Selection};
+use hookexec::executor::Executor;
+use hookexec::internal::{Explanation, Selection};
 use hookexec::wire::{Input, JsonObject};
 
 /// Returns whether [`dispatch`](super::dispatch) would run each configured hook for `call`, and why

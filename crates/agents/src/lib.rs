@@ -45,7 +45,7 @@ pub use settings::{
 };
 
 use hookexec::internal::suggest;
-use hookexec::tools::{self, Toolset};
+use hookexec::internal::tools::{self, Toolset};
 use hookexec::wire::{Input, JsonObject};
 use plan::Plan;
 use read::Wanted;

@@ -6,7 +6,7 @@ use super::native::NativeEvent;
 use super::payload::{self, arguments, one_argument, spoken, text, value};
 use super::{Agent, adapter};
 use hookexec::event::{Event, FailureMode};
-use hookexec::tools;
+use hookexec::internal::tools;
 use hookexec::wire::{Input, JsonObject};
 
 /// One call of an agent: what happened, in our words, and where the answer goes.

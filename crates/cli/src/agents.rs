@@ -68,7 +68,7 @@ fn section(agent: Agent) -> String {
         let _ = writeln!(text, "\nAnswered with silence: {}.", silent.join(", "));
     }
     let mut kinds: Vec<String> = Vec::new();
-    for (kind, _) in hookexec::tools::TOOL_KINDS {
+    for (kind, _) in hookexec::internal::tools::TOOL_KINDS {
         let tools = agent.tools().filter(|(_, kinds)| kinds.contains(&kind));
         let tools: Vec<String> = tools.map(|(tool, _)| format!("`{tool}`")).collect();
         if !tools.is_empty() {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookexec::config::{Diagnostic, Severity};
-use hookexec::executor::{Check, WorstCase};
-use hookexec::handlers::process::ProcessCheck;
+use hookexec::internal::ProcessCheck;
+use hookexec::internal::{Check, WorstCase};
 use hookexec::lifecycle::DeclaredEvents;
 use hookexec::{Executor, Registry};
 use hookexec_agents::{Agent, NativeEvent};
@@ -64,7 +64,7 @@ impl Args {
         }
         if let Some(host) = &self.host {
             let unfired = host.unfired(check.configured());
-            check.add(unfired.into_iter().map(Diagnostic::from));
+            check.add(unfired);
         }
         let commands = commands(&check, &options.working_dir.unwrap_or_default());
         check.add(commands);
@@ -144,7 +144,7 @@ impl Args {
         let executor = self.config().load()?.warned().executor()?;
         let runtime = Runtime::new()?;
         runtime.run(async {
-            let checks = executor.processes().check().await;
+            let checks = executor.check_processes().await;
             executor.shutdown(PATIENCE).await;
             checks
         })

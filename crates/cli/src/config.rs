@@ -5,10 +5,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use hookexec::config::Diagnostics;
-use hookexec::handlers::depth;
-use hookexec::load::{self, LoadOptions, ProjectFile};
-use hookexec::trust::Trust;
-use hookexec::{Executor, ExecutorBuilder, Registry};
+use hookexec::internal::ProjectFile;
+use hookexec::internal::depth;
+use hookexec::internal::trust::Trust;
+use hookexec::load::LoadOptions;
+use hookexec::{Executor, ExecutorBuilder, Registry, internal};
 
 use super::error::{CommandError, NO_FILES, warn_all};
 
@@ -89,7 +90,7 @@ impl ConfigArgs {
     }
 
     /// Loads the configuration, to show it: with the hooks of files that do not count.
-    pub(crate) fn load_to_show(&self) -> Result<load::Loaded, CommandError> {
+    pub(crate) fn load_to_show(&self) -> Result<internal::Loaded, CommandError> {
         let mut options = self.options()?;
         options.only_show = true;
         let loaded = Loaded::of(&options).map_err(CommandError::config)?;
@@ -136,19 +137,18 @@ pub(crate) fn project(named: Option<&Path>) -> Result<PathBuf, CommandError> {
 
 /// Checks that no hook called this process for the hook itself to run again.
 pub(crate) fn not_too_deep() -> Result<(), CommandError> {
-    depth::check(std::env::var_os("HOOKEXEC_DEPTH").as_deref())
-        .map_err(|error| CommandError::usage(error.to_string()))
+    depth::check(std::env::var_os("HOOKEXEC_DEPTH").as_deref()).map_err(CommandError::usage)
 }
 
 /// A configuration, and what it was loaded by.
 pub(crate) struct Loaded {
-    pub(crate) found: load::Loaded,
+    pub(crate) found: internal::Loaded,
     options: LoadOptions,
 }
 
 impl Loaded {
     pub(crate) fn of(options: &LoadOptions) -> Result<Self, Diagnostics> {
-        Ok(Self { found: load::Loaded::load(options)?, options: options.clone() })
+        Ok(Self { found: internal::Loaded::load(options)?, options: options.clone() })
     }
 
     /// Warns about guards that do not run.

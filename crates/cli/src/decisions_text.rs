@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hookexec::audit::Record;
+use hookexec::internal::audit::Record;
 use hookexec::wire::HookStatus;
 use hookexec::{Decision, Event};
 

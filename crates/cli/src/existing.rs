@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use hookexec::config::Hook;
-use hookexec::executor::Selection;
+use hookexec::internal::Selection;
 use hookexec::wire::JsonObject;
 use hookexec::{Config, Executor, Input, Registry};
 

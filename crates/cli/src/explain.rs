@@ -1,8 +1,8 @@
 //! `hookexec explain`: what became of every hook of an event, and why.
 
-use hookexec::executor::{Explanation, Selection};
-use hookexec::load::Loaded;
-use hookexec::trust::Trust;
+use hookexec::internal::Loaded;
+use hookexec::internal::trust::Trust;
+use hookexec::internal::{Explanation, Selection};
 use hookexec::wire::{HookReport, Mode};
 use hookexec::{Decision, Event, Executor, Input, Verdict};
 use hookexec_agents::{Agent, NativeCall};

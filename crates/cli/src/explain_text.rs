@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hookexec::executor::{Explanation, Selection};
+use hookexec::internal::{Explanation, Selection};
 use hookexec::{Decision, Event, Verdict};
 
 use super::exit::Exit;

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
-use hookexec::load::{LoadOptions, Loaded};
-use hookexec::trust::Trust;
+use hookexec::internal::Loaded;
+use hookexec::internal::trust::Trust;
+use hookexec::load::LoadOptions;
 
 use super::error::CommandError;
 use super::exit::Exit;

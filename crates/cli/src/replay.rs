@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::records::{Log, LogLine};
 use crate::testing::{Change, Replay, ReplayOptions, Replayed};
-use hookexec::audit::Record;
+use hookexec::internal::audit::Record;
 use hookexec::load::LoadOptions;
 use hookexec::{Config, Registry};
 use serde::Serialize;

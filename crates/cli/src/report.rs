@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use hookexec::executor::{Explanation, Selection};
+use hookexec::internal::{Explanation, Selection};
 use hookexec::wire::{HookReport, HookStatus, Mode};
 use hookexec::{Decision, Verdict};
 

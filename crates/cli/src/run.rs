@@ -1,7 +1,7 @@
 //! `hookexec run`: one event in, one verdict out.
 
 use clap::builder::{PossibleValue, TypedValueParser};
-use hookexec::executor::Explanation;
+use hookexec::internal::Explanation;
 use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::{Agent, NativeCall};
 

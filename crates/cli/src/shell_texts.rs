@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use hookexec::config::{Command, Diagnostic, Hook, InheritEnv};
-use hookexec::dialect::Dialect;
+use hookexec::internal::dialect::Dialect;
 use hookexec::internal::{DEFAULT_SHELL, system};
 use hookexec_agents::Agent;
 

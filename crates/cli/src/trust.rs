@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use hookexec::config::{Command, Diagnostic, Diagnostics, Severity};
-use hookexec::load::{LoadOptions, Loaded, ProjectFile};
-use hookexec::trust::{Approval, CoveredHook, ScriptChange, Trust, TrustStore};
+use hookexec::internal::trust::{Approval, CoveredHook, ScriptChange, Trust, TrustStore};
+use hookexec::internal::{Loaded, ProjectFile};
+use hookexec::load::LoadOptions;
 use hookexec::{Executor, Registry};
 use serde::Serialize;
 

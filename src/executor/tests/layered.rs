@@ -156,10 +156,13 @@ async fn a_denial_after_the_tool_keeps_no_redactor_from_its_turn() {
 #[tokio::test(start_paused = true)]
 async fn a_twin_in_another_layer_does_not_replace_a_hook() {
     let mut registry = Registry::new();
-    registry.register_builtin("slow_denial", |_: Arc<Input>, _: Arc<[String]>| async move {
-        tokio::time::sleep(Duration::from_secs(5)).await;
-        Ok::<_, String>(Some(Output::deny("not that")))
-    });
+    registry.register_builtin(
+        "slow_denial",
+        Builtin::future(|_: Arc<Input>, _: Arc<[String]>| async move {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            Ok::<_, String>(Some(Output::deny("not that")))
+        }),
+    );
     let guard = |layer| in_layer(layer, hook(UserPromptSubmit, "slow_denial", &[]));
     let mut twin = guard(Layer::Project);
     let deadline = Some(Duration::from_millis(50));
@@ -235,10 +238,13 @@ async fn each_layer_has_its_own_budget_for_conditions() {
 #[test]
 fn a_layer_leaves_half_of_the_time_to_those_above_it() {
     let mut registry = Registry::new();
-    registry.register_builtin("sleep", |_: Arc<Input>, args: Arc<[String]>| async move {
-        tokio::time::sleep(Duration::from_secs(args[0].parse().unwrap())).await;
-        Ok::<_, String>(Some(Output::deny("not that")))
-    });
+    registry.register_builtin(
+        "sleep",
+        Builtin::future(|_: Arc<Input>, args: Arc<[String]>| async move {
+            tokio::time::sleep(Duration::from_secs(args[0].parse().unwrap())).await;
+            Ok::<_, String>(Some(Output::deny("not that")))
+        }),
+    );
     let layers = [(Layer::Project, Layer::User), (Layer::User, Layer::Managed)];
     for ((below, above), own) in layers.into_iter().flat_map(|it| [(it, true), (it, false)]) {
         let slow = Hook { on_error: Some(OnError::Ignore), ..hook(PreToolUse, "sleep", &["100"]) };

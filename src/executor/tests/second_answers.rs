@@ -115,10 +115,13 @@ async fn a_layer_runs_a_bounded_number_of_hooks_in_the_background() {
         in_layer(Layer::Project, job)
     };
     let mut registry = registry();
-    registry.register_builtin("sleep", |_: Arc<Input>, _: Arc<[String]>| async {
-        std::future::pending::<()>().await;
-        Ok::<_, String>(None)
-    });
+    registry.register_builtin(
+        "sleep",
+        Builtin::future(|_: Arc<Input>, _: Arc<[String]>| async {
+            std::future::pending::<()>().await;
+            Ok::<_, String>(None)
+        }),
+    );
     let user = in_layer(Layer::User, background(40));
     let hooks = (0..40).map(background).chain([user]).collect();
     let config = Config { hooks, ..Config::default() };
@@ -133,10 +136,13 @@ async fn a_layer_runs_a_bounded_number_of_hooks_in_the_background() {
 #[tokio::test(start_paused = true)]
 async fn a_hook_of_any_event_of_a_moment_leaves_time_to_the_layers_above() {
     let mut registry = Registry::new();
-    registry.register_builtin("sleep", |_: Arc<Input>, _: Arc<[String]>| async {
-        tokio::time::sleep(Duration::from_hours(1)).await;
-        Ok::<_, String>(None)
-    });
+    registry.register_builtin(
+        "sleep",
+        Builtin::future(|_: Arc<Input>, _: Arc<[String]>| async {
+            tokio::time::sleep(Duration::from_hours(1)).await;
+            Ok::<_, String>(None)
+        }),
+    );
     for event in [PermissionRequest, Event::ToolGuard] {
         let slow = in_layer(Layer::Project, hook(event, "sleep", &[]));
         let guard = in_layer(Layer::User, hook(Event::ToolInputTransform, "sleep", &[]));

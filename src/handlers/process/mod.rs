@@ -18,15 +18,14 @@ mod launch;
 mod notifications;
 mod observe;
 mod outgoing;
-mod processes;
+pub(crate) mod processes;
 mod rewrite;
 mod same;
-mod statistics;
+pub(crate) mod statistics;
 mod stream;
 mod supervisor;
 mod task;
 mod wire;
 
 pub(crate) use handler::build;
-pub use processes::{ProcessCheck, Processes};
-pub use statistics::ProcessStatistics;
+pub(crate) use processes::Processes;

@@ -23,7 +23,7 @@ use crate::config::{Location, Process};
 /// * **Runtime**: a child belongs to the Tokio runtime on which it was needed first, and ends with
 ///   it; the next call starts another one.
 #[derive(Debug, Default)]
-pub struct Processes {
+pub(crate) struct Processes {
     supervisors: BTreeMap<String, Arc<Supervisor>>,
     injections: Injections,
 }
@@ -60,7 +60,7 @@ impl Processes {
     /// Starts those that are to be started with the executor, without waiting for them.
     ///
     /// What goes wrong is logged, and reported to the first hook that calls the process.
-    pub fn start_eager(&self) {
+    pub(crate) fn start_eager(&self) {
         for supervisor in self.supervisors.values().filter(|one| one.process.eager) {
             supervisor.start();
         }
@@ -68,7 +68,7 @@ impl Processes {
 
     /// Starts all of them and reports of each whether it returned the greeting, in the order of
     /// their names.
-    pub async fn check(&self) -> Vec<ProcessCheck> {
+    pub(crate) async fn check(&self) -> Vec<ProcessCheck> {
         let checks = self.supervisors.values().map(|supervisor| async {
             let started = Instant::now();
             let process = &supervisor.process;
@@ -89,12 +89,12 @@ impl Processes {
     }
 
     /// Returns what was counted about each, in the order of their names.
-    pub fn statistics(&self) -> Vec<ProcessStatistics> {
+    pub(crate) fn statistics(&self) -> Vec<ProcessStatistics> {
         self.supervisors.values().map(|supervisor| supervisor.statistics()).collect()
     }
 
     /// Stops every process: end of input, then TERM, then KILL to its group. None is started again.
-    pub async fn shutdown(&self) {
+    pub(crate) async fn shutdown(&self) {
         join_all(self.supervisors.values().map(|supervisor| supervisor.shutdown())).await;
     }
 

@@ -32,13 +32,13 @@ pub(super) fn check_writers(real: &Path) -> Result<(), UnsafeFile> {
 
 /// Checks that the directory at `path`, made or not, and every one above it belong to the user or root,
 /// and that no other user can write there.
-pub(in crate::trust) fn check_private(path: &Path) -> Result<(), UnsafeFile> {
+pub(in crate::internal::trust) fn check_private(path: &Path) -> Result<(), UnsafeFile> {
     path.ancestors().try_for_each(check_own)
 }
 
 /// Checks that what is at `path`, if anything, belongs to the user or root, and that no other user can
 /// write it, nor its group: a user who can write approvals could approve anything.
-pub(in crate::trust) fn check_own(path: &Path) -> Result<(), UnsafeFile> {
+pub(in crate::internal::trust) fn check_own(path: &Path) -> Result<(), UnsafeFile> {
     let Ok(metadata) = fs::metadata(path) else { return Ok(()) };
     let unsafe_file = |problem, hint| Err(UnsafeFile { path: path.to_owned(), problem, hint });
     if let Some(problem) = other_owner(&metadata) {

@@ -13,7 +13,7 @@ pub(super) fn check_writers(_real: &Path) -> Result<(), UnsafeFile> {
 }
 
 /// Checks that the directory at `path`, made or not, is below the user's profile.
-pub(in crate::trust) fn check_private(path: &Path) -> Result<(), UnsafeFile> {
+pub(in crate::internal::trust) fn check_private(path: &Path) -> Result<(), UnsafeFile> {
     if is_in_profile(path) {
         return Ok(());
     }
@@ -25,6 +25,6 @@ pub(in crate::trust) fn check_private(path: &Path) -> Result<(), UnsafeFile> {
 }
 
 /// Checks that what is at `path` is below the user's profile.
-pub(in crate::trust) fn check_own(path: &Path) -> Result<(), UnsafeFile> {
+pub(in crate::internal::trust) fn check_own(path: &Path) -> Result<(), UnsafeFile> {
     check_private(path)
 }

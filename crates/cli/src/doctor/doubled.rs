@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use hookexec::executor::Check;
+use hookexec::internal::Check;
 use hookexec_agents::Agent;
 
 use super::Finding;

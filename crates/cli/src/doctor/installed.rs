@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use hookexec::Event;
-use hookexec::executor::Check;
+use hookexec::internal::Check;
 use hookexec_agents::{Agent, NativeEvent};
 
 use super::{Finding, codex, doubled, guards, packages, programs, switches};

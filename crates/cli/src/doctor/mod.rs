@@ -13,7 +13,7 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use hookexec::config::Severity;
 use hookexec::event::FailureMode;
-use hookexec::executor::Check;
+use hookexec::internal::Check;
 use hookexec::{Event, Executor, Registry};
 use hookexec_agents::Agent;
 use serde::Serialize;

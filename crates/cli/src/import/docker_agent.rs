@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use hookexec::Event;
-use hookexec::config::reading::{Fields, Node, Reader, Value, read_text};
 use hookexec::config::{Command, Diagnostics, Hook, Phase};
+use hookexec::internal::reading::{Fields, Node, Reader, Value, read_text};
 use hookexec::internal::suggest;
 
 use super::settings::Import;

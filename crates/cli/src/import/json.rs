@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use hookexec::config::{Diagnostic, Diagnostics, Location, SourceFile};
+use hookexec::config::{Diagnostic, Diagnostics, Location};
+use hookexec::internal::SourceFile;
 use jsonc_parser::ast::{Object, ObjectProp, Value as Node};
 use jsonc_parser::common::Ranged;
 

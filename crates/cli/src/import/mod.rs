@@ -14,8 +14,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use hookexec::Config;
-use hookexec::config::{Command, Diagnostics, Severity, SourceFile};
-use hookexec::load::{LoadOptions, Loaded};
+use hookexec::config::{Command, Diagnostics, Severity};
+use hookexec::internal::Loaded;
+use hookexec::internal::SourceFile;
+use hookexec::load::LoadOptions;
 use hookexec_agents::Agent;
 
 use super::error::CommandError;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hookexec::config::Diagnostics;
-use hookexec::config::reading::read_text;
+use hookexec::internal::reading::read_text;
 use hookexec::wire::parse_strict;
 use serde_json::Value;
 

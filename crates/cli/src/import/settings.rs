@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hookexec::Event;
-use hookexec::config::{Command, Diagnostic, Diagnostics, Severity, SourceFile};
+use hookexec::config::{Command, Diagnostic, Diagnostics, Severity};
+use hookexec::internal::SourceFile;
 use hookexec_agents::ScriptWords;
 use jsonc_parser::ast::{ObjectProp, Value as Node};
 

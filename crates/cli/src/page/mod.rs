@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
 use hookexec::Decision;
-use hookexec::audit::Record;
+use hookexec::internal::audit::Record;
 use hookexec::wire::Mode;
 use jiff::Timestamp;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use hookexec::audit::Record;
+use hookexec::internal::audit::Record;
 use hookexec::wire::{HookReport, HookStatus};
 use serde_json::Value;
 
@@ -125,8 +125,9 @@ fn about(record: &Record) -> Option<String> {
         return input.get("prompt").and_then(Value::as_str).map(str::to_owned);
     };
     let tool = input.get("tool_name").and_then(Value::as_str).unwrap_or_default();
-    let found =
-        arguments.as_object().and_then(|arguments| hookexec::tools::subject(tool, arguments));
+    let found = arguments
+        .as_object()
+        .and_then(|arguments| hookexec::internal::tools::subject(tool, arguments));
     Some(found.map_or_else(|| arguments.to_string(), str::to_owned))
 }
 

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use crate::testing::Expected;
-use hookexec::audit::Record;
 use hookexec::event::Event;
-use hookexec::internal::{BEGINNING, numbered, system};
+use hookexec::internal::audit::{BEGINNING, Record, numbered};
+use hookexec::internal::system;
 use hookexec::wire::{Decision, HookReport};
 
 /// The most full files that are looked for.
@@ -192,7 +192,7 @@ fn parse(bytes: &[u8]) -> Vec<LogLine> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hookexec::builtins::secrets::Redactor;
+    use hookexec::internal::builtins::secrets::Redactor;
     use hookexec::wire::{Input, Verdict};
 
     fn line(session: &str) -> String {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use hookexec::audit::Record;
 use hookexec::event::Event;
+use hookexec::internal::audit::Record;
 use hookexec::wire::{Decision, HookReport, HookStatus, Mode};
 
 /// Counts over the records of a log.

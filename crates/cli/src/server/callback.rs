@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::protocol::{Reply, request};
 use hookexec::internal::locked;
-use hookexec::{Input, Output, Registry};
+use hookexec::{Builtin, Input, Output, Registry};
 
 tokio::task_local! {
     /// The client whose request is being answered.
@@ -83,10 +83,11 @@ pub fn register_host_builtins(registry: &mut Registry, names: &[String]) -> Resu
             return Err(format!("`{name}` is the name of another builtin: choose another name"));
         }
         let own = name.clone();
-        registry.register_builtin(name, move |input: Arc<Input>, args: Arc<[String]>| {
+        let ask = move |input: Arc<Input>, args: Arc<[String]>| {
             let name = own.clone();
             async move { ask_client(&name, &args, &input).await }
-        });
+        };
+        registry.register_builtin(name, Builtin::future(ask));
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use super::protocol::{ErrorCode, Incoming, Refusal, Request, answer, notificatio
 use super::socket::{self, Stream};
 use hookexec::config::Hook;
 use hookexec::event::Event;
-use hookexec::executor::Observer;
+use hookexec::internal::Observer;
 use hookexec::internal::rpc::{Line, LineDecoder};
 use hookexec::wire::{HookReport, JsonObject};
 

@@ -238,7 +238,7 @@ impl Generation {
 
 fn generation(loaded: Loaded, since: SystemTime) -> (Arc<Generation>, Stamps) {
     let Loaded { executor, files, watched } = loaded;
-    executor.processes().start_eager();
+    executor.start_processes();
     let generation = Generation { executor: Arc::new(executor), files, users: Arc::default() };
     (Arc::new(generation), Stamps::take(watched, since))
 }

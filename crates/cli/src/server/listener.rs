@@ -16,7 +16,7 @@ use super::protocol::{DispatchParams, ErrorCode, Refusal, event};
 use super::socket::Socket;
 use crate::summary::HookSummary;
 use hookexec::config::Diagnostics;
-use hookexec::executor::Observer;
+use hookexec::internal::Observer;
 use hookexec::wire::{JsonObject, Verdict};
 
 /// What a server takes on at once. What is more is answered with an error, at once.

@@ -6,9 +6,9 @@ use serde::Deserialize as _;
 use serde_json::{Value as Json, json};
 
 use super::case::{Case, CaseFile, Expectation, Expected, Stub, TextExpectation};
-use hookexec::config::reading::{self, At, Fields, Filled, Kind, Node, Reader, Value};
 use hookexec::config::{Diagnostics, Location};
 use hookexec::event::Event;
+use hookexec::internal::reading::{self, At, Fields, Filled, Kind, Node, Reader, Value};
 use hookexec::internal::{read_file, suggest};
 use hookexec::wire::{Decision, Input, JsonObject, Output};
 use hookexec::{later, section, words};

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::cases::{CaseKeys, ExpectKeys, FileKeys, TextKeys, events};
-use hookexec::config::reading::Kind as _;
+use hookexec::internal::reading::Kind as _;
 use hookexec::schema;
 
 /// Returns the schema (draft 7) of a file of cases.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use hookexec::config::Hook;
-use hookexec::executor::{Explanation, Selection};
+use hookexec::internal::{Explanation, Selection};
 use hookexec::wire::{HookStatus, Verdict};
 
 /// What was reached of a configuration.

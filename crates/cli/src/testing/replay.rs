@@ -9,11 +9,11 @@ use serde::{Deserialize as _, Serialize};
 
 use super::stub::substituting;
 use crate::records::word;
-use hookexec::audit::Record;
 use hookexec::config::{Command, Config, Diagnostics, Hook, SideEffects};
 use hookexec::executor::Executor;
 use hookexec::handler::{BoxFuture, Call, Failure, Handler, HandlerError, HandlerResult};
-use hookexec::internal::{locked, rewritten};
+use hookexec::internal::audit::{Record, rewritten};
+use hookexec::internal::locked;
 use hookexec::registry::Registry;
 use hookexec::wire::{Decision, HookReport, HookStatus, Input, InputChange, Output, Verdict};
 

@@ -27,7 +27,7 @@ pub fn substituting(
             let factory = original.factory(&hook.kind).ok_or_else(|| {
                 BuildError::new(format!("unknown hook type `{}`", hook.kind)).at("type")
             })?;
-            let real = factory.build(env, hook)?;
+            let real = factory(env, hook)?;
             Ok(match stand_in(hook) {
                 Some(handler) => Arc::new(StandIn { handler, real }) as Arc<dyn Handler>,
                 None => real,

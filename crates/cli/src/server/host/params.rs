@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use hookexec::internal::tools;
 use hookexec::lifecycle::{Session, SessionBuilder, SessionSource, ToolFacts, TurnEnd, TurnState};
-use hookexec::tools;
 use hookexec::wire::JsonObject;
 
 /// What all events of a session have in common.
