@@ -96,6 +96,7 @@ def pack_npm_launcher(dist, facts, description, platforms):
         "bin": {"hookexec": "bin/hookexec.js"},
         "exports": {
             ".": {"types": "./lib/index.d.mts", "default": "./lib/index.mjs"},
+            "./ai": {"types": "./lib/ai.d.mts", "default": "./lib/ai.mjs"},
             "./package.json": "./package.json",
         },
         "engines": {"node": ">=20"},

@@ -48,6 +48,35 @@ SECRET = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
 RAN = ["ls -l", "git push", "cat key", "fail", "echo"]
 
 
+USE = """
+import { Hooks, Refused, type ToolOutcome } from "./hosts/node/lib/index.mjs";
+import { guardTools, isStopped } from "./hosts/node/lib/ai.mjs";
+import { generateText, tool, type LanguageModel } from "ai";
+import { z } from "zod";
+
+declare const model: LanguageModel;
+const hooks = new Hooks("hooks.yaml", { approve: async ({ toolName }) => toolName === "shell" });
+hooks.builtin("judge", (input, args) => ({ decision: "deny", reason: args[0] ?? input.tool_name }));
+const shell = tool({ inputSchema: z.object({ cmd: z.string() }), execute: async ({ cmd }) => cmd });
+const text: string = await hooks.session({ id: "s" }).run((session) =>
+  session.turn("go").run(async (turn) => {
+    const outcome: ToolOutcome = await turn.toolCall("x", {}).run(({ n }: { n: number }) => n);
+    const tools = guardTools(session, { shell });
+    await generateText({ model, tools, prompt: "go", stopWhen: isStopped(session) });
+    const response: { content: string } = await turn.modelCall([]).run(() => ({ content: "" }));
+    return (await turn.finish(response.content)) ?? outcome.forModel;
+  }),
+);
+try {
+  await hooks.close();
+} catch (error) {
+  if (error instanceof Refused) console.log(text, error.stop?.scope);
+}
+// @ts-expect-error: it is a method of `Turn`
+hooks.toolCall("x", {});
+"""
+
+
 def check(said):
     """Returns what is wrong with the report of an adapter's program."""
     texts, problems = dict(zip(COMMANDS, said["texts"], strict=True)), []
@@ -62,7 +91,8 @@ def check(said):
     expect("the approval", "ran git push" in texts["git push"])
     expect("the refusal", "not with force" in texts["git push --force"])
     expect("the redaction", SECRET not in texts["cat key"] and texts["cat key"] != "")
-    expect("the failure", "it broke" in texts["fail"])
+    # The OpenAI Agents SDK tells the model only that there was an error.
+    expect("the failure", "it broke" in texts["fail"] or "An error occurred" in texts["fail"])
     expect("no change", texts["echo"] == "ran echo")
     expect(f"asked {said['asked']}", said["asked"] == ["git push", "git push --force"])
     expect("the stop", said["stopped"] == "enough")
@@ -123,7 +153,54 @@ def run(program, hookexec):
     return check(json.loads(done.stdout.splitlines()[-1]))
 
 
-def types():
+def paste(name, program, hookexec):
+    """Runs the block of docs/hosts.md for an adapter as it stands, and returns what is wrong."""
+    os.environ.setdefault("HOOKEXEC", hookexec)
+    import test_page
+
+    module = f"hookexec/{name}" if program.endswith(".mjs") else f"hookexec.{program[:-3]}"
+    blocks = [text for _, text in test_page.blocks() if f"from {module} import" in text
+              or f'from "{module}"' in text]
+    if len(blocks) != 1:
+        return [f"docs/hosts.md has {len(blocks)} blocks"]
+    with tempfile.TemporaryDirectory() as directory:
+        place = pathlib.Path(directory).resolve()
+        test_page.install(place)
+        for package in (PLACE / "node/node_modules").glob("[!.]*"):
+            (place / "node_modules" / package.name).symlink_to(package)
+        project = place / "project"
+        project.mkdir()
+        (place / "home").mkdir()
+        for language, text in test_page.blocks():
+            if language == "yaml":
+                (project / text.split("\n")[0].removeprefix("# ")).write_text(text)
+        agent = ROOT / "tests/hosts/adapters/my_agent" / program
+        (project / f"my_agent{agent.suffix}").write_text(agent.read_text())
+        file = project / f"block{agent.suffix}"
+        file.write_text(blocks[0])
+        env = {"PATH": os.environ["PATH"], "HOME": str(place / "home"),
+               "PYTHONPATH": str(place / "site"), "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [PYTHON if agent.suffix == ".py" else "node", file]
+        done = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True,
+                              timeout=300, check=False)
+        ran = (project / "ran").read_text() if (project / "ran").exists() else ""
+    expected = ["`rm -r build` is denied", "Tool call denied: ", "ran ls", "It is clean."]
+    missing = [text for text in expected if text not in done.stdout]
+    if done.returncode or ran != "ls\n" or missing:
+        return [f"the page's code ran {ran!r} and did not print {missing}: {done.stdout}{done.stderr}"]
+    return []
+
+
+def types_of_node():
+    """Checks the types of the npm package, as a program sees them."""
+    (PLACE / "node/use.mts").write_text(USE)
+    command = ["node_modules/.bin/tsc", "--noEmit", "--strict", "--module", "nodenext",
+               "--skipLibCheck", "--types", "node", "use.mts"]
+    done = subprocess.run(command, cwd=PLACE / "node", capture_output=True, text=True, check=False)
+    return done.stdout.splitlines() if done.returncode else []
+
+
+def types_of_python():
     """Checks the types of the Python package."""
     command = [PYTHON, "-m", "mypy", "--strict", "--no-error-summary", "-p", "hookexec"]
     env = {**os.environ, "MYPYPATH": str(ROOT / "hosts/python")}
@@ -145,13 +222,16 @@ def main():
         if not is_installed(program, module):
             print(f"SKIPPED {name}: not installed; use --install")
             continue
-        problems = run(program, hookexec)
+        problems = run(program, hookexec) + paste(name, program, hookexec)
         failed |= bool(problems)
         print(f"{'FAILED' if problems else 'ok'} {name}", *problems, sep="\n  ")
-    if not options.only and is_installed("x.py", "mypy"):
-        problems = types()
-        failed |= bool(problems)
-        print(f"{'FAILED' if problems else 'ok'} types of Python", *problems, sep="\n  ")
+    checks = {"types of Python": (types_of_python, "x.py", "mypy"),
+              "types of Node": (types_of_node, "x.mjs", "typescript")}
+    for name, (check_types, *module) in checks.items():
+        if not options.only and is_installed(*module):
+            problems = check_types()
+            failed |= bool(problems)
+            print(f"{'FAILED' if problems else 'ok'} {name}", *problems, sep="\n  ")
     sys.exit(failed)
 
 

@@ -28,7 +28,7 @@ export class NotRun extends Error {
   name = "NotRun";
 
   constructor(outcome) {
-    super(outcome.message ?? outcome.forModel);
+    super(outcome.forModel);
     this.outcome = outcome;
   }
 }
@@ -44,6 +44,8 @@ export class Session {
   additionalContext = null;
   systemMessages = [];
   unfired = [];
+  /** What ended the turn or the session, by the wish of a hook. */
+  stop = null;
 
   constructor(hooks, { id = randomUUID(), source = "startup", agentName = null, model = null }) {
     this.hooks = hooks;
@@ -124,6 +126,7 @@ export class Turn {
     if (!answer.turn) throw new Refused("hookexec: the server did not begin the turn");
     this.state = answer.turn;
     note(this, answer);
+    if (this.session.stop?.scope === "turn") this.session.stop = null;
     return this;
   }
 
@@ -154,10 +157,12 @@ export class ToolCall {
   #call = null;
   #connection;
   #hooks;
+  #session;
 
   constructor(session, turn, name, args, { id = null, ask = null, approve } = {}) {
     this.toolName = name;
     this.toolInput = args;
+    this.#session = session;
     this.#hooks = session.hooks;
     this.#approve = approve ?? session.hooks.approve;
     this.#beginning = {
@@ -224,8 +229,11 @@ export class ToolCall {
       const step = await this.#hooks.call("tool.end", done, this.#connection);
       if (!isDone(step)) throw new HooksError("the server did not say how the call ended");
       const outcome = this.#outcome(step);
-      const isOwn = outcome.end === "ran" && same(outcome.response, jsonable(response));
-      return { ...outcome, response: isOwn ? response : outcome.response, exception: error };
+      const own = error === undefined ? jsonable(response) : textOf(error);
+      const isOwn = ["ran", "failed"].includes(outcome.end) && same(outcome.response, own);
+      if (isOwn && error === undefined) outcome.response = response;
+      const hasMore = outcome.message || outcome.additionalContext;
+      return { ...outcome, exception: error, wasRewritten: !isOwn || Boolean(hasMore) };
     } catch (problem) {
       if (!(problem instanceof HooksError)) throw problem;
       return {
@@ -256,6 +264,7 @@ export class ToolCall {
   }
 
   #outcome(step) {
+    this.#session.stop = step.stop ?? this.#session.stop;
     return {
       end: step.end,
       toolName: step.tool_name ?? this.toolName,
@@ -269,6 +278,7 @@ export class ToolCall {
       systemMessages: step.system_messages ?? [],
       failedOpen: step.failed_open ?? [],
       exception: undefined,
+      wasRewritten: true,
     };
   }
 

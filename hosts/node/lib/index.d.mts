@@ -82,6 +82,8 @@ export interface ToolOutcome {
   failedOpen: string[];
   /** What the tool threw. */
   exception: unknown;
+  /** Whether the model must read `forModel` in the place of what the tool returned or threw. */
+  wasRewritten: boolean;
 }
 
 export interface HooksOptions {
@@ -157,6 +159,8 @@ export class Session implements Calls {
   systemMessages: string[];
   /** Configured hooks that never run, because drivers do not fire their events. */
   unfired: string[];
+  /** What ended the turn or the session, by the wish of a hook. */
+  stop: Stop | null;
   turn(prompt?: string | null): Turn;
   toolCall(name: string, args: Record<string, Json>, options?: ToolCallOptions): ToolCall;
   modelCall(messages: Json[], request?: ModelRequest): ModelCall;

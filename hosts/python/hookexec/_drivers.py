@@ -80,6 +80,8 @@ class ToolOutcome:
     failed_open: list[str] = field(default_factory=list)
     #: What the tool raised.
     exception: BaseException | None = None
+    #: Whether the model must read `for_model` in the place of what the tool returned or raised.
+    was_rewritten: bool = True
 
     @property
     def ran(self) -> bool:
@@ -221,10 +223,10 @@ class Turn:
         """Like `finish`, for an event loop."""
         self.response = response
         try:
-            answer = await self._call_async("turn.finish", {"response": response})
+            return self._finished(await self._call_async("turn.finish", {"response": response}))
         except HooksError as problem:
-            answer = _not_run("turn.finish", problem)
-        return self._finished(answer)
+            _not_run("turn.finish", problem)
+            return None
 
     def _finished(self, answer: Object | None) -> str | None:
         if answer is None:
@@ -475,8 +477,11 @@ class ToolCall:
 
     def _outcome(self, step: Object, error: BaseException | None) -> ToolOutcome:
         response = step.get("response")
-        if error is None and step["end"] == "ran" and _same(response, _jsonable(self.response)):
-            response = self.response
+        own = _text_of(error) if error is not None else _jsonable(self.response)
+        is_own = step["end"] in ("ran", "failed") and _same(response, own)
+        if is_own:
+            response = self.response if error is None else response
+        has_more = step.get("message") or step.get("additional_context")
         return ToolOutcome(
             end=step["end"],
             tool_name=step.get("tool_name", self.tool_name),
@@ -490,6 +495,7 @@ class ToolCall:
             system_messages=step.get("system_messages") or [],
             failed_open=step.get("failed_open") or [],
             exception=error,
+            was_rewritten=bool(has_more) or not is_own,
         )
 
     def _denied(self, problem: HooksError) -> ToolOutcome:
@@ -657,7 +663,8 @@ def _or_none(call: Callable[[str, Object], Object], method: str, params: Object)
     try:
         return call(method, params)
     except HooksError as problem:
-        return _not_run(method, problem)
+        _not_run(method, problem)
+        return None
 
 
 def _not_run(method: str, problem: HooksError) -> None:

@@ -93,19 +93,13 @@ def _note(call: ToolCall, result: Result) -> None:
 def _answer(request: ToolCallRequest, call: ToolCall, result: Result | None) -> Result:
     outcome = call.outcome
     assert outcome is not None
-    said = [text for text in (outcome.message, outcome.additional_context) if text]
-    if outcome.ran and result is not None and outcome.response is call.response:
-        if not said:
-            return result
-        if isinstance(result, ToolMessage) and isinstance(result.content, list):
-            return _with(result, [*result.content, *said])
+    if not outcome.was_rewritten and result is not None:
+        return result
     if outcome.ran and isinstance(result, ToolMessage) and isinstance(outcome.response, list):
-        return _with(result, [*outcome.response, *said])
+        # Images and the like stay what they are.
+        said = [text for text in (outcome.message, outcome.additional_context) if text]
+        return result.model_copy(update={"content": [*outcome.response, *said]})
     return _message(request, outcome)
-
-
-def _with(result: ToolMessage, content: list[Any]) -> ToolMessage:
-    return result.model_copy(update={"content": content})
 
 
 def _message(request: ToolCallRequest, outcome: ToolOutcome) -> ToolMessage:

@@ -9,9 +9,11 @@ import common  # noqa: E402
 from langchain.agents import create_agent  # noqa: E402
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel  # noqa: E402
 from langchain_core.messages import AIMessage, ToolMessage  # noqa: E402
-from langchain_core.tools import tool  # noqa: E402
+from langchain_core.tools import ToolException, tool  # noqa: E402
+from langgraph.checkpoint.memory import InMemorySaver  # noqa: E402
+from langgraph.types import Command  # noqa: E402
 
-from hookexec.langchain import HooksMiddleware  # noqa: E402
+from hookexec.langchain import HooksMiddleware, ask_by_interrupt  # noqa: E402
 
 
 class Played(GenericFakeChatModel):
@@ -25,8 +27,6 @@ def shell(cmd: str) -> str:
     try:
         return common.shell(cmd)
     except ValueError as error:
-        from langchain_core.tools import ToolException
-
         raise ToolException(str(error)) from error
 
 
@@ -44,4 +44,28 @@ def drive(session, commands):
     return [it.content for it in result["messages"] if isinstance(it, ToolMessage)]
 
 
+def pause(session):
+    """Returns what was run before an answer to the interrupt, and after each answer."""
+    ran = []
+    for answer in [True, "not today"]:
+        common.ran.clear()
+        call = {"name": "shell", "args": {"cmd": "git push"}, "id": "1"}
+        model = Played(messages=iter([AIMessage("", tool_calls=[call]), AIMessage("done")]))
+        middleware = [HooksMiddleware(session)]
+        saver = InMemorySaver()
+        agent = create_agent(model, [shell], middleware=middleware, checkpointer=saver)
+        thread = {"configurable": {"thread_id": "1"}}
+        paused = agent.invoke({"messages": [("user", "go")]}, thread)
+        asked = paused["__interrupt__"][0].value
+        assert asked["tool_input"] == {"cmd": "git push"}, asked
+        ran.append(list(common.ran))
+        result = agent.invoke(Command(resume=answer), thread)
+        ran.append([*common.ran, result["messages"][-2].text])
+    return ran
+
+
 common.report(drive)
+with common.open_hooks() as hooks:
+    hooks.approve = ask_by_interrupt
+    expected = [[], ["git push", "ran git push"], [], ["Tool call denied: not today"]]
+    assert pause(hooks.session()) == expected
