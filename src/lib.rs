@@ -219,6 +219,8 @@ pub mod event;
 pub mod executor;
 pub mod handler;
 mod handlers;
+#[cfg(feature = "http")]
+mod http;
 pub mod lifecycle;
 pub mod load;
 mod locks;

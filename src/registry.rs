@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use crate::config::Hook;
 use crate::handler::{BuildError, Handler};
+#[cfg(feature = "http")]
+use crate::handlers;
 use crate::handlers::builtin;
 pub use crate::handlers::builtin::{Builtin, BuiltinError};
 use crate::handlers::process::Processes;
@@ -70,7 +72,8 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// Returns a registry with the types `command`, `builtin` and `process`, without builtins.
+    /// Returns a registry with the types `command`, `builtin`, `process` and `http`, without
+    /// builtins. `http` needs the feature of that name.
     pub fn new() -> Self {
         let mut registry = Self::empty();
         registry.register("builtin", |env: &HandlerEnv, hook: &Hook| {
@@ -81,6 +84,15 @@ impl Registry {
         });
         registry.register("process", |env: &HandlerEnv, hook: &Hook| {
             process::build(&env.processes, hook)
+        });
+        #[cfg(feature = "http")]
+        registry.register("http", |env: &HandlerEnv, hook: &Hook| {
+            handlers::http::build(&env.env, hook)
+        });
+        #[cfg(not(feature = "http"))]
+        registry.register("http", |_: &HandlerEnv, _: &Hook| {
+            let message = "this hookexec was built without the feature `http`";
+            Err(BuildError::new(message).at("type"))
         });
         registry
     }

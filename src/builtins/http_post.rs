@@ -1,13 +1,13 @@
 //! `http_post`: tells a web service what happens.
 
 #[cfg(feature = "http")]
-mod client;
+mod post;
 
 use super::{Argument, Prepared, Shipped, Surroundings};
 
 pub(super) const HTTP_POST: Shipped = Shipped {
     name: "http_post",
-    about: "Posts the event, or a text of yours, to a web service; needs the feature `http`",
+    about: "Posts the event, or a text of yours, to a web service",
     arguments: &[
         Argument {
             usage: "URL",
@@ -45,5 +45,5 @@ fn prepare(_: &Surroundings, _: &[String]) -> Result<Prepared, String> {
 
 #[cfg(feature = "http")]
 fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
-    client::prepare(surroundings, args)
+    post::prepare(surroundings, args)
 }

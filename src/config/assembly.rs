@@ -298,9 +298,11 @@ fn limits_of(parts: &[Part]) -> Vec<Arc<Limits>> {
     let mut so_far = Limits::default();
     for rank in 0..=Layer::Project.rank() {
         for part in parts.iter().filter(|part| part.file.layer.rank() == rank) {
-            let Config { max_parallel, deadline, .. } = &part.config;
+            let Config { max_parallel, deadline, http_hosts, .. } = &part.config;
             so_far.max_parallel = so_far.max_parallel.iter().chain(max_parallel).min().copied();
             so_far.deadline = so_far.deadline.iter().chain(deadline).min().copied();
+            let common = so_far.http_hosts.iter().chain(http_hosts).cloned();
+            so_far.http_hosts = common.reduce(|above, below| &above & &below);
         }
         if rank == Layer::Project.rank() {
             let most = so_far.max_parallel.unwrap_or(MAX_PROJECT_PARALLEL);

@@ -70,6 +70,8 @@ impl Document {
         let defaults = keys.defaults.unwrap_or_default();
         self.config.max_parallel = defaults.max_parallel.as_ref().map(|count| count.0);
         self.config.deadline = defaults.deadline;
+        self.config.http_hosts =
+            defaults.http_hosts.clone().map(|hosts| hosts.into_iter().collect());
         self.config.audit.extend(keys.audit);
         for (name, key, value) in keys.fields.iter() {
             match name {

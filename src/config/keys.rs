@@ -55,6 +55,8 @@ section! {
     max_parallel "max_parallel": Count<1024>, "64", "how many hooks of one event run at once";
     deadline "deadline": Duration, "none",
         "the longest that one event may take, all its hooks together";
+    http_hosts "http_hosts": Vec<String>, "all",
+        "the hosts that hooks of type `http` may post to, of this layer and those below it";
 }
 
 section! {
@@ -74,7 +76,7 @@ section! {
     /// The keys of a hook.
     pub(crate) HookKeys<'n>, "a hook":
     kind "type": Filled, "an error",
-        "what runs it: `command`, `builtin`, `process`, or a type that a program registered";
+        "what runs it: `command`, `builtin`, `process`, `http`, or a type that a program registered";
     command "command": HookCommand<'n>, "an error",
         "what runs: text for a shell, a list of program and arguments, or the name of a builtin \
          or a process";
@@ -117,7 +119,9 @@ section! {
     scripts "scripts": Vec<String>, "none",
         "files of the project that an [approval](trust.md) of this hook covers, beside the \
          scripts that it executes";
-    with "with": Json, "none", "parameters of a type that a program registered";
+    with "with": Json, "none",
+        "parameters of an [http hook](configuration.md#http-hooks), or of a type that a program \
+         registered";
 }
 
 section! {

@@ -1,6 +1,6 @@
 //! What a configuration means: the resolved types, which nothing downstream checks again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,6 +32,8 @@ pub struct Config {
     pub max_parallel: Option<usize>,
     /// The longest that one event may take, with the hooks of all layers.
     pub deadline: Option<Duration>,
+    /// The hosts that http hooks may post to; all when `None`.
+    pub(crate) http_hosts: Option<BTreeSet<String>>,
     /// The logs of decisions: one for each file that says `audit:`.
     pub audit: Vec<super::audit::AuditSettings>,
     /// The files it was read from, in order.
@@ -153,6 +155,8 @@ pub(crate) struct Limits {
     pub(crate) deadline: Option<Duration>,
     /// How many of the hooks that share this value run at once.
     pub(crate) max_parallel: Option<usize>,
+    /// The hosts that http hooks may post to; all when `None`.
+    pub(crate) http_hosts: Option<BTreeSet<String>>,
 }
 
 /// What a hook runs.

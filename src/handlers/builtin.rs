@@ -201,7 +201,7 @@ impl Handler for BuiltinHandler {
     }
 }
 
-fn joined(error: tokio::task::JoinError) -> HandlerError {
+pub(super) fn joined(error: tokio::task::JoinError) -> HandlerError {
     match error.try_into_panic() {
         Ok(panic) => HandlerError::panicked(&*panic),
         Err(_) => HandlerError::new(Failure::Other, "the runtime is shutting down"),

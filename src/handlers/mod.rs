@@ -3,4 +3,6 @@
 pub(crate) mod builtin;
 pub(crate) mod command;
 pub mod depth;
+#[cfg(feature = "http")]
+pub(crate) mod http;
 pub(crate) mod process;

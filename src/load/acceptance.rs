@@ -240,7 +240,7 @@ impl Acceptance {
         }
         if !approved {
             part.processes.values_mut().for_each(|process| process.untrusted = true);
-            (part.max_parallel, part.deadline) = (None, None);
+            (part.max_parallel, part.deadline, part.http_hosts) = (None, None, None);
             part.audit.clear();
         }
     }

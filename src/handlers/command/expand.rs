@@ -16,6 +16,29 @@ pub(crate) fn env_references(text: &str, variables: &Variables) -> OsString {
     expand(text, variables, false)
 }
 
+/// Expands `${env.NAME}`, each of which must be set to a text, such as a secret.
+///
+/// # Errors
+/// With the name of the variable that is not.
+#[cfg(feature = "http")]
+pub(crate) fn reference_to_env(text: &str, variables: &Variables) -> Result<String, String> {
+    let (mut expanded, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find('$') {
+        let (before, from) = rest.split_at(at);
+        expanded.push_str(before);
+        rest = if let Some((name, after)) = reference(from, false) {
+            let value = Platform::HERE.variable(variables, OsStr::new(name));
+            let value = value.and_then(|(_, value)| value.to_str());
+            expanded.push_str(value.ok_or_else(|| name.to_owned())?);
+            after
+        } else {
+            expanded.push('$');
+            &from[1..]
+        };
+    }
+    Ok(expanded + rest)
+}
+
 /// Expands a leading `~`, `$NAME`, `${NAME}` and `${env.NAME}`; `None` when `~` is meant and there
 /// is no home directory.
 pub(crate) fn path(text: &str, variables: &Variables) -> Option<OsString> {

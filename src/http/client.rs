@@ -1,0 +1,139 @@
+//! A client that posts, and connects to public addresses only unless it is told otherwise.
+
+use std::time::Duration;
+
+use ureq::http::Uri;
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
+use ureq::{Agent, Error};
+
+use super::address::is_public;
+
+/// Posts to one address. Connections are kept and used again.
+#[derive(Debug)]
+pub(crate) struct Client {
+    agent: Agent,
+    url: String,
+    /// The address may hold a key, so messages name only the host.
+    host: String,
+    headers: Vec<(String, String)>,
+}
+
+/// What a server answered.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: ureq::http::StatusCode,
+    /// At most one byte longer than what was asked for.
+    pub(crate) body: Vec<u8>,
+}
+
+/// Why nothing was answered.
+#[derive(Debug)]
+pub(crate) struct NoReply {
+    pub(crate) timed_out: bool,
+    pub(crate) message: String,
+}
+
+impl Client {
+    /// Returns a client for `url`. With `private` it also connects to this machine and to private
+    /// networks.
+    pub(crate) fn new(url: &str, private: bool) -> Result<Self, String> {
+        let config = Agent::config_builder()
+            .max_redirects(0)
+            .http_status_as_error(false)
+            // A proxy would look names up where nothing is checked.
+            .proxy(None)
+            .user_agent(concat!("hookexec/", env!("CARGO_PKG_VERSION")))
+            .build();
+        let resolver = Checked { private, inner: DefaultResolver::default() };
+        let agent = Agent::with_parts(config, DefaultConnector::new(), resolver);
+        Ok(Self { agent, host: host(url)?, url: url.to_owned(), headers: Vec::new() })
+    }
+
+    /// Adds a header, unless it is no valid one.
+    pub(crate) fn header(&mut self, name: &str, value: &str) -> bool {
+        let valid = ureq::http::HeaderName::try_from(name).is_ok()
+            && ureq::http::HeaderValue::try_from(value).is_ok();
+        if valid {
+            self.headers.push((name.to_owned(), value.to_owned()));
+        }
+        valid
+    }
+
+    pub(crate) fn has_header(&self, name: &str) -> bool {
+        self.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
+    }
+
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Posts `body` and reads at most `most` bytes of the answer, and one more if there are more.
+    /// Blocks for up to `patience`, from the look-up of the name to the end of the answer.
+    pub(crate) fn post(
+        &self,
+        body: &[u8],
+        most: usize,
+        patience: Duration,
+    ) -> Result<Reply, NoReply> {
+        let failed = |error: Error| NoReply {
+            timed_out: matches!(error, Error::Timeout(_)),
+            message: format!("the post to {} failed: {error}", self.host),
+        };
+        let mut request =
+            self.agent.post(&self.url).config().timeout_global(Some(patience)).build();
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let response = request.send(body).map_err(failed)?;
+        let status = response.status();
+        let mut body = Vec::new();
+        let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+        std::io::Read::read_to_end(
+            &mut std::io::Read::take(response.into_body().into_reader(), limit),
+            &mut body,
+        )
+        .map_err(|error| failed(Error::from(error)))?;
+        Ok(Reply { status, body })
+    }
+}
+
+/// Returns the host of `url`.
+fn host(url: &str) -> Result<String, String> {
+    let wrong = || "the address must be `https://...` or `http://...`".to_owned();
+    let uri: Uri = url.parse().map_err(|_| wrong())?;
+    if !matches!(uri.scheme_str(), Some("http" | "https")) {
+        return Err(wrong());
+    }
+    uri.host().filter(|host| !host.is_empty()).map(str::to_owned).ok_or_else(wrong)
+}
+
+/// Looks names up and keeps the addresses that may be connected to; the client connects to one of
+/// them and does not look again.
+#[derive(Debug)]
+struct Checked {
+    private: bool,
+    inner: DefaultResolver,
+}
+
+impl Resolver for Checked {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        config: &ureq::config::Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, Error> {
+        let found = self.inner.resolve(uri, config, timeout)?;
+        // One private address among public ones is a trap, too.
+        match found.iter().find(|address| !self.private && !is_public(address.ip())) {
+            Some(address) => Err(Error::Other(
+                format!(
+                    "its address {} is not public; private addresses must be allowed",
+                    address.ip()
+                )
+                .into(),
+            )),
+            None => Ok(found),
+        }
+    }
+}

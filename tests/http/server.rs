@@ -1,0 +1,107 @@
+//! A server of one answer, which notes what it is asked.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+
+/// A request.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+#[derive(Default)]
+struct Seen {
+    requests: Mutex<Vec<Request>>,
+    connections: AtomicUsize,
+    closed: Notify,
+}
+
+pub(crate) struct Server {
+    pub(crate) url: String,
+    seen: Arc<Seen>,
+}
+
+/// Returns a whole answer, after which the connection stays open.
+pub(crate) fn answer(status: &str, body: &str) -> String {
+    let length = body.len();
+    let location = "Location: http://127.0.0.1:1/";
+    format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n{location}\r\n\r\n{body}")
+}
+
+impl Server {
+    /// Returns a server that answers each request with `reply`. It closes the connection unless that
+    /// is a whole answer.
+    pub(crate) async fn new(reply: String) -> Self {
+        let ends = reply.split_once("\r\n\r\n").is_none_or(|(head, body)| {
+            !head.contains(&format!("Content-Length: {}\r\n", body.len()))
+        });
+        Self::start(reply, !ends, false).await
+    }
+
+    /// Returns a server that answers no more than `partial`, and holds the connection.
+    pub(crate) async fn hanging(partial: &str) -> Self {
+        Self::start(partial.to_owned(), true, true).await
+    }
+
+    async fn start(reply: String, keep: bool, hang: bool) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://127.0.0.1:{}", listener.local_addr().unwrap().port());
+        let seen = Arc::new(Seen::default());
+        let noted = Arc::clone(&seen);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                noted.connections.fetch_add(1, Ordering::Relaxed);
+                tokio::spawn(serve(stream, reply.clone(), keep, hang, Arc::clone(&noted)));
+            }
+        });
+        Self { url, seen }
+    }
+
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        self.seen.requests.lock().unwrap().clone()
+    }
+
+    pub(crate) fn connections(&self) -> usize {
+        self.seen.connections.load(Ordering::Relaxed)
+    }
+
+    /// Waits until a client has closed a connection.
+    pub(crate) async fn closed(&self) {
+        self.seen.closed.notified().await;
+    }
+}
+
+async fn serve(stream: TcpStream, reply: String, keep: bool, hang: bool, seen: Arc<Seen>) {
+    let mut stream = BufReader::new(stream);
+    while let Some(request) = read(&mut stream).await {
+        seen.requests.lock().unwrap().push(request);
+        if stream.get_mut().write_all(reply.as_bytes()).await.is_err() || !keep {
+            return;
+        }
+        if hang {
+            let _ = stream.read(&mut [0; 64]).await;
+            break;
+        }
+    }
+    seen.closed.notify_one();
+}
+
+async fn read(stream: &mut BufReader<TcpStream>) -> Option<Request> {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if stream.read_line(&mut head).await.ok()? == 0 {
+            return None;
+        }
+    }
+    let length = head
+        .lines()
+        .find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    let mut body = vec![0; length.unwrap_or_default()];
+    stream.read_exact(&mut body).await.ok()?;
+    Some(Request { head, body: String::from_utf8(body).unwrap() })
+}
