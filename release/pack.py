@@ -63,7 +63,6 @@ def pack_archive(dist, shared, version, target, program):
 
 
 def pack_npm(path, manifest, files):
-    manifest = {**manifest, "preferUnplugged": True}
     described = json.dumps(manifest, indent=2).encode() + b"\n"
     licenses = [(name, text_of(name), 0o644) for name in LICENSES]
     everything = [("package.json", described, 0o644), *files, *licenses]
@@ -80,6 +79,7 @@ def pack_npm_platform(dist, facts, target, program):
         "description": f"The native program of hookexec for {system} on {processor}",
         "os": [system],
         "cpu": [processor],
+        "preferUnplugged": True,
     }
     readme = f"The native program of the package `hookexec`: {target}.\n"
     path = dist / f"hookexec-{platform}-{facts['version']}.tgz"
@@ -100,6 +100,7 @@ def pack_npm_launcher(dist, facts, description, platforms):
             "./package.json": "./package.json",
         },
         "engines": {"node": ">=20"},
+        "preferUnplugged": True,
         "optionalDependencies": {name: facts["version"] for name in platforms},
     }
     launcher = text_of("hosts/node/hookexec.js")
@@ -107,6 +108,15 @@ def pack_npm_launcher(dist, facts, description, platforms):
     library = sorted((ROOT / "hosts/node/lib").iterdir())
     files += [(f"lib/{it.name}", it.read_bytes(), 0o644) for it in library]
     pack_npm(dist / f"hookexec-{facts['version']}.tgz", manifest, files)
+
+
+def pack_npm_plugin(dist, facts, directory):
+    """Packs a plugin for agents that load plugins from npm, with the files that its manifest names."""
+    manifest = json.loads((directory / "package.json").read_text())
+    if manifest["version"] != facts["version"]:
+        sys.exit(f"{directory}/package.json has not the version {facts['version']}: run `just generate`")
+    files = [(name, (directory / name).read_bytes(), 0o644) for name in ["README.md", *manifest["files"]]]
+    pack_npm(dist / f"hookexec-{directory.name}-{facts['version']}.tgz", {**manifest, **facts}, files)
 
 
 def pack_wheel(dist, facts, description, target, program):
@@ -179,6 +189,8 @@ def main():
         platforms.append(pack_npm_platform(dist, facts, target, program))
         pack_wheel(dist, facts, description, target, program)
     pack_npm_launcher(dist, facts, description, platforms)
+    for manifest in sorted(ROOT.glob("plugins/*/package.json")):
+        pack_npm_plugin(dist, facts, manifest.parent)
     pack_installer(dist, facts["version"], os.environ.get("HOOKEXEC_ADDRESS", ""))
     packages = sorted(path for path in dist.iterdir() if path.name != "SHA256SUMS")
     digests = [f"{hashlib.sha256(it.read_bytes()).hexdigest()}  {it.name}\n" for it in packages]

@@ -6,7 +6,7 @@ set -euo pipefail
 dist=$(realpath "${1:?usage: test-packages.sh DIST [TEST...]}")
 shift
 release=$(cd "$(dirname "$0")" && pwd)
-[ "$#" -gt 0 ] || set -- archive deb npm wheel installer ci foreign clients
+[ "$#" -gt 0 ] || set -- archive deb npm wheel plugins installer ci foreign clients
 
 source "$release/tests/common.sh"
 for part in "$@"; do
