@@ -167,6 +167,27 @@ fn a_file_that_cannot_be_understood_is_not_touched() {
 }
 
 #[test]
+fn settings_that_two_agents_load_are_named_by_the_second_installation() {
+    for (first, second, scope, twice) in [
+        ("claude-code", "cursor", "user", Some("Cursor also loads ")),
+        ("cursor", "claude-code", "user", Some("Cursor also loads ")),
+        ("claude-code", "copilot", "project", Some("Copilot CLI also loads ")),
+        ("copilot", "claude-code", "user", None),
+        ("cursor", "copilot", "user", None),
+        ("claude-code", "codex", "user", None),
+    ] {
+        let sandbox = Sandbox::new();
+        let run = |agent| {
+            sandbox.hookexec(&["install", agent, "--scope", scope]).run().exits(0).stderr
+        };
+        assert!(!run(first).contains("twice"), "{first}");
+        let said = run(second);
+        assert_eq!(said.contains("every hook runs twice in "), twice.is_some(), "{second}: {said}");
+        assert!(said.contains(twice.unwrap_or_default()), "{second}: {said}");
+    }
+}
+
+#[test]
 fn an_installation_in_the_other_scope_is_named() {
     let sandbox = Sandbox::new();
     let run = |args: &[&str]| sandbox.hookexec(args).run().exits(0).stderr;

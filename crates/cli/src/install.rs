@@ -19,6 +19,7 @@ use super::report::counted;
 use super::run::AgentParser;
 use super::settings::backup::{Backup, Before};
 use super::settings::call::{self, Call};
+use super::settings::doubled;
 use super::settings::live::Live;
 use super::settings::plugin::PluginFile;
 use super::settings::{self, Entry, Scope, Settings, store};
@@ -230,6 +231,8 @@ impl Args {
             if !self.approve {
                 output::talk(&format!("  next: {}\n", settings.layout.next_step));
             }
+            let project = std::env::current_dir().unwrap_or_default();
+            doubled::around(settings.agent, &project).iter().for_each(|text| warn(text));
         }
         if self.approve && settings.agent == Agent::Codex && !self.change.dry_run {
             approve::approve(settings, entries, &there)?;
@@ -373,6 +376,7 @@ fn utf8(path: &Path) -> Result<String, CommandError> {
     system::settings_path(path).map_err(|problem| {
         let path = path.display();
         CommandError::usage(format!("the path {path} {problem} and can't stand in settings"))
+            .hint("move the file to a path of plain letters")
     })
 }
 

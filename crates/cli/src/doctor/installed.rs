@@ -82,7 +82,8 @@ pub(super) fn findings(
         ))
     }));
     if let Some((_, settings)) = all.first() {
-        findings.extend(doubled::by_claude_code(settings, project));
+        let twice = crate::settings::doubled::in_agent(settings, project);
+        findings.extend(twice.into_iter().map(Finding::warning));
     }
     for event in configured(check) {
         findings.push(event_finding(agent, event, &calls, project));

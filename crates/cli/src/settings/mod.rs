@@ -2,6 +2,7 @@
 
 pub(crate) mod backup;
 pub(crate) mod call;
+pub(crate) mod doubled;
 pub(crate) mod live;
 pub(crate) mod plugin;
 pub(crate) mod store;
