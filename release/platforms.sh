@@ -54,9 +54,7 @@ step "aarch64 Linux under qemu: the command"
 release/smoke.sh qemu-aarch64-static target/aarch64-unknown-linux-musl/debug/hookexec
 
 step "aarch64 Linux under qemu: the engine's tests"
-export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER=qemu-aarch64-static
-cargo-zigbuild test --package hookexec --target aarch64-unknown-linux-musl \
-    --lib --test answers --test command --test config --test lifecycle
+release/tests-qemu.sh
 
 step "build for $windows"
 cargo build --package hookexec-cli --bin hookexec --target "$windows"
@@ -64,12 +62,19 @@ cargo build --package hookexec-cli --bin hookexec --target "$windows"
 step "x86_64 Windows under Wine: the command"
 prefix=$(mktemp -d)
 trap 'WINEPREFIX=$prefix wineserver -k 2>/dev/null || true; rm -rf "$prefix"' EXIT
-export WINEPREFIX=$prefix/wine WINEDEBUG=-all HOME=$prefix
+export WINEPREFIX=$prefix/wine WINEDEBUG=-all
+in_wine=(env HOME="$prefix" wine)
 program=target/$windows/debug/hookexec.exe
 # Wine 8 lacks the library that Rust's standard library takes random numbers from.
 x86_64-w64-mingw32-gcc -shared -o "$(dirname "$program")/bcryptprimitives.dll" \
     release/bcryptprimitives.c -ladvapi32
-wine wineboot --init >/dev/null 2>&1
-release/smoke-windows.sh wine "$program"
+"${in_wine[@]}" wineboot --init >/dev/null 2>&1
+HOME=$prefix release/smoke-windows.sh wine "$program"
+
+step "x86_64 Windows under Wine: the tests beside the code"
+cp "$(dirname "$program")"/{,deps/}bcryptprimitives.dll
+# Tests with snapshots would ask cargo where the workspace is.
+INSTA_WORKSPACE_ROOT=$PWD INSTA_UPDATE=no CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=${in_wine[*]} \
+    cargo test --workspace --lib --target "$windows" --no-fail-fast
 
 step "built for ${#targets[@]} targets and Windows; nothing was run for macOS"

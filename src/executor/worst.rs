@@ -192,6 +192,8 @@ mod tests {
         format!("{{ type: command, command: 'true', on_error: block, {more} }}")
     }
 
+    // The hooks are texts, which need Git Bash on Windows.
+    #[cfg(unix)]
     #[test]
     fn rewriters_add_up_and_the_others_overlap() {
         let hooks = |names: [&str; 5]| {
@@ -213,6 +215,8 @@ mod tests {
         assert_eq!(worst(&text)[0].2, 6);
     }
 
+    // The hooks are texts, which need Git Bash on Windows.
+    #[cfg(unix)]
     #[test]
     fn the_tool_with_the_longest_counts() {
         let entry = |matcher: &str, more: &str| {

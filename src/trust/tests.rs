@@ -1,6 +1,7 @@
 //! The trust store: approvals, and what is no longer approved.
 
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -77,7 +78,7 @@ fn a_file_that_was_approved_is_missed_when_it_is_gone() {
     let (directory, path) = project();
     let store = TrustStore::at(directory.path().join("state"));
     store.add(&bundle(&path)).unwrap();
-    let project = path.parent().unwrap().canonicalize().unwrap();
+    let project = dunce::canonicalize(path.parent().unwrap()).unwrap();
     let gone = |directories: &[PathBuf]| store.gone_in(directories);
     assert_eq!(gone(std::slice::from_ref(&project)), Vec::<PathBuf>::new());
     let outside = store.approved_in(std::slice::from_ref(&project));
@@ -160,6 +161,8 @@ fn a_record_that_can_not_be_read_brings_no_older_approval_back() {
     assert_eq!(store.status(&bundle(&path)), Trust::Approved);
 }
 
+// Windows has no modes.
+#[cfg(unix)]
 #[test]
 fn a_store_that_others_can_write_approves_nothing() {
     let (directory, path) = project();
@@ -210,6 +213,8 @@ fn a_change_of_everything_is_shown_soon_and_in_part() {
     assert!(diff.len() < 2 * MAX_DIFF && diff.contains("... and more"), "{}", diff.len());
 }
 
+// Windows lets few users make links.
+#[cfg(unix)]
 #[test]
 fn links_that_change_places_are_a_change() {
     let (directory, path) = project();

@@ -157,7 +157,8 @@ fn candidates(name: &str) -> impl Iterator<Item = PathBuf> {
     directories.into_iter().map(move |directory| directory.join(&name))
 }
 
-#[cfg(test)]
+// They are about paths and modes of Unix.
+#[cfg(all(test, unix))]
 mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;

@@ -275,6 +275,8 @@ mod tests {
         }
     }
 
+    // The paths are those of Unix.
+    #[cfg(unix)]
     #[test]
     fn a_directory_holds_what_is_protected_in_any_case() {
         let rules = rules(Platform::HERE);

@@ -17,6 +17,8 @@ fn translated(tool: &str, arguments: Value) -> Result<Value, String> {
     Ok(calls.into_iter().map(|call| Value::Object(call.arguments)).collect())
 }
 
+// The paths are those of Unix.
+#[cfg(unix)]
 #[test]
 fn what_a_tool_acts_on_stands_where_claude_code_has_it() {
     for (kinds, arguments, expected) in [
@@ -205,6 +207,8 @@ fn what_is_said_twice_and_the_same_is_said_once() {
     }
 }
 
+// The paths are those of Unix.
+#[cfg(unix)]
 #[test]
 fn a_patch_is_one_call_for_each_file() {
     let patch = "*** Begin Patch\n*** Add File: a.txt\n+one\n+two\n*** Update File: src/b\n*** Move to: c\n@@ f\n same\n-old\n+new\n*** Delete File: /d\n*** End Patch";
@@ -223,6 +227,8 @@ fn a_patch_is_one_call_for_each_file() {
     );
 }
 
+// The paths are those of Unix.
+#[cfg(unix)]
 #[test]
 fn a_path_is_absolute_and_normalised_as_claude_code_gives_it() {
     let home = crate::directories::home_directory().unwrap();

@@ -132,6 +132,8 @@ mod tests {
         }
     }
 
+    // The paths are those of Unix.
+    #[cfg(unix)]
     #[test]
     fn paths_expand_like_a_shell() {
         for (text, expected) in [

@@ -3,7 +3,7 @@
 use hookexec::event::FailureMode;
 use hookexec_agents::{Agent, NativeEvent};
 
-use crate::system::HAS_SH;
+use crate::system::{HAS_SH, PLAIN_LETTERS};
 
 /// Denies when hookexec is missing or was killed: most agents take that for permission.
 ///
@@ -87,7 +87,7 @@ impl Call {
 
 /// Quotes a word for the shell, when it needs it.
 pub(crate) fn quoted(word: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+@%:,".contains(letter);
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || PLAIN_LETTERS.contains(letter);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }

@@ -122,12 +122,16 @@ pub(super) fn missing_directories(path: &Path) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(unix)]
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
+    #[cfg(unix)]
     use rustix::fs::XattrFlags;
 
     use super::*;
 
+    // Windows lets few users make links.
+    #[cfg(unix)]
     #[test]
     fn a_file_is_replaced_with_its_mode_and_behind_its_link() {
         let directory = tempfile::tempdir().unwrap();
@@ -143,6 +147,8 @@ mod tests {
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2, "no temporary file is left");
     }
 
+    // Windows lets few users make links.
+    #[cfg(unix)]
     #[test]
     fn a_dangling_link_is_written_through_or_refused() {
         let directory = tempfile::tempdir().unwrap();
@@ -167,6 +173,8 @@ mod tests {
         assert!(link.is_symlink());
     }
 
+    // Windows has none of them.
+    #[cfg(unix)]
     #[test]
     fn extended_attributes_stay() {
         let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
@@ -182,6 +190,8 @@ mod tests {
         assert_eq!(&value[..length], b"kept");
     }
 
+    // On Windows no safe call tells whether a process is there.
+    #[cfg(unix)]
     #[test]
     fn the_draft_of_a_process_that_was_killed_is_removed() {
         let directory = tempfile::tempdir().unwrap();

@@ -3,8 +3,8 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::windows::process::CommandExt as _;
-use std::path::Path;
-use std::process::{Child, Command};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -30,15 +30,51 @@ pub(crate) fn terminal() -> io::Result<(File, File)> {
     Ok((keyboard, File::options().read(true).write(true).open("CONOUT$")?))
 }
 
-/// Returns a path as it is written into settings, or why it can't be. Git Bash, PowerShell and cmd all
-/// take `C:/x/y.exe` for a program, and each of them quotes in another way.
+/// What Git Bash, PowerShell and cmd leave alone, beside ASCII letters and digits.
+pub(crate) const PLAIN_LETTERS: &str = "/._-+:~";
+
+/// Returns a path as it is written into settings, or why it can't be.
+///
+/// Git Bash, PowerShell and cmd all take `C:/x/y.exe` for a program. Each of them quotes in another
+/// way, and some agents escape the quotes once more. So a path that needs quotes is written by a
+/// short name, such as `C:/Users/JODOE~1/y.exe`.
 pub(crate) fn settings_path(path: &Path) -> Result<String, &'static str> {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:".contains(letter);
-    let text = path.to_str().ok_or("is not UTF-8")?.replace('\\', "/");
-    if text.chars().all(plain) {
-        return Ok(text);
+    plain(path)
+        .or_else(|| plain(&with_short_names(path)?))
+        .ok_or("needs quotes in a shell, has no short name (8.3),")
+}
+
+/// Returns `path` with slashes, if no shell needs quotes for it.
+fn plain(path: &Path) -> Option<String> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || PLAIN_LETTERS.contains(letter);
+    let text = path.to_str()?.replace('\\', "/");
+    text.chars().all(is_plain).then_some(text)
+}
+
+/// Returns `path` with short names for the parts that need quotes, if the disk keeps such names. No
+/// safe call tells them, but `dir` does: its lines end with the short name and the name.
+fn with_short_names(path: &Path) -> Option<PathBuf> {
+    let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+        return Some(path.to_owned());
+    };
+    let above = with_short_names(above)?;
+    if plain(Path::new(name)).is_some() {
+        return Some(above.join(name));
     }
-    Err("has a letter that Git Bash, PowerShell and cmd read in different ways,")
+    let listed = Command::new("cmd")
+        .raw_arg(r#"/d /v:off /u /c dir /x /a "%HOOKEXEC_PATH%*""#)
+        .env("HOOKEXEC_PATH", path)
+        .stdin(Stdio::null())
+        .output()
+        .ok()?;
+    let pairs = listed.stdout.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+    let text = String::from_utf16_lossy(&pairs.collect::<Vec<_>>());
+    let name = name.to_str()?;
+    let before = text.lines().filter_map(|line| line.trim_end().strip_suffix(name));
+    let last_words = before.filter_map(|line| line.split_whitespace().next_back());
+    let real = dunce::canonicalize(path).ok()?;
+    let mut shorts = last_words.map(|word| above.join(word));
+    shorts.find(|short| dunce::canonicalize(short).is_ok_and(|it| it == real))
 }
 
 /// The events of a console that end a command.
@@ -156,5 +192,28 @@ impl Stamp {
     /// Returns when the state came to be, as far as the system says it.
     pub(crate) fn time(&self) -> SystemTime {
         self.created.max(self.modified).unwrap_or(UNIX_EPOCH)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_needs_quotes_is_written_by_its_short_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = dunce::canonicalize(directory.path()).unwrap();
+        let odd = directory.join("Jo Doe").join("100% & more");
+        std::fs::create_dir_all(&odd).unwrap();
+        for rest in ["hookexec.exe", "not/there/yet/hookexec-1.0.0.exe"] {
+            let path = odd.join(rest);
+            let written = settings_path(&path).unwrap();
+            assert!(written.ends_with(&format!("/{rest}")), "{written}");
+            assert!(!written.contains([' ', '%', '&', '\\']), "{written}");
+            let real = Path::new(written.strip_suffix(rest).unwrap());
+            assert_eq!(dunce::canonicalize(real).unwrap(), odd, "{written}");
+        }
+        assert!(settings_path(&directory.join("not there/hookexec.exe")).is_err());
+        assert_eq!(settings_path(Path::new(r"C:\x\y.exe")).as_deref(), Ok("C:/x/y.exe"));
     }
 }
