@@ -130,7 +130,8 @@ mod tests {
 
     /// Returns names of files as Unix writes them.
     fn names(names: impl Iterator<Item = String>) -> Vec<String> {
-        names.map(|name| name.replace(r"hooks\", "hooks/")).collect()
+        let slashed = |name: String| name.replace(r"hooks\", "hooks/").replace(r"exec\", "exec/");
+        names.map(slashed).collect()
     }
 
     // Windows finds the file in either case.

@@ -232,7 +232,9 @@ impl Args {
                 output::talk(&format!("  next: {}\n", settings.layout.next_step));
             }
             let project = std::env::current_dir().unwrap_or_default();
-            doubled::around(settings.agent, &project).iter().for_each(|text| warn(text));
+            for text in doubled::around(settings.agent, &project) {
+                warn(&text);
+            }
         }
         if self.approve && settings.agent == Agent::Codex && !self.change.dry_run {
             approve::approve(settings, entries, &there)?;
