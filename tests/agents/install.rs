@@ -178,7 +178,7 @@ fn settings_that_two_agents_load_are_named_by_the_second_installation() {
     ] {
         let sandbox = Sandbox::new();
         let run =
-            |agent| sandbox.hookexec(&["install", agent, "--scope", scope]).run().exits(0).stderr;
+            |agent| sandbox.hookexec(["install", agent, "--scope", scope]).run().exits(0).stderr;
         assert!(!run(first).contains("twice"), "{first}");
         let said = run(second);
         assert_eq!(said.contains("every hook runs twice in "), twice.is_some(), "{second}: {said}");
