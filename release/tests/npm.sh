@@ -6,6 +6,16 @@ fresh npm && use_registry
 "${clean[@]}" npm install "${quiet[@]}" hookexec > /dev/null
 decides_all npx hookexec
 
+cat > agent.mjs <<'JS'
+import { Hooks } from "hookexec";
+const hooks = new Hooks();
+for (const cmd of ["harmless", "forbidden"]) {
+  console.log((await hooks.session().toolCall("shell", { cmd }).run(() => "ran")).end);
+}
+await hooks.close();
+JS
+[ "$("${clean[@]}" node agent.mjs | xargs)" = "ran denied" ] || fail "the library of the npm package"
+
 # The launcher passes a signal on, and ends as the program ends.
 "${clean[@]}" node_modules/.bin/hookexec serve --socket "$home/socket" 2> "$place/messages" &
 launcher=$!

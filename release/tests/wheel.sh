@@ -7,6 +7,13 @@ decides_all venv/bin/hookexec
 decides_all venv/bin/python -m hookexec
 found=$("${clean[@]}" venv/bin/python -c 'import hookexec; print(hookexec.find_hookexec_bin())')
 [ "$found" = "$PWD/venv/bin/hookexec" ] || fail "find_hookexec_bin(): $found"
+cat > agent.py <<'PYTHON'
+from hookexec import Hooks
+with Hooks() as hooks, hooks.session() as session:
+    for cmd in ["harmless", "forbidden"]:
+        print(session.tool_call("shell", {"cmd": cmd}).run(lambda cmd: "ran").end)
+PYTHON
+[ "$("${clean[@]}" venv/bin/python agent.py | xargs)" = "ran denied" ] || fail "the library of the wheel"
 "${clean[@]}" venv/bin/pip install --quiet --no-index --disable-pip-version-check \
     --find-links "$dist" --target elsewhere hookexec
 clean+=("PYTHONPATH=$PWD/elsewhere")
