@@ -20,12 +20,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PLACE = ROOT / "target/frameworks"
 PYTHON = PLACE / "python/bin/python"
 #: What is installed, and what was tested.
-PYPI = ["langchain==1.4.7", "langgraph==1.2.22", "openai-agents==0.24.0", "mypy==2.4.1"]
+PYPI = ["langchain==1.4.7", "langgraph==1.2.22", "openai-agents==0.24.0",
+        "pydantic-ai-slim==2.68.0", "mypy==2.4.1"]
 NPM = ["ai@6.0.326", "zod@4.6.7", "typescript@7.0.2", "@types/node@26.6.6"]
 #: The adapters: a name, the directory of its program in tests/hosts/adapters, and what it imports.
 ADAPTERS = {
     "langchain": ("langchain.py", "langchain"),
     "openai-agents": ("openai_agents.py", "agents"),
+    "pydantic-ai": ("pydantic_ai.py", "pydantic_ai"),
     "ai": ("ai.mjs", "ai"),
 }
 
@@ -42,7 +44,7 @@ hooks:
       hooks:
         - { type: builtin, command: redact_secrets }
 """
-COMMANDS = ["rm -r x", "ls", "git push", "git push --force", "cat key", "fail", "echo"]
+COMMANDS = ["rm -r x", "ls", "git push", "git push --force", "cat key", "fail", "other", "echo"]
 SECRET = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
 #: The commands that the tool got: `ls` was rewritten, and the second `git push` was refused.
 RAN = ["ls -l", "git push", "cat key", "fail", "echo"]
@@ -93,6 +95,7 @@ def check(said):
     expect("the redaction", SECRET not in texts["cat key"] and texts["cat key"] != "")
     # The OpenAI Agents SDK tells the model only that there was an error.
     expect("the failure", "it broke" in texts["fail"] or "An error occurred" in texts["fail"])
+    expect("the rename", "wants the tool `other` instead" in texts["other"])
     expect("no change", texts["echo"] == "ran echo")
     expect(f"asked {said['asked']}", said["asked"] == ["git push", "git push --force"])
     expect("the stop", said["stopped"] == "enough")

@@ -22,13 +22,8 @@ export function isStopped(session) {
 }
 
 async function run(session, name, tool, input, options) {
-  const call = session.toolCall(name, input, { id: options?.toolCallId });
-  const outcome = await call.run(async (rewritten) => {
-    if (call.toolName !== name) {
-      throw new Error(`a hook wants \`${call.toolName}\` instead, which can't be called`);
-    }
-    return last(await tool.execute(rewritten, options));
-  });
+  const call = session.toolCall(name, input, { id: options?.toolCallId, canRename: false });
+  const outcome = await call.run(async (rewritten) => last(await tool.execute(rewritten, options)));
   if (!outcome.wasRewritten && outcome.exception !== undefined) throw outcome.exception;
   if (outcome.isError) throw new NotRun(outcome);
   return outcome.wasRewritten ? rewrittenResponse(outcome) : outcome.response;

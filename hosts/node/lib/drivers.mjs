@@ -155,14 +155,16 @@ export class ToolCall {
   #approve;
   #beginning;
   #call = null;
+  #canRename;
   #connection;
   #hooks;
   #session;
 
-  constructor(session, turn, name, args, { id = null, ask = null, approve } = {}) {
+  constructor(session, turn, name, args, { id = null, ask = null, approve, canRename = true } = {}) {
     this.toolName = name;
     this.toolInput = args;
     this.#session = session;
+    this.#canRename = canRename;
     this.#hooks = session.hooks;
     this.#approve = approve ?? session.hooks.approve;
     this.#beginning = {
@@ -213,6 +215,11 @@ export class ToolCall {
     const { tool_name: name, tool_input: input } = step;
     if (step.next !== "run" || typeof name !== "string" || !isObject(input)) {
       throw new NotRun(this.#denied(new HooksError("the server named no call to run")));
+    }
+    if (name !== this.toolName && !this.#canRename) {
+      await this.end({ error: new Cancelled() });
+      const problem = `a hook wants the tool \`${name}\` instead, which can't be called here`;
+      throw new NotRun(this.#denied(new HooksError(problem)));
     }
     this.toolName = name;
     this.toolInput = input;

@@ -138,6 +138,8 @@ export interface ToolCallOptions {
   /** A reason to need approval unless a hook allows the call. */
   ask?: string;
   approve?: Approve;
+  /** `false` denies the call if a hook wants another tool. */
+  canRename?: boolean;
 }
 
 export interface ModelRequest {

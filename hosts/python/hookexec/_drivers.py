@@ -202,7 +202,8 @@ class Turn:
         """Returns a tool call: `turn.tool_call("shell", {"cmd": "ls"}).run(shell)`.
 
         Options: `id` of the call; `ask`, a reason to need approval unless a hook allows the call;
-        `approve` in the place of that of `Hooks`.
+        `approve` in the place of that of `Hooks`; `can_rename=False` denies the call if a hook wants
+        another tool.
         """
         return ToolCall(self.session, self, name, arguments, **options)
 
@@ -319,6 +320,7 @@ class ToolCall:
         id: str | None = None,
         ask: str | None = None,
         approve: Approve | None = None,
+        can_rename: bool = True,
     ) -> None:
         self.tool_name = name
         self.tool_input = arguments
@@ -327,6 +329,7 @@ class ToolCall:
         self.outcome: ToolOutcome | None = None
         self._hooks = session.hooks
         self._approve = approve or session.hooks.approve
+        self._can_rename = can_rename
         self._call: int | None = None
         self._connection: Connection | None = None
         self._beginning = {
@@ -463,6 +466,10 @@ class ToolCall:
         if step.get("next") != "run" or not is_call:
             self._abandon()
             raise NotRun(self._denied(HooksError("the server named no call to run")))
+        if name != self.tool_name and not self._can_rename:
+            self._abandon()
+            problem = f"a hook wants the tool `{name}` instead, which can't be called here"
+            raise NotRun(self._denied(HooksError(problem)))
         self.tool_name, self.tool_input = str(name), dict(arguments or {})
         return self
 
@@ -697,6 +704,6 @@ def _text_of(error: BaseException) -> str:
 def _jsonable(value: Any) -> Json:
     """Returns a response as JSON: itself, or what its text is."""
     try:
-        return json.loads(json.dumps(value, allow_nan=False))
+        return json.loads(json.dumps(value, allow_nan=False, default=str))
     except (TypeError, ValueError):
         return str(value)

@@ -68,7 +68,8 @@ class HooksMiddleware(AgentMiddleware):
 
     def _call(self, request: ToolCallRequest) -> ToolCall:
         call = request.tool_call
-        return self._session.tool_call(call["name"], call["args"], id=call["id"])
+        options = {"id": call["id"], "can_rename": False}
+        return self._session.tool_call(call["name"], call["args"], **options)
 
 
 class _Failed(Exception):
@@ -76,8 +77,6 @@ class _Failed(Exception):
 
 
 def _rewritten(request: ToolCallRequest, call: ToolCall) -> ToolCallRequest:
-    if call.tool_name != request.tool_call["name"]:
-        raise _Failed(f"a hook wants `{call.tool_name}` instead, which LangChain can't call")
     return request.override(tool_call={**request.tool_call, "args": call.tool_input})
 
 

@@ -51,11 +51,10 @@ def _guarded_tool(tool: Tool, session: Session) -> Tool:
 
 def _invoke(tool: FunctionTool, session: Session) -> Invoke:
     async def invoke(context: ToolContext[Any], arguments: str) -> Any:
-        call = session.tool_call(tool.name, _object(arguments), id=context.tool_call_id)
+        options = {"id": context.tool_call_id, "can_rename": False}
+        call = session.tool_call(tool.name, _object(arguments), **options)
 
         async def work(**rewritten: Any) -> Any:
-            if call.tool_name != tool.name:
-                raise ValueError(f"a hook wants `{call.tool_name}` instead, which can't be called")
             return await tool.on_invoke_tool(context, json.dumps(rewritten))
 
         outcome = await call.run_async(work)

@@ -1,5 +1,6 @@
 // The AI SDK of Vercel; see tests/hosts/frameworks.py.
 
+import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
 import { generateText, stepCountIs, tool } from "ai";
@@ -29,8 +30,11 @@ const approve = ({ toolInput }) => {
 };
 
 const hooks = new Hooks("hooks.yaml", { isolated: true, program: "./hookexec", approve });
-hooks.builtin("judge", ({ tool_input: { cmd } }) => {
+const turns = new Set();
+hooks.builtin("judge", ({ turn_id, tool_input: { cmd } }) => {
+  turns.add(turn_id);
   if (cmd === "ls") return { updated_input: { cmd: "ls -l" }, additional_context: "be brief" };
+  if (cmd === "other") return { updated_tool_name: "other" };
   if (cmd === "halt") return { continue: false, stop_reason: "enough" };
   if (cmd === "kill") process.kill(Number(readFileSync("pid", "utf8")), "SIGKILL");
   return null;
@@ -63,6 +67,7 @@ async function drive(session, commands) {
 
 const told = await hooks.session().run(async (session) => {
   const texts = await session.turn("go").run(() => drive(session, commands));
+  assert.deepEqual([...turns], ["turn-1"]);
   const first = ran.splice(0);
   await drive(session, ["kill", "echo"]);
   const killed = ran.splice(0);

@@ -10,6 +10,7 @@ from hookexec import Hooks, Refused
 COMMANDS = json.loads(os.environ["COMMANDS"])
 ran = []
 asked = []
+turns = set()
 
 
 def shell(cmd: str) -> str:
@@ -34,9 +35,12 @@ def open_hooks():
 
     @hooks.builtin("judge")
     def judge(input):
+        turns.add(input.get("turn_id"))
         match input["tool_input"]["cmd"]:
             case "ls":
                 return {"updated_input": {"cmd": "ls -l"}, "additional_context": "be brief"}
+            case "other":
+                return {"updated_tool_name": "other"}
             case "halt":
                 return {"continue": False, "stop_reason": "enough"}
             case "kill":
@@ -50,6 +54,7 @@ def report(drive):
     with open_hooks() as hooks, hooks.session() as session:
         with session.turn("go"):
             texts = drive(session, COMMANDS)
+        assert turns == {"turn-1"}, turns
         first = list(ran)
         # The server dies in the first call. The second one works.
         ran.clear()
