@@ -536,3 +536,85 @@ fn the_hooks_of_picoclaw_are_written_without_the_rest() {
     let done = import(&sandbox, &[]).exits(65);
     assert!(done.stderr.contains("picoclaw.json: it has no object `hooks`"), "{}", done.stderr);
 }
+
+const PERMISSIONS: &str = r#"{
+  "permissions": {
+    "allow": ["Bash(git status)", "Bash(git log:*)", "Bash(npm run test *)", "Read(./src/**)",
+      "WebFetch(domain:docs.rs)", "mcp__docs", "Bash(git * main)", "Bash(curl*)"],
+    "ask": ["Bash(git push:*)"],
+    "deny": ["Bash(rm:*)", "Bash(git push --force)", "WebSearch", "mcp__mail", "mcp__git__push",
+      "mcp__x__*"],
+    "defaultMode": "plan"
+  }
+}"#;
+
+#[test]
+fn permissions_become_lists_of_commands_and_the_rest_is_named_by_its_line() {
+    let sandbox = Sandbox::new();
+    sandbox.write(".claude/settings.json", PERMISSIONS);
+    let done = import(&sandbox, &["--output", "hooks.yaml"]).exits(0);
+    let written = sandbox.read("hooks.yaml");
+    insta::assert_snapshot!("permissions", written);
+    insta::assert_snapshot!("permissions-remarks", done.stderr);
+    let decides = |tool: &str, command: &str, expected: &str| {
+        let input = json!({"tool_name": tool, "tool_kinds": [if tool == "Bash" { "shell" } else { "x" }],
+            "tool_input": {"command": command}});
+        let args = ["run", "pre_tool_use", "--config", "hooks.yaml"];
+        let done = sandbox.hookexec(args).stdin(input.to_string()).run();
+        let verdict: Value = serde_json::from_str(&done.stdout).unwrap_or_default();
+        assert_eq!(verdict["decision"].as_str().unwrap_or("none"), expected, "{command}: {done:?}");
+    };
+    for (command, expected) in [
+        ("git status", "allow"),
+        ("git log -3 && git status", "allow"),
+        ("git status -s", "none"),
+        ("npm run test unit", "allow"),
+        ("npm run testing", "none"),
+        // A denial wins over an ask, and an ask over an allow.
+        ("git log; git push", "ask"),
+        ("git push --force origin", "deny"),
+        ("git log && rm x", "deny"),
+        // A list never allows what Claude Code would not.
+        ("git log > x", "none"),
+        ("LD_PRELOAD=x git status", "none"),
+        ("git log $(rm x)", "deny"),
+        ("curl x", "none"),
+    ] {
+        decides("Bash", command, expected);
+    }
+    for (tool, expected) in [
+        ("WebSearch", "deny"),
+        ("mcp__mail__send", "deny"),
+        ("mcp__git__push", "deny"),
+        ("mcp__git__pull", "none"),
+        ("mcp__x__any", "deny"),
+        ("mcp__docs__read", "none"),
+    ] {
+        decides(tool, "x", expected);
+    }
+}
+
+#[test]
+fn nothing_is_allowed_when_a_rule_that_denies_or_asks_has_no_counterpart() {
+    for (list, rule) in [
+        ("deny", "Read(~/.ssh/**)"),
+        ("deny", "Bash(curl*)"),
+        ("deny", "Edit"),
+        ("deny", "Skill(x)"),
+        ("deny", "mcp__*"),
+        ("deny", "Bash(a"),
+        ("ask", "WebFetch"),
+        ("ask", "Bash"),
+        ("ask", "Bash(git * main)"),
+    ] {
+        let sandbox = Sandbox::new();
+        let permissions = json!({"allow": ["Bash(cat:*)"], list: [rule]});
+        let settings = json!({"permissions": permissions}).to_string();
+        sandbox.write(".claude/settings.json", &settings);
+        let done = import(&sandbox, &[]).exits(0);
+        assert!(!done.stdout.contains("allow_commands"), "{rule}: {done:#?}");
+        for said in [rule, "rules of `permissions.allow` are not taken over"] {
+            assert!(done.stderr.contains(said), "{rule}: {done:#?}");
+        }
+    }
+}

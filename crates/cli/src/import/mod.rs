@@ -5,6 +5,7 @@ mod docker_agent;
 mod format;
 mod json;
 mod matcher;
+mod permissions;
 mod picoclaw;
 mod settings;
 mod yaml;
@@ -155,9 +156,7 @@ impl Args {
     /// Returns what to remove from the settings, where hooks that were imported would run twice.
     fn double(&self, import: &Import, agent: Option<Agent>) -> String {
         let Some(agent) = agent.filter(|_| import.hooks() > 0) else { return String::new() };
-        let hooks = import.events.iter().flat_map(|(_, groups)| groups);
-        let mut lines: Vec<usize> =
-            hooks.flat_map(|group| &group.hooks).map(|hook| hook.line).collect();
+        let mut lines: Vec<usize> = import.scripts().map(|hook| hook.line).collect();
         lines.sort_unstable();
         lines.dedup();
         let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
@@ -182,7 +181,13 @@ impl Args {
 
 impl Import {
     fn hooks(&self) -> usize {
-        self.events.iter().flat_map(|(_, groups)| groups).map(|group| group.hooks.len()).sum()
+        self.scripts().count()
+    }
+
+    /// Returns the hooks that run twice if they stay in the settings. Permission rules may stay.
+    fn scripts(&self) -> impl Iterator<Item = &yaml::Hook> {
+        let groups = self.events.iter().flat_map(|(_, groups)| groups);
+        groups.flat_map(|group| &group.hooks).filter(|hook| hook.kind != "builtin")
     }
 }
 
@@ -199,7 +204,8 @@ pub(super) fn commands(agent: Agent, path: &Path) -> Vec<Command> {
         settings::read(format, source, path).ok()
     });
     let groups = import.into_iter().flat_map(|import| import.events).flat_map(|(_, groups)| groups);
-    groups.flat_map(|group| group.hooks).map(|hook| hook.command).collect()
+    let hooks = groups.flat_map(|group| group.hooks).filter(|hook| hook.kind != "builtin");
+    hooks.map(|hook| hook.command).collect()
 }
 
 fn read(path: &Path) -> Result<String, CommandError> {

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use hookexec::Event;
 use hookexec::config::{Command, Diagnostic, Diagnostics, Severity};
 use hookexec::internal::SourceFile;
-use hookexec_agents::ScriptWords;
+use hookexec_agents::{Agent, ScriptWords};
 use jsonc_parser::ast::{ObjectProp, Value as Node};
 
 use super::command::{self, PLUGIN_ROOT};
 use super::format::{Format, Target};
 use super::json::Reader;
 use super::matcher::{self, Alternatives};
+use super::permissions;
 use super::yaml::{self, Group, Hook};
 use crate::settings::text::{self, EditError};
 
@@ -57,16 +58,26 @@ pub(super) fn read(format: Format, source: SourceFile, path: &Path) -> Result<Im
     let Some(Node::Object(root)) = text::parse(&source.text)? else {
         return Err(EditError("it is not a JSON object".to_owned()));
     };
-    let Some(hooks) = root.properties.iter().find(|member| member.name.as_str() == "hooks") else {
+    let find = |key: &str| root.properties.iter().find(|member| member.name.as_str() == key);
+    let permissions = find("permissions").filter(|_| format.agent == Agent::ClaudeCode);
+    let hooks = find("hooks");
+    if hooks.is_none() && permissions.is_none() {
         return Err(EditError("it has no `hooks`".to_owned()));
-    };
+    }
     let title = format.agent.title();
     if root.get_boolean(SWITCHED_OFF).is_some_and(|off| off.value) {
         let message = format!("`{SWITCHED_OFF}` is set: under {title} none of these hooks run");
         importer.reader.problems.push(Diagnostic::warning(message));
     }
     importer.working_dir = own_directory(format, path);
-    importer.events(&hooks.value);
+    if let Some(permissions) = permissions {
+        for group in permissions::groups(&permissions.value, &mut importer.reader) {
+            importer.add(Event::PreToolUse, Some(group));
+        }
+    }
+    if let Some(hooks) = hooks {
+        importer.events(&hooks.value);
+    }
     Ok(Import {
         events: importer.events,
         problems: importer.reader.problems,

@@ -89,7 +89,7 @@ fn head(format: Format, import: &Import) -> String {
     if any(|hook| hook.get("enabled").is_some()) {
         text.push_str(SWITCHED_OFF);
     }
-    if any(|hook| hook.get("enabled").or(hook.get("dialect")).is_none()) {
+    if any(|hook| hook.kind == "command" && hook.get("enabled").or(hook.get("dialect")).is_none()) {
         text.push_str(NO_DIALECT);
     }
     (text + STRICTER).replace("AGENT", format.agent.title())

@@ -1,0 +1,125 @@
+//! The `permissions` of Claude Code's settings, as far as hooks of ours mean the same.
+//!
+//! The lists need no order: a denial wins over an ask, and an ask over an allow, as in Claude Code.
+
+use hookexec::builtins::{Surroundings, shipped};
+use hookexec::config::Command;
+use jsonc_parser::ast::{ObjectProp, Value as Node};
+
+use super::json::Reader;
+use super::yaml::{self, Group, Hook};
+
+/// The lists, and the builtin that takes their rules about commands.
+const LISTS: [(&str, &str); 3] =
+    [("deny", "deny_commands"), ("ask", "ask_commands"), ("allow", "allow_commands")];
+
+/// Tools whose name alone is the rule. `Edit` and `Read` stand for other tools, too.
+const TOOLS: [&str; 4] = ["Bash", "WebFetch", "WebSearch", "Task"];
+
+const TITLE: &str = "the permission rule";
+
+/// Returns the hooks for `permissions`. A rule without a counterpart is a warning.
+pub(super) fn groups(permissions: &Node<'_>, reader: &mut Reader) -> Vec<Group> {
+    let members = reader.object(permissions, "`permissions`").unwrap_or_default();
+    let (mut groups, mut is_whole) = (Vec::new(), true);
+    for (name, builtin) in LISTS {
+        for member in members.iter().filter(|member| member.name.as_str() == name) {
+            if name == "allow" && !is_whole {
+                // It might allow what the missing rule denies.
+                let message =
+                    "the rules of `permissions.allow` are not taken over, because a rule \
+                               of `deny` or `ask` is not"
+                        .to_owned();
+                reader.warning(&member.name, message, "write `allow_commands` by hand");
+                continue;
+            }
+            let (found, all) = list(member, builtin, reader);
+            groups.extend(found);
+            is_whole &= all;
+        }
+    }
+    for member in members {
+        let name = member.name.as_str();
+        if !LISTS.iter().any(|(list, _)| *list == name) {
+            let message = format!("`permissions.{name}` is not taken over");
+            reader.warning(&member.name, message, "");
+        }
+    }
+    groups
+}
+
+/// Returns the hooks for one list, and whether they stand for every rule of it.
+fn list(member: &ObjectProp<'_>, builtin: &str, reader: &mut Reader) -> (Vec<Group>, bool) {
+    let line = reader.line(&member.name);
+    let (mut commands, mut tools) = (Vec::new(), Vec::new());
+    let problems = reader.problems.iter().count();
+    for node in reader.list(&member.value, &format!("`permissions.{}`", member.name.as_str())) {
+        let Some(rule) = reader.string(node, "a permission rule") else { continue };
+        match counterpart(&rule, builtin) {
+            Ok(Counterpart::Command) => commands.push(rule),
+            Ok(Counterpart::Tool(pattern)) => tools.push(pattern),
+            Err((why, hint)) => {
+                let message = format!("{TITLE} `{rule}` is not taken over: {why}");
+                reader.warning(node, message, hint);
+            }
+        }
+    }
+    let group = |matcher: Option<&str>, builtin: &str, args: Vec<String>| {
+        let mut hook = Hook::new(line, "builtin", Command::Text(builtin.to_owned()));
+        hook.set("args", yaml::list(&args));
+        let matcher = matcher.map(str::to_owned);
+        (!args.is_empty()).then(|| Group { line, matcher, condition: None, hooks: vec![hook] })
+    };
+    let groups = [group(Some("shell"), builtin, commands), group(None, "deny_tools", tools)];
+    let is_whole = reader.problems.iter().count() == problems;
+    (groups.into_iter().flatten().collect(), is_whole)
+}
+
+enum Counterpart {
+    /// The builtin reads the rule as it is.
+    Command,
+    /// `deny_tools` with this pattern.
+    Tool(String),
+}
+
+/// Returns what stands for a rule, or why nothing does and what to do.
+fn counterpart(rule: &str, builtin: &str) -> Result<Counterpart, (String, &'static str)> {
+    let denies = builtin == "deny_commands";
+    let is_command = rule.starts_with("Bash(") && rule.ends_with(')') && rule != "Bash(*)";
+    if is_command {
+        let args = [rule.to_owned()];
+        let known = shipped().find(|it| it.name == builtin);
+        let prepared = known.map(|it| it.prepare(&Surroundings::of_process(), &args).map(drop));
+        let hint = "write what it means as hooks by hand (`hookexec docs commands`)";
+        return match prepared {
+            Some(Err(problem)) => Err((problem, hint)),
+            _ => Ok(Counterpart::Command),
+        };
+    }
+    let tool = rule.strip_suffix("(*)").unwrap_or(rule);
+    if rule.starts_with("Read(") || rule.starts_with("Edit(") || rule.starts_with("Write(") {
+        let hint = "to deny every access to a path, reading and writing, use the builtin \
+                    `protect_paths`";
+        return Err(("no hook means exactly the same for paths".to_owned(), hint));
+    }
+    if !denies {
+        let hint = "leave it in the settings of Claude Code";
+        return Err(("hookexec has no list that asks about or allows such calls".to_owned(), hint));
+    }
+    if TOOLS.contains(&tool) {
+        return Ok(Counterpart::Tool(tool.to_owned()));
+    }
+    let is_plain =
+        |text: &str| text.bytes().all(|it| it.is_ascii_alphanumeric() || b"_-".contains(&it));
+    if let Some(name) = rule.strip_prefix("mcp__") {
+        let name = name.strip_suffix("__*").unwrap_or(name);
+        if is_plain(name) && !name.is_empty() {
+            // `mcp__server` is every tool of the server.
+            let whole = name.contains("__") && !rule.ends_with("__*");
+            let rest = if whole { "" } else { "__.*" };
+            return Ok(Counterpart::Tool(format!("mcp__{name}{rest}")));
+        }
+    }
+    let hint = "write a hook with a `matcher` and a `when:` by hand";
+    Err(("hookexec has no list with exactly this meaning".to_owned(), hint))
+}
