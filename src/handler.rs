@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use background::{BACKGROUND_FULL, Background};
 
-use crate::calls::Deeds;
+use crate::calls::{Deeds, Reading};
 use crate::event::Event;
 use crate::wire::{Input, Output};
 
@@ -130,7 +130,12 @@ impl<'a> Call<'a> {
 
     /// Returns what the tool call does.
     pub(crate) fn deeds(&self) -> &Deeds {
-        self.shared().deeds.get_or_init(|| Deeds::of(self.input))
+        self.reading().of(self.input)
+    }
+
+    /// Returns what was read of the tool call.
+    pub(crate) fn reading(&self) -> &Reading {
+        &self.shared().reading
     }
 
     /// Returns the input for a task that may outlive the call.
@@ -173,8 +178,20 @@ impl Room {
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     json: OnceLock<Arc<[u8]>>,
-    deeds: OnceLock<Deeds>,
+    reading: Reading,
     input: OnceLock<Arc<Input>>,
+}
+
+impl Shared {
+    /// Returns the reading of the tool call: conditions and hooks read the call once.
+    pub(crate) fn reading(&self) -> &Reading {
+        &self.reading
+    }
+
+    /// Returns values for an input with the same tool call.
+    pub(crate) fn with_same_call(&self) -> Self {
+        Self { reading: self.reading.share(), ..Self::default() }
+    }
 }
 
 /// The result of one run of a hook.

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::Hook;
+use crate::counts::Counts;
 use crate::handler::{BuildError, Handler};
 #[cfg(feature = "http")]
 use crate::handlers;
@@ -27,6 +28,8 @@ pub struct HandlerEnv {
     pub(crate) processes: Arc<Processes>,
     /// The registry: builtins by name.
     pub registry: Arc<Registry>,
+    /// What builtins count.
+    pub(crate) counts: Arc<Counts>,
 }
 
 impl HandlerEnv {
@@ -40,6 +43,7 @@ impl HandlerEnv {
             env: Arc::new(env.into_iter().collect()),
             processes: Arc::default(),
             registry: Arc::default(),
+            counts: Arc::new(Counts::of_user()),
         }
     }
 }
@@ -77,7 +81,7 @@ impl Registry {
     pub fn new() -> Self {
         let mut registry = Self::empty();
         registry.register("builtin", |env: &HandlerEnv, hook: &Hook| {
-            builtin::build(&env.registry.builtins, hook)
+            builtin::build(&env.registry.builtins, &env.counts, hook)
         });
         registry.register("command", |env: &HandlerEnv, hook: &Hook| {
             command::build(&env.working_dir, &env.env, hook)

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Argument, Prepared, Shipped, Surroundings};
+use super::{Argument, Shipped, Surroundings, Work};
 use crate::handlers::builtin::BuiltinError;
 use crate::suggest;
 use crate::wire::{Input, Output};
@@ -37,7 +37,7 @@ enum Part {
     Field(Vec<String>),
 }
 
-fn prepare(_: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     if args.is_empty() {
         return Err("it needs a text".to_owned());
     }
@@ -64,7 +64,7 @@ fn parse(text: &str) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-fn path(field: &str) -> Result<Vec<String>, String> {
+pub(super) fn path(field: &str) -> Result<Vec<String>, String> {
     if let Some(pointer) = field.strip_prefix('/') {
         return whole(
             field,

@@ -1,7 +1,7 @@
 //! Builtins that show the model a git repository: its state, what changed, the last commits.
 
 use super::git::Git;
-use super::{Argument, Prepared, Shipped, Surroundings, arguments, text};
+use super::{Argument, Shipped, Surroundings, Work, arguments, text};
 use crate::handlers::builtin::BuiltinError;
 use crate::wire::Output;
 
@@ -44,14 +44,14 @@ pub(super) const ADD_RECENT_COMMITS: Shipped = Shipped {
 
 const HAS_COMMIT: [&str; 4] = ["rev-parse", "--verify", "--quiet", "HEAD"];
 
-fn status(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+fn status(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     arguments::none(args)?;
     Ok(shown(surroundings, "Git status", 4 << 10, |git| {
         git.ask(&["status", "--short", "--branch", "--ignore-submodules=dirty"])
     }))
 }
 
-fn diff(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+fn diff(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     let (form, title) = match arguments::at_most_one(args)? {
         None => ("--stat", "Uncommitted changes"),
         Some("full") => ("--patch", "Uncommitted changes in full"),
@@ -68,7 +68,7 @@ fn diff(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String
     }))
 }
 
-fn commits(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+fn commits(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     let count = arguments::at_most_one(args)?.unwrap_or("10");
     let count = format!("--max-count={}", arguments::at_least(1_u32, "N", count)?);
     Ok(shown(surroundings, "Recent commits", 16 << 10, move |git| {
@@ -85,7 +85,7 @@ fn shown(
     title: &'static str,
     most: usize,
     ask: impl Fn(&Git) -> Result<String, BuiltinError> + Send + Sync + 'static,
-) -> Prepared {
+) -> Work {
     let surroundings = surroundings.clone();
     Box::new(move |input| {
         let Some(git) = Git::open(&surroundings, &input.cwd)? else { return Ok(None) };

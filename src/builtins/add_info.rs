@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::git::Git;
-use super::{Prepared, Shipped, Surroundings, arguments, text};
+use super::{Shipped, Surroundings, Work, arguments, text};
 use crate::handlers::builtin::BuiltinError;
 use crate::platform::system;
 use crate::wire::{Input, Output};
@@ -51,7 +51,7 @@ const MOST: usize = 100;
 
 type Tell = fn(&Surroundings, &Input) -> Result<Option<String>, BuiltinError>;
 
-fn told(surroundings: &Surroundings, args: &[String], tell: Tell) -> Result<Prepared, String> {
+fn told(surroundings: &Surroundings, args: &[String], tell: Tell) -> Result<Work, String> {
     arguments::none(args)?;
     let surroundings = surroundings.clone();
     Ok(Box::new(move |input| Ok(tell(&surroundings, input)?.map(Output::context))))

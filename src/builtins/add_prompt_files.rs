@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
-use super::{Argument, Prepared, Shipped, Surroundings, arguments, text};
+use super::{Argument, Shipped, Surroundings, Work, arguments, text};
 use crate::wire::Output;
 
 pub(super) const ADD_PROMPT_FILES: Shipped = Shipped {
@@ -36,7 +36,7 @@ const MOST_LISTED: usize = 50;
 /// The most directories that are searched for them.
 const MOST_SEARCHED: usize = 5000;
 
-fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     let (options, names) = arguments::options(args, &["depth"])?;
     let depth = options.first().map(|(_, value)| arguments::at_least(1, "--depth", value));
     let depth: u32 = depth.transpose()?.unwrap_or_default();

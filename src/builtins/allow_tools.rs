@@ -1,6 +1,6 @@
 //! `allow_tools` and `deny_tools`: lists of tools, by whole name.
 
-use super::{Argument, Prepared, Shipped, Surroundings};
+use super::{Argument, Shipped, Surroundings, Work};
 use crate::event::Contract;
 use crate::matcher::{Matcher, is_invisible};
 use crate::tools::TOOL_KINDS;
@@ -30,7 +30,7 @@ pub(super) const DENY_TOOLS: Shipped = Shipped {
     ..Shipped::DEFAULT
 };
 
-fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let listed = matchers(args)?;
     let names = args.join("`, `");
     Ok(Box::new(move |input| {
@@ -51,7 +51,7 @@ fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Prepared, String> 
     }))
 }
 
-fn prepare_deny(_: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+fn prepare_deny(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let listed = matchers(args)?;
     Ok(Box::new(move |input| {
         let tool = input.tool();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::secrets::Redactor;
-use super::{Argument, Prepared, Shipped, Surroundings, arguments, text};
+use super::{Argument, Shipped, Surroundings, Work, arguments, text};
 use crate::files::append_private;
 use crate::handlers::builtin::BuiltinError;
 use crate::wire::{Input, JsonObject};
@@ -30,7 +30,7 @@ const LONGEST_TEXT: usize = 4096;
 /// The longest record, in bytes.
 const LONGEST_RECORD: usize = 64 * 1024;
 
-fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     let path = arguments::at_most_one(args)?.ok_or("it needs the file to write to, `PATH`")?;
     let path = place(surroundings, path)?;
     let redactor = Redactor::new(surroundings.env());

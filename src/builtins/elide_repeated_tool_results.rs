@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::{Argument, Prepared, Shipped, Surroundings, tool};
+use super::{Argument, Shipped, Surroundings, Work, tool};
 use crate::event::{Event, Rewrite};
 use crate::locks::locked;
 use crate::matcher::Matcher;
@@ -45,7 +45,7 @@ const SHORTEST: usize = 200;
 const MOST_SESSIONS: usize = 64;
 const MOST_CALLS: usize = 1024;
 
-fn prepare(_: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let tools: Vec<Matcher> = args
         .iter()
         .map(|arg| Matcher::new(arg).map_err(|error| error.to_string()))

@@ -3,7 +3,7 @@
 #[cfg(feature = "http")]
 mod post;
 
-use super::{Argument, Prepared, Shipped, Surroundings};
+use super::{Argument, Shipped, Surroundings, Work};
 
 pub(super) const HTTP_POST: Shipped = Shipped {
     name: "http_post",
@@ -39,11 +39,11 @@ pub(super) const HTTP_POST: Shipped = Shipped {
 };
 
 #[cfg(not(feature = "http"))]
-fn prepare(_: &Surroundings, _: &[String]) -> Result<Prepared, String> {
+fn prepare(_: &Surroundings, _: &[String]) -> Result<Work, String> {
     Err("this hookexec was built without the feature `http`".to_owned())
 }
 
 #[cfg(feature = "http")]
-fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     post::prepare(surroundings, args)
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::spill::Spill;
-use super::{Argument, Prepared, Shipped, Surroundings, arguments, text, tool};
+use super::{Argument, Shipped, Surroundings, Work, arguments, text, tool};
 use crate::event::{Event, Rewrite};
 use crate::wire::{Input, Output};
 
@@ -57,7 +57,7 @@ enum End {
     Tail,
 }
 
-fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     let mut limit = Limit { bytes: 50 * 1024, lines: 2000, keep: None };
     let (options, others) = arguments::options(args, &["max-bytes", "max-lines", "keep"])?;
     for (option, value) in options {

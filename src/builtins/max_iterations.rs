@@ -1,6 +1,6 @@
 //! `max_iterations`: ends a turn that calls the model too often.
 
-use super::{Argument, Prepared, Shipped, Surroundings, arguments};
+use super::{Argument, Shipped, Surroundings, Work, arguments};
 use crate::event::Event;
 use crate::wire::{Output, Stop, StopScope};
 
@@ -20,7 +20,7 @@ pub(super) const MAX_ITERATIONS: Shipped = Shipped {
     ..Shipped::DEFAULT
 };
 
-fn prepare(_: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let limit = arguments::at_most_one(args)?.ok_or("it needs the number of model calls, `N`")?;
     let limit: u64 = arguments::at_least(1, "N", limit)?;
     Ok(Box::new(move |input| {

@@ -15,6 +15,7 @@ mod commands;
 mod elide_repeated_tool_results;
 mod git;
 mod http_post;
+mod limit_calls;
 mod limit_large_tool_results;
 mod max_iterations;
 mod protect_paths;
@@ -33,8 +34,10 @@ pub use surroundings::Surroundings;
 
 use serde::Serialize;
 
+use crate::calls::Reading;
+use crate::counts::Counts;
 use crate::event::{ContextMode, Contract, Event};
-use crate::handlers::builtin::{Builtin, BuiltinError};
+use crate::handlers::builtin::{Asked, Builtin, BuiltinError, Counter};
 use crate::locks::locked;
 use crate::registry::Registry;
 use crate::wire::{Input, Output};
@@ -47,6 +50,9 @@ static SHIPPED: &[&Shipped] = &[
     &commands::ALLOW_COMMANDS,
     &commands::DENY_COMMANDS,
     &commands::ASK_COMMANDS,
+    &limit_calls::LIMIT_CALLS,
+    &limit_calls::LIMIT_SAME_CALLS,
+    &limit_calls::LIMIT_FAILED_CALLS,
     &max_iterations::MAX_ITERATIONS,
     &audit_log::AUDIT_LOG,
     &redact_secrets::REDACT_SECRETS,
@@ -85,7 +91,7 @@ pub struct Shipped {
     rewrites: bool,
     /// What counts when it fails and the event would go on.
     on_failure: fn(Event) -> Option<Output>,
-    prepare: fn(&Surroundings, &[String]) -> Result<Prepared, String>,
+    prepare: fn(&Surroundings, &[String]) -> Result<Work, String>,
 }
 
 /// An argument of a shipped builtin.
@@ -102,6 +108,9 @@ pub struct Argument {
 
 /// A builtin with its arguments understood, ready to run any number of times.
 pub type Prepared = Box<dyn Fn(&Input) -> Result<Option<Output>, BuiltinError> + Send + Sync>;
+
+/// The same, for a hook: it shares with others what was read of the call, and what is counted.
+type Work = Box<dyn Fn(&Asked<'_>) -> Result<Option<Output>, BuiltinError> + Send + Sync>;
 
 /// Returns every shipped builtin, in the order in which they are shown.
 pub fn shipped() -> impl ExactSizeIterator<Item = &'static Shipped> {
@@ -175,15 +184,22 @@ impl Shipped {
         surroundings: &Surroundings,
         args: &[String],
     ) -> Result<Prepared, String> {
-        (self.prepare)(surroundings, args)
+        let work = (self.prepare)(surroundings, args)?;
+        let counts = Arc::new(Counts::in_memory());
+        let counter = Counter { counts, hook: String::new() };
+        Ok(Box::new(move |input| {
+            let reading = &Reading::default();
+            work(&Asked { input, args: &[], reading, counter: &counter })
+        }))
     }
 
     /// Returns what the registry holds: the check at load and the function share what was prepared.
     fn registered(&'static self, surroundings: Surroundings) -> Builtin {
         let prepared = Arc::new(Memory { builtin: self, surroundings, known: Mutex::default() });
         let checked = Arc::clone(&prepared);
-        let run = move |input: &Input, args: &[String]| (prepared.get(args)?)(input);
-        let builtin = if self.inline { Builtin::inline(run) } else { Builtin::blocking(run) };
+        let run = move |asked: &Asked<'_>| (prepared.get(asked.args)?)(asked);
+        let builtin =
+            if self.inline { Builtin::inline_asked(run) } else { Builtin::blocking_asked(run) };
         builtin
             .with_about(self.about)
             .with_rewrites(self.rewrites)
@@ -212,16 +228,16 @@ impl fmt::Debug for Shipped {
 struct Memory {
     builtin: &'static Shipped,
     surroundings: Surroundings,
-    known: Mutex<HashMap<Vec<String>, Arc<Prepared>>>,
+    known: Mutex<HashMap<Vec<String>, Arc<Work>>>,
 }
 
 impl Memory {
-    fn get(&self, args: &[String]) -> Result<Arc<Prepared>, String> {
+    fn get(&self, args: &[String]) -> Result<Arc<Work>, String> {
         let mut known = locked(&self.known);
         if let Some(prepared) = known.get(args) {
             return Ok(Arc::clone(prepared));
         }
-        let prepared = Arc::new(self.builtin.prepare(&self.surroundings, args)?);
+        let prepared = Arc::new((self.builtin.prepare)(&self.surroundings, args)?);
         known.insert(args.to_vec(), Arc::clone(&prepared));
         Ok(prepared)
     }

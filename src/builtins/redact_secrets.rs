@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::secrets::Redactor;
-use super::{Prepared, Shipped, Surroundings, arguments};
+use super::{Shipped, Surroundings, Work, arguments};
 use crate::event::{Event, Rewrite};
 use crate::wire::{Input, InputChange, JsonObject, Output};
 
@@ -19,7 +19,7 @@ pub(super) const REDACT_SECRETS: Shipped = Shipped {
     ..Shipped::DEFAULT
 };
 
-fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     arguments::none(args)?;
     let redactor = Redactor::new(surroundings.env());
     Ok(Box::new(move |input| {

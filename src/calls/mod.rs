@@ -15,6 +15,8 @@ mod wrappers;
 pub(crate) use arguments::kinds;
 pub(crate) use simple::base_name;
 
+use std::sync::{Arc, OnceLock};
+
 use serde::Serialize;
 
 use crate::wire::Input;
@@ -88,17 +90,20 @@ pub(crate) enum Touched {
     Delete,
 }
 
-/// Returns the commands of a call of a tool of the kind `shell`; other tools have none.
-///
-/// What can't be read is one uncertain command.
-pub(crate) fn commands(input: &Input) -> Vec<Command> {
-    arguments::Arguments::of(input).map(|call| call.commands()).unwrap_or_default()
-}
+/// What one tool call does, read when something first asks for it, and once for all that ask.
+#[derive(Debug, Default)]
+pub(crate) struct Reading(OnceLock<Arc<OnceLock<Deeds>>>);
 
-/// Returns the files that a tool call names in its arguments, and those that its commands redirect
-/// from and to.
-pub(crate) fn files(input: &Input) -> Vec<TouchedFile> {
-    Deeds::of(input).files
+impl Reading {
+    /// Returns what the call of `input` does, which must have the same call every time.
+    pub(crate) fn of(&self, input: &Input) -> &Deeds {
+        self.0.get_or_init(Arc::default).get_or_init(|| Deeds::of(input))
+    }
+
+    /// Returns the same reading, for a task or for another input with the same call.
+    pub(crate) fn share(&self) -> Self {
+        Self(OnceLock::from(Arc::clone(self.0.get_or_init(Arc::default))))
+    }
 }
 
 /// What a tool call does.

@@ -2,6 +2,14 @@ use serde_json::json;
 
 use super::*;
 
+fn commands(input: &Input) -> Vec<Command> {
+    Deeds::of(input).commands
+}
+
+fn files(input: &Input) -> Vec<TouchedFile> {
+    Deeds::of(input).files
+}
+
 /// Returns the commands of a text, each as one line: wrappers, program and arguments, and marks for
 /// what is uncertain (`?`), hides others (`!`), and reads from a pipe (`|`).
 fn read(text: &str) -> Vec<String> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::calls;
+use crate::calls::Reading;
 use crate::pattern::{Budget, Pattern, TooMuchWork};
 use crate::platform::Platform;
 use crate::wire::{Input, JsonObject, same_json};
@@ -19,16 +19,17 @@ pub struct Condition(pub(super) Rule);
 impl Condition {
     /// Returns whether `input` meets the condition.
     pub fn holds(&self, input: &Input) -> bool {
-        self.holds_within(input, &mut Budget::unlimited()).unwrap_or_default()
+        self.holds_within(input, &Reading::default(), &mut Budget::unlimited()).unwrap_or_default()
     }
 
     /// Returns whether `input` meets the condition, as far as `budget` lets its patterns look.
     pub(crate) fn holds_within(
         &self,
         input: &Input,
+        reading: &Reading,
         budget: &mut Budget,
     ) -> Result<bool, TooMuchWork> {
-        self.0.holds_within(input, budget)
+        self.0.holds_within(input, reading, budget)
     }
 
     #[doc(hidden)]
@@ -108,17 +109,17 @@ impl List {
     }
 
     /// Returns the items for an input, each as an input of its own.
-    fn items(self, input: &Input) -> Vec<Input> {
+    fn items(self, input: &Input, reading: &Reading) -> Vec<Input> {
         match self {
-            Self::Commands => calls::commands(input).iter().map(item).collect(),
-            Self::Files => calls::files(input).iter().map(item).collect(),
+            Self::Commands => reading.of(input).commands.iter().map(item).collect(),
+            Self::Files => reading.of(input).files.iter().map(item).collect(),
         }
     }
 
-    fn is_uncertain(self, input: &Input) -> bool {
+    fn is_uncertain(self, input: &Input, reading: &Reading) -> bool {
         match self {
-            Self::Commands => calls::commands(input).iter().any(|command| command.uncertain),
-            Self::Files => calls::files(input).iter().any(|file| !file.certain),
+            Self::Commands => reading.of(input).commands.iter().any(|command| command.uncertain),
+            Self::Files => reading.of(input).files.iter().any(|file| !file.certain),
         }
     }
 }
@@ -180,11 +181,12 @@ impl Rule {
     pub(super) fn holds_within(
         &self,
         input: &Input,
+        reading: &Reading,
         budget: &mut Budget,
     ) -> Result<bool, TooMuchWork> {
         let mut one_is = |parts: &[Self], wanted: bool| {
             for part in parts {
-                if part.holds_within(input, budget)? == wanted {
+                if part.holds_within(input, reading, budget)? == wanted {
                     return Ok(true);
                 }
             }
@@ -193,25 +195,25 @@ impl Rule {
         match self {
             Self::All(parts) => one_is(parts, false).map(|found| !found),
             Self::Any(parts) => one_is(parts, true),
-            Self::Not(part) => part.holds_within(input, budget).map(|holds| !holds),
+            Self::Not(part) => part.holds_within(input, reading, budget).map(|holds| !holds),
             Self::AnyOf(list, part) => {
-                for item in list.items(input) {
-                    if part.holds_within(&item, budget)? {
+                for item in list.items(input, reading) {
+                    if part.holds_within(&item, &Reading::default(), budget)? {
                         return Ok(true);
                     }
                 }
                 Ok(false)
             }
             Self::AllOf(list, part) => {
-                let items = list.items(input);
+                let items = list.items(input, reading);
                 for item in &items {
-                    if !part.holds_within(item, budget)? {
+                    if !part.holds_within(item, &Reading::default(), budget)? {
                         return Ok(false);
                     }
                 }
                 Ok(!items.is_empty())
             }
-            Self::Uncertain(list) => Ok(list.is_uncertain(input)),
+            Self::Uncertain(list) => Ok(list.is_uncertain(input, reading)),
             Self::Leaf(leaf) => leaf.test.holds(leaf.field.lookup(input).as_deref(), budget),
         }
     }
@@ -219,7 +221,8 @@ impl Rule {
     /// Returns why `input` meets it, or does not.
     pub(super) fn explain(&self, input: &Input) -> Trace {
         let each = |list: List, part: &Self| {
-            list.items(input).iter().map(|item| part.explain(item)).collect()
+            let items = list.items(input, &Reading::default());
+            items.iter().map(|item| part.explain(item)).collect()
         };
         let (condition, parts) = match self {
             Self::All(parts) => {
@@ -241,7 +244,8 @@ impl Rule {
                 return Trace { holds, condition, value, parts: Vec::new(), leaf: true };
             }
         };
-        let holds = self.holds_within(input, &mut Budget::new()).unwrap_or_default();
+        let reading = Reading::default();
+        let holds = self.holds_within(input, &reading, &mut Budget::new()).unwrap_or_default();
         Trace { holds, condition, value: None, parts, leaf: false }
     }
 }

@@ -118,7 +118,8 @@ impl Reader {
             refuse(
                 "limit",
                 format!("`limit` on `{event}`, where a hook may be a guard"),
-                "a limit never switches a guard off: remove it",
+                "a limit never switches a guard off; to deny calls beyond a number, use the builtin \
+                 `limit_calls`",
             );
         }
         if let Some(dialect) = hook.dialect {

@@ -87,7 +87,8 @@ impl RunLimit {
     ) -> Result<bool, String> {
         let (window, span) = self.per.window(input)?;
         let value = self.key.as_ref().map(|field| value_of(field, input)).unwrap_or_default();
-        let counted = Counted { hook, key: &value, window: &window, span, most: self.times };
+        let counted =
+            Counted { hook, key: &value, window: &window, span, most: self.times, again: false };
         counts.count(&input.session_id, &counted)
     }
 

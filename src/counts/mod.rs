@@ -49,6 +49,8 @@ pub(crate) struct Counted<'a> {
     pub(crate) span: Option<Duration>,
     /// How often it may be counted.
     pub(crate) most: usize,
+    /// Whether this is the same thing once more: it is answered as before, and not counted.
+    pub(crate) again: bool,
 }
 
 impl Counts {
@@ -82,6 +84,26 @@ impl Counts {
     /// When the session's counts can't be read or written.
     pub(crate) fn count(&self, session_id: &str, counted: &Counted<'_>) -> Result<bool, String> {
         self.change(session_id, |session| session.count(counted, now()))
+    }
+
+    /// Counts one of several things in a row, or with `None` the end of a row. Returns whether it is
+    /// the last one of `most`; the next begins a new row. Blocks.
+    ///
+    /// # Errors
+    /// When the session's counts can't be read or written.
+    pub(crate) fn count_in_a_row(
+        &self,
+        session_id: &str,
+        hook: &str,
+        counted: Option<&Counted<'_>>,
+    ) -> Result<bool, String> {
+        self.change(session_id, |session| match counted {
+            None => {
+                session.forget(hook);
+                Ok(false)
+            }
+            Some(counted) => session.count_in_a_row(counted, now()),
+        })
     }
 
     fn change<T>(

@@ -22,12 +22,17 @@ struct Counter {
     window: String,
     /// When it was counted, in seconds since 1970.
     times: Vec<u64>,
+    /// Whether the last thing was one too many.
+    full: bool,
 }
 
 impl Session {
     pub(super) fn count(&mut self, counted: &Counted<'_>, now: u64) -> Result<bool, String> {
-        let Counted { hook, key, window, span, most } = counted;
+        let Counted { hook, key, window, span, most, again } = counted;
         let name = format!("{hook}.{key}");
+        if let Some(known) = self.counters.get(&name).filter(|_| *again) {
+            return Ok(!known.full);
+        }
         // A time in the future is that of a clock that was put back: it counts.
         let counts = |time: &u64| span.is_none_or(|span| time + span.as_secs() > now);
         self.counters.retain(|name, counter| {
@@ -43,11 +48,29 @@ impl Session {
         let entry = self.counters.entry(name).or_default();
         (*window).clone_into(&mut entry.window);
         entry.times.retain(counts);
-        let is_free = entry.times.len() < *most;
-        if is_free {
+        entry.full = entry.times.len() >= *most;
+        if !entry.full {
             entry.times.push(now);
         }
-        Ok(is_free)
+        Ok(!entry.full)
+    }
+
+    pub(super) fn count_in_a_row(
+        &mut self,
+        counted: &Counted<'_>,
+        now: u64,
+    ) -> Result<bool, String> {
+        let name = format!("{}.{}", counted.hook, counted.key);
+        if self.counters.get(&name).is_some_and(|known| known.full && !counted.again) {
+            self.counters.remove(&name);
+        }
+        let before_last = Counted { most: counted.most - 1, ..*counted };
+        self.count(&before_last, now).map(|is_free| !is_free)
+    }
+
+    pub(super) fn forget(&mut self, hook: &str) {
+        let is_own = |name: &str| name.strip_prefix(hook).is_some_and(|it| it.starts_with('.'));
+        self.counters.retain(|name, _| !is_own(name));
     }
 
     /// Returns when something was last counted.

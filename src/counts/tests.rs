@@ -5,7 +5,7 @@ use std::process::Command;
 use super::*;
 
 fn counted(most: usize) -> Counted<'static> {
-    Counted { hook: "ab", key: "", window: "", span: None, most }
+    Counted { hook: "ab", key: "", window: "", span: None, most, again: false }
 }
 
 fn counts(directory: &Path) -> Counts {
@@ -36,7 +36,31 @@ fn each_session_hook_key_and_window_is_counted_by_itself() {
         assert!(take("s", &Counted { window: "turn 2", ..counted(1) }));
         assert!(!take("s", &Counted { window: "turn 2", ..counted(1) }));
         assert!(take("s", &Counted { window: "turn 3", key: "k", ..counted(1) }));
+        let again = Counted { window: "turn 3", key: "k", again: true, ..counted(1) };
+        assert!(take("s", &again) && take("s", &again), "it was allowed, and is not counted again");
+        assert!(!take("s", &Counted { again: false, ..again.clone() }));
+        assert!(!take("s", &again), "it was refused");
+        counts.count_in_a_row("s", "ab", None).unwrap();
+        assert!(take("s", &counted(1)));
+        assert!(!take("s", &Counted { hook: "abc", ..counted(1) }), "that of another hook stays");
     }
+}
+
+#[test]
+fn the_last_of_a_row_is_known_and_the_next_begins_a_row() {
+    let counts = Counts::in_memory();
+    let next = |again| {
+        let counted = Counted { again, ..counted(3) };
+        counts.count_in_a_row("s", "ab", Some(&counted)).unwrap()
+    };
+    assert_eq!([false; 7].map(next), [false, false, true, false, false, true, false]);
+    assert!(!next(true));
+    assert_eq!([false; 2].map(next), [false, true]);
+    assert!(next(true), "the same failure once more");
+    counts.count_in_a_row("s", "ab", None).unwrap();
+    assert_eq!([false; 3].map(next), [false, false, true]);
+    let one = |_| counts.count_in_a_row("t", "ab", Some(&counted(1))).unwrap();
+    assert_eq!([0; 3].map(one), [true; 3]);
 }
 
 #[test]

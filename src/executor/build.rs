@@ -129,6 +129,7 @@ impl ExecutorBuilder {
                 env: Arc::clone(&env),
                 processes: Arc::new(Processes::new(processes.clone(), &working_dir, &env)),
                 registry: Arc::clone(&registry),
+                counts: Arc::clone(&counts),
             };
             let refusal = |hook: &Hook| {
                 let Untrusted { cause, remedy } = hook.untrusted.clone().filter(|_| self.runs)?;

@@ -105,7 +105,10 @@ impl<'a> Current<'a> {
             return (self.input(), &self.shared);
         }
         let (input, shared) = &**self.repeated.get_or_init(|| {
-            Box::new((Input { repeated: true, ..self.input().clone() }, Shared::default()))
+            Box::new((
+                Input { repeated: true, ..self.input().clone() },
+                self.shared.with_same_call(),
+            ))
         });
         (input, shared)
     }

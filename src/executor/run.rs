@@ -41,7 +41,7 @@ pub(super) async fn run(
         .sharing(room);
     let work = AssertUnwindSafe(async {
         if let Some(runs) = &bound.runs
-            && let Some(why) = runs.refusal(input).await?
+            && let Some(why) = Box::pin(runs.refusal(input)).await?
         {
             return Ok(ControlFlow::Break(why));
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::limit::Runs;
 use crate::config::{Hook, Layer, Phase};
 use crate::event::{Contract, Rewrite};
-use crate::handler::Handler;
+use crate::handler::{Handler, Shared};
 use crate::pattern::{Budget, TooMuchWork};
 use crate::wire::Input;
 
@@ -184,9 +184,14 @@ impl Plan {
     }
 
     /// Returns whether the hook's condition holds for the input, and takes its work from `budget`.
-    pub(crate) fn condition(&self, index: usize, input: &Input, budget: &mut Budget) -> Condition {
+    pub(crate) fn condition(
+        &self,
+        index: usize,
+        (input, shared): (&Input, &Shared),
+        budget: &mut Budget,
+    ) -> Condition {
         let Some(when) = &self.hooks[index].hook.when else { return Condition::Holds };
-        match when.holds_within(input, budget) {
+        match when.holds_within(input, shared.reading(), budget) {
             Ok(true) => Condition::Holds,
             Ok(false) => Condition::Fails,
             Err(TooMuchWork) => Condition::TooMuchWork,

@@ -264,11 +264,11 @@ impl<'e> Stage<'e> {
         if self.current.matching.binary_search(&bound.index).is_err() {
             return None;
         }
-        let input = self.current.shown(repeated).0;
-        let mut condition = self.plan.condition(bound.index, input, budget);
+        let shown = self.current.shown(repeated);
+        let mut condition = self.plan.condition(bound.index, shown, budget);
         if condition == Condition::Fails {
             for input in self.current.under_earlier_names(repeated) {
-                condition = self.plan.condition(bound.index, &input, budget);
+                condition = self.plan.condition(bound.index, (&input, &Shared::default()), budget);
                 if condition != Condition::Fails {
                     break;
                 }

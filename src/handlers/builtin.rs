@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::calls::{self, Reading};
 use crate::config::{Command, Hook};
+use crate::counts::Counts;
 use crate::event::Event;
 use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
 use crate::suggest;
@@ -14,12 +17,43 @@ use crate::wire::{Input, Output};
 pub type BuiltinError = Box<dyn std::error::Error + Send + Sync>;
 
 type Answer = Result<Option<Output>, BuiltinError>;
-type PlainFunction = dyn Fn(&Input, &[String]) -> Answer + Send + Sync;
+type PlainFunction = dyn Fn(&Asked<'_>) -> Answer + Send + Sync;
 type AsyncFunction = dyn Fn(Arc<Input>, Arc<[String]>) -> BoxFuture<'static, Answer> + Send + Sync;
 /// Checks a hook's arguments when it is loaded.
 type Check = dyn Fn(Event, &[String]) -> Result<(), String> + Send + Sync;
 /// Answers for a hook that failed.
 type OnFailure = fn(Event) -> Option<Output>;
+
+/// One call of a builtin: its input, and what shipped builtins may need beside it.
+pub(crate) struct Asked<'a> {
+    pub(crate) input: &'a Input,
+    pub(crate) args: &'a [String],
+    /// What the tool call of the input does, read once for all hooks.
+    pub(crate) reading: &'a Reading,
+    pub(crate) counter: &'a Counter,
+}
+
+impl Asked<'_> {
+    /// Returns the commands of the call.
+    pub(crate) fn commands(&self) -> &[calls::Command] {
+        &self.reading.of(self.input).commands
+    }
+}
+
+impl Deref for Asked<'_> {
+    type Target = Input;
+
+    fn deref(&self) -> &Input {
+        self.input
+    }
+}
+
+/// What one hook counts.
+pub(crate) struct Counter {
+    pub(crate) counts: Arc<Counts>,
+    /// The name under which it counts.
+    pub(crate) hook: String,
+}
 
 /// A function that hooks call by name, and what is known about it.
 ///
@@ -49,9 +83,7 @@ impl Builtin {
     pub fn inline<E: Into<BuiltinError>>(
         function: impl Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
     ) -> Self {
-        Self::of(Function::Inline(Arc::new(move |input, args| {
-            function(input, args).map_err(Into::into)
-        })))
+        Self::inline_asked(move |asked| function(asked.input, asked.args).map_err(Into::into))
     }
 
     /// Returns a builtin that may block: it runs on Tokio's blocking threads. At the hook's timeout
@@ -59,9 +91,19 @@ impl Builtin {
     pub fn blocking<E: Into<BuiltinError>>(
         function: impl Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
     ) -> Self {
-        Self::of(Function::Blocking(Arc::new(move |input, args| {
-            function(input, args).map_err(Into::into)
-        })))
+        Self::blocking_asked(move |asked| function(asked.input, asked.args).map_err(Into::into))
+    }
+
+    pub(crate) fn inline_asked(
+        function: impl Fn(&Asked<'_>) -> Answer + Send + Sync + 'static,
+    ) -> Self {
+        Self::of(Function::Inline(Arc::new(function)))
+    }
+
+    pub(crate) fn blocking_asked(
+        function: impl Fn(&Asked<'_>) -> Answer + Send + Sync + 'static,
+    ) -> Self {
+        Self::of(Function::Blocking(Arc::new(function)))
     }
 
     /// Returns a builtin of an async function, which must not block. At the hook's timeout its
@@ -126,6 +168,7 @@ impl fmt::Debug for Builtin {
 /// Builds the handler of a hook of `type: builtin`, which names one of `builtins`.
 pub(crate) fn build(
     builtins: &BTreeMap<String, Builtin>,
+    counts: &Arc<Counts>,
     hook: &Hook,
 ) -> Result<Arc<dyn Handler>, BuildError> {
     let Some(Command::Text(name)) = &hook.command else {
@@ -154,6 +197,7 @@ pub(crate) fn build(
         on_failure: builtin.on_failure,
         rewrites: builtin.rewrites,
         args: hook.args.clone().into(),
+        counter: Arc::new(Counter { counts: Arc::clone(counts), hook: hook.counter() }),
     }))
 }
 
@@ -162,23 +206,32 @@ struct BuiltinHandler {
     on_failure: OnFailure,
     rewrites: bool,
     args: Arc<[String]>,
+    counter: Arc<Counter>,
 }
 
 impl Handler for BuiltinHandler {
     fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
         Box::pin(async move {
             let answer = match &self.function {
-                Function::Inline(function) => function(call.input, &self.args),
+                Function::Inline(function) => function(&Asked {
+                    input: call.input,
+                    args: &self.args,
+                    reading: call.reading(),
+                    counter: &self.counter,
+                }),
                 Function::Async(function) => {
                     function(call.owned_input(), Arc::clone(&self.args)).await
                 }
                 Function::Blocking(function) => {
                     let function = Arc::clone(function);
                     let args = Arc::clone(&self.args);
-                    let input = call.owned_input();
-                    tokio::task::spawn_blocking(move || function(&input, &args))
-                        .await
-                        .map_err(joined)?
+                    let (input, reading) = (call.owned_input(), call.reading().share());
+                    let counter = Arc::clone(&self.counter);
+                    let work = move || {
+                        let (input, args) = (&input, &args);
+                        function(&Asked { input, args, reading: &reading, counter: &counter })
+                    };
+                    tokio::task::spawn_blocking(work).await.map_err(joined)?
                 }
             };
             answer

@@ -6,6 +6,7 @@ mod commands;
 mod context;
 mod git;
 mod http_post;
+mod limit_calls;
 mod protect_paths;
 mod redact_secrets;
 mod registered;

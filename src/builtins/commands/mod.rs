@@ -4,8 +4,8 @@ mod hazards;
 mod patterns;
 
 use super::arguments::options;
-use super::{Argument, Prepared, Shipped, Surroundings};
-use crate::calls::{self, Command};
+use super::{Argument, Shipped, Surroundings, Work};
+use crate::calls::Command;
 use crate::event::{Contract, Event};
 use crate::wire::Output;
 use patterns::{Match, Pattern};
@@ -65,11 +65,11 @@ fn guards_tools(contract: &Contract) -> bool {
     contract.tool_matched && contract.may_block && contract.event != Event::PostToolUse
 }
 
-fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let (_, texts) = options(args, &[])?;
     let patterns = Pattern::list(&texts)?;
     Ok(Box::new(move |input| {
-        let commands = calls::commands(input);
+        let commands = input.commands();
         let is_listed = |command: &Command| patterns.iter().any(|it| it.allows(command));
         let allowed = !commands.is_empty() && commands.iter().all(is_listed);
         Ok(allowed.then(Output::allow))
@@ -80,7 +80,7 @@ fn prepare_list(
     args: &[String],
     is: &'static str,
     decide: fn(String) -> Output,
-) -> Result<Prepared, String> {
+) -> Result<Work, String> {
     let (options, texts) = options(args, &["uncertain"])?;
     let if_uncertain: fn(String) -> Output = match options.first() {
         None | Some((_, "ask")) => Output::ask,
@@ -91,9 +91,8 @@ fn prepare_list(
     };
     let patterns = Pattern::list(&texts)?;
     Ok(Box::new(move |input| {
-        let commands = calls::commands(input);
         let mut uncertain = None;
-        for command in &commands {
+        for command in input.commands() {
             for pattern in &patterns {
                 match pattern.finds(command) {
                     Match::Yes => {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::builtins::secrets::Redactor;
-use crate::builtins::{Prepared, Surroundings};
+use crate::builtins::{Surroundings, Work};
 use crate::handlers::builtin::BuiltinError;
 use crate::http::Client;
 use crate::wire::Input;
@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How much of an answer is read: it does not count.
 const READ: usize = 64 << 10;
 
-pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     let post = Post::parse(surroundings, args)?;
     Ok(Box::new(move |input| post.send(input).map(|()| None)))
 }

@@ -9,7 +9,7 @@ mod words;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::{Argument, Prepared, Shipped, Surroundings, tool};
+use super::{Argument, Shipped, Surroundings, Work, tool};
 use crate::event::Event;
 use crate::handlers::builtin::BuiltinError;
 use crate::paths::lexical;
@@ -59,7 +59,7 @@ const MOST_BASES: usize = 256;
 /// How many paths of one call can be checked.
 const MOST_PATHS: usize = 200_000;
 
-fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Prepared, String> {
+fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     let rules = Rules::parse(args, surroundings.home(), Platform::HERE)?;
     let surroundings = surroundings.clone();
     Ok(Box::new(move |input| {

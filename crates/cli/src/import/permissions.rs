@@ -2,8 +2,8 @@
 //!
 //! The lists need no order: a denial wins over an ask, and an ask over an allow, as in Claude Code.
 
-use hookexec::builtins::{Surroundings, shipped};
 use hookexec::config::Command;
+use hookexec::internal::builtins::{Surroundings, shipped};
 use jsonc_parser::ast::{ObjectProp, Value as Node};
 
 use super::json::Reader;

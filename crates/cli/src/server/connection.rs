@@ -140,7 +140,7 @@ impl Conversation<'_> {
                     let host = self.host.clone();
                     self.running.spawn(async move {
                         let call = host_call(&host, current, &method, params);
-                        let answered = answer(&id, &client.scope(call).await);
+                        let answered = answer(&id, &Box::pin(client.scope(call)).await);
                         drop(permit);
                         let _ = outbox.send(answered).await;
                     })

@@ -1,0 +1,171 @@
+//! `limit_calls`, `limit_same_calls`, `limit_failed_calls`: what happens too often in a session.
+
+use serde_json::Value;
+
+use super::arguments::{at_most_one, options};
+use super::{Argument, Shipped, Surroundings, Work, add_context};
+use crate::config::Period;
+use crate::counts::{Counted, MAX_TIMES};
+use crate::event::{Contract, Event};
+use crate::files::digest;
+use crate::handlers::builtin::{Asked, Counter};
+use crate::wire::{Output, Stop, StopScope};
+
+pub(super) const LIMIT_CALLS: Shipped = Shipped {
+    name: "limit_calls",
+    about: "Denies a call after N such calls in the session",
+    arguments: &[
+        NUMBER,
+        Argument {
+            usage: "--per=PERIOD",
+            optional: true,
+            about: "`turn`: the calls of the turn count. `hour`: those of the last 60 minutes of the \
+                    session.",
+        },
+        Argument {
+            usage: "--by=FIELD",
+            optional: true,
+            about: "Each value of the field has a count of its own: `tool_input.url`.",
+        },
+        DECISION,
+    ],
+    details: include_str!("details/limit_calls.md"),
+    example: "pre_tool_use:\n  - matcher: web_fetch\n    hooks:\n      - { type: builtin, command: limit_calls, args: [\"20\", --per=turn] }",
+    suits: guards_tools,
+    prepare: prepare_calls,
+    ..Shipped::DEFAULT
+};
+
+pub(super) const LIMIT_SAME_CALLS: Shipped = Shipped {
+    name: "limit_same_calls",
+    about: "Denies a call that was made N times in a row",
+    arguments: &[NUMBER, DECISION],
+    details: include_str!("details/limit_same_calls.md"),
+    example: "pre_tool_use:\n  - hooks:\n      - { type: builtin, command: limit_same_calls, args: [\"3\"] }",
+    suits: guards_tools,
+    prepare: prepare_same_calls,
+    ..Shipped::DEFAULT
+};
+
+pub(super) const LIMIT_FAILED_CALLS: Shipped = Shipped {
+    name: "limit_failed_calls",
+    about: "Ends the turn at the Nth failed call in a row",
+    arguments: &[NUMBER],
+    details: include_str!("details/limit_failed_calls.md"),
+    example: "post_tool_use:\n  - hooks:\n      - { type: builtin, command: limit_failed_calls, args: [\"5\"] }",
+    suits: |contract| contract.event == Event::PostToolUse,
+    prepare: prepare_failed_calls,
+    ..Shipped::DEFAULT
+};
+
+const NUMBER: Argument =
+    Argument { usage: "N", optional: false, about: "How many, from 1 to 1000." };
+
+const DECISION: Argument = Argument {
+    usage: "--decision=DECISION",
+    optional: true,
+    about: "`deny` or `ask`: the answer to a call beyond that. The default is `deny`.",
+};
+
+type Decide = fn(String) -> Output;
+
+fn guards_tools(contract: &Contract) -> bool {
+    contract.tool_matched && contract.may_block && contract.event != Event::PostToolUse
+}
+
+fn prepare_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+    let (options, others) = options(args, &["per", "by", "decision"])?;
+    let most = number(&others)?;
+    let decide = decision(&options)?;
+    let value = |wanted| options.iter().find(|(name, _)| *name == wanted).map(|(_, value)| *value);
+    let per = match value("per") {
+        None | Some("session") => Period::Session,
+        Some("turn") => Period::Turn,
+        Some("hour") => Period::Hour,
+        Some(other) => {
+            return Err(format!("`--per` must be `session`, `turn` or `hour`, found `{other}`"));
+        }
+    };
+    let by =
+        value("by").map(|field| Ok::<_, String>((field.to_owned(), add_context::path(field)?)));
+    let by = by.transpose()?;
+    Ok(Box::new(move |asked| {
+        let (window, span) = per.window(asked)?;
+        let key =
+            by.as_ref().map(|(_, path)| digest(text(asked.lookup(path).as_deref()).as_bytes()));
+        let key = key.unwrap_or_default();
+        let counted = Counted { key: &key, window: &window, span, ..once(asked, most) };
+        if asked.counter.counts.count(&asked.session_id, &counted)? {
+            return Ok(None);
+        }
+        let alike = by.as_ref().map(|(field, _)| format!(" with the same `{field}`"));
+        let alike = alike.unwrap_or_default();
+        let calls =
+            if most == 1 { "one such call".to_owned() } else { format!("{most} such calls") };
+        Ok(Some(decide(format!("{calls}{alike} {}: that is the limit", per.phrase()))))
+    }))
+}
+
+fn prepare_same_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+    let (options, others) = options(args, &["decision"])?;
+    let most = number(&others)?;
+    let decide = decision(&options)?;
+    Ok(Box::new(move |asked| {
+        let arguments = asked.tool_input.clone().map(Value::Object);
+        let call = digest(format!("{:?}{}", asked.tool(), text(arguments.as_ref())).as_bytes());
+        let counted = Counted { window: &call, ..once(asked, most) };
+        if asked.counter.counts.count(&asked.session_id, &counted)? {
+            return Ok(None);
+        }
+        let times = if most == 1 { "once".to_owned() } else { format!("{most} times in a row") };
+        Ok(Some(decide(format!("the same call was made {times}; do something else"))))
+    }))
+}
+
+fn prepare_failed_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+    let (_, others) = options(args, &[])?;
+    let most = number(&others)?;
+    Ok(Box::new(move |asked| {
+        let Some(failed) = asked.tool_error else {
+            return Err("the input has no `tool_error`, so failures can't be counted; the host \
+                        must set it"
+                .into());
+        };
+        let failure = failed.then(|| once(asked, most));
+        let Counter { counts, hook } = asked.counter;
+        let row = counts.count_in_a_row(&asked.session_id, hook, failure.as_ref())?;
+        let calls =
+            if most == 1 { "a call has".to_owned() } else { format!("{most} calls in a row have") };
+        Ok(row.then(|| {
+            let reason = format!("{calls} failed, which is the limit");
+            let stop = Some(Stop::new(StopScope::Turn, reason.clone()));
+            Output { stop, ..Output::deny(reason) }
+        }))
+    }))
+}
+
+/// Returns what is counted: the call, as long as the session.
+fn once<'a>(asked: &'a Asked<'_>, most: usize) -> Counted<'a> {
+    let hook = &asked.counter.hook;
+    Counted { hook, key: "", window: "", span: None, most, again: asked.repeated }
+}
+
+fn number(others: &[&str]) -> Result<usize, String> {
+    let others: Vec<String> = others.iter().map(|it| (*it).to_owned()).collect();
+    let text = at_most_one(&others)?.ok_or("it needs a number, `N`")?;
+    let number = text.parse().ok().filter(|number| (1..=MAX_TIMES).contains(number));
+    let number = number.and_then(|number| usize::try_from(number).ok());
+    number.ok_or_else(|| format!("N must be a whole number from 1 to {MAX_TIMES}, found `{text}`"))
+}
+
+fn decision(options: &[(&str, &str)]) -> Result<Decide, String> {
+    match options.iter().find(|(name, _)| *name == "decision") {
+        None | Some((_, "deny")) => Ok(Output::deny),
+        Some((_, "ask")) => Ok(Output::ask),
+        Some((_, other)) => Err(format!("`--decision` must be `deny` or `ask`, found `{other}`")),
+    }
+}
+
+fn text(value: Option<&Value>) -> String {
+    value.map(ToString::to_string).unwrap_or_default()
+}
