@@ -1,5 +1,6 @@
 //! Reads and writes whole files safely, and computes their digests.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -24,7 +25,12 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 
 /// Returns the bytes of a regular file; an error when there are more than `most`.
 pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let file = open_regular(path)?;
+    read_to_end(open_regular(path)?, most)
+}
+
+/// Returns the bytes of an open file; an error when there are more than `most`.
+pub(crate) fn read_to_end(file: File, most: u64) -> io::Result<Vec<u8>> {
+    // One byte more than allowed tells; a pipe has no size to ask for.
     let expected = file.metadata()?.len().min(most) + 1;
     let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or_default());
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -35,6 +41,22 @@ pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
         ));
     }
     Ok(bytes)
+}
+
+/// Returns where the program `name` can be on the search path `path`, in order. A directory that is
+/// not absolute is passed over: a program that an agent wrote could take the place of another.
+pub fn programs(name: &OsStr, path: &OsStr) -> impl Iterator<Item = PathBuf> {
+    let names: Vec<_> = system::program_names(name).collect();
+    let directories: Vec<PathBuf> = std::env::split_paths(path).collect();
+    directories
+        .into_iter()
+        .filter(|directory| directory.is_absolute())
+        .flat_map(move |directory| names.clone().into_iter().map(move |name| directory.join(name)))
+}
+
+/// Returns whether `path` leads to a file that can be executed.
+pub fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|data| data.is_file() && system::is_executable(path, &data))
 }
 
 /// Returns the SHA-256 of `bytes` in hexadecimal.

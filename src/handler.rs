@@ -75,25 +75,42 @@ pub struct Call<'a> {
     pub(crate) background: Option<(&'a Background, usize)>,
     /// What is left for answers, once a handler keeps one in memory.
     room: Option<&'a OnceLock<Arc<Room>>>,
-    shared: Option<&'a Shared>,
-    own: Shared,
+    shared: Sharing<'a>,
+}
+
+/// The values derived from the input of a call.
+#[derive(Debug)]
+enum Sharing<'a> {
+    /// Those of all hooks that see the same input.
+    All(&'a Shared),
+    Own(Box<Shared>),
 }
 
 impl<'a> Call<'a> {
     /// Returns an invocation, for tests of a handler.
     pub fn new(event: Event, input: &'a Input, deadline: Instant) -> Self {
-        let (background, room, shared, own) = (None, None, None, Shared::default());
-        Self { event, input, deadline, original: input, background, room, shared, own }
+        Self::with(event, input, Sharing::Own(Box::default()), deadline)
     }
 
-    /// Sets the values that all hooks have in common which see the same input.
-    pub(crate) fn with_shared(mut self, shared: &'a Shared) -> Self {
-        self.shared = Some(shared);
-        self
+    /// Returns an invocation; all hooks that see the same input share `shared`.
+    pub(crate) fn of_many(
+        event: Event,
+        input: &'a Input,
+        shared: &'a Shared,
+        deadline: Instant,
+    ) -> Self {
+        Self::with(event, input, Sharing::All(shared), deadline)
+    }
+
+    fn with(event: Event, input: &'a Input, shared: Sharing<'a>, deadline: Instant) -> Self {
+        Self { event, input, deadline, original: input, background: None, room: None, shared }
     }
 
     fn shared(&self) -> &Shared {
-        self.shared.unwrap_or(&self.own)
+        match &self.shared {
+            Sharing::All(shared) => shared,
+            Sharing::Own(shared) => shared,
+        }
     }
 
     /// Sets the input that the event came with, before any rewrite.
@@ -311,11 +328,7 @@ impl HandlerError {
 
     /// Returns the failure of a hook that panicked.
     pub fn panicked(panic: &(dyn std::any::Any + Send)) -> Self {
-        let text = panic
-            .downcast_ref::<&str>()
-            .copied()
-            .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-            .unwrap_or("a value that is not a text");
+        let text = panic_text(panic).unwrap_or("a value that is not a text");
         Self::new(Failure::Panic, format!("panicked: {text}"))
     }
 
@@ -330,6 +343,12 @@ impl HandlerError {
         self.stderr = stderr;
         self
     }
+}
+
+/// Returns what a panic said, when it said a text.
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> Option<&str> {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
 }
 
 /// A hook that can't be built from its definition.

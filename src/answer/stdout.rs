@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::pattern::is_invisible;
 use crate::wire::{LINE_ENDS, Output, parse_strict, repair_lone_surrogates};
 
 /// What a program wrote to stdout.
@@ -83,11 +84,7 @@ fn trimmed(bytes: &[u8]) -> &[u8] {
 
 /// Returns whether the first thing to see in a line is a `{`. `jq -C` colours it.
 fn begins_an_object(line: &str) -> bool {
-    let is_hidden = |letter: char| {
-        letter.is_whitespace()
-            || letter.is_control()
-            || matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
-    };
+    let is_hidden = |letter: char| letter.is_whitespace() || is_invisible(letter);
     let Some((before, _)) = line.split_once('{') else { return false };
     let mut parts = before.split('\u{1b}');
     let start = parts.next().unwrap_or_default();

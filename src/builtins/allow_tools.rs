@@ -2,7 +2,8 @@
 
 use super::{Argument, Shipped, Surroundings, Work};
 use crate::event::Contract;
-use crate::matcher::{Matcher, is_invisible};
+use crate::matcher::Matcher;
+use crate::pattern::is_invisible;
 use crate::tools::TOOL_KINDS;
 use crate::wire::Output;
 

@@ -13,8 +13,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use super::Surroundings;
+use crate::files;
 use crate::handlers::builtin::BuiltinError;
-use crate::platform::system;
 
 /// How long git may take; a builtin that waits longer delays the agent for no good.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -210,14 +210,5 @@ fn read(reader: &duct::ReaderHandle, args: &[&str]) -> Result<Answer, BuiltinErr
 /// Returns the absolute path of a program: a name alone would be looked up in a relative `PATH`
 /// entry, and be slower to start.
 fn find_program(surroundings: &Surroundings, name: &str) -> Option<PathBuf> {
-    std::env::split_paths(surroundings.var("PATH")?)
-        .filter(|directory| directory.is_absolute())
-        .flat_map(|directory| {
-            system::program_names(name.as_ref()).map(move |name| directory.join(name))
-        })
-        .find(|program| {
-            program
-                .metadata()
-                .is_ok_and(|data| data.is_file() && system::is_executable(program, &data))
-        })
+    files::programs(name.as_ref(), surroundings.var("PATH")?).find(|path| files::is_program(path))
 }

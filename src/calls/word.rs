@@ -1,6 +1,6 @@
 //! One word of a command: its text without quotes, and how sure it is.
 
-use crate::matcher::is_invisible;
+use crate::pattern::is_invisible;
 
 /// How much of a word is known before a shell reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

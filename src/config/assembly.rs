@@ -124,7 +124,7 @@ impl Assembly {
         let root = match yaml::parse(&file.text) {
             Ok(root) => root,
             Err(error) => {
-                self.fail(file.layer, &file.path, [syntax_error(&file, error)]);
+                self.fail(file.layer, &file.path, [error.at(&file)]);
                 return;
             }
         };
@@ -318,13 +318,6 @@ fn limits_of(parts: &[Part]) -> Vec<Arc<Limits>> {
 fn too_much(layer: Layer, path: &Path, problem: String) -> Diagnostic {
     let problem = Diagnostic::error(problem).hint("remove hooks files that are not used");
     problem.at(Location::of_file_in(layer, path))
-}
-
-/// Returns the problem of a text that is not valid YAML.
-pub(crate) fn syntax_error(file: &Arc<SourceFile>, error: yaml::SyntaxError) -> Diagnostic {
-    let mut problem = Diagnostic::error(error.message);
-    problem.hint = error.hint;
-    problem.at(Location::new(Arc::clone(file), error.range))
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use super::diagnostic::{Diagnostic, Severity};
 use super::node::{Node, Value};
 use super::reader::Reader;
 use super::section::Kind;
-use crate::matcher::{Matcher, MatcherError, is_invisible};
+use crate::matcher::{Matcher, MatcherError};
+use crate::pattern::is_invisible;
 
 const CURLY_QUOTES: [char; 8] = ['“', '”', '„', '‟', '‘', '’', '‚', '‛'];
 

@@ -25,7 +25,7 @@ mod units;
 mod when;
 mod yaml;
 
-pub(crate) use assembly::{Assembly, syntax_error};
+pub(crate) use assembly::Assembly;
 pub use audit::AuditSettings;
 pub use condition::Condition;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};

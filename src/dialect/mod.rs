@@ -51,30 +51,22 @@ impl Dialect {
 
     /// Returns the agent's name, such as `claude-code`.
     pub fn agent(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-        }
+        "claude-code"
     }
 
     /// Returns the agent's name in text, such as `Claude Code`.
     pub fn title(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "Claude Code",
-        }
+        "Claude Code"
     }
 
     /// Returns the variable that gives the agent's hooks the project's directory.
     pub fn project_variable(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "CLAUDE_PROJECT_DIR",
-        }
+        "CLAUDE_PROJECT_DIR"
     }
 
     /// Returns the names of the agent's events, each with the event that it stands for.
     pub fn events(self) -> &'static [(&'static str, Event)] {
-        match self {
-            Self::ClaudeCode => &CLAUDE_CODE,
-        }
+        &CLAUDE_CODE
     }
 
     /// Returns whether the agent has an event that stands for `event`.

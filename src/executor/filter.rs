@@ -69,7 +69,7 @@ impl Interpreter<'_> {
         }
 
         if self.bound.hook.strict_output {
-            let unknown = output.unknown_keys.iter().map(ToString::to_string);
+            let unknown = output.unknown_keys();
             let problem = unknown.chain(dropped.iter().cloned()).next();
             let cause = problem.map(|problem| format!("{problem} (`strict_output`)"));
             if let Some(failed) = cause.and_then(|it| self.failed_unless_stricter(&output, &it)) {

@@ -69,11 +69,7 @@ impl Outcome {
 
     /// Removes the answer's rewrite, and an allow that came with it; the report has `why`.
     pub(super) fn drop_rewrite(&mut self, why: impl Into<String>) {
-        let Output { updated_tool_name, updated_input, updated_messages, .. } = &mut self.output;
-        (*updated_tool_name, *updated_input, *updated_messages) = (None, None, None);
-        let Output { updated_request, updated_response, updated_tool_response, .. } =
-            &mut self.output;
-        (*updated_request, *updated_response, *updated_tool_response) = (None, None, None);
+        self.output.drop_rewrite();
         self.output.decision = self.output.decision.filter(|it| *it != Decision::Allow);
         self.warnings.push(why.into());
     }
@@ -171,7 +167,7 @@ impl Outcome {
         let some = |text: &String| (!text.is_empty()).then(|| text.clone());
         let mut warnings = self.warnings.clone();
         warnings.extend(self.notices.iter().cloned());
-        warnings.extend(said.unknown_keys.iter().map(ToString::to_string));
+        warnings.extend(said.unknown_keys());
         HookReport {
             name: bound.hook.label(),
             kind: bound.hook.kind.clone(),

@@ -34,8 +34,7 @@ pub(super) async fn run(
     if answer <= started {
         return (Err(HandlerError::new(Failure::TimedOut, text())), Duration::ZERO);
     }
-    let call = Call::new(event, input, answer)
-        .with_shared(shared)
+    let call = Call::of_many(event, input, shared, answer)
         .after(original)
         .leaving_to(background)
         .sharing(room);

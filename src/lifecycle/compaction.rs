@@ -108,9 +108,7 @@ impl Compaction {
             None => match summarise(trail.additional_context()).await {
                 Ok(summary) => summary,
                 Err(error) => {
-                    for event in [Event::Notification, Event::OnError] {
-                        trail.push(self.scope.notify(event, "error", &error.to_string()).await);
-                    }
+                    self.scope.tell(&error.to_string(), &mut trail).await;
                     return CompactionOutcome::Failed { error, trail };
                 }
             },

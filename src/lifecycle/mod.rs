@@ -55,7 +55,7 @@ pub use declared::DeclaredEvents;
 pub use model_call::{ModelCall, ModelOutcome, ModelRequest};
 pub use outcome::{DeniedBy, Stage, ToolEnd, ToolOutcome};
 pub use session::{Session, SessionBuilder, SessionSource};
-pub use tool_call::{ArgumentsError, AuthorizedCall, Panic, ToolCall, ToolError, ToolFacts};
+pub use tool_call::{AuthorizedCall, Panic, ToolCall, ToolError, ToolFacts};
 pub use tool_run::ToolRun;
 pub use trail::{Refused, Trail};
 pub use turn::{Turn, TurnEnd, TurnState};

@@ -177,13 +177,13 @@ impl<'a> ModelCall<'a> {
                 after(&scope, response, model, trail).await
             }
             Ok(Err(error)) => {
-                tell(&scope, &error.to_string(), &mut trail).await;
+                scope.tell(&error.to_string(), &mut trail).await;
                 note(true);
                 ModelOutcome::Failed { error, trail }
             }
             Err(payload) => {
                 let error = format!("the model call panicked: {}", message_of(payload.as_ref()));
-                tell(&scope, &error, &mut trail).await;
+                scope.tell(&error, &mut trail).await;
                 note(true);
                 panic::resume_unwind(payload)
             }
@@ -211,11 +211,6 @@ async fn after<E>(
         }
         Err(refused) => ModelOutcome::Refused(refused),
     }
-}
-
-async fn tell(scope: &Scope, error: &str, trail: &mut Trail) {
-    trail.push(scope.notify(Event::Notification, "error", error).await);
-    trail.push(scope.notify(Event::OnError, "error", error).await);
 }
 
 /// Returns the text of a response: itself, or its `content`, where most models put it.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::tool_call::ToolFacts;
+use super::trail::Trail;
 use crate::event::Event;
 use crate::executor::{DispatchOptions, Executor, Standing};
 use crate::wire::{Input, Verdict};
@@ -105,6 +106,13 @@ impl Scope {
             input.notification_message = Some(message.to_owned());
         })
         .await
+    }
+
+    /// Fires the two events about an error.
+    pub(super) async fn tell(&self, error: &str, trail: &mut Trail) {
+        for event in [Event::Notification, Event::OnError] {
+            trail.push(self.notify(event, "error", error).await);
+        }
     }
 
     /// Counts a model call and returns its number, from 1; 0 outside a turn.

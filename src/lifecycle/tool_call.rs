@@ -7,8 +7,9 @@ use std::sync::Mutex;
 
 use serde_json::Value;
 
+use crate::handler::panic_text;
 use crate::locks::locked;
-use crate::wire::{Input, JsonObject, StrictJsonError, parse_strict};
+use crate::wire::{Input, JsonObject, WireError, parse_strict};
 
 /// A tool call as the model made it.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,12 +52,6 @@ impl ToolFacts {
         Self { kinds: vec![kind.into()], ..Self::default() }
     }
 
-    /// Sets the tool's category.
-    pub fn with_category(mut self, category: impl Into<String>) -> Self {
-        self.category = Some(category.into());
-        self
-    }
-
     /// Sets whether the tool only reads.
     pub const fn read_only(mut self, read_only: bool) -> Self {
         self.read_only = Some(read_only);
@@ -78,11 +73,11 @@ impl ToolCall {
     pub fn from_value(
         name: impl Into<String>,
         arguments: impl Into<Value>,
-    ) -> Result<Self, ArgumentsError> {
+    ) -> Result<Self, WireError> {
         match arguments.into() {
             Value::Null => Ok(Self::new(name, JsonObject::new())),
             Value::Object(arguments) => Ok(Self::new(name, arguments)),
-            _ => Err(ArgumentsError::NoObject),
+            _ => Err(no_object()),
         }
     }
 
@@ -98,12 +93,13 @@ impl ToolCall {
     /// # Errors
     /// When the text is not exactly one JSON object, or contains a key twice: a guard and a tool
     /// could read different values of the two.
-    pub fn parse(name: impl Into<String>, arguments: &str) -> Result<Self, ArgumentsError> {
+    pub fn parse(name: impl Into<String>, arguments: &str) -> Result<Self, WireError> {
+        let invalid = |error| WireError::new(format!("the arguments are not valid JSON: {error}"));
         let arguments = match arguments.trim() {
             "" => JsonObject::new(),
-            text => match parse_strict(text)? {
+            text => match parse_strict(text).map_err(invalid)? {
                 Value::Object(object) => object,
-                _ => return Err(ArgumentsError::NoObject),
+                _ => return Err(no_object()),
             },
         };
         Ok(Self::new(name, arguments))
@@ -112,13 +108,6 @@ impl ToolCall {
     /// Sets the call's id.
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
-        self
-    }
-
-    /// Sets what is known about the tool; [`SessionBuilder::tools`](super::SessionBuilder::tools)
-    /// does it for all of them.
-    pub fn with_facts(mut self, facts: ToolFacts) -> Self {
-        self.facts = facts;
         self
     }
 
@@ -135,16 +124,8 @@ impl ToolCall {
     }
 }
 
-/// Why a text is not a tool's arguments.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ArgumentsError {
-    /// It is not one unambiguous JSON document.
-    #[error("the arguments are not valid JSON: {0}")]
-    Json(#[from] StrictJsonError),
-    /// It is JSON, but not an object.
-    #[error("the arguments are not a JSON object")]
-    NoObject,
+fn no_object() -> WireError {
+    WireError::new("the arguments are not a JSON object")
 }
 
 /// A tool call that every stage let pass: the name and the arguments that the guards saw last.
@@ -240,13 +221,9 @@ impl fmt::Debug for Panic {
     }
 }
 
-/// Returns what a panic said, when it said a text.
+/// Returns what a panic said.
 pub(super) fn message_of(payload: &(dyn Any + Send)) -> String {
-    let text = payload
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| payload.downcast_ref::<String>().cloned());
-    text.unwrap_or_else(|| "a panic without a message".to_owned())
+    panic_text(payload).unwrap_or("a panic without a message").to_owned()
 }
 
 #[cfg(test)]
@@ -262,6 +239,6 @@ mod tests {
             error.to_string(),
             "the arguments are not valid JSON: key `cmd` appears twice in one object"
         );
-        assert_eq!(ToolCall::parse("shell", "[1]"), Err(ArgumentsError::NoObject));
+        assert_eq!(ToolCall::parse("shell", "[1]"), Err(no_object()));
     }
 }

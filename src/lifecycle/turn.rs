@@ -257,8 +257,7 @@ impl Turn {
                 }
             }
             TurnEnd::Failed { error } if !self.error_told.load(Ordering::Relaxed) => {
-                trail.push(scope.notify(Event::Notification, "error", error).await);
-                trail.push(scope.notify(Event::OnError, "error", error).await);
+                scope.tell(error, &mut trail).await;
             }
             TurnEnd::MaxIterations { limit } => {
                 let message = format!("the limit of {limit} iterations was reached");

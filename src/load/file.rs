@@ -1,7 +1,7 @@
 //! Reads a configuration file, if it is one.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,11 +31,6 @@ pub fn read_named(path: &Path) -> Result<String, Diagnostics> {
 /// Returns the text of a file without its byte order mark.
 pub(super) fn read(path: &Path, origin: Origin) -> Result<String, Diagnostic> {
     let bytes = read_bytes(path, origin).map_err(|error| cannot_read(path, &error))?;
-    if bytes.len() as u64 > MAX_SIZE {
-        let problem = Diagnostic::error("the file is larger than 1 MiB")
-            .hint("a configuration is small; is this the right file?");
-        return Err(problem.at(Location::of_file(path)));
-    }
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
@@ -53,24 +48,19 @@ pub(super) fn read(path: &Path, origin: Origin) -> Result<String, Diagnostic> {
 }
 
 fn read_bytes(path: &Path, origin: Origin) -> io::Result<Vec<u8>> {
-    let file = match origin {
-        Origin::Named => File::open(path)?,
-        Origin::Found => files::open_regular(path)?,
-    };
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(ErrorKind::IsADirectory.into());
+    match origin {
+        Origin::Found => files::read_regular(path, MAX_SIZE),
+        Origin::Named => files::read_to_end(File::open(path)?, MAX_SIZE),
     }
-    // One byte more than allowed tells; a pipe has no size to ask for.
-    let expected = metadata.len().min(MAX_SIZE) + 1;
-    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or_default());
-    file.take(MAX_SIZE + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 fn cannot_read(path: &Path, error: &io::Error) -> Diagnostic {
     let (message, hint) = match error.kind() {
         ErrorKind::NotFound => ("there is no such file".to_owned(), None),
+        ErrorKind::FileTooLarge => (
+            "the file is larger than 1 MiB".to_owned(),
+            Some("a configuration is small; is this the right file?"),
+        ),
         ErrorKind::IsADirectory => {
             ("this is a directory, not a file".to_owned(), Some("name the file in it"))
         }

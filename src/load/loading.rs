@@ -9,7 +9,7 @@ use super::file;
 use super::layers::LoadOptions;
 use crate::config::{
     Assembly, Config, Diagnostic, Diagnostics, FailedFile, Layer, Location, Node, OnError,
-    SourceFile, Value, parse_yaml, syntax_error,
+    SourceFile, Value, parse_yaml,
 };
 use crate::event::Event;
 use crate::trust::Trust;
@@ -193,7 +193,7 @@ impl Loading {
                 Ok(root) => events_of(&root),
                 Err(error) => {
                     if !self.acceptance.only_show {
-                        self.assembly.fail(file.layer, &file.path, [syntax_error(file, error)]);
+                        self.assembly.fail(file.layer, &file.path, [error.at(file)]);
                     }
                     return;
                 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::output_reader::kind;
-use super::{JsonObject, exact};
+use super::{JsonObject, WireError, exact};
 use crate::event::{Event, UnknownEvent};
 
 /// The input of one event: what a hook reads as one JSON object.
@@ -127,17 +127,6 @@ pub struct Input {
     pub extra: JsonObject,
 }
 
-/// A field of an input that has a value of the wrong type.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{key}` can't be read: {problem}")]
-#[non_exhaustive]
-pub struct InputError {
-    /// The field.
-    pub key: &'static str,
-    /// What is wrong with its value.
-    pub problem: String,
-}
-
 impl<'de> Deserialize<'de> for Input {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let object = exact::object(deserializer)?;
@@ -151,7 +140,7 @@ impl Input {
     ///
     /// # Errors
     /// When a field has a value of the wrong type.
-    pub fn from_json(object: JsonObject) -> Result<Self, InputError> {
+    pub fn from_json(object: JsonObject) -> Result<Self, WireError> {
         let mut fields = Fields(object);
         Ok(Self {
             session_id: fields.text("session_id")?.unwrap_or_default(),
@@ -205,34 +194,33 @@ impl Fields {
         key: &'static str,
         expected: &'static str,
         read: impl FnOnce(Value) -> Result<T, Value>,
-    ) -> Result<Option<T>, InputError> {
-        let wrong = |value| InputError {
-            key,
-            problem: format!("it must be {expected}, not {}", kind(&value)),
+    ) -> Result<Option<T>, WireError> {
+        let wrong = |value| {
+            WireError::of_field(key, format!("it must be {expected}, not {}", kind(&value)))
         };
         self.take(key).map(|value| read(value).map_err(wrong)).transpose()
     }
 
-    pub(super) fn text(&mut self, key: &'static str) -> Result<Option<String>, InputError> {
+    pub(super) fn text(&mut self, key: &'static str) -> Result<Option<String>, WireError> {
         self.typed(key, "a string", text)
     }
 
-    pub(super) fn flag(&mut self, key: &'static str) -> Result<Option<bool>, InputError> {
+    pub(super) fn flag(&mut self, key: &'static str) -> Result<Option<bool>, WireError> {
         self.typed(key, "true or false", |value| value.as_bool().ok_or(value))
     }
 
-    fn number(&mut self, key: &'static str) -> Result<Option<u64>, InputError> {
+    fn number(&mut self, key: &'static str) -> Result<Option<u64>, WireError> {
         self.typed(key, "a whole number", |value| value.as_u64().ok_or(value))
     }
 
-    fn list(&mut self, key: &'static str) -> Result<Option<Vec<Value>>, InputError> {
+    fn list(&mut self, key: &'static str) -> Result<Option<Vec<Value>>, WireError> {
         self.typed(key, "an array", |value| match value {
             Value::Array(items) => Ok(items),
             other => Err(other),
         })
     }
 
-    pub(super) fn texts(&mut self, key: &'static str) -> Result<Vec<String>, InputError> {
+    pub(super) fn texts(&mut self, key: &'static str) -> Result<Vec<String>, WireError> {
         let texts = self.typed(key, "an array of strings", |value| match value {
             Value::Array(items) => items.into_iter().map(text).collect(),
             other => Err(other),
@@ -240,16 +228,16 @@ impl Fields {
         Ok(texts?.unwrap_or_default())
     }
 
-    fn object(&mut self, key: &'static str) -> Result<Option<JsonObject>, InputError> {
+    fn object(&mut self, key: &'static str) -> Result<Option<JsonObject>, WireError> {
         self.typed(key, "an object", |value| match value {
             Value::Object(object) => Ok(object),
             other => Err(other),
         })
     }
 
-    fn event(&mut self, key: &'static str) -> Result<Option<Event>, InputError> {
+    fn event(&mut self, key: &'static str) -> Result<Option<Event>, WireError> {
         let name = self.text(key)?;
-        let problem = |error: UnknownEvent| InputError { key, problem: error.to_string() };
+        let problem = |error: UnknownEvent| WireError::of_field(key, error.to_string());
         name.map(|name| name.parse().map_err(problem)).transpose()
     }
 }

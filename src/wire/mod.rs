@@ -1,5 +1,6 @@
 //! What crosses a boundary: plain data and its JSON.
 
+mod error;
 pub(crate) mod exact;
 mod input;
 mod native;
@@ -13,13 +14,15 @@ mod surrogates;
 mod tool_result;
 mod verdict;
 
-pub use input::{Input, InputError};
-pub use output::{Decision, InputChange, Output, RequestChange, Stop, StopScope, UnknownKey};
-pub use output_reader::OutputError;
+pub use error::WireError;
+pub use input::Input;
+pub(crate) use output::UnknownKey;
+pub use output::{Decision, InputChange, Output, RequestChange, Stop, StopScope};
 #[cfg(feature = "schema")]
 pub(crate) use output_schema::OutputJson;
 pub(crate) use same::same_json;
-pub use strict::{StrictJsonError, parse_strict};
+pub use strict::parse_strict;
+pub(crate) use strict::{StrictJsonError, parse_json};
 #[doc(hidden)]
 pub use surrogates::repair_lone_surrogates;
 pub use tool_result::ToolResult;

@@ -6,9 +6,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::output_reader::{OutputError, Reader};
+use super::output_reader::{Reader, wrong_type};
 use super::strict::parse_strict;
-use super::{Input, JsonObject, ToolResult, exact};
+use super::{Input, JsonObject, ToolResult, WireError, exact};
 use crate::suggest;
 
 /// What a hook decided; a later variant outranks an earlier one.
@@ -140,17 +140,16 @@ pub struct Output {
     /// Keys of Claude Code that only Claude Code understands, as they were written.
     pub claude_code: JsonObject,
     /// Keys that are not part of any answer.
-    pub unknown_keys: Vec<UnknownKey>,
+    pub(crate) unknown_keys: Vec<UnknownKey>,
 }
 
 /// A key that is not part of any answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UnknownKey {
+pub(crate) struct UnknownKey {
     /// The key as written.
-    pub key: String,
+    pub(crate) key: String,
     /// The key probably meant.
-    pub suggestion: Option<&'static str>,
+    pub(crate) suggestion: Option<&'static str>,
 }
 
 impl fmt::Display for UnknownKey {
@@ -203,6 +202,11 @@ impl Output {
         self
     }
 
+    /// Returns a message for each key that is not part of any answer.
+    pub fn unknown_keys(&self) -> impl Iterator<Item = String> {
+        self.unknown_keys.iter().map(ToString::to_string)
+    }
+
     /// Returns whether the answer changes what the event is about.
     pub fn rewrites(&self) -> bool {
         self.updated_tool_name.is_some()
@@ -211,6 +215,13 @@ impl Output {
             || self.updated_request.is_some()
             || self.updated_response.is_some()
             || self.updated_tool_response.is_some()
+    }
+
+    /// Removes all that changes what the event is about.
+    pub(crate) fn drop_rewrite(&mut self) {
+        (self.updated_tool_name, self.updated_input) = (None, None);
+        (self.updated_messages, self.updated_request) = (None, None);
+        (self.updated_response, self.updated_tool_response) = (None, None);
     }
 
     /// Returns whether the answer decides, stops, rewrites, adds or reports anything. A reason, the
@@ -257,18 +268,19 @@ impl Output {
     /// # Errors
     /// When `text` is not exactly one unambiguous JSON object, or a key that decides has an unknown
     /// word as its value.
-    pub fn parse(text: &str) -> Result<Self, OutputError> {
-        let value = parse_strict(text).map_err(OutputError::Json)?;
-        Self::from_value(value)
+    pub fn parse(text: &str) -> Result<Self, WireError> {
+        let value = parse_strict(text);
+        let invalid = |error| WireError::new(format!("its output is not valid JSON: {error}"));
+        Self::from_value(value.map_err(invalid)?)
     }
 
     /// Reads an answer from a JSON value.
     ///
     /// # Errors
     /// See [`Output::parse`].
-    pub fn from_value(value: Value) -> Result<Self, OutputError> {
+    pub fn from_value(value: Value) -> Result<Self, WireError> {
         let Value::Object(object) = value else {
-            return Err(OutputError::type_of("the answer", "an object", &value));
+            return Err(wrong_type("the answer", "an object", &value));
         };
         Reader::default().read(object)
     }

@@ -11,65 +11,21 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::JsonObject;
 use super::output::{Decision, InputChange, Output, Stop, StopScope, UnknownKey};
-use super::strict::StrictJsonError;
+use super::{JsonObject, WireError};
 use crate::suggest;
 
 /// How many unknown keys an answer may have. Each costs a search for a similar name.
 const MAX_UNKNOWN: usize = 256;
 
-/// Why an answer can't be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum OutputError {
-    /// The text is not one unambiguous JSON document.
-    #[error("its output is not valid JSON: {0}")]
-    Json(StrictJsonError),
-    /// A key has a value of the wrong type.
-    #[error("`{key}` must be {expected}, not {found}")]
-    Type {
-        /// The key.
-        key: String,
-        /// The type wanted.
-        expected: &'static str,
-        /// The value found.
-        found: String,
-    },
-    /// An unknown word for a verdict.
-    #[error("`{key}` can't be `{found}`: use {words}")]
-    Word {
-        /// The key.
-        key: String,
-        /// The word found.
-        found: String,
-        /// The words that it may be.
-        words: &'static str,
-    },
-    /// More unknown keys than any answer has.
-    #[error("it has more than {MAX_UNKNOWN} unknown keys, `{key}` among them")]
-    Unknown {
-        /// One of them.
-        key: String,
-    },
-    /// A key that decides is in a place where it does not count.
-    #[error("`{key}` does not count here: move it out of `hook_specific_output`")]
-    Misplaced {
-        /// The key.
-        key: String,
-    },
-    /// One key in two spellings, with different values.
-    #[error("`{key}` is given twice with different values")]
-    Ambiguous {
-        /// The key.
-        key: String,
-    },
+/// Returns the error of a key that has a value of the wrong type.
+pub(super) fn wrong_type(key: &str, expected: &str, found: &Value) -> WireError {
+    WireError::new(format!("`{key}` must be {expected}, not {}", kind(found)))
 }
 
-impl OutputError {
-    pub(super) fn type_of(key: impl Into<String>, expected: &'static str, found: &Value) -> Self {
-        Self::Type { key: key.into(), expected, found: kind(found) }
-    }
+/// Returns the error of a key that is there in two spellings.
+fn ambiguous(key: &str) -> WireError {
+    WireError::new(format!("`{key}` is given twice with different values"))
 }
 
 /// Returns what kind of value `value` is, for messages.
@@ -146,7 +102,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn read(mut self, object: JsonObject) -> Result<Output, OutputError> {
+    pub(super) fn read(mut self, object: JsonObject) -> Result<Output, WireError> {
         let mut decision = None;
         let mut reason = None;
         let mut permission = None;
@@ -162,7 +118,7 @@ impl Reader {
             if let Some(before) = self.seen.insert(name, value.clone())
                 && before != value
             {
-                return Err(OutputError::Ambiguous { key: name.to_owned() });
+                return Err(ambiguous(name));
             }
             match name {
                 "continue" => self.proceed = Some(boolean(&key, &value)?),
@@ -208,7 +164,7 @@ impl Reader {
     }
 
     /// Reads a key that is not in our tables.
-    fn other(&mut self, key: String, value: Value, specific: bool) -> Result<(), OutputError> {
+    fn other(&mut self, key: String, value: Value, specific: bool) -> Result<(), WireError> {
         match (key.as_str(), value) {
             // Claude Code's hooks decide a permission request with an object in this place.
             ("decision", Value::Object(object)) if specific => self.behavior(object),
@@ -221,13 +177,15 @@ impl Reader {
                 self.output.claude_code.insert(key, value);
                 Ok(())
             }
-            ("decision" | "continue", _) if specific => Err(OutputError::Misplaced { key }),
+            ("decision" | "continue", _) if specific => Err(WireError::new(format!(
+                "`{key}` does not count here: move it out of `hook_specific_output`"
+            ))),
             _ => self.unknown(&key),
         }
     }
 
     /// Reads `{behavior, message, updatedInput, updatedPermissions, interrupt}`.
-    fn behavior(&mut self, object: JsonObject) -> Result<(), OutputError> {
+    fn behavior(&mut self, object: JsonObject) -> Result<(), WireError> {
         let mut decision = None;
         let mut message = None;
         for (key, value) in object.into_iter().filter(|(_, value)| !value.is_null()) {
@@ -244,33 +202,35 @@ impl Reader {
                 _ => self.unknown(&name)?,
             }
         }
-        let missing = || OutputError::type_of("decision.behavior", BEHAVIORS, &Value::Null);
+        let missing = || wrong_type("decision.behavior", BEHAVIORS, &Value::Null);
         self.decisions.push((decision.ok_or_else(missing)?, message));
         Ok(())
     }
 
-    fn change_response(&mut self, value: Value) -> Result<(), OutputError> {
+    fn change_response(&mut self, value: Value) -> Result<(), WireError> {
         match self.output.updated_tool_response.replace(value) {
             Some(before) if Some(&before) != self.output.updated_tool_response.as_ref() => {
-                Err(OutputError::Ambiguous { key: "updated_tool_response".to_owned() })
+                Err(ambiguous("updated_tool_response"))
             }
             _ => Ok(()),
         }
     }
 
-    fn change_input(&mut self, change: InputChange) -> Result<(), OutputError> {
+    fn change_input(&mut self, change: InputChange) -> Result<(), WireError> {
         match self.output.updated_input.replace(change) {
             Some(before) if Some(&before) != self.output.updated_input.as_ref() => {
-                Err(OutputError::Ambiguous { key: "updated_input".to_owned() })
+                Err(ambiguous("updated_input"))
             }
             _ => Ok(()),
         }
     }
 
     /// Keeps the name of an unknown key for the report.
-    fn unknown(&mut self, key: &str) -> Result<(), OutputError> {
+    fn unknown(&mut self, key: &str) -> Result<(), WireError> {
         if self.output.unknown_keys.len() == MAX_UNKNOWN {
-            return Err(OutputError::Unknown { key: key.to_owned() });
+            return Err(WireError::new(format!(
+                "it has more than {MAX_UNKNOWN} unknown keys, `{key}` among them"
+            )));
         }
         let suggestion = suggest::closest(key, TOP_KEYS.into_iter().chain(SPECIFIC_KEYS));
         self.output.unknown_keys.push(UnknownKey { key: key.to_owned(), suggestion });
@@ -297,7 +257,7 @@ impl Reader {
 }
 
 /// Returns every key with its value and whether it was in `hook_specific_output`.
-fn flatten(object: JsonObject) -> Result<Vec<(String, Value, bool)>, OutputError> {
+fn flatten(object: JsonObject) -> Result<Vec<(String, Value, bool)>, WireError> {
     let mut keys = Vec::with_capacity(object.len() + 4);
     let mut specific_seen = false;
     for (key, value) in object {
@@ -309,7 +269,7 @@ fn flatten(object: JsonObject) -> Result<Vec<(String, Value, bool)>, OutputError
             continue;
         }
         if std::mem::replace(&mut specific_seen, true) {
-            return Err(OutputError::Ambiguous { key: "hook_specific_output".to_owned() });
+            return Err(ambiguous("hook_specific_output"));
         }
         for (inner, value) in map(&key, value)? {
             keys.push((inner, value, true));
@@ -336,47 +296,45 @@ fn is_camel_case(key: &str, name: &str) -> bool {
     same && letters.next().is_none()
 }
 
-fn boolean(key: &str, value: &Value) -> Result<bool, OutputError> {
-    value.as_bool().ok_or_else(|| OutputError::type_of(key, "true or false", value))
+fn boolean(key: &str, value: &Value) -> Result<bool, WireError> {
+    value.as_bool().ok_or_else(|| wrong_type(key, "true or false", value))
 }
 
-fn text(key: &str, value: Value) -> Result<Option<String>, OutputError> {
+fn text(key: &str, value: Value) -> Result<Option<String>, WireError> {
     match value {
         Value::String(text) => Ok(Some(text)),
-        other => Err(OutputError::type_of(key, "a string", &other)),
+        other => Err(wrong_type(key, "a string", &other)),
     }
 }
 
-fn map(key: &str, value: Value) -> Result<JsonObject, OutputError> {
+fn map(key: &str, value: Value) -> Result<JsonObject, WireError> {
     match value {
         Value::Object(object) => Ok(object),
-        other => Err(OutputError::type_of(key, "an object", &other)),
+        other => Err(wrong_type(key, "an object", &other)),
     }
 }
 
-fn list(key: &str, value: Value) -> Result<Vec<Value>, OutputError> {
+fn list(key: &str, value: Value) -> Result<Vec<Value>, WireError> {
     match value {
         Value::Array(items) => Ok(items),
-        other => Err(OutputError::type_of(key, "an array", &other)),
+        other => Err(wrong_type(key, "an array", &other)),
     }
 }
 
-fn shaped<T: serde::de::DeserializeOwned>(key: &str, value: Value) -> Result<T, OutputError> {
-    serde_json::from_value(value).map_err(|error| OutputError::Type {
-        key: key.to_owned(),
-        expected: "of the documented shape",
-        found: format!("this: {error}"),
+fn shaped<T: serde::de::DeserializeOwned>(key: &str, value: Value) -> Result<T, WireError> {
+    serde_json::from_value(value).map_err(|error| {
+        WireError::new(format!("`{key}` must be of the documented shape, not this: {error}"))
     })
 }
 
 const DECISIONS: &str = "`allow`, `approve`, `deny`, `block` or `ask`";
 const BEHAVIORS: &str = "`allow` or `deny`";
 
-fn word(key: &str, value: &Value) -> Result<Decision, OutputError> {
+fn word(key: &str, value: &Value) -> Result<Decision, WireError> {
     one_of(key, value, DECISIONS, &WORDS)
 }
 
-fn behavior(key: &str, value: &Value) -> Result<Decision, OutputError> {
+fn behavior(key: &str, value: &Value) -> Result<Decision, WireError> {
     one_of(key, value, BEHAVIORS, &[("allow", Decision::Allow), ("deny", Decision::Deny)])
 }
 
@@ -385,12 +343,12 @@ fn one_of(
     value: &Value,
     words: &'static str,
     known: &[(&str, Decision)],
-) -> Result<Decision, OutputError> {
-    let found = value.as_str().ok_or_else(|| OutputError::type_of(key, words, value))?;
+) -> Result<Decision, WireError> {
+    let found = value.as_str().ok_or_else(|| wrong_type(key, words, value))?;
     known.iter().find(|(word, _)| *word == found).map(|(_, decision)| *decision).ok_or_else(|| {
         // A word may be as long as the hook's whole output.
-        let found = found.chars().take(64).collect();
-        OutputError::Word { key: key.to_owned(), found, words }
+        let found: String = found.chars().take(64).collect();
+        WireError::new(format!("`{key}` can't be `{found}`: use {words}"))
     })
 }
 
@@ -438,6 +396,22 @@ mod tests {
         assert_eq!(output.decision, Some(Decision::Deny));
         assert_eq!(output.reason.as_deref(), Some("r"));
         assert_eq!(output.unknown_keys, []);
+    }
+
+    #[test]
+    fn no_rewrite_is_forgotten_where_rewrites_are_dropped() {
+        for key in SPECIFIC_KEYS.iter().filter(|key| key.starts_with("updated_")) {
+            let value = match *key {
+                "updated_messages" => json!(["m"]),
+                "updated_input" => json!({ "cmd": "ls" }),
+                "updated_request" => json!({ "model": "m" }),
+                _ => json!("text"),
+            };
+            let mut output = read(json!({ "hook_specific_output": { *key: value } }));
+            assert!(output.rewrites(), "{key}");
+            output.drop_rewrite();
+            assert_eq!(output, Output::default(), "{key}");
+        }
     }
 
     #[test]

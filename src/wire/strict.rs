@@ -10,6 +10,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
+use super::WireError;
+
 /// How deep a document may nest: deeper than any real payload, shallow enough for every stack.
 const MAX_DEPTH: usize = 127;
 
@@ -19,8 +21,7 @@ const MAX_VALUES: usize = 500_000;
 
 /// Why a text is not one unambiguous JSON document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum StrictJsonError {
+pub(crate) enum StrictJsonError {
     /// The text is not JSON, or more than one document.
     #[error("{0}")]
     Syntax(String),
@@ -40,7 +41,12 @@ pub enum StrictJsonError {
 /// # Errors
 /// When `text` is not exactly one JSON document, has a key twice in one object, nests deeper than
 /// 127 levels, or holds more than 500,000 values and keys.
-pub fn parse_strict(text: &str) -> Result<Value, StrictJsonError> {
+pub fn parse_strict(text: &str) -> Result<Value, WireError> {
+    parse_json(text).map_err(|error| WireError::new(error.to_string()))
+}
+
+/// Like [`parse_strict`], with the kind of problem.
+pub(crate) fn parse_json(text: &str) -> Result<Value, StrictJsonError> {
     let limits = Limits { left: Cell::new(MAX_VALUES), problem: RefCell::default() };
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let read = Strict(&limits).deserialize(&mut deserializer);
@@ -223,41 +229,37 @@ mod tests {
     #[test]
     fn a_key_that_stands_twice_is_refused_at_any_depth() {
         for text in [r#"{"a":1,"a":2}"#, r#"{"x":[{"a":1,"\u0061":2}]}"#] {
-            assert_eq!(
-                parse_strict(text),
-                Err(StrictJsonError::DuplicateKey("a".into())),
-                "{text}"
-            );
+            assert_eq!(parse_json(text), Err(StrictJsonError::DuplicateKey("a".into())), "{text}");
         }
     }
 
     #[test]
     fn a_second_document_is_refused() {
-        assert!(matches!(parse_strict("{} {}"), Err(StrictJsonError::Syntax(_))));
-        assert!(matches!(parse_strict(""), Err(StrictJsonError::Syntax(_))));
+        assert!(matches!(parse_json("{} {}"), Err(StrictJsonError::Syntax(_))));
+        assert!(matches!(parse_json(""), Err(StrictJsonError::Syntax(_))));
     }
 
     #[test]
     fn numbers_leave_as_they_came() {
         let text = r#"{"big":123456789012345678901234567890,"precise":0.10000000000000000001}"#;
-        assert_eq!(parse_strict(text).unwrap().to_string(), text);
+        assert_eq!(parse_json(text).unwrap().to_string(), text);
     }
 
     #[test]
     fn an_object_spelt_like_the_parsers_numbers_is_an_object() {
         let text = r#"{"$serde_json::private::Number":"1"}"#;
-        assert!(parse_strict(text).unwrap().is_object());
+        assert!(parse_json(text).unwrap().is_object());
         let text = r#"{"$serde_json::private::RawValue":"1"}"#;
-        assert!(parse_strict(text).unwrap().is_object());
+        assert!(parse_json(text).unwrap().is_object());
     }
 
     #[test]
     fn a_document_of_too_many_values_is_refused() {
         let items = |count: usize| format!("[{}1]", "1,".repeat(count - 1));
-        assert!(parse_strict(&items(MAX_VALUES - 1)).is_ok());
-        assert!(parse_strict(&items(MAX_VALUES)) == Err(StrictJsonError::TooMany));
+        assert!(parse_json(&items(MAX_VALUES - 1)).is_ok());
+        assert!(parse_json(&items(MAX_VALUES)) == Err(StrictJsonError::TooMany));
         let objects = format!("[{}{{}}]", r#"{"a":1},"#.repeat(MAX_VALUES / 3 + 1));
-        assert!(parse_strict(&objects) == Err(StrictJsonError::TooMany), "keys count");
+        assert!(parse_json(&objects) == Err(StrictJsonError::TooMany), "keys count");
     }
 
     #[test]
@@ -267,7 +269,7 @@ mod tests {
             let text =
                 format!("{}\"{}\"{}", "[".repeat(levels), "x".repeat(1 << 20), "]".repeat(levels));
             let started = std::time::Instant::now();
-            assert!(parse_strict(&text).is_ok());
+            assert!(parse_json(&text).is_ok());
             started.elapsed()
         };
         let fastest = |levels| (0..5).map(|_| deep(levels)).min().unwrap();
@@ -278,8 +280,8 @@ mod tests {
     #[test]
     fn deep_nesting_is_refused_without_a_stack_overflow() {
         let text = "[".repeat(100_000) + &"]".repeat(100_000);
-        assert_eq!(parse_strict(&text), Err(StrictJsonError::TooDeep));
+        assert_eq!(parse_json(&text), Err(StrictJsonError::TooDeep));
         let most = "[".repeat(MAX_DEPTH) + &"]".repeat(MAX_DEPTH);
-        assert!(parse_strict(&most).is_ok());
+        assert!(parse_json(&most).is_ok());
     }
 }

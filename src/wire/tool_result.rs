@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::input::Fields;
-use super::{InputError, JsonObject, exact};
+use super::{JsonObject, WireError, exact};
 
 /// The result of a tool call, given by a hook in the tool's place or handed to one for rewriting.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -58,7 +58,7 @@ impl<'de> Deserialize<'de> for ToolResult {
 
 impl ToolResult {
     /// Returns the result that a JSON object describes. A field that is `null` counts as absent.
-    fn from_json(object: JsonObject) -> Result<Self, InputError> {
+    fn from_json(object: JsonObject) -> Result<Self, WireError> {
         let mut fields = Fields(object);
         Ok(Self {
             for_llm: fields.text("for_llm")?.unwrap_or_default(),

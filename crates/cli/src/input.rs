@@ -54,8 +54,9 @@ pub(crate) fn parse(command: &str, event: Event, bytes: &[u8]) -> Result<Input, 
             .hint(example(command, event)));
     };
     let mut input = Input::from_json(object).map_err(|error| {
-        let native = error.key == "hook_event_name";
-        let message = format!("`{}` in the input can't be read: {}", error.key, error.problem);
+        let native = error.key == Some("hook_event_name");
+        let key = error.key.unwrap_or_default();
+        let message = format!("`{key}` in the input can't be read: {}", error.problem);
         CommandError::data(message).hint(if native { NATIVE } else { SCHEMA })
     })?;
     if let Some(said) = input.hook_event_name.filter(|said| *said != event) {

@@ -10,7 +10,7 @@ use crate::builtins::tool;
 use crate::handlers::builtin::BuiltinError;
 use crate::platform::Platform;
 use crate::tools::{Role, Roles, patch, role_by_name};
-use crate::wire::{Input, JsonObject, StrictJsonError, parse_strict, repair_lone_surrogates};
+use crate::wire::{Input, JsonObject, StrictJsonError, parse_json, repair_lone_surrogates};
 
 /// How long the texts of a call that are read may be together.
 const LONGEST: usize = 64 << 10;
@@ -164,7 +164,7 @@ fn json(text: &str) -> Result<Option<Value>, StrictJsonError> {
     }
     let mut bytes = text.as_bytes().to_vec();
     repair_lone_surrogates(&mut bytes);
-    match parse_strict(&String::from_utf8_lossy(&bytes)) {
+    match parse_json(&String::from_utf8_lossy(&bytes)) {
         Ok(value) => Ok(Some(value)),
         Err(StrictJsonError::Syntax(_)) => Ok(None),
         Err(error) => Err(error),

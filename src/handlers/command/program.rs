@@ -9,8 +9,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use crate::files;
 use crate::platform::Platform;
-use crate::platform::system::{DEFAULT_PATH, may_execute, program_names};
+use crate::platform::system::{DEFAULT_PATH, may_execute};
 
 /// A program as it was written, and the file it stands for once that is known.
 #[derive(Debug)]
@@ -64,16 +65,12 @@ impl Program {
             return Ok(self.directory.join(&self.name));
         }
         let mut barred = None;
-        for directory in std::env::split_paths(&self.path).filter(|entry| entry.is_absolute()) {
-            for name in program_names(OsStr::new(&self.name)) {
-                let file = directory.join(name);
-                if file.is_file() {
-                    if may_execute(&file) {
-                        return Ok(file);
-                    }
-                    barred.get_or_insert(file);
-                }
+        let files = files::programs(OsStr::new(&self.name), &self.path);
+        for file in files.filter(|file| file.is_file()) {
+            if may_execute(&file) {
+                return Ok(file);
             }
+            barred.get_or_insert(file);
         }
         Err(NotFound { name: self.name.clone(), path: self.path.clone(), barred })
     }

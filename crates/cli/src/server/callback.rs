@@ -105,7 +105,8 @@ async fn ask_client(name: &str, args: &[String], input: &Input) -> Result<Option
     }
     let output = Output::from_value(answer)
         .map_err(|problem| format!("the answer of the client's builtin `{name}`: {problem}"))?;
-    match output.unknown_keys.first() {
+    let unknown = output.unknown_keys().next();
+    match unknown {
         None => Ok(Some(output)),
         Some(key) => Err(format!("the answer of the client's builtin `{name}`: {key}")),
     }

@@ -321,9 +321,11 @@ fn stub(reader: &mut Reader, node: &Node) -> Option<Stub> {
         return Filled::read(reader, value, "`failure`").map(|cause| Stub::Failure(cause.0));
     }
     match Output::from_value(Json::read(reader, node, "")?) {
-        Ok(output) if output.unknown_keys.is_empty() => Some(Stub::Answer(Box::new(output))),
+        Ok(output) if output.unknown_keys().next().is_none() => {
+            Some(Stub::Answer(Box::new(output)))
+        }
         Ok(output) => {
-            for key in &output.unknown_keys {
+            for key in output.unknown_keys() {
                 reader.error_with_hint(node, format!("{key}, in a stub"), HINT);
             }
             None

@@ -1,0 +1,52 @@
+//! What every record of a decision has in common.
+
+use super::*;
+
+#[test]
+fn every_record_begins_alike_and_holds_no_secret() {
+    let mut input = Input::for_tool("shell", JsonObject::new()).with_session("s");
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    input.prompt = Some(format!("use {token}"));
+    let verdict = Verdict::denied(Event::PreToolUse, format!("no {token}"));
+    let record = Record::new("T".into(), Event::PreToolUse, &input, &verdict, 1.5);
+    let line = record
+        .with_input(&input, &verdict, &Redactor::default())
+        .line(&Redactor::default())
+        .unwrap();
+    let line = String::from_utf8(line).unwrap();
+    assert!(line.starts_with(BEGINNING) && line.ends_with("}\n"), "{line}");
+    assert!(!line.contains(&token), "{line}");
+    let read: Record = serde_json::from_str(&line).unwrap();
+    assert!(read.input_redacted && !read.input_cut);
+    assert_eq!(read.decision, Some(Decision::Deny));
+}
+
+#[test]
+fn a_record_stays_small_and_says_what_it_lacks() {
+    let mut input = Input::default();
+    let line_of = |input: &Input, verdict: &Verdict| {
+        let record = Record::new("T".into(), Event::Stop, input, verdict, 0.0);
+        record.with_input(input, verdict, &Redactor::default()).line(&Redactor::default()).unwrap()
+    };
+    let verdict = Verdict::denied(Event::Stop, "m".repeat(2 * LONGEST));
+    input.messages = Some(vec!["x".into(); 3]);
+    let line = line_of(&input, &Verdict::no_opinion(Event::Stop));
+    assert!(serde_json::from_slice::<Record>(&line).unwrap().input_cut);
+    input.prompt = Some("y".repeat(5000));
+    let line = line_of(&input, &verdict);
+    assert!(line.len() < LONGEST);
+    let read: Record = serde_json::from_slice(&line).unwrap();
+    assert!(read.input_cut && read.input.is_none());
+    let mut input = Input::for_tool("t".repeat(LONGEST), JsonObject::new());
+    input.session_id = "s".repeat(LONGEST);
+    assert!(line_of(&input, &verdict).len() < LONGEST);
+}
+
+#[test]
+fn a_secret_is_taken_out_before_a_text_is_cut() {
+    let reason = format!("{} ghp_{} {}", "p".repeat(172), "a1B2".repeat(9), "q".repeat(LONGEST));
+    let verdict = Verdict::denied(Event::Stop, reason);
+    let record = Record::new("T".into(), Event::Stop, &Input::default(), &verdict, 0.0);
+    let line = String::from_utf8(record.line(&Redactor::default()).unwrap()).unwrap();
+    assert!(line.contains("pppp") && !line.contains("ghp_"), "{line}");
+}
