@@ -10,6 +10,11 @@ use sha2::{Digest as _, Sha256};
 
 use crate::platform::system;
 
+/// Returns `path` absolute and without links, or as it is if nothing is there.
+pub fn real(path: &Path) -> PathBuf {
+    dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
 /// Opens a regular file for reading. A pipe or a device is an error and is not waited for.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let file = system::without_waiting(OpenOptions::new().read(true)).open(path)?;

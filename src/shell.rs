@@ -52,6 +52,15 @@ pub fn unquoted(text: &str) -> String {
     text.replace("$'", "'").replace("$\"", "\"").replace(['\'', '"', '\\'], "")
 }
 
+/// Quotes a word for a shell, when it needs it.
+pub fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+@%:,".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
 /// Reads `text`.
 pub fn read_script(text: &str) -> Script {
     let script = Script { understood: true, ..Script::default() };

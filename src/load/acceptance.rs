@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::layers::LoadOptions;
 use crate::config::{Config, Diagnostic, Layer, Location, SourceFile, Untrusted};
+use crate::shell::quoted;
 use crate::trust::bases::project_of;
 use crate::trust::bundle::MAX_SCRIPTS;
 use crate::trust::changes::Refusal;
@@ -75,14 +76,14 @@ impl ProjectFile {
             self.bundle.path.parent().map(project_of).and_then(|dir| dunce::canonicalize(dir).ok());
         let working_dir = match directory {
             Some(directory) if directory != self.bundle.working_dir => {
-                format!("--cwd {} ", quoted(&self.bundle.working_dir))
+                format!("--cwd {} ", quoted(&self.bundle.working_dir.to_string_lossy()))
             }
             _ => String::new(),
         };
         let name = self.bundle.path.file_name().unwrap_or_default().to_string_lossy();
         let add = format!(
             "run `hookexec trust add {working_dir}{}` in a terminal",
-            quoted(&self.bundle.path)
+            quoted(&self.bundle.path.to_string_lossy())
         );
         let undo = format!("undo the change, or review it and {add}");
         match self.trust {
@@ -105,16 +106,6 @@ impl ProjectFile {
         let warning = Diagnostic::warning(message).hint(self.remedy());
         Some(warning.at(Location::of_file(&self.bundle.path)))
     }
-}
-
-/// Returns a path as a shell reads it, in quotes when it needs them.
-fn quoted(path: &Path) -> String {
-    let word = path.to_string_lossy();
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+@%:,".contains(letter);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.into_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 impl Acceptance {

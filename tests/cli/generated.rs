@@ -1,6 +1,6 @@
 //! Files that the program itself can write are what it would write.
 //!
-//! To regenerate them: `UPDATE=1 cargo test --test cli generated`.
+//! To regenerate them, and the tables of the documentation: `UPDATE=1 cargo test generated`.
 
 use std::path::Path;
 
@@ -34,30 +34,6 @@ fn the_catalog_entries_name_the_addresses_of_the_schemas() {
 }
 
 #[test]
-fn the_events_page_holds_the_contract_table() {
-    let table = embedded("docs/events.md", &["events", "--format", "markdown"]);
-    assert_eq!(table.lines().count(), hookexec::Event::COUNT + 2);
-}
-
-#[test]
-fn the_agents_page_says_what_each_agent_can_be_told() {
-    let tables = embedded("docs/agents.md", &["agents", "--format", "markdown"]);
-    assert_eq!(
-        tables.lines().filter(|line| line.starts_with("### ")).count(),
-        hookexec_agents::Agent::all().len()
-    );
-}
-
-#[test]
-fn the_builtins_page_describes_every_builtin() {
-    let text = embedded("docs/builtins.md", &["builtins", "--format", "markdown"]);
-    assert_eq!(
-        text.lines().filter(|line| line.starts_with("### ")).count(),
-        hookexec::internal::builtins::shipped().len()
-    );
-}
-
-#[test]
 fn the_tables_of_keys_are_those_that_are_read() {
     const END: &str = "<!-- end -->";
     let mut pages = Vec::new();
@@ -76,20 +52,6 @@ fn the_tables_of_keys_are_those_that_are_read() {
     for (page, text) in pages {
         assert_generated(page, &text);
     }
-}
-
-/// Checks the part of a page that a command printed, and returns what it prints.
-fn embedded(page: &str, command: &[&str]) -> String {
-    const END: &str = "<!-- end -->";
-    let begin = format!("<!-- begin: hookexec {} -->\n", command.join(" "));
-    let path = std::path::Path::new(crate::support::ROOT).join(page);
-    let text = std::fs::read_to_string(path).unwrap();
-    let (head, rest) = text.split_once(&begin).unwrap();
-    let (_, tail) = rest.split_once(END).unwrap();
-    let sandbox = Sandbox::new();
-    let printed = sandbox.hookexec(command).run().exits(0).stdout;
-    assert_generated(page, &format!("{head}{begin}{printed}{END}{tail}"));
-    printed
 }
 
 /// The entries of a plugin are those of `install --scope project`: they call `hookexec` by name.

@@ -79,7 +79,8 @@ pub(crate) fn server(hooks: &str, gate: &Gate, limits: Limits) -> Server {
     let (hooks, registry) = (hooks.to_owned(), gate.registry());
     Server::new("/project", limits, move |_| {
         let config = Config::from_yaml(&hooks, "hooks.yaml")?;
-        Ok(Loaded::new(Executor::builder(config).registry(registry.clone()).build()?))
+        let executor = Executor::builder(config).registry(registry.clone()).build()?;
+        Ok(Loaded { executor, files: Vec::new(), watched: Vec::new() })
     })
     .unwrap()
 }
@@ -97,7 +98,7 @@ pub(crate) fn load(
         let places = files.places(&options);
         let (files, config) = (files.config.files.clone(), files.config);
         let executor = Executor::builder(config).registry(Gate::new().registry()).build()?;
-        Ok(Loaded::new(executor).with_files(files, places))
+        Ok(Loaded { executor, files, watched: places })
     }
 }
 

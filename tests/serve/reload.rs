@@ -112,7 +112,7 @@ async fn a_project_that_loads_slowly_holds_up_no_client_for_long() {
         let part = if files == Files::All { "all" } else { "part" };
         let config = Config::from_yaml(&text.replace("second", part), "hooks.yaml")?;
         let executor = Executor::builder(config).registry(Gate::new().registry()).build()?;
-        Ok(Loaded::new(executor).with_files(vec![path.clone()], vec![path.clone()]))
+        Ok(Loaded { executor, files: vec![path.clone()], watched: vec![path.clone()] })
     });
     let server = server.unwrap();
     let mut client = Partner::new(&server);

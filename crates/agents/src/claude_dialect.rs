@@ -10,7 +10,7 @@ use super::answer::Answer;
 use super::native::{NativeEvent, Rewrite};
 use super::plan::Plan;
 use hookexec::event::Event;
-use hookexec::wire::JsonObject;
+use hookexec::wire::{Decision, JsonObject};
 
 /// What every event may answer.
 #[derive(Serialize)]
@@ -38,7 +38,7 @@ pub(super) enum Specific<'p> {
     PreToolUse {
         hook_event_name: &'static str,
         #[serde(skip_serializing_if = "Option::is_none")]
-        permission_decision: Option<&'static str>,
+        permission_decision: Option<Decision>,
         #[serde(skip_serializing_if = "Option::is_none")]
         permission_decision_reason: Option<&'p str>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,12 +126,7 @@ fn specific<'p>(
     match native.event? {
         Event::PreToolUse => {
             let forced = plan.rewrite.is_some() && native.rewrite == Rewrite::TakesWithAllow;
-            let permission_decision = match () {
-                () if plan.denies() => Some("deny"),
-                () if plan.asks() => Some("ask"),
-                () if plan.allows() || forced => Some("allow"),
-                () => None,
-            };
+            let permission_decision = plan.decision.or(forced.then_some(Decision::Allow));
             let reason = (!plan.reason.is_empty()).then_some(plan.reason.as_str());
             let said = permission_decision.is_some() || plan.rewrite.is_some();
             (said || plan.context.is_some()).then_some(Specific::PreToolUse {

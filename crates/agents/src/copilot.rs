@@ -10,7 +10,7 @@ use super::plan::Plan;
 use super::settings::{ClaudeCodeHooks, HookSettings, ImportFormat, Matching, ScriptWords};
 use super::{Adapter, Agent};
 use hookexec::event::Event;
-use hookexec::wire::{Input, JsonObject};
+use hookexec::wire::{Decision, Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     project: Some("CLAUDE_PROJECT_DIR"),
@@ -101,7 +101,7 @@ const EVENTS: &[NativeEvent] = &[
 #[serde(rename_all = "camelCase")]
 struct ToolCall<'p> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    permission_decision: Option<&'static str>,
+    permission_decision: Option<Decision>,
     #[serde(skip_serializing_if = "Option::is_none")]
     permission_decision_reason: Option<&'p str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,17 +136,12 @@ fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer
     let reason = (!plan.reason.is_empty()).then_some(plan.reason.as_str());
     match native.event {
         Some(Event::PreToolUse) => {
-            let decision = plan.decision.map(|decision| match decision {
-                hookexec::wire::Decision::Deny => "deny",
-                hookexec::wire::Decision::Ask => "ask",
-                hookexec::wire::Decision::Allow => "allow",
-            });
-            if decision.is_none() && plan.rewrite.is_none() && plan.context.is_none() {
+            if plan.decision.is_none() && plan.rewrite.is_none() && plan.context.is_none() {
                 return Answer::silence();
             }
             Answer::json(&ToolCall {
-                permission_decision: decision,
-                permission_decision_reason: decision.and(reason),
+                permission_decision: plan.decision,
+                permission_decision_reason: plan.decision.and(reason),
                 modified_args: plan.rewrite,
                 additional_context: plan.context.as_deref(),
             })

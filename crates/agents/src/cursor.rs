@@ -110,7 +110,7 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
 
 #[derive(Serialize)]
 struct ToolCall<'p> {
-    permission: &'static str,
+    permission: Decision,
     #[serde(skip_serializing_if = "Option::is_none")]
     user_message: Option<&'p str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,16 +132,14 @@ fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer
         Some(Event::PreToolUse) => {
             let reason = (!plan.reason.is_empty()).then_some(plan.reason.as_str());
             let permission = match plan.decision {
-                Some(Decision::Deny) => "deny",
-                Some(Decision::Ask) => "ask",
-                Some(Decision::Allow) => "allow",
-                None if plan.rewrite.is_some() => "allow",
+                Some(decision) => decision,
+                None if plan.rewrite.is_some() => Decision::Allow,
                 None => return Answer::silence(),
             };
             Answer::json(&ToolCall {
                 permission,
-                user_message: reason.filter(|_| permission != "allow"),
-                agent_message: reason.filter(|_| permission != "allow"),
+                user_message: reason.filter(|_| permission != Decision::Allow),
+                agent_message: reason.filter(|_| permission != Decision::Allow),
                 updated_input: plan.rewrite,
             })
         }

@@ -1,14 +1,12 @@
 //! `hookexec agents`: which answers each coding agent takes.
 
-use std::fmt::Write as _;
-
 use hookexec::event::{Event, Rewrite as Rewritten};
 use hookexec_agents::{Agent, Ask, Deny, NativeEvent, Response, Rewrite};
 
 use super::error::CommandError;
 use super::exit::Exit;
-use super::output::{self, Format};
-use super::run::AgentParser;
+use super::output::PlainFormat;
+use super::run::AGENT;
 use super::table::Table;
 
 /// Shows the coding agents, their events and what each of them does with an answer
@@ -16,28 +14,20 @@ use super::table::Table;
 #[command(after_help = "Example: hookexec agents codex")]
 pub(crate) struct Args {
     /// Only these agents
-    #[arg(value_name = "AGENT", value_parser = AgentParser)]
+    #[arg(value_name = "AGENT", value_parser = AGENT)]
     agents: Vec<Agent>,
     /// How to show them
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t)]
+    format: PlainFormat,
 }
 
 impl Args {
     pub(crate) fn execute(self) -> Result<Exit, CommandError> {
         let chosen: Vec<Agent> =
             if self.agents.is_empty() { Agent::all().collect() } else { self.agents };
-        let sections = |section: fn(Agent) -> String| -> String {
-            chosen.iter().map(|agent| section(*agent)).collect::<Vec<_>>().join("\n")
-        };
-        match self.format {
-            Format::Json => {
-                let all: Vec<_> = chosen.iter().map(|agent| described(*agent)).collect();
-                output::print_json(&all)?;
-            }
-            Format::Text => output::print(&sections(page))?,
-            Format::Markdown => output::print(&sections(section))?,
-        }
+        let all: Vec<_> = chosen.iter().map(|agent| described(*agent)).collect();
+        let pages = || chosen.iter().map(|agent| page(*agent)).collect::<Vec<_>>().join("\n");
+        self.format.show(&all, pages)?;
         Ok(Exit::Success)
     }
 }
@@ -54,32 +44,10 @@ fn described(agent: Agent) -> serde_json::Value {
 }
 
 fn page(agent: Agent) -> String {
-    format!("{} ({agent})\n\n{}", agent.title(), table(agent, "").text())
+    format!("{} ({agent})\n\n{}", agent.title(), table(agent).text())
 }
 
-fn section(agent: Agent) -> String {
-    let mut text = format!("### {} (`{agent}`)\n\n{}", agent.title(), table(agent, "`").markdown());
-    let names = |wanted: &dyn Fn(&NativeEvent) -> bool| -> Vec<String> {
-        let names = agent.events().iter().filter(|native| wanted(native));
-        names.map(|native| format!("`{}`", native.name)).collect()
-    };
-    let silent = names(&|native| native.event.is_none());
-    if !silent.is_empty() {
-        let _ = writeln!(text, "\nAnswered with silence: {}.", silent.join(", "));
-    }
-    let mut kinds: Vec<String> = Vec::new();
-    for (kind, _) in hookexec::internal::tools::TOOL_KINDS {
-        let tools = agent.tools().filter(|(_, kinds)| kinds.contains(&kind));
-        let tools: Vec<String> = tools.map(|(tool, _)| format!("`{tool}`")).collect();
-        if !tools.is_empty() {
-            kinds.push(format!("`{kind}` is {}", tools.join(", ")));
-        }
-    }
-    let _ = writeln!(text, "\nTools: {}.", kinds.join("; "));
-    text
-}
-
-fn table(agent: Agent, quote: &str) -> Table<9> {
+pub(super) fn table(agent: Agent) -> Table<9> {
     let mut table = Table::new([
         "its event",
         "event",
@@ -93,11 +61,10 @@ fn table(agent: Agent, quote: &str) -> Table<9> {
     ]);
     for native in agent.events() {
         if let Some(event) = native.event {
-            let name = format!("{quote}{}{quote}", native.name);
-            let event_name = format!("{quote}{event}{quote}");
             let [deny, ask, allow, rewrite, response, context, also] = row(native, event)
                 .map(|cell| if cell.is_empty() { "-".to_owned() } else { cell.to_owned() });
-            table.row([name, event_name, deny, ask, allow, rewrite, response, context, also]);
+            let (name, event) = (native.name.to_owned(), event.to_string());
+            table.row([name, event, deny, ask, allow, rewrite, response, context, also]);
         }
     }
     table

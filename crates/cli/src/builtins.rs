@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::error::CommandError;
 use super::exit::Exit;
-use super::output::{self, Format};
+use super::output::PlainFormat;
 use super::table::{SCREEN, Table, wrap};
 
 /// Shows the builtins: functions that hooks call by name, without a process
@@ -20,8 +20,8 @@ pub(crate) struct Args {
     #[arg(value_name = "NAME", hide_possible_values = true, value_parser = names())]
     name: Option<String>,
     /// How to show them
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t)]
+    format: PlainFormat,
 }
 
 fn names() -> PossibleValuesParser {
@@ -33,25 +33,17 @@ fn names() -> PossibleValuesParser {
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         let wanted = |name: &String| shipped().find(|builtin| builtin.name == name);
-        match (self.name.as_ref().and_then(wanted), self.format) {
-            (None, Format::Text) => output::print(&table().text())?,
-            (None, Format::Json) => {
-                let all: Vec<_> = shipped().map(described).collect();
-                output::print_json(&all)?;
+        match self.name.as_ref().and_then(wanted) {
+            None => {
+                self.format.show(&shipped().map(described).collect::<Vec<_>>(), || table().text())
             }
-            (None, Format::Markdown) => {
-                let sections: Vec<String> = shipped().map(section).collect();
-                output::print(&format!("{}\n{}", table().markdown(), sections.join("\n")))?;
-            }
-            (Some(builtin), Format::Text) => output::print(&page(builtin))?,
-            (Some(builtin), Format::Json) => output::print_json(&described(builtin))?,
-            (Some(builtin), Format::Markdown) => output::print(&section(builtin))?,
-        }
+            Some(builtin) => self.format.show(&described(builtin), || page(builtin)),
+        }?;
         Ok(Exit::Success)
     }
 }
 
-fn table() -> Table<2> {
+pub(super) fn table() -> Table<2> {
     let mut table = Table::new(["builtin", "what it does"]);
     for builtin in shipped() {
         table.row([builtin.name, builtin.about].map(str::to_owned));
@@ -81,7 +73,7 @@ fn page(builtin: &Shipped) -> String {
         let about = wrapped(argument.about, "      ");
         let _ = write!(page, "  {}{optional}\n{about}", argument.usage);
     }
-    let _ = write!(page, "\nEvents:\n{}", wrapped(&events(builtin, ""), "  "));
+    let _ = write!(page, "\nEvents:\n{}", wrapped(&events(builtin), "  "));
     for paragraph in builtin.details.split("\n\n").filter(|text| !text.is_empty()) {
         // Each item of a list begins a line.
         let items = paragraph.replace("\n* ", "\0* ");
@@ -95,33 +87,11 @@ fn page(builtin: &Shipped) -> String {
     page
 }
 
-fn section(builtin: &Shipped) -> String {
-    let mut section = format!("### {}\n\n{}.\n", builtin.name, builtin.about);
-    if !builtin.arguments.is_empty() {
-        let mut table = Table::new(["argument", "", "what it says"]);
-        for argument in builtin.arguments {
-            let optional = if argument.optional { "optional" } else { "required" };
-            // A bar would end the cell.
-            let usage = format!("`{}`", argument.usage.replace('|', "\\|"));
-            table.row([usage, optional.to_owned(), argument.about.to_owned()]);
-        }
-        let _ = write!(section, "\n{}", table.markdown());
-    }
-    if !builtin.details.is_empty() {
-        let _ = write!(section, "\n{}\n", builtin.details.trim_end());
-    }
-    let _ = write!(section, "\nEvents: {}.\n", events(builtin, "`"));
-    let _ = write!(section, "\n```yaml\n{}\n```\n", builtin.example);
-    section
-}
-
-fn events(builtin: &Shipped, quote: &str) -> String {
+pub(super) fn events(builtin: &Shipped) -> String {
     if builtin.events().count() == Event::COUNT {
         return "all".to_owned();
     }
-    let names: Vec<String> =
-        builtin.events().map(|event| format!("{quote}{event}{quote}")).collect();
-    names.join(", ")
+    builtin.events().map(Event::name).collect::<Vec<_>>().join(", ")
 }
 
 /// Breaks `text` into lines, each behind `indent`.

@@ -1,7 +1,6 @@
 //! Which hooks files count, for every subcommand that reads them.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use hookexec::config::Diagnostics;
@@ -94,7 +93,7 @@ impl ConfigArgs {
         let mut options = self.options()?;
         options.only_show = true;
         let loaded = Loaded::of(&options).map_err(CommandError::config)?;
-        warn_all(loaded.failures().map(|failure| failure.to_string()));
+        warn_all(loaded.failures().map(|failure| failure.line));
         Ok(loaded.found)
     }
 
@@ -153,7 +152,7 @@ impl Loaded {
 
     /// Warns about guards that do not run.
     pub(crate) fn warned(self) -> Self {
-        let failures = self.failures().map(|failure| failure.to_string());
+        let failures = self.failures().map(|failure| failure.line);
         warn_all(self.absences().chain(failures));
         self
     }
@@ -223,13 +222,7 @@ impl Loaded {
 pub(crate) struct Unavailable {
     /// What a verdict says, too, when it is about the hooks.
     pub(crate) cause: String,
-    line: String,
-}
-
-impl fmt::Display for Unavailable {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.line)
-    }
+    pub(crate) line: String,
 }
 
 /// Loading and building each stop at their own errors; a person wants to see all of them at once.

@@ -24,7 +24,7 @@ use super::exit::Exit;
 use super::output::{self, PlainFormat};
 use super::page::{self, Page};
 use super::report::counted;
-use super::run::EventParser;
+use super::run::EVENT;
 use super::runtime::Runtime;
 
 /// How often a log that is followed is looked at.
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     follow: bool,
 
     /// Only records of this event
-    #[arg(long, value_parser = EventParser, hide_possible_values = true)]
+    #[arg(long, value_parser = EVENT, hide_possible_values = true)]
     event: Option<Event>,
 
     /// Only records of this decision; `none` if no hook had an opinion
@@ -183,15 +183,11 @@ impl Args {
 
     /// Returns a record as it is shown; nothing when it has nothing to show.
     fn row(&self, record: &Record) -> String {
-        if self.shadow {
-            return match self.format {
-                PlainFormat::Text => decisions_text::shadow(record),
-                PlainFormat::Json if record.would_change().next().is_some() => json_line(record),
-                PlainFormat::Json => String::new(),
-            };
-        }
+        let is_empty = self.shadow && record.would_change().next().is_none();
         match self.format {
+            PlainFormat::Text if self.shadow => decisions_text::shadow(record),
             PlainFormat::Text => decisions_text::record(record),
+            PlainFormat::Json if is_empty => String::new(),
             PlainFormat::Json => json_line(record),
         }
     }

@@ -16,37 +16,33 @@ pub(crate) struct Args {
     topic: Option<String>,
 }
 
-/// The pages: the name, what it is about, and the text.
-const PAGES: [(&str, &str, &str); 16] = [
-    ("readme", "What hookexec is, with files to paste", include_str!("../README.md")),
-    (
-        "installation",
-        "Packages, and where `install` keeps it",
-        include_str!("../docs/installation.md"),
-    ),
-    ("configuration", "Every key of hooks.yaml", include_str!("../docs/configuration.md")),
-    ("events", "What each event can do", include_str!("../docs/events.md")),
-    (
-        "command-hooks",
-        "What a command is given, and how it is stopped",
-        include_str!("../docs/command-hooks.md"),
-    ),
-    ("commands", "The commands and the files of a tool call", include_str!("../docs/commands.md")),
-    ("builtins", "Guards and helpers without a process", include_str!("../docs/builtins.md")),
-    ("agents", "Claude Code, Codex, Cursor and others", include_str!("../docs/agents.md")),
-    ("trust", "Which files may run, and who approves", include_str!("../docs/trust.md")),
-    ("testing", "`explain` and `test`", include_str!("../docs/testing.md")),
-    (
-        "continuous-integration",
-        "`check` and `test` before a commit or a merge",
-        include_str!("../docs/continuous-integration.md"),
-    ),
-    ("audit", "The log of decisions, and `replay`", include_str!("../docs/audit.md")),
-    ("faults", "What comes of a broken hook", include_str!("../docs/faults.md")),
-    ("serve", "One process for many events", include_str!("../docs/serve.md")),
-    ("protocol", "Hooks that are long-lived processes", include_str!("../docs/protocol.md")),
-    ("embedding", "The Rust library", include_str!("../docs/embedding.md")),
-];
+/// The pages of `docs/` behind the README: the name, what each is about, and the text.
+macro_rules! pages {
+    ($($name:literal: $about:literal;)+) => {
+        [
+            ("readme", "What hookexec is, with files to paste", include_str!("../README.md")),
+            $(($name, $about, include_str!(concat!("../docs/", $name, ".md")))),+
+        ]
+    };
+}
+
+const PAGES: [(&str, &str, &str); 16] = pages! {
+    "installation": "Packages, and where `install` keeps it";
+    "configuration": "Every key of hooks.yaml";
+    "events": "What each event can do";
+    "command-hooks": "What a command is given, and how it is stopped";
+    "commands": "The commands and the files of a tool call";
+    "builtins": "Guards and helpers without a process";
+    "agents": "Claude Code, Codex, Cursor and others";
+    "trust": "Which files may run, and who approves";
+    "testing": "`explain` and `test`";
+    "continuous-integration": "`check` and `test` before a commit or a merge";
+    "audit": "The log of decisions, and `replay`";
+    "faults": "What comes of a broken hook";
+    "serve": "One process for many events";
+    "protocol": "Hooks that are long-lived processes";
+    "embedding": "The Rust library";
+};
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {

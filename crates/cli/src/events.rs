@@ -4,8 +4,8 @@ use hookexec::event::{ContextMode, Contract, Event, FailureMode, Permission, Rew
 
 use super::error::CommandError;
 use super::exit::Exit;
-use super::output::{self, Format};
-use super::run::EventParser;
+use super::output::PlainFormat;
+use super::run::EVENT;
 use super::table::Table;
 
 /// Shows the events and what hooks can do at each
@@ -13,26 +13,22 @@ use super::table::Table;
 #[command(after_help = "Example: hookexec events pre_tool_use")]
 pub(crate) struct Args {
     /// Only this one, in sentences
-    #[arg(value_name = "NAME", value_parser = EventParser, hide_possible_values = true)]
+    #[arg(value_name = "NAME", value_parser = EVENT, hide_possible_values = true)]
     event: Option<Event>,
 
     /// How to show them
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t)]
+    format: PlainFormat,
 }
 
 impl Args {
     pub(crate) fn execute(self) -> Result<Exit, CommandError> {
-        let contracts: Vec<&Contract> = match self.event {
-            Some(event) => vec![event.contract()],
-            None => Event::all().map(Event::contract).collect(),
-        };
-        match self.format {
-            Format::Json if self.event.is_some() => output::print_json(contracts[0])?,
-            Format::Json => output::print_json(&contracts)?,
-            Format::Text if self.event.is_some() => output::print(&page(contracts[0]))?,
-            Format::Text => output::print(&table(&contracts).text())?,
-            Format::Markdown => output::print(&table(&contracts).markdown())?,
+        if let Some(event) = self.event {
+            let contract = event.contract();
+            self.format.show(contract, || page(contract))?;
+        } else {
+            let contracts: Vec<&Contract> = Event::all().map(Event::contract).collect();
+            self.format.show(&contracts, || table(&contracts).text())?;
         }
         Ok(Exit::Success)
     }
@@ -102,7 +98,7 @@ fn page(contract: &Contract) -> String {
     page + &format!("\nTry it: echo '{input}' | hookexec run {} --format text\n", contract.event)
 }
 
-fn table(contracts: &[&Contract]) -> Table<9> {
+pub(super) fn table(contracts: &[&Contract]) -> Table<9> {
     let mut table = Table::new([
         "event",
         "tool",

@@ -4,17 +4,18 @@ use hookexec::internal::Loaded;
 use hookexec::internal::trust::Trust;
 use hookexec::internal::{Explanation, Selection};
 use hookexec::wire::{HookReport, Mode};
-use hookexec::{Decision, Event, Executor, Input, Verdict};
-use hookexec_agents::{Agent, NativeCall};
+use hookexec::{Decision, Event, Executor, Verdict};
+use hookexec_agents::Agent;
 use serde::Serialize;
 
 use super::config::{ConfigArgs, not_too_deep};
 use super::error::CommandError;
 use super::exit::Exit;
 use super::output::PlainFormat;
-use super::run::{AgentParser, EventParser};
+use super::run::{AGENT, EVENT};
 use super::runtime::{PATIENCE, Runtime};
 use super::{explain_text, input, log};
+use crate::moment::Moment;
 
 /// Runs the hooks of an event and shows for each whether it ran, why not, and what it decided
 ///
@@ -24,12 +25,12 @@ use super::{explain_text, input, log};
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
     /// The event; `hookexec events` lists them
-    #[arg(value_parser = EventParser, hide_possible_values = true)]
+    #[arg(value_parser = EVENT, hide_possible_values = true)]
     event: Option<Event>,
 
     /// Reads the payload of this agent and judges as `run --from` does; `hookexec agents` lists
     /// them
-    #[arg(long, value_name = "AGENT", value_parser = AgentParser)]
+    #[arg(long, value_name = "AGENT", value_parser = AGENT)]
     from: Option<Agent>,
 
     /// The agent's name for the event. Needed when the payload has none
@@ -216,45 +217,6 @@ fn unapproved(config: &ConfigArgs, wanted: &str) -> Option<CommandError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let message = format!("{name} is not approved, so none of its hooks runs");
     Some(CommandError::usage(message).hint(file.remedy()))
-}
-
-/// What happened.
-pub(super) enum Moment {
-    /// An event, in our words.
-    Own(Event, Box<Input>),
-    /// A call of an agent.
-    Native(Box<NativeCall>),
-}
-
-impl Moment {
-    fn explain(&self, executor: &Executor) -> Vec<Explanation> {
-        match self {
-            Self::Own(event, input) => executor.explain(*event, input),
-            Self::Native(call) => hookexec_agents::explain(executor, call),
-        }
-    }
-
-    async fn dispatch(&self, executor: &Executor) -> Verdict {
-        match self {
-            Self::Own(event, input) => executor.dispatch(*event, input).await,
-            Self::Native(call) => hookexec_agents::dispatch(executor, call).await,
-        }
-    }
-
-    /// Returns the events whose hooks run, in order.
-    pub(super) fn events(&self) -> Vec<Event> {
-        match self {
-            Self::Own(event, _) => vec![*event],
-            Self::Native(call) => call.native.fires(call.agent),
-        }
-    }
-
-    pub(super) fn input(&self) -> &Input {
-        match self {
-            Self::Own(_, input) => input,
-            Self::Native(call) => &call.input,
-        }
-    }
 }
 
 fn explained(executor: &Executor, moment: &Moment, verdict: Option<Verdict>) -> Explained {

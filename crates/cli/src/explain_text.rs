@@ -6,7 +6,8 @@ use hookexec::internal::{Explanation, Selection};
 use hookexec::{Decision, Event, Verdict};
 
 use super::exit::Exit;
-use super::explain::{Effect, Explained, ExplainedHook, Moment};
+use super::explain::{Effect, Explained, ExplainedHook};
+use super::moment::Moment;
 use super::plain;
 use super::report::{DIM, GOOD, counted, decision, extras, status};
 

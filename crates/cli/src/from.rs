@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ use super::{input, output, stops, system};
 #[command(next_help_heading = "Under a coding agent")]
 pub(crate) struct FromArgs {
     /// Reads the payload of this agent and answers in its dialect; `hookexec agents` lists them
-    #[arg(long, value_name = "AGENT", value_parser = super::run::AgentParser)]
+    #[arg(long, value_name = "AGENT", value_parser = super::run::AGENT)]
     from: Option<Agent>,
 
     /// The agent's name for the event. Needed when the payload has none
@@ -122,7 +122,7 @@ impl FromCall {
         };
         let exit = give(&self.answer(&mut progress, problem));
         if let Some(call) = progress.call.filter(|_| self.is_from_settings()) {
-            note_firing(self.agent, &Firing { native: call.native.name, cwd: call.input.cwd });
+            note_firing(&call);
         }
         if let Some((executor, config)) = progress.hooks {
             for (event, input) in executor.take_handed_over() {
@@ -212,7 +212,7 @@ impl FromCall {
         let load = |config: ConfigArgs| {
             let loaded = config.load()?;
             let absent = loaded.absences().map(|absence| format!("hookexec: {absence}")).collect();
-            warn_all(loaded.failures().map(|failure| failure.to_string()));
+            warn_all(loaded.failures().map(|failure| failure.line));
             Ok(((loaded.executor()?, config), absent))
         };
         let load = move |config| load(config).map_err(|error: CommandError| error.to_string());
@@ -228,34 +228,25 @@ impl FromCall {
     /// Returns the answer from what is known. With a `problem`, hooks that have not answered fail.
     fn answer(&self, progress: &mut Progress, problem: Option<String>) -> Answer {
         let Progress { native, call, absences, hooks, moment } = progress;
-        let (Some(call), Some(mut moment)) = (call.as_ref(), moment.take()) else {
-            let problem = problem.unwrap_or_else(|| self.late());
-            let executor = hooks.as_ref().map(|(executor, _)| executor);
-            return match *native {
-                Some(native) => {
-                    hookexec_agents::failure(self.agent, Some(native), executor, &problem)
-                }
-                None => self.caller.failure(&problem),
-            };
+        let executor = hooks.as_ref().map(|(executor, _)| executor);
+        let failure = |problem: &str| match *native {
+            Some(_) => hookexec_agents::failure(self.agent, *native, executor, problem),
+            None => self.caller.failure(problem),
         };
-        match (problem, &*hooks) {
+        let (Some(call), Some(mut moment)) = (call.as_ref(), moment.take()) else {
+            return failure(&problem.unwrap_or_else(|| self.late()));
+        };
+        match (problem, executor) {
             (None, _) => {}
-            (Some(problem), Some((executor, _))) => {
+            (Some(problem), Some(executor)) => {
                 moment.hand_over_background(executor, call);
                 moment.give_up(executor, call, &problem);
             }
-            (Some(problem), None) => {
-                return hookexec_agents::failure(
-                    self.agent,
-                    Some(call.native.name),
-                    None,
-                    &problem,
-                );
-            }
+            (Some(problem), None) => return failure(&problem),
         }
         let mut verdict = moment.into_verdict(call);
         stops::limit(call, &mut verdict);
-        if let Some((executor, _)) = hooks {
+        if let Some(executor) = executor {
             self.shown.show(executor, call, &verdict);
         }
         if !absences.is_empty() && call.event == Some(Event::SessionStart) {
@@ -350,11 +341,8 @@ impl Caller {
                 Err(TryLockError::WouldBlock) => Exit::Denied,
                 given => {
                     drop(given);
-                    let standing = locked(&standing).take();
-                    give(
-                        &standing
-                            .unwrap_or_else(|| self.failure(&format!("no answer within {last:?}"))),
-                    )
+                    let failure = || self.failure(&format!("no answer within {last:?}"));
+                    give(&locked(&standing).take().unwrap_or_else(failure))
                 }
             };
             std::process::exit(i32::from(exit.code()));
@@ -402,22 +390,17 @@ pub(crate) fn firings(agent: Agent) -> Option<PathBuf> {
     Some(base.state_dir()?.join("hookexec/agents").join(agent.name()))
 }
 
-/// That an agent called.
-struct Firing {
-    native: &'static str,
-    cwd: String,
-}
-
 /// Notes that an agent called, for `hookexec doctor`; an answer never waits for it.
-fn note_firing(agent: Agent, firing: &Firing) {
-    let Some(directory) = firings(agent) else { return };
-    let Firing { native, cwd } = firing;
-    // Some payloads name no directory; the agent then started hookexec where it works.
-    let here = || std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
-    let cwd = if cwd.is_empty() { here() } else { cwd.clone() };
-    let write = |directory: &Path| std::fs::write(directory.join(native), format!("{cwd}\n"));
-    if write(&directory).is_err() && std::fs::create_dir_all(&directory).is_ok() {
-        let _ = write(&directory);
+fn note_firing(call: &NativeCall) {
+    let Some(directory) = firings(call.agent) else { return };
+    let mut cwd = call.input.cwd.clone();
+    if cwd.is_empty() {
+        // Some payloads name no directory; the agent then started hookexec where it works.
+        cwd = std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
+    }
+    let write = || std::fs::write(directory.join(call.native.name), format!("{cwd}\n"));
+    if write().is_err() && std::fs::create_dir_all(&directory).is_ok() {
+        let _ = write();
     }
 }
 

@@ -53,11 +53,11 @@ impl Args {
         }
         let said = if hooks_are_there {
             // Read before anything is written.
-            create(&directory.join(CASES), &existing::cases(&directory.join(HOOKS))?)?;
+            output::create(&directory.join(CASES), &existing::cases(&directory.join(HOOKS))?)?;
             format!("left {HOOKS} as it is, and wrote {CASES} for the hooks in it")
         } else {
-            create(&directory.join(HOOKS), &starter::hooks(&found, self.user))?;
-            create(&directory.join(CASES), &starter::cases(&found))?;
+            output::create(&directory.join(HOOKS), &starter::hooks(&found, self.user))?;
+            output::create(&directory.join(CASES), &starter::cases(&found))?;
             format!("wrote {HOOKS} and {CASES} for {}", found.listed())
         };
         let place = if self.user { format!(" in {}", directory.display()) } else { String::new() };
@@ -141,13 +141,6 @@ fn users_directory() -> Result<PathBuf, CommandError> {
     let base = etcetera::base_strategy::Xdg::new()
         .map_err(|_| CommandError::usage("the home directory is not known").hint("set HOME"))?;
     let directory = base.config_dir().join("hookexec");
-    std::fs::create_dir_all(&directory).map_err(|error| {
-        CommandError::usage(format!("can't make {}: {error}", directory.display()))
-    })?;
+    output::create_directory(&directory)?;
     Ok(directory)
-}
-
-fn create(path: &Path, text: &str) -> Result<(), CommandError> {
-    output::create(path, text)
-        .map_err(|error| CommandError::usage(format!("can't write {}: {error}", path.display())))
 }

@@ -16,7 +16,7 @@ use super::exit::Exit;
 use super::output;
 use super::program::{self, Program};
 use super::report::counted;
-use super::run::AgentParser;
+use super::run::AGENT;
 use super::settings::backup::{Backup, Before};
 use super::settings::call::{self, Call};
 use super::settings::doubled;
@@ -56,7 +56,7 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 pub(crate) struct TargetArgs {
     /// The agents; `hookexec agents` lists them
-    #[arg(required = true, value_name = "AGENT", value_parser = AgentParser)]
+    #[arg(required = true, value_name = "AGENT", value_parser = AGENT)]
     agents: Vec<Agent>,
 
     /// Whose settings

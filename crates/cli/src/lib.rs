@@ -29,6 +29,9 @@ mod exit;
 mod explain;
 mod explain_text;
 mod from;
+#[cfg(test)]
+#[path = "generated/tests.rs"]
+mod generated;
 mod import;
 mod init;
 mod input;
@@ -37,6 +40,7 @@ mod list;
 mod log;
 mod man;
 mod markup;
+mod moment;
 mod output;
 mod page;
 mod plain;

@@ -15,7 +15,7 @@ use super::table::Table;
 #[command(after_help = "Example: hookexec list pre_tool_use --format json")]
 pub(crate) struct Args {
     /// Only the hooks of this event
-    #[arg(value_parser = super::run::EventParser, hide_possible_values = true)]
+    #[arg(value_parser = super::run::EVENT, hide_possible_values = true)]
     event: Option<Event>,
 
     /// How to write the list

@@ -10,18 +10,7 @@ use super::error::CommandError;
 use super::plain::coloured;
 use super::system;
 
-/// How the tables of the documentation are shown.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub(crate) enum Format {
-    /// Aligned, for people
-    Text,
-    /// JSON, for programs
-    Json,
-    /// Markdown, for documents
-    Markdown,
-}
-
-/// How results are shown that no document repeats.
+/// How results are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum PlainFormat {
     /// For people
@@ -80,9 +69,16 @@ pub(crate) fn answer(text: &str) -> io::Result<()> {
 }
 
 /// Writes a new file; an error if it exists.
-pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(text.as_bytes())
+pub(crate) fn create(path: &Path, text: &str) -> Result<(), CommandError> {
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| CommandError::usage(format!("can't write {}: {error}", path.display())))
+}
+
+/// Makes a directory, and those above it.
+pub(crate) fn create_directory(path: &Path) -> Result<(), CommandError> {
+    std::fs::create_dir_all(path)
+        .map_err(|error| CommandError::usage(format!("can't make {}: {error}", path.display())))
 }
 
 /// Writes `value` to stdout as JSON for people and programs.

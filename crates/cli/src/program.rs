@@ -1,6 +1,5 @@
 //! The program that agents start: where it is, and whether it stays there.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -24,28 +23,14 @@ const MOST: u64 = 1 << 30;
 pub(crate) struct Program {
     pub(crate) path: PathBuf,
     /// The file to copy to `path`, and the kind of place where it is, which may be deleted.
-    copied_from: Option<(PathBuf, Passing)>,
+    copied_from: Option<(PathBuf, &'static str)>,
 }
 
-/// A kind of place that a tool may delete without asking.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Passing {
-    Npm,
-    Cache,
-    Python,
-    Temporary,
-}
-
-impl fmt::Display for Passing {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Npm => "a directory of npm's",
-            Self::Cache => "a cache",
-            Self::Python => "an environment of Python",
-            Self::Temporary => "a temporary directory",
-        })
-    }
-}
+// The kinds of places that a tool may delete without asking.
+const NPM: &str = "a directory of npm's";
+const CACHE: &str = "a cache";
+const PYTHON: &str = "an environment of Python";
+const TEMPORARY: &str = "a temporary directory";
 
 impl Program {
     /// Returns the path by which an agent starts this program.
@@ -102,7 +87,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<bool> {
 }
 
 /// Returns the kind of place where `path` is, if a tool may delete it without asking.
-pub(crate) fn passing(path: &Path) -> Option<Passing> {
+pub(crate) fn passing(path: &Path) -> Option<&'static str> {
     // A link itself may well stay in its place, whatever it points at.
     let directory = path.parent().and_then(|directory| dunce::canonicalize(directory).ok());
     let path = match (directory, path.file_name()) {
@@ -111,29 +96,28 @@ pub(crate) fn passing(path: &Path) -> Option<Passing> {
     };
     let has = |names: &[&str]| path.iter().any(|part| names.iter().any(|name| part == *name));
     if has(&["node_modules", "_npx"]) {
-        return Some(Passing::Npm);
+        return Some(NPM);
     }
     let base = etcetera::base_strategy::Xdg::new().ok();
     let cache = base.as_ref().map(etcetera::BaseStrategy::cache_dir);
     if has(&[".cache", "Caches"]) || cache.is_some_and(|cache| is_below(&path, &cache)) {
-        return Some(Passing::Cache);
+        return Some(CACHE);
     }
     let is_environment = |directory: &Path| {
         ["pyvenv.cfg", "conda-meta"].iter().any(|mark| directory.join(mark).exists())
     };
     if path.ancestors().skip(1).any(is_environment) {
-        return Some(Passing::Python);
+        return Some(PYTHON);
     }
     let home = base.as_ref().map(etcetera::BaseStrategy::home_dir);
     let temporary = std::env::temp_dir();
     // A home in a temporary directory stays as long as the settings in it.
     let has_home = home.is_some_and(|home| is_below(home, &temporary) && is_below(&path, home));
-    (is_below(&path, &temporary) && !has_home).then_some(Passing::Temporary)
+    (is_below(&path, &temporary) && !has_home).then_some(TEMPORARY)
 }
 
 fn is_below(path: &Path, directory: &Path) -> bool {
-    let real = |path: &Path| dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    path.starts_with(directory) || real(path).starts_with(real(directory))
+    path.starts_with(directory) || files::real(path).starts_with(files::real(directory))
 }
 
 /// Returns the version in the name of a program that [`Program::keep`] wrote.
@@ -146,7 +130,7 @@ pub(crate) fn kept_version(path: &Path) -> Option<&str> {
 /// Returns the program that a shell of an agent starts by this name: what `npx` and `uvx` put on
 /// the search path is there for this call only.
 pub(crate) fn on_search_path(name: &str) -> Option<PathBuf> {
-    let is_lasting = |path: &Path| !matches!(passing(path), Some(Passing::Npm | Passing::Cache));
+    let is_lasting = |path: &Path| !matches!(passing(path), Some(NPM | CACHE));
     candidates(name).find(|path| is_program(path) && is_lasting(path))
 }
 
@@ -171,15 +155,15 @@ mod tests {
             ("/usr/local/bin/hookexec", None),
             ("/home/me/.cargo/bin/hookexec", None),
             ("/home/me/.local/share/hookexec/bin/hookexec-1.0.0", None),
-            ("/home/me/.npm/_npx/1/node_modules/a/hookexec", Some(Passing::Npm)),
-            ("/usr/lib/node_modules/@hookexec/linux-x64/bin/hookexec", Some(Passing::Npm)),
-            ("/home/me/.cache/uv/archive-v0/x/bin/hookexec", Some(Passing::Cache)),
-            ("/Users/me/Library/Caches/x/hookexec", Some(Passing::Cache)),
+            ("/home/me/.npm/_npx/1/node_modules/a/hookexec", Some(NPM)),
+            ("/usr/lib/node_modules/@hookexec/linux-x64/bin/hookexec", Some(NPM)),
+            ("/home/me/.cache/uv/archive-v0/x/bin/hookexec", Some(CACHE)),
+            ("/Users/me/Library/Caches/x/hookexec", Some(CACHE)),
         ] {
             assert_eq!(passing(Path::new(path)), expected, "{path}");
         }
         let temporary = std::env::temp_dir().join("hookexec");
-        assert_eq!(passing(&temporary), Some(Passing::Temporary));
+        assert_eq!(passing(&temporary), Some(TEMPORARY));
     }
 
     #[test]

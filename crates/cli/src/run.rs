@@ -1,9 +1,10 @@
 //! `hookexec run`: one event in, one verdict out.
 
 use clap::builder::{PossibleValue, TypedValueParser};
+use hookexec::event::UnknownEvent;
 use hookexec::internal::Explanation;
 use hookexec::{Event, Executor, Input, Verdict};
-use hookexec_agents::{Agent, NativeCall};
+use hookexec_agents::{Agent, NativeCall, UnknownAgent};
 
 use super::config::{ConfigArgs, Unavailable, not_too_deep};
 use super::connect::ConnectArgs;
@@ -22,7 +23,7 @@ use super::{input, log, report, system};
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
     /// The event; `hookexec events` lists them
-    #[arg(value_parser = EventParser, required_unless_present = "from")]
+    #[arg(value_parser = EVENT, required_unless_present = "from")]
     event: Option<Event>,
 
     #[command(flatten)]
@@ -146,7 +147,7 @@ impl Args {
                 let text = report::verdict(verdict);
                 let told = |failure: &&Unavailable| text.contains(&failure.cause);
                 let others = unavailable.iter().filter(|failure| !told(failure));
-                warn_all(others.map(Unavailable::to_string));
+                warn_all(others.map(|failure| failure.line.clone()));
                 output::print(&text)?;
             }
         }
@@ -183,46 +184,38 @@ fn failed(executor: &Executor, event: Event, input: Option<&Input>, why: &str) -
     verdict
 }
 
-/// Reads an agent's name; completions offer all of them.
+/// Reads one name of a table; completions offer all of them.
 #[derive(Debug, Clone)]
-pub(crate) struct AgentParser;
-
-impl TypedValueParser for AgentParser {
-    type Value = Agent;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        argument: Option<&clap::Arg>,
-        value: &std::ffi::OsStr,
-    ) -> Result<Agent, clap::Error> {
-        let parse = |name: &str| name.parse::<Agent>();
-        TypedValueParser::parse_ref(&parse, command, argument, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(Agent::all().map(|agent| PossibleValue::new(agent.name()))))
-    }
+pub(crate) struct NameParser<T> {
+    parse: fn(&str) -> Result<T, String>,
+    names: fn() -> Vec<&'static str>,
 }
 
-/// Reads an event's name; completions offer all of them.
-#[derive(Debug, Clone)]
-pub(crate) struct EventParser;
+/// Reads an agent's name.
+pub(crate) const AGENT: NameParser<Agent> = NameParser {
+    parse: |name| name.parse().map_err(|error: UnknownAgent| error.to_string()),
+    names: || Agent::all().map(Agent::name).collect(),
+};
 
-impl TypedValueParser for EventParser {
-    type Value = Event;
+/// Reads an event's name.
+pub(crate) const EVENT: NameParser<Event> = NameParser {
+    parse: |name| name.parse().map_err(|error: UnknownEvent| error.to_string()),
+    names: || Event::all().map(Event::name).collect(),
+};
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for NameParser<T> {
+    type Value = T;
 
     fn parse_ref(
         &self,
         command: &clap::Command,
         argument: Option<&clap::Arg>,
         value: &std::ffi::OsStr,
-    ) -> Result<Event, clap::Error> {
-        let parse = |name: &str| name.parse::<Event>();
-        TypedValueParser::parse_ref(&parse, command, argument, value)
+    ) -> Result<T, clap::Error> {
+        TypedValueParser::parse_ref(&self.parse, command, argument, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(Event::all().map(|event| PossibleValue::new(event.name()))))
+        Some(Box::new((self.names)().into_iter().map(PossibleValue::new)))
     }
 }

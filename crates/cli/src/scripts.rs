@@ -6,10 +6,8 @@ use std::path::{Path, PathBuf};
 use hookexec::config::{Command, Hook, InheritEnv, OnError};
 use hookexec::event::FailureMode;
 use hookexec::internal::files;
-use hookexec::internal::shell::{Word, read_script};
+use hookexec::internal::shell::{Word, quoted, read_script};
 use hookexec::internal::system;
-
-use super::settings::call::quoted;
 
 /// Programs that are given their script as an argument.
 const INTERPRETERS: [&str; 9] =

@@ -87,11 +87,12 @@ impl Args {
             let mut options = options.clone();
             options.without_project |= files == Files::WithoutProject;
             let loaded = config::Loaded::of(&options)?;
-            let failures = loaded.failures().map(|failure| failure.to_string());
+            let failures = loaded.failures().map(|failure| failure.line);
             warn_all(loaded.absences().chain(failures));
             let files = loaded.found.config.files.clone();
-            let places = loaded.found.places(&options);
-            Ok(Loaded::new(loaded.build_with(registry.clone())?).with_files(files, places))
+            let watched = loaded.found.places(&options);
+            let executor = loaded.build_with(registry.clone())?;
+            Ok(Loaded { executor, files, watched })
         }))
     }
 

@@ -1,4 +1,4 @@
-//! Plain tables: aligned columns for people, Markdown for documents.
+//! Plain tables: aligned columns for people.
 
 use std::fmt::Write as _;
 
@@ -29,7 +29,7 @@ const NARROWEST: usize = 28;
 
 /// A table with a heading per column.
 pub(crate) struct Table<const COLUMNS: usize> {
-    rows: Vec<[String; COLUMNS]>,
+    pub(super) rows: Vec<[String; COLUMNS]>,
 }
 
 impl<const COLUMNS: usize> Table<COLUMNS> {
@@ -103,14 +103,6 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
             }
         }
         text
-    }
-
-    /// Returns the rows as a Markdown table.
-    pub(crate) fn markdown(&self) -> String {
-        let mut lines: Vec<String> =
-            self.rows.iter().map(|row| format!("| {} |\n", row.join(" | "))).collect();
-        lines.insert(1, format!("|{}\n", "---|".repeat(COLUMNS)));
-        lines.concat()
     }
 
     fn widths(&self) -> [usize; COLUMNS] {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::testing::{Bench, CaseFile, CaseReport, CoverageReport};
 use hookexec::config::Diagnostics;
+use hookexec::internal::files;
 use hookexec::{Config, Registry};
 use serde::Serialize;
 
@@ -227,7 +228,7 @@ impl Benches {
 }
 
 fn identity(configs: &[PathBuf]) -> Vec<PathBuf> {
-    configs.iter().map(|path| dunce::canonicalize(path).unwrap_or_else(|_| path.clone())).collect()
+    configs.iter().map(|path| files::real(path)).collect()
 }
 
 /// Returns the hooks files that are tested together, as they are shown.

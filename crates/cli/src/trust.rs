@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use hookexec::config::{Command, Diagnostic, Diagnostics, Severity};
+use hookexec::internal::shell::quoted;
 use hookexec::internal::trust::{Approval, CoveredHook, ScriptChange, Trust, TrustStore};
 use hookexec::internal::{Loaded, ProjectFile};
 use hookexec::load::LoadOptions;
@@ -16,7 +17,6 @@ use super::error::{CommandError, warn};
 use super::exit::Exit;
 use super::output::{self, PlainFormat};
 use super::plain;
-use super::settings::call::quoted;
 
 /// Shows, approves or forgets the hooks files that a project brings along
 ///

@@ -5,6 +5,7 @@ mod server;
 
 use std::path::Path;
 
+use hookexec::internal::files;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -34,8 +35,7 @@ pub(crate) struct CodexHook {
 impl CodexHook {
     /// Returns whether the hook is in the settings file `path`.
     pub(crate) fn is_in(&self, path: &Path) -> bool {
-        let real = |path: &Path| dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        real(Path::new(&self.source_path)) == real(path)
+        files::real(Path::new(&self.source_path)) == files::real(path)
     }
 
     /// Returns whether the hook is of hookexec's own plugin.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use hookexec::Event;
-use hookexec::internal::Check;
+use hookexec::internal::{Check, files};
 use hookexec_agents::{Agent, NativeEvent};
 
 use super::{Finding, codex, doubled, guards, packages, programs, switches};
@@ -143,7 +143,7 @@ fn copilot_trust(settings: &Settings, project: &Path) -> Option<Finding> {
     let config = settings.user_directory()?.join("config.json");
     let text = store::read(&config).ok().flatten().unwrap_or_default();
     let folders = text::strings(&text, "/trusted_folders");
-    let real = dunce::canonicalize(project).unwrap_or_else(|_| project.to_owned());
+    let real = files::real(project);
     // Folders in a trusted one are trusted as well.
     let trusted =
         folders.iter().any(|folder| project.starts_with(folder) || real.starts_with(folder));
@@ -331,8 +331,7 @@ fn is_in(directory: &Path, project: &Path) -> bool {
     fn repository(path: &Path) -> Option<&Path> {
         path.ancestors().find(|ancestor| ancestor.join(".git").exists())
     }
-    let real = |path: &Path| dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let (directory, project) = (real(directory), real(project));
+    let (directory, project) = (files::real(directory), files::real(project));
     let same = repository(&project).is_some_and(|it| repository(&directory) == Some(it));
     same || directory.starts_with(&project)
 }

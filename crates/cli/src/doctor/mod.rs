@@ -24,7 +24,7 @@ use super::exit::Exit;
 use super::output::PlainFormat;
 use super::plain;
 use super::report::counted;
-use super::run::AgentParser;
+use super::run::AGENT;
 use super::scripts::missing;
 use super::settings::{Scope, Settings};
 
@@ -36,7 +36,7 @@ use super::settings::{Scope, Settings};
 #[command(after_help = "Example: hookexec doctor claude-code")]
 pub(crate) struct Args {
     /// Only these agents, and each of them must have hookexec installed
-    #[arg(value_name = "AGENT", value_parser = AgentParser)]
+    #[arg(value_name = "AGENT", value_parser = AGENT)]
     agents: Vec<Agent>,
 
     /// How to show the findings

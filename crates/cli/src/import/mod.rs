@@ -16,8 +16,7 @@ use std::path::{Path, PathBuf};
 
 use hookexec::Config;
 use hookexec::config::{Command, Diagnostics, Severity};
-use hookexec::internal::Loaded;
-use hookexec::internal::SourceFile;
+use hookexec::internal::{Loaded, SourceFile, files};
 use hookexec::load::LoadOptions;
 use hookexec_agents::Agent;
 
@@ -259,10 +258,7 @@ fn place(written: &Path) -> Place {
     let Ok(Loaded { config, project_files, .. }) = Loaded::load(&options) else {
         return Place::Elsewhere;
     };
-    let same = |path: &Path| match (dunce::canonicalize(path), dunce::canonicalize(written)) {
-        (Ok(path), Ok(written)) => path == written,
-        _ => false,
-    };
+    let same = |path: &Path| files::real(path) == files::real(written);
     if project_files.iter().any(|file| same(&file.bundle.path)) {
         Place::Project
     } else if config.files.iter().any(|file| same(file)) {
@@ -274,17 +270,12 @@ fn place(written: &Path) -> Place {
 
 fn create(path: &Path, text: &str) -> Result<(), CommandError> {
     if let Some(directory) = path.parent() {
-        std::fs::create_dir_all(directory).map_err(|error| {
-            CommandError::usage(format!("can't make {}: {error}", directory.display()))
-        })?;
+        output::create_directory(directory)?;
     }
-    output::create(path, text).map_err(|error| {
-        let file = path.display();
-        if error.kind() == ErrorKind::AlreadyExists {
-            let hint = "give `--output` another name, or move that file away";
-            return CommandError::usage(format!("can't write {file}: there is one already"))
-                .hint(hint);
-        }
-        CommandError::usage(format!("can't write {file}: {error}"))
-    })
+    if path.symlink_metadata().is_ok() {
+        let problem = format!("can't write {}: there is one already", path.display());
+        return Err(CommandError::usage(problem)
+            .hint("give `--output` another name, or move that file away"));
+    }
+    output::create(path, text)
 }

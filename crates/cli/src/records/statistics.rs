@@ -20,21 +20,11 @@ pub(crate) struct Statistics {
     /// Events that went on although a hook ended in an error or failed.
     pub(crate) failed_open: usize,
     #[serde(skip)]
-    hooks: BTreeMap<(String, String), Counts>,
-}
-
-#[derive(Debug, Default)]
-struct Counts {
-    mode: Mode,
-    decisions: BTreeMap<&'static str, usize>,
-    failed: usize,
-    failed_open: usize,
-    would_change: usize,
-    durations: Vec<f64>,
+    hooks: BTreeMap<(String, String), HookStatistics>,
 }
 
 /// Counts of one hook.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct HookStatistics {
     /// Its name.
     pub(crate) name: String,
@@ -56,6 +46,8 @@ pub(crate) struct HookStatistics {
     pub(crate) p50_ms: f64,
     /// The time that 99 of 100 runs stayed below, in milliseconds.
     pub(crate) p99_ms: f64,
+    #[serde(skip)]
+    durations: Vec<f64>,
 }
 
 impl Statistics {
@@ -74,6 +66,7 @@ impl Statistics {
         let key = (report.name.clone(), report.source.clone());
         let counts = self.hooks.entry(key).or_default();
         counts.mode = report.mode.unwrap_or_default();
+        counts.ran += 1;
         *counts.decisions.entry(word(report.decision)).or_default() += 1;
         let failed = matches!(report.status, HookStatus::Error | HookStatus::Failed);
         counts.failed += usize::from(failed);
@@ -87,21 +80,12 @@ impl Statistics {
 
     /// Returns the counts of each hook that ran, by name.
     pub(crate) fn hooks(&self) -> Vec<HookStatistics> {
-        let one = |((name, source), counts): (&(String, String), &Counts)| {
+        let one = |((name, source), counts): (&(String, String), &HookStatistics)| {
             let mut durations = counts.durations.clone();
             durations.sort_by(f64::total_cmp);
-            HookStatistics {
-                name: name.clone(),
-                source: source.clone(),
-                mode: counts.mode,
-                ran: counts.decisions.values().sum(),
-                decisions: counts.decisions.clone(),
-                failed: counts.failed,
-                failed_open: counts.failed_open,
-                would_change: counts.would_change,
-                p50_ms: percentile(&durations, 50),
-                p99_ms: percentile(&durations, 99),
-            }
+            let (p50_ms, p99_ms) = (percentile(&durations, 50), percentile(&durations, 99));
+            let (name, source) = (name.clone(), source.clone());
+            HookStatistics { name, source, p50_ms, p99_ms, durations, ..counts.clone() }
         };
         self.hooks.iter().map(one).collect()
     }

@@ -29,19 +29,6 @@ pub struct Loaded {
     pub watched: Vec<PathBuf>,
 }
 
-impl Loaded {
-    /// Returns a configuration that never changes.
-    pub fn new(executor: Executor) -> Self {
-        Self { executor, files: Vec::new(), watched: Vec::new() }
-    }
-
-    /// Sets the files it was read from and the places to look at for changes.
-    pub fn with_files(mut self, files: Vec<PathBuf>, watched: Vec<PathBuf>) -> Self {
-        (self.files, self.watched) = (files, watched);
-        self
-    }
-}
-
 /// Which files are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Files {

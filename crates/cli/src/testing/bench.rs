@@ -99,18 +99,11 @@ impl Bench {
         });
         let executor = build(&self.config, &registry, &self.working_dir)?;
         let started = Instant::now();
-        let verdict = match &case.call {
-            Some(call) => hookexec_agents::dispatch(&executor, call).await,
-            None => executor.dispatch(case.event, &case.input).await,
-        };
+        let verdict = case.moment.dispatch(&executor).await;
         let duration = started.elapsed();
         executor.shutdown(PATIENCE).await;
 
-        let explanations: Vec<Explanation> = match &case.call {
-            Some(call) => hookexec_agents::explain(&executor, call),
-            None => executor.explain(case.event, &case.input),
-        };
-        self.coverage.observe(&explanations, &verdict);
+        self.coverage.observe(&case.moment.explain(&executor), &verdict);
         let differences = differences(&case.expect, &verdict);
         Ok(CaseReport {
             name: case.name.clone(),

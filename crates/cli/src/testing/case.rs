@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use regex::Regex;
 
+use crate::moment::Moment;
 use hookexec::config::Location;
-use hookexec::event::Event;
-use hookexec::wire::{Decision, Input, JsonObject, Output};
-use hookexec_agents::NativeCall;
+use hookexec::wire::{Decision, JsonObject, Output};
 
 /// The cases of one file.
 #[derive(Debug, Clone)]
@@ -25,12 +24,8 @@ pub struct CaseFile {
 pub struct Case {
     /// Its name, which no other case of the file has.
     pub name: String,
-    /// The event.
-    pub event: Event,
-    /// The event's input.
-    pub input: Input,
-    /// The agent's call that the event and the input come from, when the case gives a payload.
-    pub call: Option<NativeCall>,
+    /// What happened.
+    pub moment: Moment,
     /// What hooks say that are not run, each by its name with the place it stands at.
     pub stubs: Vec<(String, Location, Stub)>,
     /// What should come out.

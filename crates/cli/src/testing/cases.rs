@@ -6,6 +6,7 @@ use serde::Deserialize as _;
 use serde_json::{Value as Json, json};
 
 use super::case::{Case, CaseFile, Expectation, Expected, Stub, TextExpectation};
+use crate::moment::Moment;
 use hookexec::config::{Diagnostics, Location};
 use hookexec::event::Event;
 use hookexec::internal::reading::{self, At, Fields, Filled, Kind, Node, Reader, Value};
@@ -191,20 +192,17 @@ fn case(reader: &mut Reader, node: &Node) -> Option<Case> {
             reader.error_with_hint(node, format!("a case needs `{key}`"), CASE_HINT);
         }
     }
-    let call = if native { native_call(reader, node, &mut keys) } else { None };
-    let (event, input) = match &call {
-        Some(call) => (call.event, Some(call.input.clone())),
-        None if native => (None, None),
-        None => own_call(reader, node, &keys),
+    let moment = if native {
+        native_call(reader, node, &mut keys).map(|call| Moment::Native(Box::new(call)))
+    } else {
+        own_call(reader, node, &keys)
     };
     if reader.errors() > errors {
         return None;
     }
     Some(Case {
         name: keys.name?.0,
-        event: event?,
-        input: input?,
-        call,
+        moment: moment?,
         stubs: keys.stubs.unwrap_or_default().0,
         expect: keys.expect?,
         location: reader.location(node),
@@ -212,17 +210,13 @@ fn case(reader: &mut Reader, node: &Node) -> Option<Case> {
 }
 
 /// Reads the event and its input in words of ours.
-fn own_call(
-    reader: &mut Reader,
-    node: &Node,
-    keys: &CaseKeys<'_>,
-) -> (Option<Event>, Option<Input>) {
+fn own_call(reader: &mut Reader, node: &Node, keys: &CaseKeys<'_>) -> Option<Moment> {
     if let Some(Payload(payload)) = keys.payload {
         let hint = "add `from: AGENT`, or write `input` in place of `payload`";
         reader.error_with_hint(payload, "`payload` is an agent's, and no agent is named", hint);
     }
-    let event = keys.event.as_ref().and_then(|EventName(node)| case_event(reader, node));
-    let input = event.and_then(|event| match keys.input {
+    let event = keys.event.as_ref().and_then(|EventName(node)| case_event(reader, node))?;
+    let input = match keys.input {
         Some(CaseInput(input)) => case_input(reader, input, event),
         None if !keys.fields.lacks("input") => None,
         None if event.contract().tool_matched => {
@@ -231,8 +225,8 @@ fn own_call(
             None
         }
         None => Some(Input::default()),
-    });
-    (event, input)
+    };
+    Some(Moment::Own(event, Box::new(input?)))
 }
 
 /// Reads an agent's payload, as `run --from AGENT` does.

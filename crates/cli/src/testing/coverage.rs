@@ -11,32 +11,22 @@ use hookexec::wire::{HookStatus, Verdict};
 /// What was reached of a configuration.
 #[derive(Debug, Default)]
 pub(super) struct Coverage {
-    /// One for each configured hook, in config order.
-    hooks: Vec<Seen>,
-    /// One for each matcher entry, in config order.
-    entries: Vec<Entry>,
+    /// Each thing that can be reached: the gap that it is while no case has, and whether one has.
+    goals: Vec<(Gap, bool)>,
+    /// What each configured hook can reach, in config order.
+    hooks: Vec<HookGoals>,
 }
 
-#[derive(Debug)]
-struct Seen {
-    enabled: bool,
-    name: String,
-    path: PathBuf,
-    line: usize,
-    condition: Option<String>,
-    /// Its place in `entries`, when it stands below a matcher.
-    entry: Option<usize>,
-    ran: bool,
-    held: bool,
-    did_not_hold: bool,
-}
-
-#[derive(Debug)]
-struct Entry {
-    matcher: String,
-    path: PathBuf,
-    line: usize,
-    matched: bool,
+/// Places in [`Coverage::goals`]; none for a hook that is disabled.
+#[derive(Debug, Default)]
+struct HookGoals {
+    /// That its matcher matches.
+    matches: Option<usize>,
+    runs: Option<usize>,
+    /// That its condition holds.
+    holds: Option<usize>,
+    /// That it does not.
+    fails: Option<usize>,
 }
 
 /// What the cases reached, and what they did not.
@@ -88,45 +78,46 @@ impl Coverage {
         let mut coverage = Self::default();
         let mut last: Option<(&Hook, usize)> = None;
         for hook in hooks {
-            // Hooks of one entry stand side by side and share event, file and matcher.
-            let entry = (hook.enabled && !hook.matcher.is_everything()).then(|| {
-                if let Some((before, entry)) = last
-                    && before.event == hook.event
-                    && before.matcher.as_str() == hook.matcher.as_str()
-                    && before.location.path() == hook.location.path()
-                {
-                    return entry;
+            let mut goals = HookGoals::default();
+            if hook.enabled {
+                if !hook.matcher.is_everything() {
+                    // Hooks of one entry stand side by side and share event, file and matcher.
+                    let same = last.filter(|(before, _)| {
+                        before.event == hook.event
+                            && before.matcher.as_str() == hook.matcher.as_str()
+                            && before.location.path() == hook.location.path()
+                    });
+                    let name = hook.matcher.to_string();
+                    let kind = GapKind::MatcherNeverMatched;
+                    let place = same
+                        .map_or_else(|| coverage.add(kind, name, hook, None), |(_, place)| place);
+                    last = Some((hook, place));
+                    goals.matches = Some(place);
                 }
-                coverage.entries.push(Entry {
-                    matcher: hook.matcher.to_string(),
-                    path: hook.location.path().to_owned(),
-                    line: hook.location.line(),
-                    matched: false,
-                });
-                coverage.entries.len() - 1
-            });
-            if let Some(entry) = entry {
-                last = Some((hook, entry));
+                let condition = hook.when.as_ref().map(ToString::to_string);
+                let mut add = |kind, condition| coverage.add(kind, hook.label(), hook, condition);
+                goals.runs = Some(add(GapKind::HookNeverRan, None));
+                if condition.is_some() {
+                    goals.holds = Some(add(GapKind::ConditionNeverHeld, condition.clone()));
+                    goals.fails = Some(add(GapKind::ConditionAlwaysHeld, condition));
+                }
             }
-            coverage.hooks.push(Seen {
-                enabled: hook.enabled,
-                name: hook.label(),
-                path: hook.location.path().to_owned(),
-                line: hook.location.line(),
-                condition: hook.when.as_ref().map(ToString::to_string),
-                entry,
-                ran: false,
-                held: false,
-                did_not_hold: false,
-            });
+            coverage.hooks.push(goals);
         }
         coverage
+    }
+
+    /// Adds something that can be reached, and returns its place.
+    fn add(&mut self, kind: GapKind, name: String, at: &Hook, condition: Option<String>) -> usize {
+        let (path, line) = (at.location.path().to_owned(), at.location.line());
+        self.goals.push((Gap { kind, name, condition, path, line }, false));
+        self.goals.len() - 1
     }
 
     /// Notes what a case reached. `explanations` are those of every configured hook, in order.
     pub(super) fn observe(&mut self, explanations: &[Explanation], verdict: &Verdict) {
         let reports = Explanation::pair(explanations, verdict);
-        for ((explanation, report), seen) in explanations.iter().zip(reports).zip(&mut self.hooks) {
+        for ((explanation, report), hook) in explanations.iter().zip(reports).zip(&self.hooks) {
             let ran = report.is_some_and(|report| report.status != HookStatus::Skipped);
             // A duplicate is done by its twin.
             let twin = matches!(explanation.selection, Selection::DuplicateOf(_));
@@ -134,52 +125,24 @@ impl Coverage {
                 explanation.selection,
                 Selection::OtherEvent(_) | Selection::Disabled | Selection::NotMatched
             );
-            seen.ran |= ran || twin;
             let holds = explanation.condition.as_ref().map(|trace| trace.holds);
-            seen.held |= ran || twin || holds == Some(true);
-            seen.did_not_hold |= twin || holds == Some(false);
-            if let Some(entry) = seen.entry.filter(|_| matched || ran) {
-                self.entries[entry].matched = true;
+            for (goal, reached) in [
+                (hook.matches, matched || ran),
+                (hook.runs, ran || twin),
+                (hook.holds, ran || twin || holds == Some(true)),
+                (hook.fails, twin || holds == Some(false)),
+            ] {
+                if let Some(goal) = goal {
+                    self.goals[goal].1 |= reached;
+                }
             }
         }
     }
 
     pub(super) fn report(&self) -> CoverageReport {
-        let mut total = 0;
-        let mut gaps = Vec::new();
-        let mut entries_seen = 0;
-        let mut count = |reached: bool, gap: &dyn Fn() -> Gap| {
-            total += 1;
-            if !reached {
-                gaps.push(gap());
-            }
-        };
-        for seen in self.hooks.iter().filter(|seen| seen.enabled) {
-            if let Some(index) = seen.entry.filter(|index| *index == entries_seen) {
-                entries_seen += 1;
-                let entry = &self.entries[index];
-                count(entry.matched, &|| Gap {
-                    kind: GapKind::MatcherNeverMatched,
-                    name: entry.matcher.clone(),
-                    condition: None,
-                    path: entry.path.clone(),
-                    line: entry.line,
-                });
-            }
-            let gap = |kind, condition: Option<String>| Gap {
-                kind,
-                name: seen.name.clone(),
-                condition,
-                path: seen.path.clone(),
-                line: seen.line,
-            };
-            count(seen.ran, &|| gap(GapKind::HookNeverRan, None));
-            if let Some(condition) = &seen.condition {
-                let condition = || Some(condition.clone());
-                count(seen.held, &|| gap(GapKind::ConditionNeverHeld, condition()));
-                count(seen.did_not_hold, &|| gap(GapKind::ConditionAlwaysHeld, condition()));
-            }
-        }
+        let missed = self.goals.iter().filter(|(_, reached)| !reached);
+        let gaps: Vec<Gap> = missed.map(|(gap, _)| gap.clone()).collect();
+        let total = self.goals.len();
         let covered = total - gaps.len();
         #[expect(clippy::cast_precision_loss, reason = "a file holds some thousand hooks at most")]
         let percent = if total == 0 { 100.0 } else { covered as f64 * 100.0 / total as f64 };

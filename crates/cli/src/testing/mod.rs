@@ -12,6 +12,7 @@ mod coverage;
 mod replay;
 mod stub;
 
+pub use crate::moment::Moment;
 pub use bench::{Bench, CaseReport};
 pub use case::{Case, CaseFile, Expectation, Expected, Stub, TextExpectation};
 pub use cases_schema::cases_schema;

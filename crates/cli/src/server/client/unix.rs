@@ -34,45 +34,8 @@ pub struct Client {
 
 /// Why a server gave no verdict. None of these is an answer to the event.
 #[derive(Debug, thiserror::Error)]
-pub enum ClientError {
-    /// No server listens there.
-    #[error("no server is listening at {}: {cause}", path.display())]
-    Connect {
-        /// The socket.
-        path: PathBuf,
-        /// What the system says.
-        cause: io::Error,
-    },
-    /// The server is another user's.
-    #[error("the server at {} is another user's", .0.display())]
-    OtherUser(PathBuf),
-    /// It went away, or says nothing.
-    #[error("the server at {} does not answer: {cause}", path.display())]
-    Silent {
-        /// The socket.
-        path: PathBuf,
-        /// What the system says.
-        cause: io::Error,
-    },
-    /// It answered something that can't be understood.
-    #[error("the server at {} is not understood: {problem}", path.display())]
-    NotUnderstood {
-        /// The socket.
-        path: PathBuf,
-        /// What is wrong.
-        problem: String,
-    },
-    /// It answered with an error.
-    #[error("the server at {} refused: {message} ({code})", path.display())]
-    Refused {
-        /// The socket.
-        path: PathBuf,
-        /// Its code; see [`ErrorCode`](super::ErrorCode).
-        code: i64,
-        /// Why.
-        message: String,
-    },
-}
+#[error("{0}")]
+pub struct ClientError(String);
 
 impl Client {
     /// Connects to the server at `path`, which must be the user's own.
@@ -81,17 +44,15 @@ impl Client {
     /// When no server listens there, or another user's does.
     pub fn connect(path: impl Into<PathBuf>) -> Result<Self, ClientError> {
         let path = path.into();
-        let stream = match open(&path) {
-            Ok(stream) => stream,
-            Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => {
-                return Err(ClientError::Silent { path, cause: io::ErrorKind::TimedOut.into() });
-            }
-            Err(cause) => return Err(ClientError::Connect { path, cause }),
-        };
+        let shown = path.display();
+        let stream = open(&path).map_err(|cause| match cause.kind() {
+            io::ErrorKind::WouldBlock => silent(&path, &cause),
+            _ => ClientError(format!("no server is listening at {shown}: {cause}")),
+        })?;
         // Who may decide for the user is the user: a socket planted by another would allow
         // anything.
         if !peer_user(&stream).is_ok_and(|user| user == geteuid().as_raw()) {
-            return Err(ClientError::OtherUser(path));
+            return Err(ClientError(format!("the server at {shown} is another user's")));
         }
         Ok(Self { stream: BufReader::new(stream), path })
     }
@@ -157,7 +118,7 @@ impl Client {
         } else {
             return Ok(());
         };
-        Err(ClientError::NotUnderstood { path: self.path.clone(), problem })
+        Err(self.not_understood(&problem))
     }
 
     /// Writes all of `line` before `deadline`, however slowly the server reads.
@@ -165,10 +126,10 @@ impl Client {
         while !line.is_empty() {
             self.limit(deadline)?;
             match self.stream.get_mut().write(line) {
-                Ok(0) => return Err(self.silent(io::ErrorKind::WriteZero.into())),
+                Ok(0) => return Err(self.silent(&io::ErrorKind::WriteZero.into())),
                 Ok(written) => line = &line[written..],
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-                Err(cause) => return Err(self.silent(cause)),
+                Err(cause) => return Err(self.silent(&cause)),
             }
         }
         Ok(())
@@ -180,17 +141,17 @@ impl Client {
         while line.last() != Some(&b'\n') {
             self.limit(deadline)?;
             let piece = match self.stream.fill_buf() {
-                Ok([]) => return Err(self.silent(io::ErrorKind::UnexpectedEof.into())),
+                Ok([]) => return Err(self.silent(&io::ErrorKind::UnexpectedEof.into())),
                 Ok(piece) => piece,
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
-                Err(cause) => return Err(self.silent(cause)),
+                Err(cause) => return Err(self.silent(&cause)),
             };
             let length =
                 piece.iter().position(|byte| *byte == b'\n').map_or(piece.len(), |at| at + 1);
             line.extend_from_slice(&piece[..length]);
             self.stream.consume(length);
             if line.len() > LONGEST {
-                return Err(self.silent(io::ErrorKind::FileTooLarge.into()));
+                return Err(self.silent(&io::ErrorKind::FileTooLarge.into()));
             }
         }
         Ok(line)
@@ -202,7 +163,8 @@ impl Client {
             serde_json::from_slice(&line).map_err(|error| self.not_understood(&error))?;
         match message {
             Incoming { error: Some(Error { code, message }), .. } => {
-                Err(ClientError::Refused { path: self.path.clone(), code, message })
+                let path = self.path.display();
+                Err(ClientError(format!("the server at {path} refused: {message} ({code})")))
             }
             Incoming { result: Some(result), id: Some(1), .. } => {
                 // An answer without `decision` is none; the verdict's own type would take it for
@@ -224,25 +186,28 @@ impl Client {
     fn limit(&self, deadline: Instant) -> Result<(), ClientError> {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(self.silent(io::ErrorKind::TimedOut.into()));
+            return Err(self.silent(&io::ErrorKind::TimedOut.into()));
         }
         let stream = self.stream.get_ref();
         let set = stream.set_read_timeout(Some(left));
-        set.and_then(|()| stream.set_write_timeout(Some(left))).map_err(|cause| self.silent(cause))
+        set.and_then(|()| stream.set_write_timeout(Some(left))).map_err(|cause| self.silent(&cause))
     }
 
-    fn silent(&self, cause: io::Error) -> ClientError {
-        let cause = match cause.kind() {
-            // What a socket's timeout looks like.
-            io::ErrorKind::WouldBlock => io::ErrorKind::TimedOut.into(),
-            _ => cause,
-        };
-        ClientError::Silent { path: self.path.clone(), cause }
+    fn silent(&self, cause: &io::Error) -> ClientError {
+        silent(&self.path, cause)
     }
 
-    fn not_understood(&self, error: &serde_json::Error) -> ClientError {
-        ClientError::NotUnderstood { path: self.path.clone(), problem: error.to_string() }
+    fn not_understood(&self, problem: &dyn std::fmt::Display) -> ClientError {
+        ClientError(format!("the server at {} is not understood: {problem}", self.path.display()))
     }
+}
+
+fn silent(path: &Path, cause: &io::Error) -> ClientError {
+    let timed_out = io::ErrorKind::TimedOut.into();
+    // What a socket's timeout looks like.
+    let is_timeout = cause.kind() == io::ErrorKind::WouldBlock;
+    let cause = if is_timeout { &timed_out } else { cause };
+    ClientError(format!("the server at {} does not answer: {cause}", path.display()))
 }
 
 /// Connects within [`FIRST_SIGN`]: a suspended server accepts no connection once the queue

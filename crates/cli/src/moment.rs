@@ -1,0 +1,48 @@
+//! What happened: an event in our words, or an agent's call.
+
+use hookexec::internal::Explanation;
+use hookexec::{Event, Executor, Input, Verdict};
+use hookexec_agents::NativeCall;
+
+/// What happened.
+#[derive(Debug, Clone)]
+pub enum Moment {
+    /// An event, in our words.
+    Own(Event, Box<Input>),
+    /// A call of an agent.
+    Native(Box<NativeCall>),
+}
+
+impl Moment {
+    /// Says of each configured hook whether it runs, and why not.
+    pub(crate) fn explain(&self, executor: &Executor) -> Vec<Explanation> {
+        match self {
+            Self::Own(event, input) => executor.explain(*event, input),
+            Self::Native(call) => hookexec_agents::explain(executor, call),
+        }
+    }
+
+    /// Runs the hooks.
+    pub(crate) async fn dispatch(&self, executor: &Executor) -> Verdict {
+        match self {
+            Self::Own(event, input) => executor.dispatch(*event, input).await,
+            Self::Native(call) => hookexec_agents::dispatch(executor, call).await,
+        }
+    }
+
+    /// Returns the events whose hooks run, in order.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        match self {
+            Self::Own(event, _) => vec![*event],
+            Self::Native(call) => call.native.fires(call.agent),
+        }
+    }
+
+    /// Returns the input, in our words.
+    pub(crate) fn input(&self) -> &Input {
+        match self {
+            Self::Own(_, input) => input,
+            Self::Native(call) => &call.input,
+        }
+    }
+}
