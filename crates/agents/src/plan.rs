@@ -77,33 +77,22 @@ pub(super) fn clipped(text: &str, limit: usize) -> Cow<'_, str> {
 }
 
 /// Returns the verdict with texts of a length that every agent takes.
-pub(super) fn bounded(verdict: &Verdict) -> Cow<'_, Verdict> {
-    fn cut(text: &mut Option<String>, limit: usize) {
-        if let Some(text) = text {
-            clip(text, limit);
-        }
-    }
-    fn clip(text: &mut String, limit: usize) {
+pub(super) fn bounded(verdict: &Verdict) -> Verdict {
+    let mut verdict = verdict.clone();
+    let cut = |text: &mut String, limit| {
         if let Cow::Owned(short) = clipped(text, limit) {
             *text = short;
         }
+    };
+    for (text, limit) in [
+        (&mut verdict.message, SAID),
+        (&mut verdict.system_message, SAID),
+        (&mut verdict.additional_context, TOLD),
+    ] {
+        text.iter_mut().for_each(|text| cut(text, limit));
     }
-    let over = |text: &Option<String>, limit| text.as_ref().is_some_and(|text| text.len() > limit);
-    let fits = !over(&verdict.message, SAID)
-        && !over(&verdict.system_message, SAID)
-        && !over(&verdict.additional_context, TOLD)
-        && verdict.stop.as_ref().is_none_or(|stop| stop.reason.len() <= SAID);
-    if fits {
-        return Cow::Borrowed(verdict);
-    }
-    let mut verdict = verdict.clone();
-    cut(&mut verdict.message, SAID);
-    cut(&mut verdict.system_message, SAID);
-    cut(&mut verdict.additional_context, TOLD);
-    if let Some(stop) = &mut verdict.stop {
-        clip(&mut stop.reason, SAID);
-    }
-    Cow::Owned(verdict)
+    verdict.stop.iter_mut().for_each(|stop| cut(&mut stop.reason, SAID));
+    verdict
 }
 
 /// Fits a verdict to what `agent` takes at `native`.

@@ -72,7 +72,10 @@ impl Args {
         let mut processes = Vec::new();
         if self.start && !check.problems.has_errors() {
             processes = self.start()?;
-            check.add(processes.iter().filter_map(unwelcome));
+            check.add(processes.iter().filter_map(|process| {
+                let problem = process.problem.as_ref()?;
+                Some(Diagnostic::error(problem).at(process.location.clone()))
+            }));
         }
         let count =
             |severity| check.problems.iter().filter(|problem| problem.severity == severity).count();
@@ -86,18 +89,15 @@ impl Args {
                     output::talk(&check.problems.render(true));
                 }
                 for process in processes.iter().filter(|process| process.problem.is_none()) {
-                    output::print(&format!(
-                        "process `{}` returned the greeting within {:.0?}\n",
-                        process.name, process.elapsed
-                    ))?;
+                    let ProcessCheck { name, elapsed, .. } = process;
+                    let text =
+                        format!("process `{name}` returned the greeting within {elapsed:.0?}\n");
+                    output::print(&text)?;
                 }
-                output::print(&format!(
-                    "{} in {}: {}, {}\n",
-                    counted(check.hooks, "hook"),
-                    counted(check.files.len(), "file"),
-                    counted(errors, "error"),
-                    counted(warnings, "warning"),
-                ))?;
+                let (hooks, files) =
+                    (counted(check.hooks, "hook"), counted(check.files.len(), "file"));
+                let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
+                output::print(&format!("{hooks} in {files}: {errors}, {warnings}\n"))?;
             }
         }
         Ok(if errors > 0 { Exit::Config } else { Exit::Success })
@@ -202,19 +202,16 @@ fn late(moments: &[Moment<'_>], agent: Option<Agent>) -> Vec<Diagnostic> {
             told.join(", ")
         ));
         let wait = agent.and_then(|agent| Some((agent, longer_wait(agent, &moments)?)));
-        let hint = format!(
-            "a late answer counts as none. Lower the `timeout`, set a `deadline`{}",
-            wait.map(|(agent, wait)| {
-                format!(
-                    ", or raise the agent's timeout: `hookexec install {agent} --timeout {wait}`"
-                )
-            })
-            .unwrap_or_default()
-        );
-        let first = moments.first().and_then(|moment| moment.cases.first());
-        match first {
-            Some(case) => problem.hint(hint).at(case.location.clone()),
-            None => problem.hint(hint),
+        let mut hint =
+            "a late answer counts as none. Lower the `timeout`, set a `deadline`".to_owned();
+        if let Some((agent, wait)) = wait {
+            let raise = format!("`hookexec install {agent} --timeout {wait}`");
+            hint = format!("{hint}, or raise the agent's timeout: {raise}");
+        }
+        let problem = problem.hint(hint);
+        match moments.first().and_then(|moment| moment.cases.first()) {
+            Some(case) => problem.at(case.location.clone()),
+            None => problem,
         }
     };
     by_limit.into_iter().map(warning).collect()
@@ -237,12 +234,6 @@ fn host(name: &str) -> Result<DeclaredEvents, String> {
         let known: Vec<&str> = hookexec_agents::known_hosts().collect();
         format!("{error}; known hosts: {}", known.join(", "))
     })
-}
-
-/// Returns the problem of a process that did not return the greeting.
-fn unwelcome(process: &ProcessCheck) -> Option<Diagnostic> {
-    let problem = process.problem.as_ref()?;
-    Some(Diagnostic::error(problem).at(process.location.clone()))
 }
 
 /// Returns everything that was found, for programs.

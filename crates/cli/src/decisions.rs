@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::records::{Filter, HookStatistics, Log, LogLine, Statistics, Tail};
 use crate::testing::Expected;
 use clap::builder::PossibleValuesParser;
+use hookexec::config::Hook;
 use hookexec::internal::Loaded;
 use hookexec::internal::audit::Record;
 use hookexec::internal::reading::Words;
@@ -229,12 +230,8 @@ impl Args {
             let error = CommandError::usage("which log? No hooks file says `audit:`");
             // What a file that is not approved says does not count.
             let unapproved = project_files.iter().find_map(|file| {
-                Some(format!(
-                    "{}: {}; {}",
-                    file.bundle.path.display(),
-                    file.problem()?,
-                    file.remedy()
-                ))
+                let (path, problem) = (file.bundle.path.display(), file.problem()?);
+                Some(format!("{path}: {problem}; {}", file.remedy()))
             });
             let hint =
                 "name the file, or add `audit: { path: ~/.local/state/hookexec/audit.jsonl }`";
@@ -246,15 +243,10 @@ impl Args {
     fn numbers(&self) -> Result<Numbers, CommandError> {
         let mut never_ran = Vec::new();
         if self.counts() {
-            let config = self.config.load_to_show()?;
-            never_ran.extend(
-                config
-                    .config
-                    .hooks
-                    .iter()
-                    .filter(|hook| hook.enabled)
-                    .map(|hook| Named { name: hook.label(), source: hook.location.absolute() }),
-            );
+            let hooks = self.config.load_to_show()?.config.hooks;
+            let named =
+                |hook: &Hook| Named { name: hook.label(), source: hook.location.absolute() };
+            never_ran.extend(hooks.iter().filter(|hook| hook.enabled).map(named));
         }
         let statistics = Statistics::default();
         Ok(Numbers { statistics, hooks: Vec::new(), never_ran, unreadable: 0 })

@@ -8,6 +8,7 @@ use hookexec::{Decision, Event};
 
 use super::decisions::{Numbers, shown};
 use super::plain;
+use super::records::word;
 use super::report::{BAD, DIM, DOUBTFUL, GOOD, PLAIN, counted};
 use super::table::Table;
 
@@ -20,13 +21,9 @@ pub(super) fn record(record: &Record) -> String {
     };
     for hook in &record.hooks {
         if let (HookStatus::Error | HookStatus::Failed, Some(error)) = (hook.status, &hook.error) {
-            let _ = writeln!(
-                text,
-                "    {BAD}failed{BAD:#} {} ({}): {}",
-                one_line(&hook.name),
-                shown(&hook.source),
-                one_line(error)
-            );
+            let (name, source, error) =
+                (one_line(&hook.name), shown(&hook.source), one_line(error));
+            let _ = writeln!(text, "    {BAD}failed{BAD:#} {name} ({source}): {error}");
         }
     }
     text
@@ -38,33 +35,27 @@ pub(super) fn shadow(record: &Record) -> String {
     for hook in record.would_change() {
         let would = hook.decision.map(|decision| decision.to_string()).unwrap_or_default();
         let reason = hook.reason.as_deref().map(one_line).unwrap_or_default();
-        let _ = writeln!(
-            text,
-            "{}  {DOUBTFUL}would {would}{DOUBTFUL:#}: {} ({}) {reason}",
-            head(record),
-            one_line(&hook.name),
-            shown(&hook.source)
-        );
+        let (head, name, source) = (head(record), one_line(&hook.name), shown(&hook.source));
+        let would = format!("{DOUBTFUL}would {would}{DOUBTFUL:#}");
+        let _ = writeln!(text, "{head}  {would}: {name} ({source}) {reason}");
     }
     text
 }
 
 fn head(record: &Record) -> String {
-    let (style, word) = match record.decision {
-        Some(Decision::Deny) => (BAD, "deny"),
-        Some(Decision::Ask) => (DOUBTFUL, "ask"),
-        Some(Decision::Allow) => (GOOD, "allow"),
-        None => (PLAIN, "none"),
+    let style = match record.decision {
+        Some(Decision::Deny) => BAD,
+        Some(Decision::Ask) => DOUBTFUL,
+        Some(Decision::Allow) => GOOD,
+        None => PLAIN,
     };
+    let word = word(record.decision);
     let tool = one_line(record.tool.as_deref().unwrap_or_default());
     let rewritten = if record.rewritten.is_empty() { "" } else { " (rewritten)" };
     let agent = record.agent.as_deref().map(|agent| format!(" ({})", one_line(agent)));
-    let line = format!(
-        "{DIM}{}{DIM:#} {style}{word:5}{style:#} {} {tool}{}{rewritten}",
-        record.time,
-        record.event,
-        agent.unwrap_or_default()
-    );
+    let (time, event, agent) = (&record.time, record.event, agent.unwrap_or_default());
+    let decision = format!("{style}{word:5}{style:#}");
+    let line = format!("{DIM}{time}{DIM:#} {decision} {event} {tool}{agent}{rewritten}");
     line.trim_end().to_owned()
 }
 
@@ -116,12 +107,8 @@ pub(super) fn numbers(numbers: &Numbers) -> String {
         let _ = writeln!(text, "{name} ({source}) would have changed {verdicts}");
     }
     for hook in &numbers.never_ran {
-        let _ = writeln!(
-            text,
-            "{DOUBTFUL}never ran{DOUBTFUL:#}: {} ({})",
-            one_line(&hook.name),
-            hook.source
-        );
+        let (name, source) = (one_line(&hook.name), &hook.source);
+        let _ = writeln!(text, "{DOUBTFUL}never ran{DOUBTFUL:#}: {name} ({source})");
     }
     text
 }

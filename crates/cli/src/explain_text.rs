@@ -32,14 +32,9 @@ pub(super) fn event(explained: &Explained) -> String {
         text.push_str("  no hook is configured for this event\n");
     }
     if explained.of_other_events > 0 {
-        let _ = writeln!(
-            text,
-            "{DIM}{} configured for other events{DIM:#}",
-            match explained.of_other_events {
-                1 => "1 hook is".to_owned(),
-                count => format!("{count} hooks are"),
-            }
-        );
+        let hooks = counted(explained.of_other_events, "hook");
+        let are = if explained.of_other_events == 1 { "is" } else { "are" };
+        let _ = writeln!(text, "{DIM}{hooks} {are} configured for other events{DIM:#}");
     }
     match &explained.verdict {
         Some(verdict) => text.push_str(&verdict_lines(verdict, explained)),
@@ -80,11 +75,8 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<Str
     let several = explained.events.len() > 1;
     let event = if several { format!(", {event}") } else { String::new() };
     let title = |style: anstyle::Style, word: &str| {
-        format!(
-            "{style}{word:10}{style:#} {} {DIM}{kind}, {}{event}{DIM:#}",
-            plain::line(name),
-            plain::line(source)
-        )
+        let (name, source) = (plain::line(name), plain::line(source));
+        format!("{style}{word:10}{style:#} {name} {DIM}{kind}, {source}{event}{DIM:#}")
     };
     let Some(report) = &hook.report else {
         let mut lines = match selection {

@@ -59,14 +59,14 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
 
 impl FromArgs {
     /// Returns the agent's call, when an agent calls.
-    pub(crate) fn call(&self, event: Option<Event>) -> Option<FromCall> {
+    pub(crate) fn call(&self, event: Option<Event>, shown: Shown) -> Option<FromCall> {
         let agent = self.from?;
         let hint = self.native.clone().or_else(|| event.map(|event| event.name().to_owned()));
         Some(FromCall {
             caller: Caller { agent: Some(agent), hint },
             agent,
             within: self.within.unwrap_or(WITHIN),
-            shown: Shown::default(),
+            shown,
             as_installed: self.native.is_some() && self.within.is_some(),
         })
     }
@@ -97,11 +97,6 @@ struct Progress {
 }
 
 impl FromCall {
-    /// Shows the verdict on stderr, too.
-    pub(crate) fn showing(self, shown: Shown) -> Self {
-        Self { shown, ..self }
-    }
-
     /// Answers the agent.
     pub(crate) fn execute(self, config: &ConfigArgs) -> Exit {
         let started = Instant::now();

@@ -200,11 +200,10 @@ impl Args {
             .live(current.as_deref().unwrap_or_default())
             .map_err(|error| uneditable(settings, &error))?;
         for live in there.iter().filter(|live| Call::of(settings.agent, &live.command).is_none()) {
+            let (path, Live { event, command, .. }) = (path.display(), live);
             warn(&format!(
-                "{}, {}: `{}` was changed by hand and stays as it is; remove it to have it written anew",
-                path.display(),
-                live.event,
-                live.command
+                "{path}, {event}: `{command}` was changed by hand and stays as it is; remove it to have \
+                 it written anew"
             ));
         }
         let entries = self.entries(settings, program, configs, &there);
@@ -270,7 +269,7 @@ impl Args {
             return Ok(false);
         }
         let backup = Backup::of(path).ok_or_else(no_home)?;
-        backup.keep(path, before, new).map_err(|failed| unwritable(&failed.path, &failed.error))?;
+        backup.keep(path, before, new)?;
         store::write(path, current, new).map_err(|error| unwritable(path, &error))?;
         Ok(true)
     }

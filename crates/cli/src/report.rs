@@ -87,13 +87,8 @@ pub(crate) fn not_run(explanations: &[Explanation]) -> String {
             Selection::DuplicateOf(source) => format!("the same stands at {source}"),
             _ => continue,
         };
-        let _ = writeln!(
-            text,
-            "  {DIM}{:10}{DIM:#} {} ({}): {why}",
-            "not run",
-            plain::line(&explanation.name),
-            plain::line(&explanation.source)
-        );
+        let (name, source) = (plain::line(&explanation.name), plain::line(&explanation.source));
+        let _ = writeln!(text, "  {DIM}{:10}{DIM:#} {name} ({source}): {why}", "not run");
     }
     text
 }
@@ -139,12 +134,9 @@ pub(super) fn status(report: &HookReport) -> (Style, &'static str) {
 /// Returns what a hook did; without the causes of a failure that stand in `message` already.
 fn line(report: &HookReport, message: &str) -> String {
     let (style, word) = status(report);
-    let mut text = format!(
-        "  {style}{word:10}{style:#} {} ({}) {DIM}{:.1} ms{DIM:#}",
-        plain::line(&report.name),
-        plain::line(&report.source),
-        report.duration_ms
-    );
+    let (name, source) = (plain::line(&report.name), plain::line(&report.source));
+    let time = format!("{DIM}{:.1} ms{DIM:#}", report.duration_ms);
+    let mut text = format!("  {style}{word:10}{style:#} {name} ({source}) {time}");
     if let Some(decision) = report.decision {
         let _ = write!(text, ", {decision}");
     }
@@ -170,8 +162,7 @@ fn line(report: &HookReport, message: &str) -> String {
         // What a program wrote is often also its reason, or the cause of its error.
         if !remark.is_empty() && !said.iter().any(|before| before.contains(remark)) {
             said.push(remark);
-            let _ =
-                write!(text, "\n             {}", plain(remark).replace('\n', "\n             "));
+            text += &format!("\n{}", plain(remark)).replace('\n', "\n             ");
         }
     }
     text + "\n"

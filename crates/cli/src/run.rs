@@ -52,11 +52,11 @@ const EXAMPLE: &str = r#"Example: echo '{"tool_name": "shell", "tool_input": {"c
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        if let Some(call) = self.from.call(self.event) {
+        let text = self.format == Some(PlainFormat::Text);
+        let shown = Shown { hooks: self.log.verbose(), verdict: text };
+        if let Some(call) = self.from.call(self.event, shown) {
             self.log.start();
-            let text = matches!(self.format, Some(PlainFormat::Text));
-            let shown = Shown { hooks: self.log.verbose(), verdict: text };
-            return Ok(call.showing(shown).execute(&self.config));
+            return Ok(call.execute(&self.config));
         }
         let Some(event) = self.event else {
             return Err(CommandError::usage("which event? `hookexec events` lists them"));
@@ -156,7 +156,7 @@ impl Args {
 }
 
 /// What a person who tries a hook out wants to see on stderr beside the answer to the agent.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Shown {
     /// What each hook did, or why it did not run.
     pub(super) hooks: bool,

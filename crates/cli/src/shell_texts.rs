@@ -104,6 +104,9 @@ fn ask(shell: &str, args: &[&str]) -> Option<(bool, String)> {
 
 /// Returns an error for each variable that the text needs and nothing sets.
 fn unset_variables(hook: &Hook, text: &str) -> Vec<Diagnostic> {
+    // The directories of projects.
+    let set_by_agents =
+        |name: &str| Agent::all().any(|agent| agent.project_variable() == Some(name));
     let is_set = |name: &str| {
         let inherited = match &hook.inherit_env {
             InheritEnv::All => true,
@@ -114,7 +117,7 @@ fn unset_variables(hook: &Hook, text: &str) -> Vec<Diagnostic> {
         dialect
             || hook.env.contains_key(name)
             || ALWAYS_SET.split(' ').any(|known| known == name)
-            || inherited && (is_set_by_agent(name) || std::env::var_os(name).is_some())
+            || inherited && (set_by_agents(name) || std::env::var_os(name).is_some())
             || is_named_without_dollar(text, name)
     };
     let problem = |name: &str| {
@@ -128,11 +131,6 @@ fn unset_variables(hook: &Hook, text: &str) -> Vec<Diagnostic> {
     };
     let needed: BTreeSet<&str> = needed_variables(text).into_iter().collect();
     needed.into_iter().filter(|name| !is_set(name)).map(problem).collect()
-}
-
-/// Returns whether coding agents set a variable: the directories of projects.
-fn is_set_by_agent(name: &str) -> bool {
-    Agent::all().any(|agent| agent.project_variable() == Some(name))
 }
 
 /// Returns whether a text may set a variable itself: it names it without a `$`.

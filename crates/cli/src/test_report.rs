@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::testing::{CaseReport, Gap, GapKind};
+use crate::testing::{CaseReport, CoverageReport, Gap, GapKind};
 
 use super::markup::escaped;
 use super::report::{BAD, DIM, DOUBTFUL, GOOD};
@@ -15,11 +15,8 @@ pub(super) fn text(results: &Results) -> String {
         let _ = writeln!(text, "{} {DIM}for {}{DIM:#}", file.path.display(), file.config);
         for case in &file.cases {
             let (style, word) = if case.passed { (GOOD, "ok") } else { (BAD, "FAILED") };
-            let _ = writeln!(
-                text,
-                "  {style}{word:6}{style:#}  {} {DIM}{:.1} ms{DIM:#}",
-                case.name, case.duration_ms
-            );
+            let (name, time) = (&case.name, case.duration_ms);
+            let _ = writeln!(text, "  {style}{word:6}{style:#}  {name} {DIM}{time:.1} ms{DIM:#}");
             if !case.passed {
                 let _ = writeln!(text, "          {}", case.source);
                 for line in differences(case).lines() {
@@ -39,13 +36,9 @@ pub(super) fn text(results: &Results) -> String {
 
 fn coverage_text(coverage: &ConfigCoverage, wanted: Option<u8>) -> String {
     let report = &coverage.report;
-    let mut text = format!(
-        "\ncoverage of {}: {} % ({} of {})",
-        coverage.config,
-        rounded_down(report.percent),
-        report.covered,
-        report.total
-    );
+    let CoverageReport { covered, total, percent, .. } = report;
+    let (config, whole) = (&coverage.config, rounded_down(*percent));
+    let mut text = format!("\ncoverage of {config}: {whole} % ({covered} of {total})");
     if let Some(wanted) = wanted.filter(|wanted| report.percent < f64::from(*wanted)) {
         let _ = write!(text, ", {BAD}less than the {wanted} % demanded{BAD:#}");
     }
@@ -85,39 +78,30 @@ fn differences(case: &CaseReport) -> String {
 
 /// Returns the results as `JUnit` XML.
 pub(super) fn junit(results: &Results) -> String {
-    let tests = results.passed + results.failed;
+    let (tests, failed) = (results.passed + results.failed, results.failed);
     let mut text = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"{tests}\" failures=\"{}\">\n",
-        results.failed
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"{tests}\" failures=\"{failed}\">\n"
     );
     for file in &results.files {
         let name = escaped(&file.path.to_string_lossy());
         let failed = file.cases.iter().filter(|case| !case.passed).count();
         let seconds: f64 = file.cases.iter().map(|case| case.duration_ms / 1e3).sum();
-        let _ = writeln!(
-            text,
-            "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{failed}\" time=\"{seconds:.3}\">",
-            file.cases.len()
-        );
+        let counts = format!("tests=\"{}\" failures=\"{failed}\"", file.cases.len());
+        let _ = writeln!(text, "  <testsuite name=\"{name}\" {counts} time=\"{seconds:.3}\">");
         for case in &file.cases {
-            let _ = write!(
-                text,
-                "    <testcase name=\"{}\" classname=\"{name}\" time=\"{:.3}\"",
-                escaped(&case.name),
-                case.duration_ms / 1e3
-            );
+            let (own, seconds) = (escaped(&case.name), case.duration_ms / 1e3);
+            text +=
+                &format!("    <testcase name=\"{own}\" classname=\"{name}\" time=\"{seconds:.3}\"");
             if case.passed {
                 text.push_str("/>\n");
             } else {
                 let what: Vec<&str> =
                     case.differences.iter().map(|difference| difference.what).collect();
-                let _ = writeln!(
-                    text,
-                    ">\n      <failure message=\"{} not as expected\">{}\n{}</failure>\n    </testcase>",
-                    escaped(&what.join(", ")),
-                    escaped(&case.source),
-                    escaped(&differences(case))
-                );
+                let what = escaped(&what.join(", "));
+                let (source, how) = (escaped(&case.source), escaped(&differences(case)));
+                let _ =
+                    writeln!(text, ">\n      <failure message=\"{what} not as expected\">{source}");
+                let _ = writeln!(text, "{how}</failure>\n    </testcase>");
             }
         }
         text.push_str("  </testsuite>\n");
@@ -132,25 +116,17 @@ pub(super) fn github(results: &Results) -> String {
     for file in &results.files {
         for case in file.cases.iter().filter(|case| !case.passed) {
             let line = case.source.rsplit_once(':').map_or("1", |(_, line)| line);
-            let _ = writeln!(
-                text,
-                "::error file={},line={line},title={}::{}",
-                property(&file.path.to_string_lossy()),
-                property(&case.name),
-                message(&differences(case))
-            );
+            let path = property(&file.path.to_string_lossy());
+            let (title, how) = (property(&case.name), message(&differences(case)));
+            let _ = writeln!(text, "::error file={path},line={line},title={title}::{how}");
         }
     }
     let level = if results.enough_coverage { "notice" } else { "error" };
     for coverage in &results.coverage {
         for gap in &coverage.report.gaps {
-            let _ = writeln!(
-                text,
-                "::{level} file={},line={},title=not tested::{}",
-                property(&gap.path.to_string_lossy()),
-                gap.line,
-                message(&said(gap))
-            );
+            let (path, line) = (property(&gap.path.to_string_lossy()), gap.line);
+            let what = message(&said(gap));
+            let _ = writeln!(text, "::{level} file={path},line={line},title=not tested::{what}");
         }
     }
     let _ = writeln!(text, "{} passed, {} failed", results.passed, results.failed);

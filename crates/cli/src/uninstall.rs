@@ -46,11 +46,9 @@ impl Args {
         let (Some(current), Some(true)) = (current, installed) else {
             output::talk(&format!("{title}: not installed in {}\n", path.display()));
             if let Some((scope, path)) = self.target.other_installation(settings) {
-                output::talk(&format!(
-                    "  it is installed in {}: `hookexec uninstall {} --scope {scope}`\n",
-                    path.display(),
-                    settings.agent
-                ));
+                let uninstall = format!("hookexec uninstall {} --scope {scope}", settings.agent);
+                let path = path.display();
+                output::talk(&format!("  it is installed in {path}: `{uninstall}`\n"));
             }
             return Ok(());
         };
@@ -67,10 +65,9 @@ impl Args {
         backup.forget();
         let left = new.as_deref().map(|text| settings.installed(text).unwrap_or_default());
         for command in left.into_iter().flatten() {
+            let path = path.display();
             warn(&format!(
-                "{}: `{}` was changed by hand and is still there; remove it by hand",
-                path.display(),
-                command
+                "{path}: `{command}` was changed by hand and is still there; remove it by hand"
             ));
         }
         output::talk(&format!("{title}: uninstalled from {}\n", path.display()));

@@ -9,8 +9,7 @@ use hookexec::internal::files;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use server::Server;
-pub(crate) use server::ServerError;
+use server::{Server, unreadable};
 
 use crate::settings::Entry;
 
@@ -68,7 +67,7 @@ impl CodexHook {
 }
 
 /// Returns the hooks that Codex sees in the project.
-pub(crate) fn hooks(project: &Path) -> Result<Vec<CodexHook>, ServerError> {
+pub(crate) fn hooks(project: &Path) -> Result<Vec<CodexHook>, String> {
     list(&mut Server::start(project)?, project)
 }
 
@@ -87,11 +86,7 @@ pub(crate) enum Approval {
 ///
 /// Codex is told the hash that it reported with the very text of the entry. If the file changes in
 /// between, the approval is for a hash that no hook has.
-pub(crate) fn approve(
-    project: &Path,
-    path: &Path,
-    entries: &[Entry],
-) -> Result<Approval, ServerError> {
+pub(crate) fn approve(project: &Path, path: &Path, entries: &[Entry]) -> Result<Approval, String> {
     let mut server = Server::start(project)?;
     let seen = list(&mut server, project)?;
     let seen: Vec<CodexHook> = seen.into_iter().filter(|hook| hook.is_in(path)).collect();
@@ -124,14 +119,13 @@ pub(crate) fn approve(
     Ok(Approval::Given { newly, off, unseen: names(&|hook| hook.is_none()) })
 }
 
-fn list(server: &mut Server, project: &Path) -> Result<Vec<CodexHook>, ServerError> {
+fn list(server: &mut Server, project: &Path) -> Result<Vec<CodexHook>, String> {
     const METHOD: &str = "hooks/list";
     let answer = server.ask(METHOD, &json!({ "cwds": [project] }))?;
-    let unreadable = |what: String| ServerError::Unreadable(METHOD, what);
-    let projects = answer["data"].as_array().ok_or_else(|| unreadable(answer.to_string()))?;
+    let projects = answer["data"].as_array().ok_or_else(|| unreadable(METHOD, &answer))?;
     let hooks = projects.iter().filter_map(|it| it["hooks"].as_array()).flatten();
     let hooks = hooks.map(|hook| serde_json::from_value(hook.clone()));
-    hooks.collect::<Result<_, _>>().map_err(|error| unreadable(error.to_string()))
+    hooks.collect::<Result<_, _>>().map_err(|error| unreadable(METHOD, &error))
 }
 
 #[cfg(test)]

@@ -24,36 +24,19 @@ pub(super) struct Server {
     last: u64,
 }
 
-/// Why Codex gave no answer.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ServerError {
-    #[error("`codex` is not on the PATH")]
-    Missing,
-    #[error("can't start `codex app-server`: {0}")]
-    NotStarted(io::Error),
-    #[error("`codex app-server` ended at `{0}`")]
-    Ended(&'static str),
-    #[error("`codex app-server` did not answer `{method}` within {} s", PATIENCE.as_secs())]
-    Late { method: &'static str },
-    #[error("`codex app-server` refused `{0}`: {1}")]
-    Refused(&'static str, String),
-    #[error("`codex app-server` answered `{0}` with what hookexec can't read: {1}")]
-    Unreadable(&'static str, String),
-}
-
 impl Server {
     /// Starts the server for the project.
-    pub(super) fn start(project: &Path) -> Result<Self, ServerError> {
+    pub(super) fn start(project: &Path) -> Result<Self, String> {
         let mut command = Command::new("codex");
         command.arg("app-server").current_dir(project).stderr(Stdio::null());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child =
             system::in_group(&mut command).spawn().map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => ServerError::Missing,
-                _ => ServerError::NotStarted(error),
+                io::ErrorKind::NotFound => "`codex` is not on the PATH".to_owned(),
+                _ => not_started(&error),
             })?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(ServerError::NotStarted(io::ErrorKind::BrokenPipe.into()));
+            return Err(not_started(&io::ErrorKind::BrokenPipe.into()));
         };
         let (sender, messages) = mpsc::channel();
         std::thread::spawn(move || {
@@ -71,18 +54,17 @@ impl Server {
     }
 
     /// Sends a request and returns its result.
-    pub(super) fn ask(
-        &mut self,
-        method: &'static str,
-        params: &Value,
-    ) -> Result<Value, ServerError> {
+    pub(super) fn ask(&mut self, method: &str, params: &Value) -> Result<Value, String> {
         self.last += 1;
         self.send(method, &json!({ "id": self.last, "method": method, "params": params }))?;
         loop {
             let left = self.deadline.saturating_duration_since(Instant::now());
             let mut message = self.messages.recv_timeout(left).map_err(|error| match error {
-                RecvTimeoutError::Timeout => ServerError::Late { method },
-                RecvTimeoutError::Disconnected => ServerError::Ended(method),
+                RecvTimeoutError::Timeout => {
+                    let seconds = PATIENCE.as_secs();
+                    format!("`codex app-server` did not answer `{method}` within {seconds} s")
+                }
+                RecvTimeoutError::Disconnected => ended(method),
             })?;
             // Other messages are notifications.
             if message["id"] != json!(self.last) || message.get("method").is_some() {
@@ -93,19 +75,32 @@ impl Server {
                 _ => error.to_string(),
             };
             if let Some(error) = message.get("error") {
-                return Err(ServerError::Refused(method, said(error)));
+                return Err(format!("`codex app-server` refused `{method}`: {}", said(error)));
             }
             return match message.get_mut("result") {
                 Some(result) => Ok(result.take()),
-                None => Err(ServerError::Unreadable(method, message.to_string())),
+                None => Err(unreadable(method, &message)),
             };
         }
     }
 
-    fn send(&mut self, method: &'static str, message: &Value) -> Result<(), ServerError> {
+    fn send(&mut self, method: &str, message: &Value) -> Result<(), String> {
         let written = writeln!(self.stdin, "{message}").and_then(|()| self.stdin.flush());
-        written.map_err(|_| ServerError::Ended(method))
+        written.map_err(|_| ended(method))
     }
+}
+
+fn not_started(error: &io::Error) -> String {
+    format!("can't start `codex app-server`: {error}")
+}
+
+fn ended(method: &str) -> String {
+    format!("`codex app-server` ended at `{method}`")
+}
+
+/// Returns the error of an answer that is not what it should be.
+pub(super) fn unreadable(method: &str, what: &dyn std::fmt::Display) -> String {
+    format!("`codex app-server` answered `{method}` with what hookexec can't read: {what}")
 }
 
 impl Drop for Server {

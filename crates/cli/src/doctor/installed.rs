@@ -105,11 +105,8 @@ fn entries(
     if installed.is_empty() {
         return Ok(None);
     }
-    findings.push(Finding::fine(format!(
-        "installed for the {scope}: {} ({} events)",
-        settings.path.display(),
-        installed.len()
-    )));
+    let (path, count) = (settings.path.display(), installed.len());
+    findings.push(Finding::fine(format!("installed for the {scope}: {path} ({count} events)")));
     match settings.agent {
         Agent::Codex => {
             let off = switches::codex(settings, Path::new("/"));
@@ -122,11 +119,9 @@ fn entries(
     }
     let live = settings.live(&text).map_err(|error| error.to_string())?;
     if live.len() < installed.len() {
+        let (dead, title) = (count - live.len(), settings.agent.title());
         findings.push(Finding::problem(format!(
-            "{}: {} of the entries stand where {} looks for no hooks",
-            settings.path.display(),
-            installed.len() - live.len(),
-            settings.agent.title()
+            "{path}: {dead} of the entries stand where {title} looks for no hooks"
         )));
     }
     let calls = live.into_iter().filter_map(|it| registered(settings.agent, scope, it, findings));
@@ -202,10 +197,9 @@ fn registered(
     }
     let entry_denies = call.denies_without_answer || !denies_without_answer(native);
     if native.is_deciding() && !(fails_closed && entry_denies) {
+        let (title, install) = (agent.title(), install(agent, scope));
         let text = format!(
-            "{} does not deny when hookexec is missing or killed: run `{}` again",
-            agent.title(),
-            install(agent, scope)
+            "{title} does not deny when hookexec is missing or killed: run `{install}` again"
         );
         findings.push(Finding::warning(text).about(&event));
     }
@@ -304,11 +298,10 @@ fn last_call(agent: Agent, caller: &str, project: &Path) -> Option<Finding> {
         let ago = ago(time);
         format!("{caller} never called in this project; it last called in another, {ago}")
     };
-    seen.map(
-        |Seen { is_here, time }| {
-            if is_here { Finding::fine(last(time)) } else { Finding::warning(elsewhere(time)) }
-        },
-    )
+    let finding = |Seen { is_here, time }: Seen| {
+        if is_here { Finding::fine(last(time)) } else { Finding::warning(elsewhere(time)) }
+    };
+    seen.map(finding)
 }
 
 /// When an agent called last.
@@ -391,12 +384,10 @@ fn patience(agent: Agent, calls: &[Registered], check: &Check) -> Vec<Finding> {
                     || "no agent can be made to wait that long; lower its `timeout`".to_owned(),
                     |timeout| format!("`{} --timeout {timeout}`", install(agent, *scope)),
                 );
+                let (name, source, within) = (hook.label(), &hook.location, call.within);
+                let takes = format!("may take {} s", hook.timeout.as_secs());
                 let text = format!(
-                    "`{}` ({}) may take {} s and is stopped after {} s: {remedy}",
-                    hook.label(),
-                    hook.location,
-                    hook.timeout.as_secs(),
-                    call.within,
+                    "`{name}` ({source}) {takes} and is stopped after {within} s: {remedy}"
                 );
                 findings.push(Finding::warning(text).about(native.name));
             }

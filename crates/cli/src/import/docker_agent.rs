@@ -41,9 +41,9 @@ pub(super) fn read(path: &Path, text: &str, name: Option<&str>) -> Result<Import
     });
     let problems = read.err().unwrap_or_default();
     let Some(hooks) = hooks else { return Err(problems) };
-    let mut import = Import { events: Vec::new(), problems, own_entries: 0 };
+    let mut import = Import { problems, ..Import::default() };
     for hook in &hooks {
-        add(&mut import.events, hook);
+        add(&mut import, hook);
     }
     Ok(import)
 }
@@ -117,13 +117,8 @@ fn builtin(reader: &Reader, node: &Node<'_>, event: Event, name: &str) -> Hook {
     hook
 }
 
-fn add(events: &mut Vec<(Event, Vec<Group>)>, hook: &Hook) {
-    let place = events.iter().position(|(event, _)| *event == hook.event);
-    let place = place.unwrap_or_else(|| {
-        events.push((hook.event, Vec::new()));
-        events.len() - 1
-    });
-    let groups = &mut events[place].1;
+fn add(import: &mut Import, hook: &Hook) {
+    let groups = import.groups(hook.event);
     let matcher = (!hook.matcher.is_everything()).then(|| hook.matcher.to_string());
     let written = written(hook);
     match groups.last_mut().filter(|group| group.matcher == matcher) {

@@ -119,7 +119,7 @@ impl Args {
     fn picoclaw(&self, text: &str) -> Result<(String, Import), CommandError> {
         let (hooks, problems) = picoclaw::read(&self.file, text)
             .map_err(|error| CommandError::data(format!("{}: {error}", self.file.display())))?;
-        let import = Import { events: Vec::new(), problems, own_entries: 0 };
+        let import = Import { problems, ..Import::default() };
         self.complete(&import)?;
         let written = yaml::write_picoclaw(&self.file, &hooks, &import);
         Config::from_yaml(&written, "hooks.yaml").map_err(CommandError::config)?;
@@ -169,11 +169,10 @@ impl Args {
             (false, true) => "Leave the hooks that were left out.\n",
             (false, false) => "",
         };
+        let (hooks, title) = (counted(import.hooks(), "imported hook"), agent.title());
+        let file = self.file.display();
         format!(
-            "\nNow remove the {} ({place}) from {}, or they run twice in {}.\n{stay}",
-            counted(import.hooks(), "imported hook"),
-            self.file.display(),
-            agent.title()
+            "\nNow remove the {hooks} ({place}) from {file}, or they run twice in {title}.\n{stay}"
         )
     }
 }

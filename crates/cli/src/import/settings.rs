@@ -18,6 +18,7 @@ use super::yaml::{self, Group, Hook};
 use crate::settings::text::{self, EditError};
 
 /// What an import comes to.
+#[derive(Default)]
 pub(super) struct Import {
     /// The groups of hooks, by event in the order in which the events first appear.
     pub(super) events: Vec<(Event, Vec<Group>)>,
@@ -25,6 +26,18 @@ pub(super) struct Import {
     pub(super) problems: Diagnostics,
     /// How many entries that call hookexec were skipped.
     pub(super) own_entries: usize,
+}
+
+impl Import {
+    /// Returns the groups of an event.
+    pub(super) fn groups(&mut self, event: Event) -> &mut Vec<Group> {
+        let place = self.events.iter().position(|(known, _)| *known == event);
+        let place = place.unwrap_or_else(|| {
+            self.events.push((event, Vec::new()));
+            self.events.len() - 1
+        });
+        &mut self.events[place].1
+    }
 }
 
 /// Keys of a hook that change nothing about what it does here.
@@ -52,8 +65,7 @@ pub(super) fn read(format: Format, source: SourceFile, path: &Path) -> Result<Im
         plugin: plugin_root(path),
         working_dir: None,
         names: Vec::new(),
-        events: Vec::new(),
-        own_entries: 0,
+        import: Import::default(),
     };
     let Some(Node::Object(root)) = text::parse(&source.text)? else {
         return Err(EditError("it is not a JSON object".to_owned()));
@@ -78,11 +90,7 @@ pub(super) fn read(format: Format, source: SourceFile, path: &Path) -> Result<Im
     if let Some(hooks) = hooks {
         importer.events(&hooks.value);
     }
-    Ok(Import {
-        events: importer.events,
-        problems: importer.reader.problems,
-        own_entries: importer.own_entries,
-    })
+    Ok(Import { problems: importer.reader.problems, ..importer.import })
 }
 
 /// Returns the directory of the plugin that a `hooks/hooks.json` belongs to, absolute; `None` for
@@ -114,8 +122,7 @@ struct Importer {
     working_dir: Option<String>,
     /// The names that hooks have got so far.
     names: Vec<String>,
-    events: Vec<(Event, Vec<Group>)>,
-    own_entries: usize,
+    import: Import,
 }
 
 impl Importer {
@@ -153,12 +160,8 @@ impl Importer {
             }
             group.hooks = sound;
         }
-        if group.hooks.is_empty() {
-            return;
-        }
-        match self.events.iter_mut().find(|(known, _)| *known == event) {
-            Some((_, groups)) => groups.push(group),
-            None => self.events.push((event, vec![group])),
+        if !group.hooks.is_empty() {
+            self.import.groups(event).push(group);
         }
     }
 
@@ -247,7 +250,7 @@ impl Importer {
         self.is_command(node, &members)?;
         let text = self.command_text(node, &members)?;
         if command::is_ours(&text) {
-            self.own_entries += 1;
+            self.import.own_entries += 1;
             return None;
         }
         let mut hook = Hook::new(self.reader.line(node), "command", Command::Text(text.clone()));

@@ -97,12 +97,9 @@ fn head(format: Format, import: &Import) -> String {
 
 /// Writes what was read from the file `from`.
 pub(super) fn write(format: Format, from: &Path, import: &Import) -> String {
-    let mut text = format!(
-        "# Imported by `hookexec import {} {}`.\n#\n{}",
-        format.agent,
-        inline(&from.display().to_string()),
-        head(format, import)
-    );
+    let (agent, head) = (format.agent, head(format, import));
+    let from = inline(&from.display().to_string());
+    let mut text = format!("# Imported by `hookexec import {agent} {from}`.\n#\n{head}");
     left_out(import, &mut text);
     let (timeout, title) = (format.import.timeout, format.agent.title());
     let _ = write!(
@@ -115,11 +112,8 @@ pub(super) fn write(format: Format, from: &Path, import: &Import) -> String {
 
 /// Writes what was read of the agent `name` in the docker-agent file `from`.
 pub(super) fn write_docker_agent(from: &Path, name: &str, import: &Import) -> String {
-    let mut text = format!(
-        "# Imported by `hookexec import docker-agent {} --agent {}`.\n",
-        inline(&from.display().to_string()),
-        inline(name)
-    );
+    let (from, name) = (inline(&from.display().to_string()), inline(name));
+    let mut text = format!("# Imported by `hookexec import docker-agent {from} --agent {name}`.\n");
     left_out(import, &mut text);
     events(&import.events, &mut text);
     text

@@ -32,7 +32,7 @@ pub(super) fn approve(
     }
     let project = std::env::current_dir().unwrap_or_default();
     let file = std::path::absolute(&settings.path).unwrap_or_else(|_| settings.path.clone());
-    report(&file, codex::approve(&project, &file, &entries).map_err(|error| error.to_string()))
+    report(&file, codex::approve(&project, &file, &entries))
 }
 
 fn report(path: &Path, approval: Result<Approval, String>) -> Result<(), CommandError> {

@@ -50,20 +50,16 @@ pub(super) fn section(page: &mut String, times: &[(i64, Option<Decision>)]) {
     let highest = bars.values().map(|bar| bar.iter().sum()).max().unwrap_or(1);
     let top = round(highest);
 
+    let dot = |(word, label)| format!("<span class=\"dot {word}\">{label}</span>");
+    let legend = DECISIONS.map(dot).join(" ");
+    let half = if top.is_multiple_of(2) { (top / 2).to_string() } else { String::new() };
+    let (each, width) = (duration(step), count * 10);
     let _ = writeln!(
         page,
-        "<section>\n<h2>Over time</h2>\n<p class=\"legend\">{}</p>\n<div class=\"chart\">\n\
-         <div class=\"scale\"><span>{top}</span><span>{}</span><span>0</span></div>",
-        DECISIONS
-            .map(|(word, label)| format!("<span class=\"dot {word}\">{label}</span>"))
-            .join(" "),
-        if top.is_multiple_of(2) { (top / 2).to_string() } else { String::new() }
-    );
-    let _ = writeln!(
-        page,
-        "<svg role=\"img\" aria-label=\"events by decision, each bar {}\" viewBox=\"0 0 {} 100\" preserveAspectRatio=\"none\">",
-        duration(step),
-        count * 10
+        "<section>\n<h2>Over time</h2>\n<p class=\"legend\">{legend}</p>\n<div class=\"chart\">\n\
+         <div class=\"scale\"><span>{top}</span><span>{half}</span><span>0</span></div>\n\
+         <svg role=\"img\" aria-label=\"events by decision, each bar {each}\" \
+         viewBox=\"0 0 {width} 100\" preserveAspectRatio=\"none\">"
     );
     for (place, bar) in &bars {
         draw(page, *place, bar, top, &format!("{} UTC", at(start + place * step, "%-d %b %H:%M")));
@@ -74,11 +70,8 @@ pub(super) fn section(page: &mut String, times: &[(i64, Option<Decision>)]) {
         let class = if index % 2 == 1 { " class=\"wide\"" } else { "" };
         let _ = write!(page, "<span{class}>{}</span>", at(start + place * step, format));
     }
-    let _ = writeln!(
-        page,
-        "</div>\n</div>\n<p class=\"note\">Each bar is {}; times are UTC.</p>",
-        duration(step)
-    );
+    let note = format!("Each bar is {each}; times are UTC.");
+    let _ = writeln!(page, "</div>\n</div>\n<p class=\"note\">{note}</p>");
     table(page, times);
     page.push_str("</section>\n");
 }
@@ -95,18 +88,13 @@ fn draw(page: &mut String, place: i64, bar: &Bar, top: u32, when: &str) {
     for (count, (word, _)) in bar.iter().zip(DECISIONS).filter(|(count, _)| **count > 0) {
         let height = f64::from(*count) * 100.0 / f64::from(top);
         y -= height;
-        let _ = write!(
-            page,
-            "<rect class=\"{word}\" x=\"{}\" y=\"{y:.2}\" width=\"8\" height=\"{height:.2}\"/>",
-            place * 10 + 1
-        );
+        let (x, size) = (place * 10 + 1, format!("width=\"8\" height=\"{height:.2}\""));
+        let _ = write!(page, "<rect class=\"{word}\" x=\"{x}\" y=\"{y:.2}\" {size}/>");
     }
     // A small bar can be pointed at, too.
-    let _ = writeln!(
-        page,
-        "<rect class=\"reach\" x=\"{}\" y=\"0\" width=\"10\" height=\"100\"/></g>",
-        place * 10
-    );
+    let x = place * 10;
+    let _ =
+        writeln!(page, "<rect class=\"reach\" x=\"{x}\" y=\"0\" width=\"10\" height=\"100\"/></g>");
 }
 
 /// Writes the same numbers as a table, a row for each day.

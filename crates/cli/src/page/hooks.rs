@@ -61,20 +61,15 @@ fn table(page: &mut String, hooks: &[HookStatistics]) {
             Mode::Warn => " <b class=\"mode\">warn</b>",
             Mode::Enforce => "",
         };
-        let _ = write!(
-            page,
-            "<tr><th scope=\"row\"><span class=\"said\">{}</span>{mode}<small>{}</small></th>",
-            escaped(&hook.name),
-            escaped(&hook.source)
-        );
+        let name = format!("<span class=\"said\">{}</span>{mode}", escaped(&hook.name));
+        let source = escaped(&hook.source);
+        let _ = write!(page, "<tr><th scope=\"row\">{name}<small>{source}</small></th>");
         cells(page, counts);
-        let _ = writeln!(
-            page,
-            "<td class=\"n\" data-label=\"p50 ms\">{}</td><td class=\"n\" data-label=\"p99 ms\">{}</td>{}</tr>",
-            milliseconds(hook.p50_ms),
-            milliseconds(hook.p99_ms),
-            scale.cell(hook)
-        );
+        for (label, time) in [("p50 ms", hook.p50_ms), ("p99 ms", hook.p99_ms)] {
+            let time = milliseconds(time);
+            let _ = write!(page, "<td class=\"n\" data-label=\"{label}\">{time}</td>");
+        }
+        let _ = writeln!(page, "{}</tr>", scale.cell(hook));
     }
     page.push_str("</tbody><tfoot><tr><th scope=\"row\">all</th>");
     cells(page, sums);
@@ -101,10 +96,9 @@ fn cells(page: &mut String, counts: [usize; COUNTS.len()]) {
 }
 
 fn counts(hook: &HookStatistics) -> [usize; COUNTS.len()] {
-    let said = |word| hook.decisions.get(word).copied().unwrap_or_default();
-    let answers = [hook.ran, said("deny"), said("ask"), said("allow")];
-    let [ran, deny, ask, allow] = answers;
-    [ran, deny, ask, allow, hook.failed, hook.failed_open, hook.would_change]
+    let [deny, ask, allow] =
+        ["deny", "ask", "allow"].map(|word| hook.decisions.get(word).copied().unwrap_or_default());
+    [hook.ran, deny, ask, allow, hook.failed, hook.failed_open, hook.would_change]
 }
 
 /// Returns a time with two digits that say something.

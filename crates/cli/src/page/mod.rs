@@ -133,15 +133,8 @@ fn events(page: &mut String, numbers: &Numbers) {
     let mut counts: Vec<_> = numbers.statistics.events.iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     let rows = counts.iter().map(|(event, count)| ((event.to_string(), String::new()), **count));
-    let rows: Vec<_> = rows.collect();
-    section_of_shares(
-        page,
-        "events",
-        "Events",
-        &["event", "events"],
-        &rows,
-        numbers.statistics.records,
-    );
+    let (rows, all): (Vec<_>, _) = (rows.collect(), numbers.statistics.records);
+    section_of_shares(page, "events", "Events", &["event", "events"], &rows, all);
 }
 
 /// Writes a table of texts, each with a count and its share of `all`.

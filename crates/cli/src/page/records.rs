@@ -71,12 +71,11 @@ fn one(page: &mut String, record: &Record) {
         .any(|hook| matches!(hook.status, HookStatus::Error | HookStatus::Failed));
     let open = if failed { " open" } else { "" };
     let time = record.time.split(['T', '.', 'Z']).take(2).collect::<Vec<_>>().join(" ");
+    let (time, event) = (escaped(&time), record.event);
     let _ = write!(
         page,
-        "<details class=\"record {word}{open}\"><summary><time>{}</time> <span class=\"dot {word}\">{label}</span> \
-         <span class=\"event\">{}",
-        escaped(&time),
-        record.event
+        "<details class=\"record {word}{open}\"><summary><time>{time}</time> \
+         <span class=\"dot {word}\">{label}</span> <span class=\"event\">{event}"
     );
     if let Some(tool) = &record.tool {
         let _ = write!(page, " <b>{}</b>", escaped(tool));
@@ -105,14 +104,14 @@ fn hooks(page: &mut String, reports: &[HookReport]) {
         let status = status.as_ref().and_then(Value::as_str).unwrap_or_default();
         let decision = report.decision.map(|decision| decision.to_string()).unwrap_or_default();
         let said = report.reason.as_ref().or(report.error.as_ref());
+        let (name, source) = (escaped(&report.name), escaped(shown(&report.source)));
+        let time = milliseconds(report.duration_ms);
+        let said = said.map(|said| escaped(said)).unwrap_or_default();
         let _ = write!(
             page,
-            "<tr><th scope=\"row\"><span class=\"said\">{}</span><small>{}</small></th><td>{status}</td><td>{decision}</td>\
-             <td class=\"n\">{} ms</td><td class=\"said\">{}</td></tr>",
-            escaped(&report.name),
-            escaped(shown(&report.source)),
-            milliseconds(report.duration_ms),
-            said.map(|said| escaped(said)).unwrap_or_default()
+            "<tr><th scope=\"row\"><span class=\"said\">{name}</span><small>{source}</small></th>\
+             <td>{status}</td><td>{decision}</td><td class=\"n\">{time} ms</td>\
+             <td class=\"said\">{said}</td></tr>"
         );
     }
     page.push_str("</tbody></table>\n");

@@ -9,6 +9,8 @@ use hookexec::internal::{files, system};
 use serde::{Deserialize, Serialize};
 
 use super::store::{missing_directories, read};
+use crate::error::CommandError;
+use crate::install::unwritable;
 
 /// The backup of one settings file: the text `before`, and a record of it.
 #[derive(Debug)]
@@ -26,13 +28,6 @@ struct Record {
     before: Option<String>,
     /// The directories that `install` made, the deepest first.
     directories: Vec<PathBuf>,
-}
-
-/// Why a backup can't be used.
-#[derive(Debug)]
-pub(crate) struct BackupError {
-    pub(crate) path: PathBuf,
-    pub(crate) error: io::Error,
 }
 
 /// The settings as they were before an installation.
@@ -60,7 +55,7 @@ impl Backup {
         settings: &Path,
         before: Option<&str>,
         now: &str,
-    ) -> Result<(), BackupError> {
+    ) -> Result<(), CommandError> {
         let mut directories = self.record().map(|record| record.directories).unwrap_or_default();
         directories.extend(missing_directories(settings));
         directories.extend(missing_directories(&self.directory));
@@ -70,7 +65,7 @@ impl Backup {
             before: before.map(digest),
             directories,
         };
-        self.make_private().map_err(|error| failed(&self.directory, error))?;
+        self.make_private().map_err(|error| unwritable(&self.directory, &error))?;
         match before {
             // Rewriting the same text could only lose it.
             Some(text) if self.before() == Before::Text(text.to_owned()) => {}
@@ -78,7 +73,7 @@ impl Backup {
             None => {}
         }
         let record = serde_json::to_string_pretty(&record)
-            .map_err(|error| failed(&self.record_path(), error.into()))?;
+            .map_err(|error| unwritable(&self.record_path(), &error.into()))?;
         write_private(&self.record_path(), &record)
     }
 
@@ -134,14 +129,10 @@ impl Backup {
     }
 }
 
-fn write_private(path: &Path, text: &str) -> Result<(), BackupError> {
-    files::replace_private(path, text.as_bytes()).map_err(|error| failed(path, error))
+fn write_private(path: &Path, text: &str) -> Result<(), CommandError> {
+    files::replace_private(path, text.as_bytes()).map_err(|error| unwritable(path, &error))
 }
 
 fn digest(text: &str) -> String {
     files::digest(text.as_bytes())
-}
-
-fn failed(path: &Path, error: io::Error) -> BackupError {
-    BackupError { path: path.to_owned(), error }
 }

@@ -57,8 +57,7 @@ pub struct Replay {
 }
 
 /// What became of a record.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "outcome", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Replayed {
     /// The same comes out.
     Same,
@@ -67,7 +66,6 @@ pub enum Replayed {
         /// What.
         change: Change,
         /// The reasons now.
-        #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
     /// It can't be said without the answers of these hooks.
