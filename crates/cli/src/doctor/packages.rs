@@ -34,7 +34,10 @@ fn is_enabled(settings: &str, key: &str) -> bool {
 
 /// The same for a TOML file.
 fn is_enabled_table(config: &str) -> bool {
-    switches::entries(config).any(|(section, key, value)| {
-        section.starts_with("plugins.\"hookexec@") && (key, value) == ("enabled", "true")
-    })
+    let config = switches::toml(config);
+    let plugins = config.get("plugins").and_then(toml::Value::as_table).into_iter().flatten();
+    let enabled = |plugin: &toml::Value| plugin.get("enabled").and_then(toml::Value::as_bool);
+    plugins
+        .filter(|(name, _)| name.starts_with("hookexec@"))
+        .any(|(_, plugin)| enabled(plugin) == Some(true))
 }

@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use toml::{Table, Value};
+
 use super::Finding;
 use crate::settings::{Scope, Settings, store};
 
@@ -78,34 +80,19 @@ fn managed_files(settings: &Settings, root: &Path) -> Vec<PathBuf> {
 
 /// Returns whether a `requirements.toml` leaves no hook but the administrator's.
 fn is_managed_only(requirements: &str) -> bool {
-    entries(requirements).any(|entry| entry == ("", "allow_managed_hooks_only", "true"))
+    toml(requirements).get("allow_managed_hooks_only") == Some(&Value::Boolean(true))
 }
 
 /// Returns whether a file of Codex turns hooks off: `hooks = false` in `[features]`.
 fn features_turn_off(config: &str) -> bool {
-    const NAMES: [&str; 2] = ["hooks", "codex_hooks"];
-    entries(config).any(|(section, key, value)| {
-        let key = match section {
-            "features" => Some(key),
-            "" => key.strip_prefix("features."),
-            _ => None,
-        };
-        value == "false" && key.is_some_and(|key| NAMES.contains(&key))
-    })
+    let config = toml(config);
+    let is_off = |name: &&str| config.get("features")?.get(name)?.as_bool().map(|on| !on);
+    ["hooks", "codex_hooks"].iter().filter_map(is_off).any(|off| off)
 }
 
-/// Returns the plain entries of a TOML file: each with its section, key and value.
-pub(super) fn entries(toml: &str) -> impl Iterator<Item = (&str, &str, &str)> {
-    let mut section = "";
-    toml.lines().filter_map(move |line| {
-        let line = line.split('#').next().unwrap_or_default().trim();
-        if line.starts_with('[') {
-            section = line.trim_matches(['[', ']', ' ']);
-            return None;
-        }
-        let (key, value) = line.split_once('=')?;
-        Some((section, key.trim(), value.trim()))
-    })
+/// Returns the entries of a TOML file; none of one that is not valid.
+pub(super) fn toml(text: &str) -> Table {
+    text.parse().unwrap_or_default()
 }
 
 #[cfg(test)]
