@@ -3,11 +3,10 @@
 use hookexec::event::{Event, Rewrite as Rewritten};
 use hookexec_agents::{Agent, Ask, Deny, NativeEvent, Response, Rewrite};
 
-use super::error::CommandError;
-use super::exit::Exit;
 use super::output::PlainFormat;
 use super::run::AGENT;
 use super::table::Table;
+use super::{CommandError, Exit};
 
 /// Shows the coding agents, their events and what each of them does with an answer
 #[derive(Debug, clap::Args)]

@@ -7,10 +7,9 @@ use hookexec::Event;
 use hookexec::internal::builtins::{Shipped, shipped};
 use serde_json::{Value, json};
 
-use super::error::CommandError;
-use super::exit::Exit;
 use super::output::PlainFormat;
 use super::table::{SCREEN, Table, wrap};
+use super::{CommandError, Exit};
 
 /// Shows the builtins: functions that hooks call by name, without a process
 #[derive(Debug, clap::Args)]

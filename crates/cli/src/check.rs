@@ -13,14 +13,12 @@ use hookexec_agents::{Agent, NativeEvent};
 use serde_json::{Value, json};
 
 use super::config::{ConfigArgs, not_too_deep};
-use super::error::CommandError;
-use super::exit::Exit;
 use super::output::{self, PlainFormat};
 use super::report::counted;
 use super::runtime::{PATIENCE, Runtime};
 use super::scripts::{Missing, missing};
 use super::shell_texts::ShellTexts;
-use super::{from, install};
+use super::{CommandError, Exit, from, install};
 
 /// Checks the hooks files: every problem of every file at once
 ///

@@ -3,9 +3,7 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::error::CommandError;
-use super::exit::Exit;
-use super::{Cli, output};
+use super::{Cli, CommandError, Exit, output};
 
 /// Prints a completion script for a shell
 #[derive(Debug, clap::Args)]

@@ -42,6 +42,7 @@ impl ConnectArgs {
         let project = options.working_dir.unwrap_or_default();
         let asked =
             Client::connect(path).and_then(|mut server| server.dispatch(event, input, &project));
+        let say = |error: &ClientError| warn(&format!("{error}; the hooks run without it"));
         Ok(asked.inspect_err(say).ok())
     }
 
@@ -64,10 +65,6 @@ fn overruled(options: &LoadOptions) -> bool {
         warn("this machine has managed hooks: no server is asked, all hooks run here");
     }
     overruled
-}
-
-fn say(error: &ClientError) {
-    warn(&format!("{error}; the hooks run without it"));
 }
 
 #[cfg(test)]

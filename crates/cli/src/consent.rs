@@ -4,8 +4,7 @@ use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
 
 use hookexec_agents::Agent;
 
-use super::error::CommandError;
-use super::{plain, system};
+use super::{CommandError, plain, system};
 
 /// Variables that coding agents set for the commands that a model runs, beside the variables of
 /// the project's directory.

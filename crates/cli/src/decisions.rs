@@ -19,14 +19,13 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::config::ConfigArgs;
-use super::decisions_text;
 use super::error::{CommandError, warn};
-use super::exit::Exit;
 use super::output::{self, PlainFormat};
 use super::page::{self, Page};
 use super::report::counted;
 use super::run::EVENT;
 use super::runtime::Runtime;
+use super::{Exit, decisions_text};
 
 /// How often a log that is followed is looked at.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -294,21 +293,14 @@ fn write_page(file: &Path, page: &str) -> Result<(), CommandError> {
 }
 
 fn since(text: &str) -> Result<Timestamp, String> {
-    if let Ok(time) = text.parse::<Timestamp>() {
-        return Ok(time);
-    }
-    let seconds = |unit: &str| match unit {
-        "s" => Some(1),
-        "m" => Some(60),
-        "h" => Some(3600),
-        "d" => Some(86_400),
-        _ => None,
+    let time = || {
+        let ago: SignedDuration = match text.strip_suffix('d') {
+            Some(days) => SignedDuration::from_secs(days.parse::<i64>().ok()?.checked_mul(86_400)?),
+            None => text.parse().ok()?,
+        };
+        Timestamp::now().checked_sub(ago).ok()
     };
-    text.char_indices()
-        .last()
-        .and_then(|(at, _)| text[..at].parse::<i64>().ok()?.checked_mul(seconds(&text[at..])?))
-        .and_then(|ago| Timestamp::now().checked_sub(SignedDuration::from_secs(ago)).ok())
-        .ok_or_else(|| {
-            "write a time (`2026-03-21T10:00:00Z`), or how long ago: `30m`, `2h`, `7d`".into()
-        })
+    text.parse().ok().or_else(time).ok_or_else(|| {
+        "write a time (`2026-03-21T10:00:00Z`), or how long ago: `30m`, `2h`, `7d`".into()
+    })
 }

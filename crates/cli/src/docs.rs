@@ -1,9 +1,7 @@
 //! `hookexec docs`: the pages of documentation, which are part of the program.
 
-use super::error::CommandError;
-use super::exit::Exit;
-use super::output;
 use super::table::Table;
+use super::{CommandError, Exit, output};
 
 /// Prints a page of the documentation
 ///

@@ -8,8 +8,7 @@ use anstyle::{AnsiColor, Style};
 use hookexec::config::Diagnostics;
 use hookexec::internal::MANAGED_DIRECTORY;
 
-use super::exit::Exit;
-use super::output;
+use super::{Exit, output};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();

@@ -2,11 +2,10 @@
 
 use hookexec::event::{ContextMode, Contract, Event, FailureMode, Permission, Rewrite};
 
-use super::error::CommandError;
-use super::exit::Exit;
 use super::output::PlainFormat;
 use super::run::EVENT;
 use super::table::Table;
+use super::{CommandError, Exit};
 
 /// Shows the events and what hooks can do at each
 #[derive(Debug, clap::Args)]
@@ -37,11 +36,7 @@ impl Args {
 /// Returns what a hook of one event is for, in sentences.
 fn page(contract: &Contract) -> String {
     let mut page = format!("{}: {}\n\n", contract.event, contract.fires);
-    let mut say = |sentence: &str| {
-        page.push_str("  ");
-        page.push_str(sentence);
-        page.push('\n');
-    };
+    let mut say = |sentence: &str| page += &format!("  {sentence}\n");
     say(if contract.tool_matched {
         "A matcher chooses its hooks by the name of the tool."
     } else {
@@ -77,7 +72,7 @@ fn page(contract: &Contract) -> String {
     match contract.context {
         ContextMode::Json => say("Context for the model comes as `additional_context` in JSON."),
         ContextMode::Text => {
-            say("What a hook prints is context for the model, as text or in JSON.");
+            say("What a hook prints is context for the model, as text or in JSON.")
         }
         _ => {}
     }

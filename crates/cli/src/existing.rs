@@ -9,7 +9,7 @@ use hookexec::internal::Selection;
 use hookexec::wire::JsonObject;
 use hookexec::{Config, Executor, Input, Registry};
 
-use super::error::CommandError;
+use super::CommandError;
 
 /// What is above the cases.
 const HEAD: &str = include_str!("starter/existing.test.yaml");

@@ -9,12 +9,10 @@ use hookexec_agents::Agent;
 use serde::Serialize;
 
 use super::config::{ConfigArgs, not_too_deep};
-use super::error::CommandError;
-use super::exit::Exit;
 use super::output::PlainFormat;
 use super::run::{AGENT, EVENT};
 use super::runtime::{PATIENCE, Runtime};
-use super::{explain_text, input, log};
+use super::{CommandError, Exit, explain_text, input, log};
 use crate::moment::Moment;
 
 /// Runs the hooks of an event and shows for each whether it ran, why not, and what it decided

@@ -5,11 +5,10 @@ use std::fmt::Write as _;
 use hookexec::internal::{Explanation, Selection};
 use hookexec::{Decision, Event, Verdict};
 
-use super::exit::Exit;
 use super::explain::{Effect, Explained, ExplainedHook};
 use super::moment::Moment;
-use super::plain;
 use super::report::{DIM, GOOD, counted, decision, extras, status};
+use super::{Exit, plain};
 
 /// Returns the tree of an event.
 pub(super) fn event(explained: &Explained) -> String {

@@ -18,10 +18,9 @@ use hookexec_agents::{Agent, Answer, Moment, NativeCall};
 
 use super::config::{ConfigArgs, not_too_deep};
 use super::error::{CommandError, warn_all};
-use super::exit::Exit;
 use super::run::Shown;
 use super::runtime::Runtime;
-use super::{input, output, stops, system};
+use super::{Exit, input, output, stops, system};
 
 /// Which coding agent calls.
 #[derive(Debug, Clone, clap::Args)]

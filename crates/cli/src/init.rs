@@ -7,11 +7,9 @@ use hookexec::internal::Loaded;
 use hookexec::internal::trust::Trust;
 use hookexec::load::LoadOptions;
 
-use super::error::CommandError;
-use super::exit::Exit;
 use super::settings::{Scope, Settings};
 use super::table::steps;
-use super::{config, existing, import, output, starter};
+use super::{CommandError, Exit, config, existing, import, output, starter};
 
 const HOOKS: &str = "hooks.yaml";
 const CASES: &str = "hooks.test.yaml";

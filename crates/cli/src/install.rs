@@ -10,9 +10,7 @@ use hookexec::internal::MANAGED_DIRECTORY;
 use hookexec_agents::{Agent, NativeEvent};
 
 use super::config::ConfigArgs;
-use super::consent;
 use super::error::{CommandError, warn};
-use super::exit::Exit;
 use super::output;
 use super::program::{self, Program};
 use super::report::counted;
@@ -24,6 +22,7 @@ use super::settings::live::Live;
 use super::settings::plugin::PluginFile;
 use super::settings::{self, Entry, Scope, Settings, store};
 use super::system;
+use super::{Exit, consent};
 
 /// Puts hookexec into the hook settings of coding agents
 ///

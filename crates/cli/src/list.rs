@@ -5,10 +5,9 @@ use hookexec::Event;
 use hookexec::config::{Hook, Layer};
 
 use super::config::ConfigArgs;
-use super::error::CommandError;
-use super::exit::Exit;
 use super::output::PlainFormat;
 use super::table::Table;
+use super::{CommandError, Exit};
 
 /// Lists the configured hooks: event, matcher, what each runs, file and line
 #[derive(Debug, clap::Args)]

@@ -4,10 +4,8 @@ use std::path::PathBuf;
 
 use clap::CommandFactory;
 
-use super::Cli;
-use super::error::CommandError;
-use super::exit::Exit;
 use super::install::unwritable;
+use super::{Cli, CommandError, Exit};
 
 /// Writes a manual page for each command into a directory
 #[derive(Debug, clap::Args)]

@@ -6,9 +6,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use super::error::CommandError;
 use super::plain::coloured;
-use super::system;
+use super::{CommandError, system};
 
 /// How results are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]

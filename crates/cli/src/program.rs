@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy as _;
 use hookexec::internal::files;
 
-use super::error::CommandError;
 use super::install::{no_home, unwritable};
-use super::output;
 use super::scripts::is_program;
 use super::settings::store;
 use super::system::{self, PROGRAM_ENDING};
+use super::{CommandError, output};
 
 /// The version of this program.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -14,11 +14,10 @@ use hookexec::{Config, Registry};
 use serde::Serialize;
 
 use super::error::{CommandError, warn};
-use super::exit::Exit;
 use super::output::{self, PlainFormat};
 use super::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
 use super::runtime::Runtime;
-use super::{config, decisions};
+use super::{Exit, config, decisions};
 
 /// How many examples of each change are shown.
 const EXAMPLES: usize = 3;

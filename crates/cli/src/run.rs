@@ -9,11 +9,10 @@ use hookexec_agents::{Agent, NativeCall, UnknownAgent};
 use super::config::{ConfigArgs, Unavailable, not_too_deep};
 use super::connect::ConnectArgs;
 use super::error::{CommandError, warn_all};
-use super::exit::Exit;
 use super::from::FromArgs;
 use super::output::{self, PlainFormat};
 use super::runtime::{PATIENCE, Runtime};
-use super::{input, log, report, system};
+use super::{Exit, input, log, report, system};
 
 /// Runs the hooks of an event: its input on stdin, the verdict on stdout
 ///

@@ -16,7 +16,7 @@ use std::future::Future;
 
 use tokio::runtime::{Builder, Runtime as Tokio};
 
-use super::error::CommandError;
+use super::CommandError;
 use super::system::Signals;
 
 /// How long hooks in the background are waited for: longer than any may take.

@@ -3,9 +3,7 @@
 use crate::testing;
 use hookexec::schema;
 
-use super::error::CommandError;
-use super::exit::Exit;
-use super::output;
+use super::{CommandError, Exit, output};
 
 /// Prints the JSON schema (draft 7) of hooks.yaml, of test cases, of a hook's input and answer
 #[derive(Debug, clap::Args)]

@@ -10,11 +10,10 @@ use tokio::sync::oneshot;
 
 use super::config::{self, ConfigArgs, not_too_deep};
 use super::error::{CommandError, warn_all};
-use super::exit::Exit;
 use super::log::LogArgs;
-use super::output;
 use super::runtime::{self, Runtime};
 use super::system;
+use super::{Exit, output};
 
 type Loader = Box<dyn Fn(Files) -> Result<Loaded, Diagnostics> + Send + Sync>;
 

@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use hookexec_agents::Agent;
 use serde::Serialize;
 
-use super::error::CommandError;
-use super::exit::Exit;
 use super::output::{self, PlainFormat};
 use super::settings::plugin::PluginFile;
 use super::settings::{Scope, Settings, store};
 use super::table::Table;
+use super::{CommandError, Exit};
 
 /// Shows which coding agents hookexec is installed in
 ///

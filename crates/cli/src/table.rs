@@ -63,8 +63,7 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
         let mut text = String::new();
         for row in &self.rows {
             let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-            text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
-            text.push('\n');
+            push_line(&mut text, &cells.collect::<Vec<_>>().join("  "));
         }
         text
     }
@@ -77,8 +76,7 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
             let cells = first.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}  "));
             let mut lead: String = cells.collect();
             for line in wrap(last, SCREEN - others) {
-                text.push_str(format!("{lead}{line}").trim_end());
-                text.push('\n');
+                push_line(&mut text, &format!("{lead}{line}"));
                 lead = " ".repeat(others);
             }
         }
@@ -91,15 +89,13 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
         let Some((headings, rows)) = self.rows.split_first() else { return String::new() };
         let mut text = String::new();
         for row in rows {
-            text.push_str(row[0].trim_end());
-            text.push('\n');
+            push_line(&mut text, &row[0]);
             let cells = row.iter().zip(headings).skip(1);
             let said = cells.filter(|(cell, _)| !["", "-"].contains(&cell.as_str()));
             let said: Vec<String> =
                 said.map(|(cell, heading)| format!("{heading}: {cell}")).collect();
             for line in wrap(&said.join("; "), SCREEN - 4) {
-                text.push_str(format!("    {line}").trim_end());
-                text.push('\n');
+                push_line(&mut text, &format!("    {line}"));
             }
         }
         text
@@ -110,6 +106,12 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
             self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
         })
     }
+}
+
+/// Adds a line without trailing blanks.
+fn push_line(text: &mut String, line: &str) {
+    text.push_str(line.trim_end());
+    text.push('\n');
 }
 
 /// Returns the lines of a text that is cut at blanks; a word that is too long stays whole.

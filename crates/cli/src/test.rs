@@ -8,10 +8,8 @@ use hookexec::internal::files;
 use hookexec::{Config, Registry};
 use serde::Serialize;
 
-use super::error::CommandError;
-use super::exit::Exit;
 use super::runtime::Runtime;
-use super::{config, output, test_report};
+use super::{CommandError, Exit, config, output, test_report};
 
 /// Runs the test cases of hooks files, and says what no case reached
 ///

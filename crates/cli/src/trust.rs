@@ -14,9 +14,8 @@ use serde::Serialize;
 
 use super::consent::ConsentArgs;
 use super::error::{CommandError, warn};
-use super::exit::Exit;
 use super::output::{self, PlainFormat};
-use super::plain;
+use super::{Exit, plain};
 
 /// Shows, approves or forgets the hooks files that a project brings along
 ///

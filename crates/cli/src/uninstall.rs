@@ -1,14 +1,13 @@
 //! `hookexec uninstall`: takes hookexec out of a coding agent's settings again.
 
 use super::error::{CommandError, warn};
-use super::exit::Exit;
 use super::install::{
     ChangeArgs, Target, TargetArgs, no_home, own_home, uneditable, unreadable, unwritable,
 };
-use super::output;
 use super::settings::backup::{Backup, Before};
 use super::settings::plugin::PluginFile;
 use super::settings::{Settings, store};
+use super::{Exit, output};
 
 /// Takes hookexec out of the hook settings of coding agents
 ///

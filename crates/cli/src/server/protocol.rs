@@ -90,10 +90,8 @@ impl Incoming {
     /// With the id as far as it could be read.
     pub(super) fn read(line: &[u8]) -> Result<Self, (Value, Refusal)> {
         let no_json = |problem: String| {
-            (
-                Value::Null,
-                Refusal::new(ErrorCode::Parse, format!("the line is not JSON: {problem}")),
-            )
+            let message = format!("the line is not JSON: {problem}");
+            (Value::Null, Refusal::new(ErrorCode::Parse, message))
         };
         let text = std::str::from_utf8(line).map_err(|error| no_json(error.to_string()))?;
         let document = parse_strict(text).map_err(|error| no_json(error.to_string()))?;
@@ -101,10 +99,8 @@ impl Incoming {
             (id.clone(), Refusal::new(ErrorCode::InvalidRequest, problem))
         };
         let Value::Object(mut object) = document else {
-            return Err(invalid(
-                &Value::Null,
-                "a request is one JSON object; batches are not taken",
-            ));
+            let problem = "a request is one JSON object; batches are not taken";
+            return Err(invalid(&Value::Null, problem));
         };
         if let Some(reply) = Self::reply(&mut object) {
             return Ok(Self::Reply(reply));

@@ -29,41 +29,26 @@ pub struct Socket {
 
 /// Why a socket can't be opened.
 #[derive(Debug, thiserror::Error)]
-pub enum SocketError {
-    /// Others could get at it.
-    #[error("the directory {} is open to other users, so a socket in it would be, too", .0.display())]
-    NotPrivate(PathBuf),
-    /// The directory belongs to someone else.
-    #[error("the directory {} belongs to another user", .0.display())]
-    NotOwned(PathBuf),
-    /// Something else is there.
-    #[error("{} exists and is not a socket", .0.display())]
-    NoSocket(PathBuf),
-    /// A server is running there.
-    #[error("a server is listening at {}", .0.display())]
-    InUse(PathBuf),
-    /// The system refuses.
-    #[error("can't listen at {}: {cause}", path.display())]
-    Io {
-        /// The socket.
-        path: PathBuf,
-        /// What the system says.
-        cause: io::Error,
-    },
+#[error("{message}")]
+pub struct SocketError {
+    message: String,
+    hint: Option<String>,
 }
 
 impl SocketError {
+    fn new(message: String, hint: &str) -> Self {
+        Self { message, hint: (!hint.is_empty()).then(|| hint.to_owned()) }
+    }
+
+    /// What the system says of the socket at `path`.
+    fn of_system(path: &Path, cause: &io::Error) -> Self {
+        Self::new(format!("can't listen at {}: {cause}", path.display()), "")
+    }
+
     /// Returns what to do.
+    #[must_use]
     pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::NotPrivate(directory) => {
-                let directory = directory.display();
-                Some(format!("take a directory of its own, or run `chmod 700 {directory}`"))
-            }
-            Self::NoSocket(_) => Some("choose another path, or remove what is there".to_owned()),
-            Self::InUse(_) => Some("use that server, end it, or choose another path".to_owned()),
-            Self::NotOwned(_) | Self::Io { .. } => None,
-        }
+        self.hint.clone()
     }
 }
 
@@ -78,9 +63,9 @@ impl Socket {
     /// When it is not called within a Tokio runtime that has I/O enabled.
     pub fn bind(path: impl Into<PathBuf>) -> Result<Self, SocketError> {
         let path = path.into();
-        let failed = |cause: io::Error| SocketError::Io { path: path.clone(), cause };
-        let path = std::path::absolute(&path).map_err(failed)?;
-        let failed = |cause: io::Error| SocketError::Io { path: path.clone(), cause };
+        let absolute = std::path::absolute(&path);
+        let path = absolute.map_err(|cause| SocketError::of_system(&path, &cause))?;
+        let failed = |cause: io::Error| SocketError::of_system(&path, &cause);
         check_directory(&path)?;
 
         // The holder of the lock owns the path: no other server uses the file there.
@@ -93,12 +78,19 @@ impl Socket {
             .open(lock_path)
             .map_err(failed)?;
         lock.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => SocketError::InUse(path.clone()),
+            TryLockError::WouldBlock => SocketError::new(
+                format!("a server is listening at {}", path.display()),
+                "use that server, end it, or choose another path",
+            ),
             TryLockError::Error(cause) => failed(cause),
         })?;
         match path.symlink_metadata() {
             Ok(found) if found.file_type().is_socket() => fs::remove_file(&path).map_err(failed)?,
-            Ok(_) => return Err(SocketError::NoSocket(path)),
+            Ok(_) => {
+                let problem = format!("{} exists and is not a socket", path.display());
+                let hint = "choose another path, or remove what is there";
+                return Err(SocketError::new(problem, hint));
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(failed(error)),
         }
@@ -152,7 +144,7 @@ impl Drop for Socket {
 
 /// Makes sure that only the user can enter the directory of `path`.
 fn check_directory(path: &Path) -> Result<(), SocketError> {
-    let failed = |cause: io::Error| SocketError::Io { path: path.to_owned(), cause };
+    let failed = |cause: io::Error| SocketError::of_system(path, &cause);
     let directory = path.parent().unwrap_or(Path::new("/"));
     let found = match directory.metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -161,11 +153,14 @@ fn check_directory(path: &Path) -> Result<(), SocketError> {
         }
         found => found.map_err(failed)?,
     };
+    let shown = directory.display();
     if found.uid() != geteuid().as_raw() {
-        return Err(SocketError::NotOwned(directory.to_owned()));
+        return Err(SocketError::new(format!("the directory {shown} belongs to another user"), ""));
     }
     if found.mode() & 0o077 != 0 {
-        return Err(SocketError::NotPrivate(directory.to_owned()));
+        let problem = "is open to other users, so a socket in it would be, too";
+        let hint = format!("take a directory of its own, or run `chmod 700 {shown}`");
+        return Err(SocketError::new(format!("the directory {shown} {problem}"), &hint));
     }
     Ok(())
 }
