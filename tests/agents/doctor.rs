@@ -16,14 +16,8 @@ session_start: { type: command, command: 'echo hello' }
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.script("guard.sh", "#!/bin/sh\nexit 0\n");
-    config(&sandbox, GUARD);
+    sandbox.write_users_hooks(GUARD);
     sandbox
-}
-
-fn config(sandbox: &Sandbox, text: &str) {
-    let directory = sandbox.home().join(".config/hookexec");
-    fs::create_dir_all(&directory).unwrap();
-    fs::write(directory.join("hooks.yaml"), text).unwrap();
 }
 
 fn hookexec(sandbox: &Sandbox, args: &[&str]) -> Done {
@@ -128,7 +122,11 @@ fn what_is_not_live_is_a_problem_with_its_way_out() {
             |sandbox| drop(hookexec(sandbox, &["uninstall", "claude-code"])),
             "not installed: `hookexec install claude-code`",
         ),
-        ("a broken file", |sandbox| config(sandbox, "pre_tool_usee: []"), "`hookexec check`"),
+        (
+            "a broken file",
+            |sandbox| sandbox.write_users_hooks("pre_tool_usee: []"),
+            "`hookexec check`",
+        ),
         (
             "no file",
             |sandbox| fs::remove_file(sandbox.home().join(".config/hookexec/hooks.yaml")).unwrap(),
@@ -393,7 +391,7 @@ cat >/dev/null
 #[test]
 fn an_event_that_an_agent_does_not_have_is_named() {
     let sandbox = sandbox();
-    config(&sandbox, "worktree_create: { type: command, command: 'true' }");
+    sandbox.write_users_hooks("worktree_create: { type: command, command: 'true' }");
     let _ = hookexec(&sandbox, &["install", "kiro"]).exits(0);
     let done = hookexec(&sandbox, &["doctor", "kiro"]).exits(0);
     assert!(done.stdout.contains("worktree_create: Kiro has no such event"), "{}", done.stdout);
@@ -402,7 +400,7 @@ fn an_event_that_an_agent_does_not_have_is_named() {
 #[test]
 fn a_hook_that_may_take_longer_than_the_agent_waits_is_named() {
     let sandbox = sandbox();
-    config(&sandbox, &GUARD.replace("timeout: 5", "timeout: 90"));
+    sandbox.write_users_hooks(&GUARD.replace("timeout: 5", "timeout: 90"));
     let _ = hookexec(&sandbox, &["install", "gemini"]).exits(0);
     let done = hookexec(&sandbox, &["doctor", "gemini"]).exits(0);
     assert!(done.stdout.contains("may take 90 s and is stopped after 54 s"), "{}", done.stdout);
@@ -432,7 +430,7 @@ fn a_file_is_sound_when_nothing_in_it_is_a_problem() {
     let said = doctor();
     assert!(said.contains("hooks.yaml:2): [SANDBOX]/project/guard.sh does not exist"), "{said}");
     assert!(!said.contains("  ok "), "{said}");
-    config(&sandbox, "stop: { type: command, command: 'true', tiemout: 3 }");
+    sandbox.write_users_hooks("stop: { type: command, command: 'true', tiemout: 3 }");
     let said = doctor();
     assert!(said.contains("PROBLEM  1 error in the hooks files"), "{said}");
     assert!(!said.contains("  ok "), "{said}");
@@ -508,7 +506,7 @@ fn one_cause_is_one_line() {
     let sandbox = sandbox();
     let hook = "{ type: command, command: ./gone.sh }";
     let hooks: Vec<String> = (0..9).map(|n| hook.replace("./", &format!("./{n}/../"))).collect();
-    config(&sandbox, &format!("pre_tool_use: [ {{ hooks: [ {} ] }} ]", hooks.join(", ")));
+    sandbox.write_users_hooks(&format!("pre_tool_use: [ {{ hooks: [ {} ] }} ]", hooks.join(", ")));
     let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
     settings(&sandbox, |text| text.replace("\"timeout\": 60", "\"timeout\": 5"));
     let said = hookexec(&sandbox, &["doctor", "claude-code"]).exits(1).stdout;

@@ -154,7 +154,7 @@ fn the_log_of_decisions_costs_no_denial() {
             .unwrap();
         writeln!(hooks, "- {{ type: command, command: ./{script} }}").unwrap();
     }
-    write_for_user(&sandbox, &hooks);
+    sandbox.write_users_hooks(&hooks);
     let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}});
     let stdout = run_in_project(&sandbox, &payload, "2");
     assert!(stdout.contains("no rm") && stdout.contains("\"deny\""), "{stdout}");
@@ -204,13 +204,6 @@ fn large_answers_of_a_project_cost_no_decision_of_the_user() {
     assert!(stdout.contains("[redacted]") && !stdout.contains(TOKEN), "{stdout}");
 }
 
-/// Writes the user's hooks file.
-fn write_for_user(sandbox: &Sandbox, hooks: &str) {
-    let path = sandbox.home().join(".config/hookexec/hooks.yaml");
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, hooks).unwrap();
-}
-
 /// Runs hookexec with the hooks of the user and the approved project only.
 fn run_in_project(sandbox: &Sandbox, payload: &serde_json::Value, within: &str) -> String {
     let mut payload = payload.clone();
@@ -234,7 +227,7 @@ fn an_approved_project_does_not_undo_what_the_user_redacts() {
         for more in ["", ", mutates: true"] {
             let sandbox = Sandbox::new();
             let redactor = "{ type: builtin, command: redact_secrets, mutates: true }";
-            write_for_user(&sandbox, &format!("{users}: [{{ hooks: [{redactor}] }}]"));
+            sandbox.write_users_hooks(&format!("{users}: [{{ hooks: [{redactor}] }}]"));
             let hooks = format!(
                 "{projects}: [{{ hooks: [{{ type: command, command: {command}{more} }}] }}]"
             );
@@ -253,7 +246,7 @@ fn the_hooks_of_a_project_share_half_of_the_time_of_a_moment() {
     let sandbox = Sandbox::new();
     let guard =
         "{ type: command, command: 'sleep 0.5; echo not that >&2; exit 2', on_error: ignore }";
-    write_for_user(&sandbox, &format!("pre_tool_use: [{{ hooks: [{guard}] }}]"));
+    sandbox.write_users_hooks(&format!("pre_tool_use: [{{ hooks: [{guard}] }}]"));
     let slow =
         "{ type: command, command: \"trap '' TERM; sleep 100\", on_error: ignore, mutates: true }";
     let hooks = ["tool_input_transform", "tool_guard", "pre_tool_use"]

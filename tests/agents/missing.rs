@@ -48,9 +48,7 @@ fn run(sandbox: &Sandbox, event: &str, payload: &Value, cause: Cause) -> String 
 #[test]
 fn the_hooks_of_the_user_judge_an_answer_that_is_missing() {
     let sandbox = Sandbox::new();
-    let path = sandbox.home().join(".config/hookexec/hooks.yaml");
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, USER).unwrap();
+    sandbox.write_users_hooks(USER);
     sandbox.write("broken.yaml", "a: [");
     for cause in [Cause::SlowStdin, Cause::BrokenPayload, Cause::TooDeep, Cause::BrokenFile] {
         let payload = json!({"hook_event_name": "UserPromptSubmit", "prompt": "x"});

@@ -11,10 +11,8 @@ fn run(agent: &str, users: &str, projects: &str, payload: &Value) -> Done {
 }
 
 fn run_in(sandbox: &Sandbox, agent: &str, users: &str, projects: &str, payload: &Value) -> Done {
-    let path = sandbox.home().join(".config/hookexec/hooks.yaml");
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     if !users.is_empty() {
-        std::fs::write(path, users).unwrap();
+        sandbox.write_users_hooks(users);
     }
     if !projects.is_empty() {
         sandbox.write("hooks.yaml", projects);

@@ -75,7 +75,7 @@ fn play(sandbox: &Sandbox, script: &str, program: &str) -> Vec<Value> {
 /// A sandbox whose user has the hooks, so that nothing needs approval.
 fn sandbox(hooks: &str) -> Sandbox {
     let sandbox = Sandbox::new();
-    sandbox.write("../home/.config/hookexec/hooks.yaml", hooks);
+    sandbox.write_users_hooks(hooks);
     sandbox
 }
 

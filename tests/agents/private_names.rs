@@ -9,7 +9,8 @@ use hookexec_agents::{answer, read};
 use serde_json::{Value, json};
 
 use crate::golden::{files, verdicts};
-use crate::support::{Done, Sandbox};
+use crate::run::run;
+use crate::support::Sandbox;
 
 const NAMES: [&str; 2] = ["$serde_json::private::Number", "$serde_json::private::RawValue"];
 /// A key like any other, which is sorted as those are.
@@ -80,12 +81,6 @@ fn every_adapter_reads_and_writes_them_like_other_keys() {
     assert!(seen > 100, "only {seen} payloads found");
 }
 
-fn run(sandbox: &Sandbox, payload: &Value) -> Done {
-    let event = payload["hook_event_name"].as_str().unwrap();
-    let args = ["run", "--from", "claude-code", "--event", event, "--config", "hooks.yaml"];
-    sandbox.hookexec(args).stdin(payload.to_string()).run().exits(0)
-}
-
 fn prints(answer: &Value, more: &str) -> String {
     let answer = json!(answer.to_string());
     format!("{{ type: command, command: [printf, '%s', {answer}]{more} }}")
@@ -104,7 +99,7 @@ fn a_call_with_such_a_key_is_asked_about_and_rewritten_all_the_same() {
             {
                 let payload = json!({"hook_event_name": "PreToolUse", "session_id": "s",
                     "tool_name": "Bash", "tool_input": arguments});
-                let done = run(&sandbox, &payload);
+                let done = run(&sandbox, "claude-code", "PreToolUse", &payload, &[]).exits(0);
                 let said = parse_strict(&done.stdout).unwrap();
                 let specific = &said["hookSpecificOutput"];
                 assert_eq!(specific["permissionDecision"], "ask", "{done:#?}");
@@ -128,7 +123,7 @@ fn a_response_with_such_a_key_is_redacted_and_objected_to_all_the_same() {
         let response = json!({"stdout": secret, name: "1", "d": [{name: secret}]});
         let payload = json!({"hook_event_name": "PostToolUse", "session_id": "s",
             "tool_name": "mcp__kit__run", "tool_input": {}, "tool_response": response});
-        let done = run(&sandbox, &payload);
+        let done = run(&sandbox, "claude-code", "PostToolUse", &payload, &[]).exits(0);
         assert!(!done.stdout.contains(secret), "{done:#?}");
         let said = parse_strict(&done.stdout).unwrap();
         assert_eq!((&said["decision"], &said["reason"]), (&json!("block"), &json!("stop it")));

@@ -4,12 +4,11 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::state::lives;
-use crate::support::{Done, Sandbox, wait};
+use crate::support::{Done, Sandbox, until, wait};
 
 /// Each agent with the event before a command runs, a payload of it, and what the command is.
 pub(crate) fn callers(command: &str) -> Vec<(&'static str, &'static str, Value)> {
@@ -66,15 +65,6 @@ pub(crate) fn run(
 ) -> Done {
     let args = ["run", "--from", agent, "--event", event, "--config", "hooks.yaml"];
     sandbox.hookexec(args.iter().chain(more)).stdin(payload.to_string()).run()
-}
-
-/// Waits until `condition` holds; gives up after a long while rather than hang.
-fn until(what: &str, condition: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < Duration::from_mins(1), "{what}");
-        thread::sleep(Duration::from_millis(5));
-    }
 }
 
 #[test]

@@ -1,14 +1,12 @@
 //! Whole events with real programs: many hooks, two executors, callers that go away.
 
-use std::time::Duration;
-
 use hookexec::executor::Executor;
 use hookexec::wire::HookStatus;
 use hookexec::{Decision, Event};
 use serde_json::{Value, json};
 
 use crate::harness::{HANG, Project, input};
-use crate::state::state;
+use crate::state::{state, until};
 
 fn hook(command: &str) -> Value {
     json!({ "command": command })
@@ -153,13 +151,4 @@ async fn an_event_that_waits_for_answers_says_that_no_hook_may_leave() {
         let error = verdict.hooks[0].error.as_deref().unwrap();
         assert!(error.contains(&format!("`{event}` waits for its answer")), "{error}");
     }
-}
-
-async fn until(what: &str, condition: impl Fn() -> bool) {
-    let wait = async {
-        while !condition() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    assert!(tokio::time::timeout(HANG, wait).await.is_ok(), "never happened: {what}");
 }

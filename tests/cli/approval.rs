@@ -129,9 +129,7 @@ pre_tool_use:
             relink(it, ".hookexec/hooks.d/a.yaml", "hooks.yaml");
         }),
         ("a link to a file of the user", |it| {
-            let user = it.home().join(".config/hookexec/hooks.yaml");
-            fs::create_dir_all(user.parent().unwrap()).unwrap();
-            fs::write(&user, "hooks: {}\n").unwrap();
+            let user = it.write_users_hooks("hooks: {}\n");
             relink(it, user.to_str().unwrap(), "hooks.yaml");
         }),
     ];

@@ -111,9 +111,7 @@ const SPOILS: [(&str, Spoil); 19] = [
 /// A sandbox with the hooks of the user and a spoilt project.
 fn sandbox(spoil: Spoil) -> Sandbox {
     let sandbox = Sandbox::new();
-    let user = sandbox.home().join(".config/hookexec");
-    fs::create_dir_all(&user).unwrap();
-    fs::write(user.join("hooks.yaml"), USER).unwrap();
+    sandbox.write_users_hooks(USER);
     spoil(&sandbox);
     sandbox
 }

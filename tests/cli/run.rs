@@ -358,13 +358,9 @@ fn an_input_without_end_is_refused() {
 #[test]
 fn a_stderr_that_is_not_read_holds_up_no_verdict_however_much_is_wrong() {
     let sandbox = Sandbox::new();
-    let user = sandbox.home().join(".config/hookexec/hooks.yaml");
-    std::fs::create_dir_all(user.parent().unwrap()).unwrap();
-    std::fs::write(
-        user,
+    sandbox.write_users_hooks(
         "pre_tool_use: [{ hooks: [{ type: command, command: 'echo GUARD >&2; exit 2' }] }]",
-    )
-    .unwrap();
+    );
     for number in 0..990 {
         let file = format!(".hookexec/hooks.d/{number:04}.yaml");
         sandbox.write(file, "stop: { type: command, command: a }");

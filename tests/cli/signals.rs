@@ -2,20 +2,9 @@
 
 use std::io::Write;
 use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use crate::state::lives;
-use crate::support::{Sandbox, wait};
-
-/// Waits until `condition` holds; gives up after a long while rather than hang.
-fn until(what: &str, condition: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < Duration::from_mins(1), "{what}");
-        thread::sleep(Duration::from_millis(5));
-    }
-}
+use crate::support::{Sandbox, until, wait};
 
 fn send(signal: &str, pid: &str) -> bool {
     Command::new("kill").args([signal, pid]).output().unwrap().status.success()

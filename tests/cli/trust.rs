@@ -200,9 +200,7 @@ fn a_script_that_is_too_large_to_be_looked_at_is_refused_and_said() {
 fn an_unapproved_file_cannot_take_the_guards_of_the_user_with_it() {
     let sandbox = Sandbox::new();
     let hooks = "pre_tool_use: [{ hooks: [{ type: command, command: 'echo USER >&2; exit 2' }] }]";
-    let path = sandbox.home().join(".config/hookexec/hooks.yaml");
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(&path, hooks).unwrap();
+    sandbox.write_users_hooks(hooks);
     let (open, close) = ("{a,".repeat(20_000), "}".repeat(20_000));
     let glob = format!(
         "session_end: [{{ type: command, command: x, when: {{ field: a, glob: '{open}{close}' }} }}]"

@@ -103,16 +103,6 @@ fn hook(command: Command) -> Hook {
     hook
 }
 
-/// Waits until `condition` holds; fails when it does not within a minute.
-pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
-    let wait = async {
-        while !condition() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    assert!(tokio::time::timeout(HANG, wait).await.is_ok(), "never happened: {what}");
-}
-
 /// Returns the number that a hook wrote into a file.
 pub(crate) fn read_number(path: &Path) -> i32 {
     std::fs::read_to_string(path).unwrap().trim().parse().unwrap()

@@ -4,7 +4,8 @@ use futures_util::future::join_all;
 use hookexec::internal::ProcessStatistics;
 use hookexec::{Decision, Event, Executor};
 
-use crate::harness::{Project, ask, error, lives, one, shutdown, statistics, until};
+use crate::harness::{Project, ask, error, lives, one, shutdown, statistics};
+use crate::state::until;
 
 fn guard(project: &Project) -> Executor {
     project.one(&[Event::PreToolUse], "")

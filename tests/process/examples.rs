@@ -57,7 +57,7 @@ async fn the_weather_plugin_ends_in_good_order_on_a_signal() {
     executor.check_processes().await;
     let pid = executor.process_statistics()[0].pid.unwrap();
     Command::new("kill").args(["-TERM", &pid.to_string()]).status().unwrap();
-    crate::harness::until("its end", || executor.process_statistics()[0].pid.is_none()).await;
+    crate::state::until("its end", || executor.process_statistics()[0].pid.is_none()).await;
     // Exit code 0: not a crash.
     assert_eq!(executor.process_statistics()[0].crashes, 0);
     shutdown(&executor).await;

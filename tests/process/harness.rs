@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hookexec::internal::ProcessStatistics;
 use hookexec::{Config, Event, Executor, Input, Verdict};
 use serde_json::{Value, json};
+
+use crate::state::until;
 
 /// Longer than anything of these tests takes, on whatever machine.
 pub(crate) const HANG: Duration = Duration::from_mins(1);
@@ -131,15 +133,6 @@ pub(crate) fn error(verdict: &Verdict) -> &str {
 pub(crate) fn statistics(executor: &Executor) -> ProcessStatistics {
     let [statistics] = &executor.process_statistics()[..] else { panic!() };
     statistics.clone()
-}
-
-/// Waits until `condition` holds; fails when it never does.
-pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
-    let started = Instant::now();
-    while !condition() {
-        assert!(started.elapsed() < HANG, "never happened: {what}");
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
 }
 
 /// Returns whether a process lives; a zombie does not.

@@ -3,7 +3,8 @@
 use futures_util::future::join_all;
 use hookexec::{Decision, Event, Executor};
 
-use crate::harness::{HANG, Project, ask, error, one, shutdown, statistics, until};
+use crate::harness::{HANG, Project, ask, error, one, shutdown, statistics};
+use crate::state::until;
 
 fn guard(project: &Project) -> Executor {
     project.one(&[Event::PreToolUse], "")

@@ -2,7 +2,8 @@
 
 use hookexec::{Decision, Event};
 
-use crate::harness::{Project, ask, error, shutdown, statistics, until};
+use crate::harness::{Project, ask, error, shutdown, statistics};
+use crate::state::until;
 
 /// Runs `script` as a guard, asks it once and returns why it failed.
 async fn failure(script: &str, options: &str) -> String {

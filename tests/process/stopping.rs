@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use hookexec::Event;
 
-use crate::harness::{HANG, Project, ask, error, lives, one, shutdown, statistics, until};
+use crate::harness::{HANG, Project, ask, error, lives, one, shutdown, statistics};
+use crate::state::until;
 
 #[tokio::test]
 async fn a_shutdown_is_the_end_of_input_first() {

@@ -6,12 +6,11 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::state::lives;
-use crate::support::{Sandbox, wait};
+use crate::support::{Sandbox, until, wait};
 
 pub(crate) const HOOKS: &str = "pre_tool_use:\n  - matcher: shell\n    hooks:\n      \
      - { type: command, name: guard, command: \"grep -q rm && { echo no rm >&2; exit 2; } || exit 0\" }\n";
@@ -178,20 +177,10 @@ fn hooks_of_a_client_that_went_away_are_stopped() {
     let request = r#"{"jsonrpc":"2.0","id":1,"method":"dispatch","params":{"event":"pre_tool_use","input":{"tool_name":"x"}}}"#;
     connection.get_mut().write_all(format!("{request}\n").as_bytes()).unwrap();
     let pid = || fs::read_to_string(sandbox.project().join("pid")).unwrap_or_default();
-    until(|| pid().ends_with('\n'));
+    until("the process writes its number", || pid().ends_with('\n'));
     drop(connection);
-    until(|| !lives(pid().trim()));
+    until("the process is gone", || !lives(pid().trim()));
     assert_eq!(ask_has(&mut serving.connect()), json!({ "has": true }));
-}
-
-/// Waits until something is so, and gives up after a long while rather than hang.
-#[track_caller]
-fn until(so: impl Fn() -> bool) {
-    let started = Instant::now();
-    while !so() {
-        assert!(started.elapsed() < Duration::from_mins(2), "it never happened");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 fn ask_has(connection: &mut BufReader<UnixStream>) -> Value {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -54,6 +54,12 @@ impl Sandbox {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
         path
+    }
+
+    /// Writes the user's own hooks file and returns its path.
+    #[track_caller]
+    pub(crate) fn write_users_hooks(&self, text: &str) -> PathBuf {
+        self.write(self.home().join(".config/hookexec/hooks.yaml"), text)
     }
 
     /// Writes a file of the project that can be run.
@@ -177,6 +183,16 @@ fn needs_programs_of(text: &str) {
     let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
     for word in words.filter(|word| PROGRAMS.contains(word)) {
         needs(word);
+    }
+}
+
+/// Waits until `condition` holds, and gives up after a long while rather than hang.
+#[track_caller]
+pub(crate) fn until(what: &str, condition: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !condition() {
+        assert!(started.elapsed() < HANG, "never happened: {what}");
+        thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -4,6 +4,16 @@
 use std::fmt::Display;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Waits until `condition` holds; fails when it does not within a minute.
+pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !condition() {
+        assert!(started.elapsed() < Duration::from_mins(1), "never happened: {what}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
 
 /// Returns the state letter of a process, `Z` for a zombie; `None` when it is gone.
 pub(crate) fn state(pid: impl Display) -> Option<char> {

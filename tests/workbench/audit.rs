@@ -233,9 +233,7 @@ fn a_record_tells_which_hooks_files_it_rests_on() {
 #[test]
 fn an_approved_project_does_not_rotate_the_log_of_the_user() {
     let sandbox = Sandbox::new();
-    let user = sandbox.home().join(".config/hookexec/hooks.yaml");
-    std::fs::create_dir_all(user.parent().unwrap()).unwrap();
-    std::fs::write(&user, "audit: { path: ~/log/audit.jsonl, events: all, keep: 5 }\n").unwrap();
+    sandbox.write_users_hooks("audit: { path: ~/log/audit.jsonl, events: all, keep: 5 }\n");
     std::fs::create_dir(sandbox.home().join("log")).unwrap();
     std::os::unix::fs::symlink(sandbox.home(), sandbox.project().join("link")).unwrap();
     sandbox.write("hooks.yaml", "audit: { path: link/log/audit.jsonl, max_size: 1, keep: 1 }\n");

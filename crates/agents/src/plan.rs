@@ -89,9 +89,13 @@ pub(super) fn bounded(verdict: &Verdict) -> Verdict {
         (&mut verdict.system_message, SAID),
         (&mut verdict.additional_context, TOLD),
     ] {
-        text.iter_mut().for_each(|text| cut(text, limit));
+        if let Some(text) = text {
+            cut(text, limit);
+        }
     }
-    verdict.stop.iter_mut().for_each(|stop| cut(&mut stop.reason, SAID));
+    if let Some(stop) = &mut verdict.stop {
+        cut(&mut stop.reason, SAID);
+    }
     verdict
 }
 
