@@ -124,7 +124,7 @@ fn what_is_not_live_is_a_problem_with_its_way_out() {
         ),
         (
             "a broken file",
-            |sandbox| sandbox.write_users_hooks("pre_tool_usee: []"),
+            |sandbox| drop(sandbox.write_users_hooks("pre_tool_usee: []")),
             "`hookexec check`",
         ),
         (

@@ -166,15 +166,12 @@ fn the_log_of_decisions_costs_no_denial() {
 fn large_answers_of_a_project_cost_no_decision_of_the_user() {
     let sandbox = Sandbox::new();
     let redact = json!({"updated_tool_response": "[redacted]"}).to_string();
-    write_for_user(
-        &sandbox,
-        &format!(
-            "pre_tool_use: [{{ hooks: [{{ type: command, on_error: warn, \
+    sandbox.write_users_hooks(&format!(
+        "pre_tool_use: [{{ hooks: [{{ type: command, on_error: warn, \
              command: 'echo no rm >&2; exit 2' }}] }}]\n\
              tool_response_transform: [{{ hooks: [{{ type: command, command: {} }}] }}]\n",
-            json!(format!("printf '%s' '{redact}'"))
-        ),
-    );
+        json!(format!("printf '%s' '{redact}'"))
+    ));
     // Slow to read: each two letters are an escape.
     let answer = format!("{{\"reason\":\"{}\"}}", "\\n\\u00e9".repeat(2_000_000));
     assert!(answer.len() <= 16 << 20);

@@ -63,6 +63,7 @@ impl Answer {
 }
 
 /// Writes a verdict in the dialect of the agent that called.
+#[must_use]
 pub fn answer(call: &NativeCall, verdict: &Verdict) -> Answer {
     write(call.agent, call.native, Some(&call.input), verdict)
 }
@@ -73,6 +74,7 @@ pub fn answer(call: &NativeCall, verdict: &Verdict) -> Answer {
 /// `native` is the agent's event, as far as it is known. On an event that decides this is a denial,
 /// on one that only observes silence; without a known event it is a denial, too. The hooks that
 /// `executor` has for the event have failed, each by its own `on_error`.
+#[must_use]
 pub fn failure(
     agent: Agent,
     native: Option<&str>,

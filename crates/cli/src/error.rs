@@ -8,19 +8,17 @@ use anstyle::{AnsiColor, Style};
 use hookexec::config::Diagnostics;
 use hookexec::internal::MANAGED_DIRECTORY;
 
+use super::report::{BAD, DOUBTFUL};
 use super::{Exit, output};
 
-const ERROR: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
-
-const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
 /// What is said where no layer has a file.
 pub(crate) const NO_FILES: &str = "no hooks file was found";
 
 /// Writes a warning to stderr.
 pub(crate) fn warn(message: &str) {
-    output::talk(&format!("{WARNING}warning{WARNING:#}: {message}\n"));
+    output::talk(&format!("{DOUBTFUL}warning{DOUBTFUL:#}: {message}\n"));
 }
 
 /// How many lines of warnings about hooks files are written, and how much of each.
@@ -115,7 +113,7 @@ impl CommandError {
     /// Writes the error to stderr and returns the exit code that stands for it.
     pub(crate) fn report(&self) -> Exit {
         match &self.cause {
-            Cause::Message(text) => output::talk(&format!("{ERROR}error{ERROR:#}: {text}\n")),
+            Cause::Message(text) => output::talk(&format!("{BAD}error{BAD:#}: {text}\n")),
             Cause::Config(problems) => output::talk(&problems.render(true)),
         }
         for hint in &self.hints {

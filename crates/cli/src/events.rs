@@ -1,5 +1,7 @@
 //! `hookexec events`: the contract table.
 
+use std::fmt::Write as _;
+
 use hookexec::event::{ContextMode, Contract, Event, FailureMode, Permission, Rewrite};
 
 use super::output::PlainFormat;
@@ -36,7 +38,9 @@ impl Args {
 /// Returns what a hook of one event is for, in sentences.
 fn page(contract: &Contract) -> String {
     let mut page = format!("{}: {}\n\n", contract.event, contract.fires);
-    let mut say = |sentence: &str| page += &format!("  {sentence}\n");
+    let mut say = |sentence: &str| {
+        let _ = writeln!(page, "  {sentence}");
+    };
     say(if contract.tool_matched {
         "A matcher chooses its hooks by the name of the tool."
     } else {
@@ -72,7 +76,7 @@ fn page(contract: &Contract) -> String {
     match contract.context {
         ContextMode::Json => say("Context for the model comes as `additional_context` in JSON."),
         ContextMode::Text => {
-            say("What a hook prints is context for the model, as text or in JSON.")
+            say("What a hook prints is context for the model, as text or in JSON.");
         }
         _ => {}
     }

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::config::{ConfigArgs, not_too_deep};
 use super::output::PlainFormat;
+use super::records::is_wanted;
 use super::run::{AGENT, EVENT};
 use super::runtime::{PATIENCE, Runtime};
 use super::{CommandError, Exit, explain_text, input, log};
@@ -190,11 +191,6 @@ impl Args {
 fn no_event() -> CommandError {
     CommandError::usage("no event is named")
         .hint("name one of `hookexec events`, or give an agent's own payload with `--from AGENT`")
-}
-
-fn is_wanted(name: &str, source: &str, wanted: &str) -> bool {
-    // `hooks.yaml:5` from any directory, as `log --hook` takes it.
-    name == wanted || source == wanted || source.ends_with(&format!("/{wanted}"))
 }
 
 /// Returns the error for a hook of a file that no person approved: the file fails as a whole, and

@@ -290,15 +290,10 @@ impl Caller {
             arguments.into_iter().map(|text| text.to_string_lossy().into_owned()).collect();
         let value = |flag: &str| {
             let joined = format!("{flag}=");
-            arguments.iter().enumerate().find_map(|(index, argument)| {
-                match argument.strip_prefix(&joined) {
-                    Some(value) => Some(value.to_owned()),
-                    None if argument == flag => {
-                        Some(arguments.get(index + 1).cloned().unwrap_or_default())
-                    }
-                    None => None,
-                }
-            })
+            let is_flag = |argument: &String| argument == flag || argument.starts_with(&joined);
+            let place = arguments.iter().position(is_flag)?;
+            let next = || arguments.get(place + 1).cloned().unwrap_or_default();
+            Some(arguments[place].strip_prefix(&joined).map_or_else(next, str::to_owned))
         };
         let runs = arguments.iter().skip(1).find(|argument| !argument.starts_with('-'));
         if runs.map(String::as_str) != Some("run") {

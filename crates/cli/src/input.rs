@@ -35,23 +35,17 @@ pub(crate) fn read_stdin() -> Result<Vec<u8>, CommandError> {
 /// Reads the input of `event` from `bytes`, for the subcommand `command`.
 pub(crate) fn parse(command: &str, event: Event, bytes: &[u8]) -> Result<Input, CommandError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        CommandError::data(format!("the input on stdin is not UTF-8: {error}"))
-            .hint(example(command, event))
-    })?;
+    let refused = |message: String| CommandError::data(message).hint(example(command, event));
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| refused(format!("the input on stdin is not UTF-8: {error}")))?;
     if text.trim().is_empty() {
-        return Err(CommandError::data(format!(
-            "stdin is empty; `{command}` reads the event's input from it"
-        ))
-        .hint(example(command, event)));
+        let message = format!("stdin is empty; `{command}` reads the event's input from it");
+        return Err(refused(message));
     }
-    let value = parse_strict(text).map_err(|error| {
-        CommandError::data(format!("the input on stdin is not valid JSON: {error}"))
-            .hint(example(command, event))
-    })?;
+    let value = parse_strict(text)
+        .map_err(|error| refused(format!("the input on stdin is not valid JSON: {error}")))?;
     let Value::Object(object) = value else {
-        return Err(CommandError::data("the input on stdin is not a JSON object")
-            .hint(example(command, event)));
+        return Err(refused("the input on stdin is not a JSON object".to_owned()));
     };
     let mut input = Input::from_json(object).map_err(|error| {
         let native = error.key == Some("hook_event_name");
@@ -63,9 +57,8 @@ pub(crate) fn parse(command: &str, event: Event, bytes: &[u8]) -> Result<Input, 
         warn(&format!("the input says `{said}`, and `{event}` was asked for; it is run as that"));
     }
     if event.contract().tool_matched && input.tool().is_empty() {
-        let message =
-            format!("the input has no `tool_name`, so no hook could be chosen for `{event}`");
-        return Err(CommandError::data(message).hint(example(command, event)));
+        let message = "the input has no `tool_name`, so no hook could be chosen";
+        return Err(refused(format!("{message} for `{event}`")));
     }
     hookexec_agents::add_tool_kinds(&mut input);
     Ok(input)

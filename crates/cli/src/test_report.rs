@@ -90,8 +90,8 @@ pub(super) fn junit(results: &Results) -> String {
         let _ = writeln!(text, "  <testsuite name=\"{name}\" {counts} time=\"{seconds:.3}\">");
         for case in &file.cases {
             let (own, seconds) = (escaped(&case.name), case.duration_ms / 1e3);
-            text +=
-                &format!("    <testcase name=\"{own}\" classname=\"{name}\" time=\"{seconds:.3}\"");
+            let named = format!("name=\"{own}\" classname=\"{name}\"");
+            let _ = write!(text, "    <testcase {named} time=\"{seconds:.3}\"");
             if case.passed {
                 text.push_str("/>\n");
             } else {

@@ -10,7 +10,7 @@ mod switches;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use hookexec::config::Severity;
 use hookexec::event::FailureMode;
 use hookexec::internal::Check;
@@ -23,7 +23,7 @@ use super::error::CommandError;
 use super::exit::Exit;
 use super::output::PlainFormat;
 use super::plain;
-use super::report::counted;
+use super::report::{BAD, DOUBTFUL, GOOD, counted};
 use super::run::AGENT;
 use super::scripts::missing;
 use super::settings::{Scope, Settings};
@@ -232,17 +232,14 @@ fn report(sections: &[Section], format: PlainFormat) -> Result<Exit, CommandErro
 
 fn text(sections: &[Section]) -> String {
     const TITLE: Style = Style::new().bold();
-    const FINE: Style = AnsiColor::Green.on_default();
-    const WARNING: Style = AnsiColor::Yellow.on_default();
-    const PROBLEM: Style = AnsiColor::Red.on_default().bold();
     let mut text = String::new();
     for section in sections {
         let _ = writeln!(text, "{TITLE}{}{TITLE:#}", section.title);
         for finding in &section.findings {
             let (style, word) = match finding.grade {
-                Grade::Ok => (FINE, "ok"),
-                Grade::Warning => (WARNING, "warning"),
-                Grade::Problem => (PROBLEM, "PROBLEM"),
+                Grade::Ok => (GOOD, "ok"),
+                Grade::Warning => (DOUBTFUL, "warning"),
+                Grade::Problem => (BAD, "PROBLEM"),
             };
             let _ = writeln!(text, "  {style}{word:<8}{style:#} {}", plain::line(&finding.line()));
         }

@@ -43,16 +43,19 @@ pub(crate) struct Filter {
     pub(crate) since: Option<Timestamp>,
 }
 
+/// Returns whether a hook is the one that the user names: by its name, or by its place, as
+/// `hooks.yaml:5` from any directory.
+pub(crate) fn is_wanted(name: &str, source: &str, wanted: &str) -> bool {
+    name == wanted || source == wanted || source.ends_with(&format!("/{wanted}"))
+}
+
 impl Filter {
     /// Returns whether a record is wanted.
     pub(crate) fn wants(&self, record: &Record) -> bool {
         self.event.is_none_or(|event| record.event == event)
             && self.decision.is_none_or(|wanted| wanted.value().copied() == record.decision)
             && self.hook.as_ref().is_none_or(|wanted| {
-                let place = format!("/{wanted}");
-                let is_it = |hook: &HookReport| {
-                    hook.name == *wanted || hook.source == *wanted || hook.source.ends_with(&place)
-                };
+                let is_it = |hook: &HookReport| is_wanted(&hook.name, &hook.source, wanted);
                 record.hooks.iter().any(is_it)
             })
             && self.since.is_none_or(|since| {

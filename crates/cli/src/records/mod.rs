@@ -3,5 +3,5 @@
 mod log;
 mod statistics;
 
-pub(crate) use log::{Filter, Log, LogLine, Tail};
+pub(crate) use log::{Filter, Log, LogLine, Tail, is_wanted};
 pub(crate) use statistics::{HookStatistics, Statistics, word};
