@@ -14,7 +14,6 @@ use super::stub::substituting;
 use hookexec::config::{Config, Diagnostic, Diagnostics, Hook};
 use hookexec::executor::Executor;
 use hookexec::handler::Handler;
-use hookexec::internal::Explanation;
 use hookexec::internal::suggest;
 use hookexec::registry::Registry;
 use hookexec::wire::Verdict;
