@@ -86,7 +86,7 @@ impl Call {
 }
 
 /// Quotes a word for the shell, when it needs it.
-pub(crate) fn quoted(word: &str) -> String {
+fn quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || PLAIN_LETTERS.contains(letter);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
