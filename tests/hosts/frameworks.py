@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,14 +22,20 @@ PLACE = ROOT / "target/frameworks"
 PYTHON = PLACE / "python/bin/python"
 #: What is installed, and what was tested.
 PYPI = ["langchain==1.4.7", "langgraph==1.2.22", "openai-agents==0.24.0",
-        "pydantic-ai-slim==2.68.0", "mypy==2.4.1"]
-NPM = ["ai@6.0.326", "zod@4.6.7", "typescript@7.0.2", "@types/node@26.6.6"]
+        "pydantic-ai-slim==2.68.0", "claude-agent-sdk==0.2.187", "mypy==2.4.1"]
+NPM = ["ai@6.0.326", "@anthropic-ai/claude-agent-sdk@0.3.330", "zod@4.6.7", "typescript@7.0.2", "@types/node@26.6.6"]
 #: The adapters: a name, the directory of its program in tests/hosts/adapters, and what it imports.
 ADAPTERS = {
     "langchain": ("langchain.py", "langchain"),
     "openai-agents": ("openai_agents.py", "agents"),
     "pydantic-ai": ("pydantic_ai.py", "pydantic_ai"),
     "ai": ("ai.mjs", "ai"),
+}
+
+#: The Claude Agent SDKs run Claude Code, which `hookexec install` guards.
+CLAUDE = {
+    "claude-agent-sdk (Python)": ("claude_agent_sdk.py", "claude_agent_sdk"),
+    "claude-agent-sdk (Node)": ("claude-agent-sdk.mjs", "@anthropic-ai/claude-agent-sdk"),
 }
 
 HOOKS = """
@@ -121,6 +128,48 @@ def is_installed(program, module):
     return (PLACE / "node/node_modules" / module).is_dir()
 
 
+def command_of(program):
+    if program.endswith(".py"):
+        return [PYTHON, ROOT / "tests/hosts/adapters" / program]
+    # Node looks for packages beside the file.
+    for part in ("tests/hosts/adapters", "hosts/node"):
+        target = PLACE / "node" / part
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(ROOT / part, target)
+    return ["node", PLACE / "node/tests/hosts/adapters" / program]
+
+
+def claude(program, hookexec):
+    """Runs a program under Claude Code's own entries, and returns what is wrong."""
+    sys.path.insert(0, str(ROOT / "tests/agents/real"))
+    import model
+
+    problems = []
+    hooks = HOOKS.replace("        - { type: builtin, command: judge, mutates: true }\n", "")
+    for prompt, expected in [("rm -r kept", "`rm -r kept` is denied"), ("echo it ran", "it ran")]:
+        with tempfile.TemporaryDirectory() as directory, model.Model(prompt) as played:
+            home, project = [pathlib.Path(directory).resolve() / it for it in ("home", "project")]
+            (home / ".config/hookexec").mkdir(parents=True)
+            home.chmod(0o700)
+            (home / ".config/hookexec/hooks.yaml").write_text(hooks)
+            (project / "kept").mkdir(parents=True)
+            env = {
+                "HOME": str(home), "PATH": os.environ["PATH"], "ANTHROPIC_API_KEY": "dummy",
+                "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{played.port}",
+                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
+                "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1",
+                "PYTHONDONTWRITEBYTECODE": "1",
+            }
+            options = {"cwd": project, "env": env, "capture_output": True, "text": True}
+            subprocess.run([hookexec, "install", "claude-code"], check=True, **options)
+            done = subprocess.run(command_of(program), timeout=300, check=False, **options)
+            was_kept = (project / "kept").is_dir()
+            told = " ".join(played.results)
+            if done.returncode or expected not in told or not was_kept:
+                problems.append(f"`{prompt}`: {told or 'no result'} {done.stdout}{done.stderr}")
+    return problems
+
+
 def run(program, hookexec):
     """Runs the program of an adapter and returns its report."""
     with tempfile.TemporaryDirectory() as directory:
@@ -138,18 +187,7 @@ def run(program, hookexec):
             "COMMANDS": json.dumps(COMMANDS),
             "SECRET": SECRET,
         }
-        file = ROOT / "tests/hosts/adapters" / program
-        if program.endswith(".py"):
-            command = [PYTHON, file]
-        else:
-            # Node looks for packages beside the file.
-            for part in ("tests/hosts/adapters", "hosts/node"):
-                target = PLACE / "node" / part
-                target.parent.mkdir(parents=True, exist_ok=True)
-                subprocess.run(["rm", "-rf", target], check=True)
-                subprocess.run(["cp", "-r", ROOT / part, target], check=True)
-            command = ["node", PLACE / "node/tests/hosts/adapters" / program]
-        done = subprocess.run(command, cwd=place, env=env, capture_output=True, text=True,
+        done = subprocess.run(command_of(program), cwd=place, env=env, capture_output=True, text=True,
                               timeout=300, check=False)
     if done.returncode != 0:
         return [f"it ended with {done.returncode}:\n{done.stdout}{done.stderr}"]
@@ -226,6 +264,13 @@ def main():
             print(f"SKIPPED {name}: not installed; use --install")
             continue
         problems = run(program, hookexec) + paste(name, program, hookexec)
+        failed |= bool(problems)
+        print(f"{'FAILED' if problems else 'ok'} {name}", *problems, sep="\n  ")
+    for name, (program, module) in {} if options.only else CLAUDE.items():
+        if not is_installed(program, module):
+            print(f"SKIPPED {name}: not installed; use --install")
+            continue
+        problems = claude(program, hookexec)
         failed |= bool(problems)
         print(f"{'FAILED' if problems else 'ok'} {name}", *problems, sep="\n  ")
     checks = {"types of Python": (types_of_python, "x.py", "mypy"),
