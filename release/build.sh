@@ -19,6 +19,10 @@ rm -rf "$learnt" && mkdir -p "$learnt"
 # looks for at run time: without it, it would fork where it could spawn.
 flags=(-C relocation-model=static -C link-arg=-Wl,-u,posix_spawn_file_actions_addchdir_np)
 
+# The HTTP client has parts in C, which use no library. So the system's compiler serves for musl too.
+compiler=CC_${target//-/_}
+export "$compiler=${!compiler:-cc}"
+
 # Builds into the directory `$1` with the flags that follow.
 build() {
     local directory=$1
