@@ -10,7 +10,7 @@ use crate::shell::quoted;
 use crate::trust::bases::project_of;
 use crate::trust::bundle::MAX_SCRIPTS;
 use crate::trust::changes::Refusal;
-use crate::trust::{Bundle, CoveredHook, Trust, TrustStore, check_permissions};
+use crate::trust::{Bundle, CoveredHook, ScriptChange, Trust, TrustStore, check_permissions};
 
 /// How many problems of one file are reported.
 const SHOWN: usize = 5;
@@ -44,8 +44,8 @@ pub struct ProjectFile {
     pub trust: Trust,
     /// Why hooks of the approved file must not run, each problem once: their scripts changed or are gone.
     pub refused: Vec<String>,
-    /// Whether all of `refused` are scripts that are gone.
-    only_gone: bool,
+    /// What became of the scripts that `refused` names, if it is the same of all.
+    change: Option<ScriptChange>,
 }
 
 impl ProjectFile {
@@ -69,9 +69,42 @@ impl ProjectFile {
 
     /// Returns what the user can do. The text is for a person, not for a model.
     pub fn remedy(&self) -> String {
-        if let Trust::Unsafe(problem) = &self.trust {
-            return problem.hint.clone();
+        match &self.trust {
+            Trust::Unsafe(problem) => problem.hint.clone(),
+            Trust::Approved => self.advice(self.change),
+            Trust::Changed => {
+                let advice = self.advice(Some(ScriptChange::Changed));
+                format!("another version of `{}` is approved here: {advice}", self.name())
+            }
+            Trust::Unknown => {
+                format!("review the project's `{}`, then {}", self.name(), self.approval())
+            }
         }
+    }
+
+    /// Returns what the user can do about the scripts of one hook.
+    fn remedy_of(&self, refusal: &Refusal) -> String {
+        format!("{}: {}", refusal.problem, self.advice(refusal.change))
+    }
+
+    /// Returns what the user can do about a file that became what `change` says.
+    fn advice(&self, change: Option<ScriptChange>) -> String {
+        let add = self.approval();
+        match change {
+            Some(ScriptChange::Changed) => format!("undo the change, or review it and {add}"),
+            Some(ScriptChange::Gone) => {
+                format!("restore it, or take its hook out of `{}` and {add}", self.name())
+            }
+            _ => format!("review it, then {add}"),
+        }
+    }
+
+    fn name(&self) -> String {
+        self.bundle.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Returns how to approve the file.
+    fn approval(&self) -> String {
         let directory =
             self.bundle.path.parent().map(project_of).and_then(|dir| dunce::canonicalize(dir).ok());
         let working_dir = match directory {
@@ -80,20 +113,8 @@ impl ProjectFile {
             }
             _ => String::new(),
         };
-        let name = self.bundle.path.file_name().unwrap_or_default().to_string_lossy();
-        let add = format!(
-            "run `hookexec trust add {working_dir}{}` in a terminal",
-            quoted(&self.bundle.path.to_string_lossy())
-        );
-        let undo = format!("undo the change, or review it and {add}");
-        match self.trust {
-            Trust::Changed => format!("another version of `{name}` is approved here: {undo}"),
-            Trust::Approved if self.only_gone => {
-                format!("a script is gone: restore it, or take its hook out of `{name}` and {add}")
-            }
-            Trust::Approved => format!("a script of `{name}` changed: {undo}"),
-            _ => format!("review the project's `{name}`, then {add}"),
-        }
+        let path = quoted(&self.bundle.path.to_string_lossy());
+        format!("run `hookexec trust add {working_dir}{path}` in a terminal")
     }
 
     /// Returns what to say of a file that is not approved.
@@ -171,7 +192,7 @@ impl Acceptance {
         {
             store.remember(&bundle);
         }
-        Some(ProjectFile { bundle, trust, refused: Vec::new(), only_gone: false })
+        Some(ProjectFile { bundle, trust, refused: Vec::new(), change: None })
     }
 
     /// Returns whether the content of a project's file may be evaluated.
@@ -195,23 +216,29 @@ impl Acceptance {
             Some(store) if approved => Some(store.approved_scripts(&file.bundle)),
             _ => None,
         };
-        let not_approved = file.problem().map(|problem| Refusal { problem, is_gone: false });
+        let not_approved = file.problem().map(|problem| Refusal { problem, change: None });
         let refusal = |covered: &CoveredHook| match &scripts {
             Some(scripts) => scripts.refusal(covered),
             None => not_approved.clone(),
         };
         if approved {
             let refusals: Vec<Refusal> = file.bundle.covered().filter_map(refusal).collect();
-            file.only_gone = refusals.iter().all(|refusal| refusal.is_gone);
+            let first = refusals.first().and_then(|refusal| refusal.change);
+            file.change = first.filter(|_| refusals.iter().all(|it| it.change == first));
             file.refused = refusals.into_iter().map(|refusal| refusal.problem).collect();
             file.refused.dedup();
         }
         let remedy: Arc<str> = file.remedy().into();
-        let refused = |cause: String| Untrusted::new(cause, Arc::clone(&remedy));
         for (hook, covered) in part.hooks.iter_mut().zip(&file.bundle.hooks) {
-            let Some(Refusal { problem, is_gone }) = refusal(covered) else { continue };
-            let must = if is_gone { "restore it" } else { "approve it" };
-            hook.untrusted = Some(refused(format!("{problem}; a person must {must}")));
+            let Some(refusal) = refusal(covered) else { continue };
+            let is_gone = refusal.change == Some(ScriptChange::Gone);
+            let must = if is_gone { "restore" } else { "approve" };
+            let remedy = match file.trust {
+                Trust::Approved => file.remedy_of(&refusal).into(),
+                _ => Arc::clone(&remedy),
+            };
+            let cause = format!("{}; a person must {must} it", refusal.problem);
+            hook.untrusted = Some(Untrusted::new(cause, remedy));
             if let Some(process) = hook.process().and_then(|name| part.processes.get_mut(name)) {
                 process.untrusted = true;
             }
@@ -225,8 +252,8 @@ impl Acceptance {
         for hook in &mut part.hooks {
             let process = hook.process().and_then(|name| part.processes.get(name));
             if hook.untrusted.is_none() && process.is_some_and(|process| process.untrusted) {
-                let why = "a script of its process changed; a person must approve it";
-                hook.untrusted = Some(refused(why.to_owned()));
+                let why = "a script of its process changed; a person must approve it".to_owned();
+                hook.untrusted = Some(Untrusted::new(why, Arc::clone(&remedy)));
             }
         }
         if !approved {

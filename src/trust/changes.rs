@@ -35,8 +35,8 @@ pub(crate) struct ApprovedScripts(HashMap<String, String>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) problem: String,
-    /// Whether the problem is that a script is gone: then restoring it is enough.
-    pub(crate) is_gone: bool,
+    /// What became of a script since the approval; `None` for any other problem.
+    pub(crate) change: Option<ScriptChange>,
 }
 
 impl TrustStore {
@@ -59,12 +59,12 @@ impl ApprovedScripts {
     /// Returns why `hook` must not run: a script of it changed, is gone, is new, or can't be approved.
     pub(crate) fn refusal(&self, hook: &CoveredHook) -> Option<Refusal> {
         if let Some(problem) = hook.problems.first() {
-            return Some(Refusal { problem: problem.clone(), is_gone: false });
+            return Some(Refusal { problem: problem.clone(), change: None });
         }
         let (name, change) = self.changes(hook).into_iter().next()?;
         let listed = if hook.listed.contains(&name) { ", listed in `scripts:`," } else { "" };
         let problem = format!("`{name}`{listed} {}", change.text());
-        Some(Refusal { problem, is_gone: change == ScriptChange::Gone })
+        Some(Refusal { problem, change: Some(change) })
     }
 
     fn changes(&self, hook: &CoveredHook) -> Vec<(String, ScriptChange)> {

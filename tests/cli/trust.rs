@@ -354,9 +354,12 @@ fn a_change_can_be_undone_instead_of_approved() {
     sandbox.write("hooks.yaml", &HOOKS.replace("ignore", "block"));
     sandbox.trust();
     sandbox.write("guard.sh", "exit 0\n");
-    told("a script of `hooks.yaml` changed: undo the change, or review it and run");
+    told("`guard.sh` changed after its approval: undo the change, or review it and run");
     std::fs::remove_file(sandbox.project().join("guard.sh")).unwrap();
-    told("a script is gone: restore it, or take its hook out of `hooks.yaml`");
+    told("`guard.sh` was approved and is gone: restore it, or take its hook out of `hooks.yaml`");
+    sandbox.trust();
+    sandbox.write("guard.sh", "exit 2\n");
+    told("`guard.sh` is not approved: review it, then run");
 }
 
 #[test]

@@ -177,13 +177,18 @@ impl Loaded {
     pub(crate) fn failures(&self) -> impl Iterator<Item = Unavailable> {
         let files = self.found.config.failed.iter();
         let files = files.map(|file| Unavailable { cause: file.message(), line: file.notice() });
+        files.chain(self.changed_scripts())
+    }
+
+    /// Returns which hooks of approved files fail: no verdict mentions them before such a hook is due.
+    pub(crate) fn changed_scripts(&self) -> impl Iterator<Item = Unavailable> {
         let approved = |file: &&ProjectFile| file.trust == Trust::Approved;
         let approved = self.found.project_files.iter().filter(approved);
-        files.chain(approved.filter_map(|file| {
+        approved.filter_map(|file| {
             let (path, cause) = (file.bundle.path.display(), file.refused.first()?.clone());
             let line = format!("{path}: {}; {}", file.problem()?, file.remedy());
             Some(Unavailable { cause, line })
-        }))
+        })
     }
 
     /// Builds the executor.

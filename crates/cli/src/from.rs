@@ -89,7 +89,7 @@ type Hooks = (Executor, ConfigArgs);
 struct Progress {
     native: Option<&'static str>,
     call: Option<NativeCall>,
-    /// What to say once a session: hooks that are missing.
+    /// What to say once a session: hooks that are missing, or that will fail.
     absences: Vec<String>,
     hooks: Option<Hooks>,
     moment: Option<Moment>,
@@ -205,7 +205,9 @@ impl FromCall {
     async fn load_in_time(&self, config: ConfigArgs) -> Result<(Hooks, Vec<String>), String> {
         let load = |config: ConfigArgs| {
             let loaded = config.load()?;
-            let absent = loaded.absences().map(|absence| format!("hookexec: {absence}")).collect();
+            let changed = loaded.changed_scripts().map(|failure| failure.line);
+            let absent = loaded.absences().chain(changed);
+            let absent = absent.map(|absence| format!("hookexec: {absence}")).collect();
             warn_all(loaded.failures().map(|failure| failure.line));
             Ok(((loaded.executor()?, config), absent))
         };

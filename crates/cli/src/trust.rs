@@ -143,8 +143,8 @@ fn show(target: &Target) -> Result<Exit, CommandError> {
         }
         if rows.iter().any(|row| row.status != APPROVED && row.status != GONE) {
             output::talk(
-                "undo the changes that are not yours; review what is not approved, then run `hookexec \
-                 trust add` in a terminal\n",
+                "review what is not approved, undo changes that are not wanted, then run `hookexec trust \
+                 add` in a terminal\n",
             );
         }
     }
