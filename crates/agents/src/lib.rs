@@ -4,7 +4,6 @@
 //! [`NativeEvent`] hold it. [`read`] turns what an agent writes into an event of ours, [`dispatch`]
 //! runs the hooks of that moment, [`answer`] turns the verdict into exactly that agent's dialect,
 //! and [`failure`] says what to answer in the place of a missing verdict.
-#![allow(clippy::must_use_candidate, reason = "most functions only look something up")]
 
 mod answer;
 mod claude_code;
