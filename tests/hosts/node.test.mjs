@@ -348,6 +348,16 @@ test("a tool that is cancelled is reported so", async () => {
   assert.deepEqual(seen, [["post_tool_use", "canceled"]]);
 });
 
+test("what is too long for the server is denied or withheld at once", async () => {
+  const session = judgedBy(() => null).session();
+  const long = "x".repeat(9 << 20);
+  assert.match(await denied(session, long), /longer than/);
+  const outcome = await session.toolCall("shell", { cmd: "ls" }).run(() => long);
+  assert.deepEqual([outcome.end, outcome.isError], ["failed", true]);
+  assert.ok(outcome.response.length < 1000);
+  await works(session);
+});
+
 test("closed hooks deny", async () => {
   const hooks = judgedBy(() => null);
   await works(hooks.session());

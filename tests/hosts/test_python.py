@@ -454,6 +454,15 @@ class Faults(Case):
         asyncio.run(main())
         self.assertEqual(seen, [("post_tool_use", "canceled")])
 
+    def test_what_is_too_long_for_the_server_is_denied_or_withheld_at_once(self):
+        hooks = self.judged_by(lambda input: None)
+        with hooks.session() as session:
+            self.assertIn("longer than", self.denied(session, "x" * (9 << 20)))
+            outcome = session.tool_call("shell", {"cmd": "ls"}).run(lambda cmd: "x" * (9 << 20))
+            self.assertEqual((outcome.end, outcome.is_error), ("failed", True))
+            self.assertLess(len(outcome.response), 1000)
+            self.works(session)
+
     def test_closed_hooks_deny(self):
         hooks = self.judged_by(lambda input: None)
         with hooks.session() as session:

@@ -5,6 +5,9 @@ import { statSync } from "node:fs";
 import { createConnection } from "node:net";
 import { StringDecoder } from "node:string_decoder";
 
+/** The longest line that the server reads, in bytes. */
+const LONGEST = 8 << 20;
+
 /** The server could not be started, or gave no valid answer. */
 export class HooksError extends Error {
   name = "HooksError";
@@ -59,7 +62,9 @@ export class Connection {
           for (const it of [child, child.stdin, child.stdout, child.stderr]) it[wanted ? "ref" : "unref"]();
         },
         close: async (patience) => {
+          // The server stops what runs for a client that closes both, and ends background hooks.
           child.stdin.end();
+          child.stdout.destroy();
           const timer = setTimeout(() => child.kill("SIGKILL"), patience);
           child.ref();
           if (child.exitCode === null && child.signalCode === null && child.pid) await ended;
@@ -112,6 +117,8 @@ export class Connection {
       let line;
       try {
         line = write({ id, method, params });
+        // The server could not say to which request its error belongs.
+        if (Buffer.byteLength(line) > LONGEST) throw new Error(`it is longer than ${LONGEST} bytes`);
       } catch (error) {
         throw new HooksError(`\`${method}\` can't be sent: ${error.message}`);
       }

@@ -243,6 +243,8 @@ export class ToolCall {
       return { ...outcome, exception: error, wasRewritten: !isOwn || Boolean(hasMore) };
     } catch (problem) {
       if (!(problem instanceof HooksError)) throw problem;
+      // If the server lives, its hooks hear at least that the call has ended.
+      this.#hooks.call("tool.end", { call, cancelled: true }, this.#connection).catch(() => {});
       return {
         ...this.#denied(problem),
         end: "failed",

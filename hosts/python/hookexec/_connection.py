@@ -16,6 +16,9 @@ from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from typing import Any, BinaryIO, cast
 
+#: The longest line that the server reads, in bytes.
+LONGEST = 8 << 20
+
 Json = Any
 Object = dict[str, Json]
 #: Answers a question of the server: the method and its parameters.
@@ -129,6 +132,9 @@ class Connection:
             id = self._last_id
             try:
                 line = _line({"id": id, "method": method, "params": params})
+                if len(line) > LONGEST:
+                    # The server could not say to which request its error belongs.
+                    raise ValueError(f"it is longer than {LONGEST} bytes")
             except (TypeError, ValueError) as error:
                 future.set_exception(HooksError(f"`{method}` can't be sent: {error}"))
                 return future

@@ -516,6 +516,8 @@ class ToolCall:
     def _withheld(self, problem: HooksError, error: BaseException | None) -> ToolOutcome:
         from hookexec._hooks import WITHHELD
 
+        # If the server lives, its hooks hear at least that the call has ended.
+        self._abandon()
         return ToolOutcome(
             "failed", self.tool_name, self.tool_input, WITHHELD, response=WITHHELD,
             message=f"hookexec: {problem}", exception=error,

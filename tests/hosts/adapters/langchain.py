@@ -1,5 +1,6 @@
 """LangChain; see tests/hosts/frameworks.py."""
 
+import asyncio
 import sys
 
 # This file has the name of the package.
@@ -40,7 +41,10 @@ def drive(session, commands):
     ]
     model = Played(messages=iter([*calls, AIMessage("done")]))
     agent = create_agent(model, [shell], middleware=[HooksMiddleware(session)])
-    result = agent.invoke({"messages": [("user", "go")]})
+    asked = {"messages": [("user", "go")]}
+    # The server is killed under the async methods of the middleware.
+    is_async = commands[0] == "kill"
+    result = asyncio.run(agent.ainvoke(asked)) if is_async else agent.invoke(asked)
     return [it.content for it in result["messages"] if isinstance(it, ToolMessage)]
 
 
