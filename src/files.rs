@@ -50,7 +50,7 @@ pub(crate) fn read_to_end(file: File, most: u64) -> io::Result<Vec<u8>> {
 
 /// Returns where the program `name` can be on the search path `path`, in order. A directory that is
 /// not absolute is passed over: a program that an agent wrote could take the place of another.
-pub fn programs(name: &OsStr, path: &OsStr) -> impl Iterator<Item = PathBuf> {
+pub fn programs(name: &OsStr, path: &OsStr) -> impl Iterator<Item = PathBuf> + use<> {
     let names: Vec<_> = system::program_names(name).collect();
     let directories: Vec<PathBuf> = std::env::split_paths(path).collect();
     directories

@@ -42,7 +42,7 @@ impl Program {
             .and_then(dunce::canonicalize)
             .map_err(|error| CommandError::internal(format!("can't find this program: {error}")))?;
         let known = candidates("hookexec")
-            .filter(|path| path.is_absolute() && passing(path).is_none())
+            .filter(|path| passing(path).is_none())
             .find(|path| dunce::canonicalize(path).is_ok_and(|real| real == this));
         if let Some(path) = known {
             return Ok(Self { path, copied_from: None });
@@ -135,9 +135,7 @@ pub(crate) fn on_search_path(name: &str) -> Option<PathBuf> {
 
 fn candidates(name: &str) -> impl Iterator<Item = PathBuf> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
-    let directories: Vec<PathBuf> = std::env::split_paths(&paths).collect();
-    let name = format!("{name}{PROGRAM_ENDING}");
-    directories.into_iter().map(move |directory| directory.join(&name))
+    files::programs(format!("{name}{PROGRAM_ENDING}").as_ref(), &paths)
 }
 
 // They are about paths and modes of Unix.

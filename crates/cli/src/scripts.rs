@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use hookexec::config::{Command, Hook, InheritEnv, OnError};
 use hookexec::event::FailureMode;
 use hookexec::internal::files;
+pub(crate) use hookexec::internal::files::is_program;
 use hookexec::internal::shell::{Word, quoted, read_script};
 use hookexec::internal::system;
 
@@ -84,11 +85,6 @@ fn carriage_return(script: &Path) -> Option<Missing> {
     })
 }
 
-/// Returns whether `path` leads to a file that can be executed.
-pub(crate) fn is_program(path: &Path) -> bool {
-    path.metadata().is_ok_and(|file| file.is_file() && system::is_executable(path, &file))
-}
-
 fn unusable(program: &Path, directory: &Path, hook: &Hook) -> Option<Missing> {
     if is_path(program) {
         let path = directory.join(program.strip_prefix(".").unwrap_or(program));
@@ -119,9 +115,8 @@ fn unusable(program: &Path, directory: &Path, hook: &Hook) -> Option<Missing> {
 
 fn on_search_path(program: &Path) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
-    !is_path(program)
-        && std::env::split_paths(&paths)
-            .any(|directory| directory.is_absolute() && directory.join(program).is_file())
+    let found = || files::programs(program.as_os_str(), &paths).any(|file| is_program(&file));
+    !is_path(program) && found()
 }
 
 /// Returns the problem of a file that is not there. `failing` is the hook when it then ends with an
