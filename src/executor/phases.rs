@@ -29,6 +29,10 @@ const WITHHELD: &str =
 const NOT_FOLLOWED: &str = "its rewrite is dropped: a hook of a higher layer would rewrite the \
                             result, or failed to; set `mutates: true`";
 
+/// The failure for an unplanned rewrite beside one of a higher layer.
+const OUTRANKED: &str = "its rewrite is dropped: a hook of a higher layer rewrites at the same time; \
+                         set `mutates: true`";
+
 /// The remark on a rewrite that corrects an unplanned one, which is dropped.
 const CORRECTED: &str = "it corrects a rewrite of a lower layer, which is dropped instead";
 
@@ -110,6 +114,10 @@ impl Stage<'_> {
         let generation = self.current.generation;
         let any_rewrites = outcomes.iter().any(|outcome| outcome.output.rewrites());
         let before = any_rewrites.then(|| Box::new(self.current.input().clone()));
+        for outranked in outranked(&outcomes, &self.plan.hooks, &self.current) {
+            let failed = self.without_rewrite(outcomes[outranked].clone(), OUTRANKED);
+            outcomes[outranked] = Outcome { generation, ..failed };
+        }
         let rewriters = merge_rewrites(&mut outcomes, &self.plan.hooks, &mut self.current);
         self.record.rewrote |= self.current.generation > generation;
         // If only one hook rewrote the input, it has already seen the result. If several did, none of
@@ -330,6 +338,20 @@ fn drop_late_rewrite(outcome: &mut Outcome, current: &Current<'_>) {
     if !outcome.withholds && changes(current.input(), &outcome.output) {
         outcome.drop_rewrite(TURN_IS_OVER);
     }
+}
+
+/// Returns which hooks rewrote the input at the same time as one of a higher layer: only the rewrites of
+/// the highest layer count, so that no lower one stands beside them or takes them along when it falls.
+fn outranked(outcomes: &[Outcome], hooks: &[Bound], current: &Current<'_>) -> Vec<usize> {
+    let order = |place: &usize| hooks[outcomes[*place].index].rewrite_order();
+    let rewrites = |place: &usize| {
+        let outcome = &outcomes[*place];
+        !outcome.denied() && !outcome.withholds && changes(current.input(), &outcome.output)
+    };
+    let mut rewriting: Vec<usize> = (0..outcomes.len()).filter(rewrites).collect();
+    let highest = rewriting.iter().map(order).max();
+    rewriting.retain(|place| Some(order(place)) != highest);
+    rewriting
 }
 
 /// Applies the rewrites of hooks that ran at the same time, from the highest layer down, and returns

@@ -43,6 +43,14 @@ pub(super) fn with_rewriters() -> Registry {
             Ok::<_, String>(is_new.then(|| Output::patch_input(object(json!({ "note": "n" })))))
         }),
     );
+    // Refuses a key once it is there.
+    registry.register_builtin(
+        "unset_note",
+        Builtin::inline(|input: &Input, _: &[String]| {
+            let is_there = input.lookup(&["tool_input", "note"]).is_some_and(|it| !it.is_null());
+            Ok::<_, String>(is_there.then(|| Output::patch_input(object(json!({ "note": null })))))
+        }),
+    );
     registry.register_builtin(
         "redact",
         Builtin::inline(|input: &Input, _: &[String]| {
@@ -114,6 +122,23 @@ async fn a_lower_layer_does_not_undo_a_late_rewrite_of_a_higher_one() {
         let verdict = verdict(vec![boxes, unboxes, notes], PreToolUse).await;
         let stays = verdict.updated_input.as_ref().is_some_and(|it| it["cmd"] == "sandbox ls");
         assert!(stays || !verdict.allowed, "{highest:?}: {verdict:#?}");
+    }
+}
+
+#[tokio::test]
+async fn only_the_highest_of_several_layers_rewrites_without_mutates() {
+    let warn = |hook: Hook| Hook { on_error: Some(OnError::Warn), ..hook };
+    let user = |name: &str| warn(in_layer(Layer::User, hook(PreToolUse, name, &[])));
+    let notes = || warn(in_layer(Layer::Project, hook(PreToolUse, "note", &[])));
+    // Another hook of the user's corrects the project's rewrite, or the same one does.
+    for corrects in ["unset_note", "box"] {
+        let verdict = verdict(vec![user("box"), user(corrects), notes()], PreToolUse).await;
+        let input = verdict.updated_input.as_ref().unwrap();
+        assert_eq!(input["cmd"], "sandbox ls", "{corrects}: {verdict:#?}");
+        assert!(!input.contains_key("note"), "{corrects}: {input:?}");
+        assert_eq!(verdict.failed_open, ["note"], "{corrects}");
+        let told = verdict.system_message.unwrap();
+        assert!(told.starts_with("hook `note`") && told.contains("set `mutates: true`"), "{told}");
     }
 }
 
