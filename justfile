@@ -30,7 +30,7 @@ lint:
 
 # Rewrites the generated files: schema/ and the tables in docs/
 generate:
-    UPDATE=1 cargo test --test cli generated
+    UPDATE=1 cargo test generated
     UPDATE=1 cargo test --test faults
 
 # The documentation of the library

@@ -1,7 +1,6 @@
 //! The engine as a server: the protocol through the library, everything else through the command.
 #![cfg(test)]
 
-mod clients;
 mod connect;
 mod hosts;
 mod load;
