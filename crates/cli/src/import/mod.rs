@@ -3,6 +3,7 @@
 mod command;
 mod docker_agent;
 mod format;
+mod http;
 mod json;
 mod matcher;
 mod permissions;

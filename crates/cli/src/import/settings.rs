@@ -11,6 +11,7 @@ use jsonc_parser::ast::{ObjectProp, Value as Node};
 
 use super::command::{self, PLUGIN_ROOT};
 use super::format::{Format, Target};
+use super::http;
 use super::json::Reader;
 use super::matcher::{self, Alternatives};
 use super::permissions;
@@ -247,13 +248,20 @@ impl Importer {
 
     fn hook(&mut self, node: &Node<'_>, target: &Target, matcher: Option<&str>) -> Option<Hook> {
         let members = self.reader.object(node, "a hook")?;
-        self.is_command(node, &members)?;
-        let text = self.command_text(node, &members)?;
+        let kind = self.kind(node, &members)?;
+        let posts = kind == "http";
+        let text = match kind {
+            "http" => String::new(),
+            _ => self.command_text(node, &members)?,
+        };
         if command::is_ours(&text) {
             self.import.own_entries += 1;
             return None;
         }
-        let mut hook = Hook::new(self.reader.line(node), "command", Command::Text(text.clone()));
+        let mut hook = Hook::new(self.reader.line(node), kind, Command::Text(text.clone()));
+        if posts {
+            hook.set("with", http::parameters(&mut self.reader, node, &members)?);
+        }
         let patches = matcher.is_some_and(|matcher| matcher.contains("apply_patch"));
         match target.words {
             ScriptWords::ClaudeCode => hook.set("dialect", "claude-code"),
@@ -261,7 +269,7 @@ impl Importer {
             _ => {}
         }
         let import = self.format.import;
-        if let Some(shell) = import.shell {
+        if let Some(shell) = import.shell.filter(|_| !posts) {
             hook.set("shell", shell);
         }
         if let Some(timeout) =
@@ -272,13 +280,14 @@ impl Importer {
         if import.any_failure_denies && target.event == Event::PreToolUse {
             hook.set("on_error", "block");
         }
-        if let Some(directory) = &self.working_dir {
+        if let Some(directory) = self.working_dir.as_ref().filter(|_| !posts) {
             hook.set("working_dir", yaml::inline(directory));
         }
         let (mut name, mut env) = (None, Vec::new());
         for member in &members {
             match member.name.as_str() {
                 "name" => name = Some(self.reader.string(&member.value, "`name`")?),
+                "url" | "headers" | "allowedEnvVars" if posts => {}
                 "env" => env = self.variables(&member.value)?,
                 _ => self.key(member, target, &mut hook)?,
             }
@@ -375,29 +384,23 @@ impl Importer {
         Some(())
     }
 
-    /// Refuses a hook that runs no command.
-    fn is_command(&mut self, node: &Node<'_>, members: &[&ObjectProp<'_>]) -> Option<()> {
+    /// Returns the type of a hook, and refuses one that hookexec does not run.
+    fn kind(&mut self, node: &Node<'_>, members: &[&ObjectProp<'_>]) -> Option<&'static str> {
         let kind = members.iter().find(|member| member.name.as_str() == "type");
         let Some(kind) = kind.map(|member| &member.value) else {
             if !self.format.import.needs_type {
-                return Some(());
+                return Some("command");
             }
             self.reader.error(node, "a hook needs a `type`".to_owned(), "");
             return None;
         };
         match kind.as_string_lit().map(|kind| kind.value.as_ref()) {
-            Some("command") => Some(()),
+            Some("command") => Some("command"),
+            Some("http") => Some("http"),
             other => {
-                let leave_it = self.leave_it();
-                let hint = match other {
-                    Some("http") => {
-                        "a command such as `curl -sSf --data-binary @- URL` does the same"
-                    }
-                    _ => &leave_it,
-                };
                 let other = other.unwrap_or("not a string");
                 let message = format!("a hook of type `{other}` can't be imported");
-                self.reader.error(kind, message, hint);
+                self.reader.error(kind, message, &self.leave_it());
                 None
             }
         }

@@ -34,7 +34,7 @@ pub(super) struct Hook {
 
 /// The other keys of a hook, in the order in which they are written.
 const KEYS: &str = "name dialect enabled command args background mode shell working_dir env \
-    on_error timeout strict_output mutates";
+    on_error timeout strict_output mutates with";
 
 impl Hook {
     pub(super) fn new(line: usize, kind: &str, command: Command) -> Self {
@@ -189,6 +189,7 @@ impl Hook {
         let indent = format!("{indent}  ");
         for key in KEYS.split(' ') {
             let value = match (key, &self.command) {
+                ("command", _) if self.kind == "http" => None,
                 ("command", Command::Argv(words)) => Some(list(words)),
                 ("command", Command::Text(command)) => {
                     Some(block(command, &indent).unwrap_or_else(|| inline(command)))
