@@ -58,7 +58,7 @@ fn with_references(text: &str, allowed: &[String]) -> String {
             continue;
         }
         if allowed.iter().any(|known| known == name) {
-            said += &format!("${{env.{name}}}");
+            said.extend(["${env.", name, "}"]);
         }
         rest = after;
     }
