@@ -20,7 +20,7 @@ pub(super) const ADD_CONTEXT: Shipped = Shipped {
     example: "session_start:\n  - { type: builtin, command: add_context, args: [\"This is session {{session_id}} in {{cwd}}.\"] }",
     inline: true,
     prepare,
-    ..Shipped::DEFAULT
+    ..Shipped::LOOKS
 };
 
 /// Fields that docker-agent has and that are kept among the other keys of an input.

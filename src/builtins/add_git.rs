@@ -11,7 +11,7 @@ pub(super) const ADD_GIT_STATUS: Shipped = Shipped {
     details: include_str!("details/add_git_status.md"),
     example: "turn_start:\n  - { type: builtin, command: add_git_status }",
     prepare: status,
-    ..Shipped::DEFAULT
+    ..Shipped::LOOKS
 };
 
 pub(super) const ADD_GIT_DIFF: Shipped = Shipped {
@@ -25,7 +25,7 @@ pub(super) const ADD_GIT_DIFF: Shipped = Shipped {
     details: include_str!("details/add_git_diff.md"),
     example: "turn_start:\n  - { type: builtin, command: add_git_diff, args: [full] }",
     prepare: diff,
-    ..Shipped::DEFAULT
+    ..Shipped::LOOKS
 };
 
 pub(super) const ADD_RECENT_COMMITS: Shipped = Shipped {
@@ -39,7 +39,7 @@ pub(super) const ADD_RECENT_COMMITS: Shipped = Shipped {
     details: "Nothing without a repository, without git or without a commit.",
     example: "session_start:\n  - { type: builtin, command: add_recent_commits, args: [\"20\"] }",
     prepare: commits,
-    ..Shipped::DEFAULT
+    ..Shipped::LOOKS
 };
 
 const HAS_COMMIT: [&str; 4] = ["rev-parse", "--verify", "--quiet", "HEAD"];

@@ -15,7 +15,7 @@ pub(super) const ADD_DATE: Shipped = Shipped {
     example: "turn_start:\n  - { type: builtin, command: add_date }",
     inline: true,
     prepare: |surroundings, args| told(surroundings, args, |all, _| Ok(Some(date(all)))),
-    ..Shipped::DEFAULT
+    ..Shipped::LOOKS
 };
 
 pub(super) const ADD_DIRECTORY_LISTING: Shipped = Shipped {
@@ -24,7 +24,7 @@ pub(super) const ADD_DIRECTORY_LISTING: Shipped = Shipped {
     details: include_str!("details/add_directory_listing.md"),
     example: "session_start:\n  - { type: builtin, command: add_directory_listing }",
     prepare: |surroundings, args| told(surroundings, args, listing),
-    ..Shipped::DEFAULT
+    ..Shipped::LOOKS
 };
 
 pub(super) const ADD_ENVIRONMENT_INFO: Shipped = Shipped {
@@ -33,7 +33,7 @@ pub(super) const ADD_ENVIRONMENT_INFO: Shipped = Shipped {
     details: "Nothing when the input has no `cwd`.",
     example: "session_start:\n  - { type: builtin, command: add_environment_info }",
     prepare: |surroundings, args| told(surroundings, args, environment),
-    ..Shipped::DEFAULT
+    ..Shipped::LOOKS
 };
 
 pub(super) const ADD_USER_INFO: Shipped = Shipped {
@@ -43,7 +43,7 @@ pub(super) const ADD_USER_INFO: Shipped = Shipped {
     example: "session_start:\n  - { type: builtin, command: add_user_info }",
     inline: true,
     prepare: |surroundings, args| told(surroundings, args, |all, _| Ok(Some(user(all)))),
-    ..Shipped::DEFAULT
+    ..Shipped::LOOKS
 };
 
 /// The most entries of a directory that are shown.

@@ -26,7 +26,7 @@ pub(super) const ADD_PROMPT_FILES: Shipped = Shipped {
     details: include_str!("details/add_prompt_files.md"),
     example: "turn_start:\n  - { type: builtin, command: add_prompt_files, args: [AGENTS.md, \"--depth=2\"] }",
     prepare,
-    ..Shipped::DEFAULT
+    ..Shipped::LOOKS
 };
 
 /// The most that is read of one file, in bytes.

@@ -16,7 +16,7 @@ pub(super) const ALLOW_TOOLS: Shipped = Shipped {
     suits: guards_tools,
     inline: true,
     prepare: prepare_allow,
-    ..Shipped::DEFAULT
+    ..Shipped::LOOKS
 };
 
 pub(super) const DENY_TOOLS: Shipped = Shipped {
@@ -28,7 +28,7 @@ pub(super) const DENY_TOOLS: Shipped = Shipped {
     suits: guards_tools,
     inline: true,
     prepare: prepare_deny,
-    ..Shipped::DEFAULT
+    ..Shipped::LOOKS
 };
 
 fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Work, String> {

@@ -22,7 +22,7 @@ pub(super) const AUDIT_LOG: Shipped = Shipped {
     example: "post_tool_use:\n  - hooks:\n      - { type: builtin, command: audit_log, args: [\"~/.local/state/agent/audit.jsonl\"] }",
     suits: |_| true,
     prepare,
-    ..Shipped::DEFAULT
+    ..Shipped::ACTS
 };
 
 /// The longest text that is kept whole, in bytes.

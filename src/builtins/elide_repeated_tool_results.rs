@@ -27,7 +27,7 @@ pub(super) const ELIDE_REPEATED_TOOL_RESULTS: Shipped = Shipped {
     },
     rewrites: true,
     prepare,
-    ..Shipped::DEFAULT
+    ..Shipped::ACTS
 };
 
 /// The events after which the model may have lost a response.

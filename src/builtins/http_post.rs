@@ -35,7 +35,7 @@ pub(super) const HTTP_POST: Shipped = Shipped {
     example: "session_end:\n  - { type: builtin, command: http_post, args: [\"https://hooks.example.com/agent\"], background: true }",
     suits: |_| true,
     prepare,
-    ..Shipped::DEFAULT
+    ..Shipped::ACTS
 };
 
 #[cfg(not(feature = "http"))]

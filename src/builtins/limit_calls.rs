@@ -33,7 +33,7 @@ pub(super) const LIMIT_CALLS: Shipped = Shipped {
     example: "pre_tool_use:\n  - matcher: web_fetch\n    hooks:\n      - { type: builtin, command: limit_calls, args: [\"20\", --per=turn] }",
     suits: guards_tools,
     prepare: prepare_calls,
-    ..Shipped::DEFAULT
+    ..Shipped::ACTS
 };
 
 pub(super) const LIMIT_SAME_CALLS: Shipped = Shipped {
@@ -44,7 +44,7 @@ pub(super) const LIMIT_SAME_CALLS: Shipped = Shipped {
     example: "pre_tool_use:\n  - hooks:\n      - { type: builtin, command: limit_same_calls, args: [\"3\"] }",
     suits: guards_tools,
     prepare: prepare_same_calls,
-    ..Shipped::DEFAULT
+    ..Shipped::ACTS
 };
 
 pub(super) const LIMIT_FAILED_CALLS: Shipped = Shipped {
@@ -55,7 +55,7 @@ pub(super) const LIMIT_FAILED_CALLS: Shipped = Shipped {
     example: "post_tool_use:\n  - hooks:\n      - { type: builtin, command: limit_failed_calls, args: [\"5\"] }",
     suits: |contract| contract.event == Event::PostToolUse,
     prepare: prepare_failed_calls,
-    ..Shipped::DEFAULT
+    ..Shipped::ACTS
 };
 
 const NUMBER: Argument =

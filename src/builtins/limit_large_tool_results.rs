@@ -37,7 +37,7 @@ pub(super) const LIMIT_LARGE_TOOL_RESULTS: Shipped = Shipped {
     },
     rewrites: true,
     prepare,
-    ..Shipped::DEFAULT
+    ..Shipped::ACTS
 };
 
 /// What is kept free beside the notice that says what was cut.

@@ -17,7 +17,7 @@ pub(super) const MAX_ITERATIONS: Shipped = Shipped {
     suits: |contract| contract.event == Event::BeforeLlmCall,
     inline: true,
     prepare,
-    ..Shipped::DEFAULT
+    ..Shipped::LOOKS
 };
 
 fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String> {

@@ -35,6 +35,7 @@ pub use surroundings::Surroundings;
 use serde::Serialize;
 
 use crate::calls::Reading;
+use crate::config::{Command, Hook};
 use crate::counts::Counts;
 use crate::event::{ContextMode, Contract, Event};
 use crate::handlers::builtin::{Asked, Builtin, BuiltinError, Counter};
@@ -91,6 +92,10 @@ pub struct Shipped {
     rewrites: bool,
     /// What counts when it fails and the event would go on.
     on_failure: fn(Event) -> Option<Output>,
+    /// Whether it changes nothing outside of itself, so that a replay may run it.
+    looks: bool,
+    /// Why it had no opinion on an input with these arguments, where it can say that.
+    why_silent: fn(&[String], &Input) -> Option<String>,
     prepare: fn(&Surroundings, &[String]) -> Result<Work, String>,
 }
 
@@ -139,8 +144,12 @@ pub fn register_in(registry: &mut Registry, surroundings: &Surroundings) {
 }
 
 impl Shipped {
-    /// A builtin without arguments that gives the model context and may block.
-    const DEFAULT: Self = Self {
+    /// A builtin that changes nothing outside of itself, has no arguments, gives the model context
+    /// and may block.
+    const LOOKS: Self = Self { looks: true, ..Self::ACTS };
+
+    /// The same, but it writes, sends or counts something.
+    const ACTS: Self = Self {
         name: "",
         about: "",
         arguments: &[],
@@ -150,8 +159,26 @@ impl Shipped {
         inline: false,
         rewrites: false,
         on_failure: |_| None,
+        looks: false,
+        why_silent: |_, _| None,
         prepare: |_, _| Err(String::new()),
     };
+
+    /// Returns the shipped builtin that a hook calls, if it calls one.
+    pub fn of_hook(hook: &Hook) -> Option<&'static Self> {
+        let Some(Command::Text(name)) = &hook.command else { return None };
+        shipped().find(|it| hook.kind == "builtin" && it.name == name)
+    }
+
+    /// Returns whether it changes nothing outside of itself, so that a replay may run it.
+    pub fn only_looks(&self) -> bool {
+        self.looks
+    }
+
+    /// Returns why it had no opinion on `input` with these arguments, if it can say that.
+    pub fn why_no_opinion(&self, args: &[String], input: &Input) -> Option<String> {
+        (self.why_silent)(args, input)
+    }
 
     /// Returns the events it is for.
     pub fn events(&self) -> impl Iterator<Item = Event> {

@@ -16,7 +16,7 @@ pub(super) const REDACT_SECRETS: Shipped = Shipped {
     rewrites: true,
     on_failure: withheld,
     prepare,
-    ..Shipped::DEFAULT
+    ..Shipped::LOOKS
 };
 
 fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {

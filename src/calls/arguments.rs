@@ -100,7 +100,7 @@ impl<'i> Arguments<'i> {
             ([Value::String(program)], [Value::Array(words)]) => commands_of_both(program, words),
             _ => vec![Command::unreadable()],
         };
-        if !self.is_plain() {
+        if self.unknown_argument().is_some() {
             for command in &mut commands {
                 command.uncertain = true;
             }
@@ -129,14 +129,16 @@ impl<'i> Arguments<'i> {
         self.special != Special::Opaque && (is_bash || !cfg!(windows))
     }
 
-    /// Returns whether the command alone says what is run.
-    fn is_plain(&self) -> bool {
-        self.values.iter().all(|(key, value)| {
+    /// Returns an argument that may change what the command does; without one, the command alone
+    /// says what is run.
+    pub(super) fn unknown_argument(&self) -> Option<&'i str> {
+        let is_plain = |key: &str, value: &Value| {
             matches!(self.role(key), Some(Role::Command | Role::Words))
-                || HARMLESS.contains(&key.as_str())
-                || DIRECTORIES.contains(&key.as_str())
+                || HARMLESS.contains(&key)
+                || DIRECTORIES.contains(&key)
                 || matches!(value, Value::Null | Value::Bool(false))
-        })
+        };
+        self.values.iter().find(|(key, value)| !is_plain(key, value)).map(|(key, _)| key.as_str())
     }
 }
 

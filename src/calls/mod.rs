@@ -49,6 +49,9 @@ pub(crate) struct Command {
     /// Whether it may run commands that the list does not show.
     #[serde(skip)]
     pub(crate) hides: bool,
+    /// The first of its words that can't be known.
+    #[serde(skip)]
+    pub(crate) unknown: Option<String>,
 }
 
 /// A file that a command reads or writes by a redirection.
@@ -113,6 +116,8 @@ pub(crate) struct Deeds {
     pub(crate) files: Vec<TouchedFile>,
     /// The text of its command.
     pub(crate) text: Option<String>,
+    /// An argument that makes every command uncertain, because its meaning is not known.
+    pub(crate) unknown_argument: Option<String>,
 }
 
 impl Deeds {
@@ -121,7 +126,8 @@ impl Deeds {
         let Some(call) = arguments::Arguments::of(input) else { return Self::default() };
         let commands = call.commands();
         let files = files::of_call(&call, &commands);
-        Self { commands, files, text: call.text() }
+        let unknown_argument = call.unknown_argument().map(str::to_owned);
+        Self { commands, files, text: call.text(), unknown_argument }
     }
 
     /// Returns the paths that are known, one a line; `None` if there are none, or a path has several

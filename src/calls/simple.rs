@@ -30,6 +30,11 @@ pub(super) fn expand(walk: &mut Walk, simple: Simple, frame: &Frame) {
             || assignments.iter().chain(&words).any(Word::is_unknown)
             || program.is_some_and(|word| !word.is_literal()),
         hides: hides || program.is_some_and(|word| !word.is_literal()),
+        unknown: assignments
+            .iter()
+            .chain(&words)
+            .find(|word| word.is_unknown())
+            .map(|word| word.text.clone()),
         ..walk.begun(frame)
     };
     let is_known = !command.hides && !words.is_empty();

@@ -32,6 +32,9 @@ pub struct Explanation {
     pub condition: Option<Trace>,
     /// Whether it would run, and why not.
     pub selection: Selection,
+    /// The hook itself.
+    #[serde(skip)]
+    pub hook: Arc<Hook>,
 }
 
 /// Whether a hook would run.
@@ -144,6 +147,7 @@ impl Executor {
             matcher: hook.event.contract().tool_matched.then(|| hook.matcher.to_string()),
             condition,
             selection,
+            hook: Arc::clone(hook),
         }
     }
 }

@@ -34,9 +34,9 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Returns the commands of the call.
-    pub(crate) fn commands(&self) -> &[calls::Command] {
-        &self.reading.of(self.input).commands
+    /// Returns what the call does.
+    pub(crate) fn deeds(&self) -> &calls::Deeds {
+        self.reading.of(self.input)
     }
 }
 

@@ -2,23 +2,34 @@
 
 mod hazards;
 mod patterns;
+mod unlisted;
 
 use super::arguments::options;
 use super::{Argument, Shipped, Surroundings, Work};
-use crate::calls::Command;
+use crate::calls::{Command, Deeds, kinds};
 use crate::event::{Contract, Event};
-use crate::wire::Output;
+use crate::wire::{Input, Output};
 use patterns::{Match, Pattern};
+use unlisted::unlisted;
 
 pub(super) const ALLOW_COMMANDS: Shipped = Shipped {
     name: "allow_commands",
     about: "Allows a call if every command in it is listed",
-    arguments: &[Argument { usage: "PATTERN...", optional: false, about: ALLOWED }],
+    arguments: &[
+        Argument {
+            usage: "--otherwise=DECISION",
+            optional: true,
+            about: "`ask` or `deny`: the answer to every other call of a shell. Without it the \
+                    builtin has no opinion on those.",
+        },
+        Argument { usage: "PATTERN...", optional: false, about: ALLOWED },
+    ],
     details: include_str!("allow.md"),
     example: "pre_tool_use:\n  - matcher: shell\n    hooks:\n      - { type: builtin, command: allow_commands, args: [\"git status\", \"git log *\", \"ls *\"] }",
     suits: guards_tools,
     prepare: prepare_allow,
-    ..Shipped::DEFAULT
+    why_silent: why_not_allowed,
+    ..Shipped::LOOKS
 };
 
 pub(super) const DENY_COMMANDS: Shipped = Shipped {
@@ -29,7 +40,7 @@ pub(super) const DENY_COMMANDS: Shipped = Shipped {
     example: "pre_tool_use:\n  - matcher: shell\n    hooks:\n      - { type: builtin, command: deny_commands, args: [dd, \"rm -r\", \"rm -R\", \"rm --recursive\"] }",
     suits: guards_tools,
     prepare: |_, args| prepare_list(args, "denied", Output::deny),
-    ..Shipped::DEFAULT
+    ..Shipped::LOOKS
 };
 
 pub(super) const ASK_COMMANDS: Shipped = Shipped {
@@ -40,7 +51,7 @@ pub(super) const ASK_COMMANDS: Shipped = Shipped {
     example: "pre_tool_use:\n  - matcher: shell\n    hooks:\n      - { type: builtin, command: ask_commands, args: [rm, sudo, \"git push\"] }",
     suits: guards_tools,
     prepare: |_, args| prepare_list(args, "listed", Output::ask),
-    ..Shipped::DEFAULT
+    ..Shipped::LOOKS
 };
 
 const ALLOWED: &str = "The words of a command: `git status`. `*` at the end stands for any further \
@@ -66,33 +77,52 @@ fn guards_tools(contract: &Contract) -> bool {
 }
 
 fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Work, String> {
-    let (_, texts) = options(args, &[])?;
+    let (options, texts) = options(args, &["otherwise"])?;
+    let otherwise = ask_or_deny(&options)?;
     let patterns = Pattern::list(&texts)?;
-    Ok(Box::new(move |input| {
-        let commands = input.commands();
-        let is_listed = |command: &Command| patterns.iter().any(|it| it.allows(command));
-        let allowed = !commands.is_empty() && commands.iter().all(is_listed);
-        Ok(allowed.then(Output::allow))
+    Ok(Box::new(move |asked| {
+        if !is_shell(asked) {
+            return Ok(None);
+        }
+        Ok(match unlisted(asked.deeds(), &patterns) {
+            None => Some(Output::allow()),
+            Some(reason) => otherwise.map(|decide| decide(reason)),
+        })
     }))
 }
 
-fn prepare_list(
-    args: &[String],
-    is: &'static str,
-    decide: fn(String) -> Output,
-) -> Result<Work, String> {
+/// Returns why `allow_commands` with these arguments has no opinion on a call.
+fn why_not_allowed(args: &[String], input: &Input) -> Option<String> {
+    if !is_shell(input) {
+        return Some(format!("`{}` is not a tool that runs commands", input.tool()));
+    }
+    let (_, texts) = options(args, &["otherwise"]).ok()?;
+    unlisted(&Deeds::of(input), &Pattern::list(&texts).ok()?)
+}
+
+fn is_shell(input: &Input) -> bool {
+    kinds(input).iter().any(|kind| kind == "shell")
+}
+
+type Decide = fn(String) -> Output;
+
+/// Reads the only option, whose value is `ask` or `deny`.
+fn ask_or_deny(options: &[(&str, &str)]) -> Result<Option<Decide>, String> {
+    match options.first() {
+        None => Ok(None),
+        Some((_, "ask")) => Ok(Some(Output::ask)),
+        Some((_, "deny")) => Ok(Some(Output::deny)),
+        Some((name, other)) => Err(format!("`--{name}` must be `ask` or `deny`, found `{other}`")),
+    }
+}
+
+fn prepare_list(args: &[String], is: &'static str, decide: Decide) -> Result<Work, String> {
     let (options, texts) = options(args, &["uncertain"])?;
-    let if_uncertain: fn(String) -> Output = match options.first() {
-        None | Some((_, "ask")) => Output::ask,
-        Some((_, "deny")) => Output::deny,
-        Some((_, other)) => {
-            return Err(format!("`--uncertain` must be `ask` or `deny`, found `{other}`"));
-        }
-    };
+    let if_uncertain = ask_or_deny(&options)?.unwrap_or(Output::ask);
     let patterns = Pattern::list(&texts)?;
-    Ok(Box::new(move |input| {
+    Ok(Box::new(move |asked| {
         let mut uncertain = None;
-        for command in input.commands() {
+        for command in &asked.deeds().commands {
             for pattern in &patterns {
                 match pattern.finds(command) {
                     Match::Yes => {
@@ -120,13 +150,17 @@ fn name_of(command: &Command) -> String {
     if line.is_empty() { "the command".to_owned() } else { format!("`{line}`") }
 }
 
-/// Returns a command for a message, cut.
+/// Returns the words of a command for a message, cut.
 fn shown(command: &Command) -> String {
-    const LONGEST: usize = 200;
     let words = std::iter::once(&command.program).chain(&command.args);
     let line = words.filter(|word| !word.is_empty()).cloned().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &line[..end]),
-        None => line,
+    cut(&line)
+}
+
+fn cut(text: &str) -> String {
+    const LONGEST: usize = 200;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
     }
 }

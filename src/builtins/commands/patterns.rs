@@ -15,6 +15,15 @@ pub(super) struct Pattern {
     open: bool,
 }
 
+/// Whether a command has the words of a pattern, and no others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Listed<'c> {
+    Yes,
+    No,
+    /// It would have, but `*` does not stand for this argument.
+    Hazard(&'c str),
+}
+
 /// Whether a command is one that a pattern names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Match {
@@ -55,20 +64,17 @@ impl Pattern {
         Ok(Self { written: written.to_owned(), program, args: words, open })
     }
 
-    /// Returns whether the pattern allows a command: exactly its words, and nothing else that the
-    /// command does.
-    pub(super) fn allows(&self, command: &Command) -> bool {
-        let discards = command.redirections.iter().all(|it| it.certain && it.file == "/dev/null");
+    /// Returns whether the words of a command are exactly those of the pattern.
+    pub(super) fn lists<'c>(&self, command: &'c Command) -> Listed<'c> {
         let Some((args, rest)) = command.args.split_at_checked(self.args.len()) else {
-            return false;
+            return Listed::No;
         };
-        !command.uncertain
-            && command.assignments.is_empty()
-            && discards
-            && command.program == self.program
-            && args == self.args
-            && (rest.is_empty()
-                || self.open && !rest.iter().any(|arg| is_hazard(&self.program, arg)))
+        let begins = command.program == self.program && args == self.args;
+        if !begins || !rest.is_empty() && !self.open {
+            return Listed::No;
+        }
+        let hazard = rest.iter().find(|arg| is_hazard(&self.program, arg));
+        hazard.map_or(Listed::Yes, |arg| Listed::Hazard(arg))
     }
 
     /// Returns whether a command has the words of the pattern in their order. A program is known by

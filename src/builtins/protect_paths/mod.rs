@@ -51,7 +51,7 @@ pub(super) const PROTECT_PATHS: Shipped = Shipped {
         contract.tool_matched && contract.may_block && contract.event != Event::PostToolUse
     },
     prepare,
-    ..Shipped::DEFAULT
+    ..Shipped::LOOKS
 };
 
 /// How many directories one call may name as places that other paths start from.
