@@ -523,3 +523,18 @@ fn mistakes_in_audit_are_named() {
         assert!(done.stderr.contains(said), "{said}\n{}", done.stderr);
     }
 }
+
+#[test]
+fn lists_of_commands_run_in_a_replay() {
+    let sandbox = recorded();
+    for hook in [
+        "{ type: builtin, command: deny_commands, args: [ls] }",
+        "{ type: builtin, command: allow_commands, args: [--otherwise=deny, rm *] }",
+    ] {
+        let new = format!("hooks: {{ pre_tool_use: [{{ matcher: shell, hooks: [{hook}] }}] }}\n");
+        sandbox.write("new.yaml", &new);
+        let done = replay(&sandbox, &[]).exits(1);
+        assert!(done.stdout.contains("-> deny: 1"), "{}", done.stdout);
+        assert!(done.stdout.contains(" 0 unknown"), "{}", done.stdout);
+    }
+}

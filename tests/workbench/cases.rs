@@ -227,3 +227,30 @@ fn the_schema_takes_what_is_read_and_refuses_what_is_not() {
         assert!(!schema.is_valid(&parse(&format!("cases: [{case}]"))), "{case}");
     }
 }
+
+#[test]
+fn a_failed_case_says_why_a_list_of_commands_had_no_opinion() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "hooks.yaml",
+        "hooks: { pre_tool_use: [{ matcher: shell, hooks: [{ type: builtin, name: safe, command: \
+         allow_commands, args: [ls *] }] }] }",
+    );
+    let case = |expected: &str, stubs: &str| {
+        let input = "{ tool_name: shell, tool_input: { cmd: ls > b } }";
+        format!(
+            "cases:\n  - {{ name: one, event: pre_tool_use, input: {input}, expect: {{ decision: \
+             {expected} }}{stubs} }}\n"
+        )
+    };
+    let why = "hook safe (hooks.yaml:1): no opinion: `ls` has a redirection to `b`";
+    sandbox.write("hooks.test.yaml", &case("allow", ""));
+    let done = test(&sandbox, &[]).exits(1);
+    assert!(done.stdout.contains(why), "{}", done.stdout);
+    sandbox.write("hooks.test.yaml", &case("allow", ", stubs: { safe: {} }"));
+    let done = test(&sandbox, &[]).exits(1);
+    assert!(!done.stdout.contains("no opinion:"), "{}", done.stdout);
+    sandbox.write("hooks.test.yaml", &case("none", ""));
+    let done = test(&sandbox, &[]).exits(0);
+    assert!(!done.stdout.contains("no opinion:"), "{}", done.stdout);
+}

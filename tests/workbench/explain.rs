@@ -110,3 +110,43 @@ fn one_hook_is_asked_about_by_name_or_by_line() {
     assert!(done.stderr.contains("edits (hooks.yaml:11)"), "{}", done.stderr);
     assert_eq!(done.stdout, "");
 }
+
+const ALLOWED: &str = r#"hooks:
+  pre_tool_use:
+    - matcher: shell
+      hooks:
+        - { type: builtin, name: safe, command: allow_commands, args: [ls *, "git status"] }
+"#;
+
+#[test]
+fn a_list_of_commands_says_why_it_had_no_opinion() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", ALLOWED);
+    let explain = ["explain", "pre_tool_use", "--config", "hooks.yaml"];
+    for (command, why) in [
+        ("ls; git status -s", Some("no opinion: `git status -s` is not listed")),
+        ("ls > b", Some("no opinion: `ls` has a redirection to `b`")),
+        ("ls", None),
+    ] {
+        let input = json!({ "tool_name": "shell", "tool_input": { "cmd": command } }).to_string();
+        let text = sandbox.hookexec(explain).stdin(input).run().exits(0).stdout;
+        let said = text.lines().map(|line| line.trim_start_matches("│ ").trim());
+        let said = said.filter(|line| line.starts_with("no opinion: `")).collect::<Vec<_>>();
+        assert_eq!(said, why.into_iter().collect::<Vec<_>>(), "{text}");
+    }
+}
+
+#[test]
+fn the_reason_is_about_the_call_that_was_judged() {
+    let sandbox = Sandbox::new();
+    let rewrite = r#"    - matcher: shell
+      hooks:
+        - { type: command, mutates: true, command: 'echo "{\"hook_specific_output\":{\"updated_input\":{\"cmd\":\"make x\"}}}"' }
+"#;
+    sandbox.write("hooks.yaml", &format!("{ALLOWED}{rewrite}"));
+    let explain = ["explain", "pre_tool_use", "--config", "hooks.yaml", "--format", "json"];
+    let input = json!({ "tool_name": "shell", "tool_input": { "cmd": "ls" } }).to_string();
+    let explained = sandbox.hookexec(explain).stdin(input).run().exits(0).stdout;
+    let explained: Value = serde_json::from_str(&explained).unwrap();
+    assert_eq!(hook(&explained, "safe")["no_opinion"], "`make x` is not listed");
+}

@@ -94,6 +94,9 @@ pub(super) struct ExplainedHook {
     /// What its answer did to the verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) effect: Option<Effect>,
+    /// Why it had no opinion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) no_opinion: Option<String>,
 }
 
 /// What a hook's decision did to the verdict.
@@ -225,8 +228,11 @@ fn explained(executor: &Executor, moment: &Moment, verdict: Option<Verdict>) -> 
             of_other_events += 1;
             continue;
         }
-        let effect = report.zip(verdict.as_ref()).and_then(effect);
-        hooks.push(ExplainedHook { explanation, report: report.cloned(), effect });
+        let answered = report.zip(verdict.as_ref());
+        let effect = answered.and_then(effect);
+        let no_opinion = answered
+            .and_then(|(report, verdict)| moment.why_no_opinion(&explanation, report, verdict));
+        hooks.push(ExplainedHook { explanation, report: report.cloned(), effect, no_opinion });
     }
     let (event, native, agent) = match moment {
         Moment::Own(event, _) => (*event, None, None),

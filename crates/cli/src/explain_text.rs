@@ -107,6 +107,7 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<Str
         };
         lines.push(format!("said {decision}, {effect}"));
     }
+    lines.extend(hook.no_opinion.iter().flat_map(|why| labelled("no opinion", why)));
     if report.rewrote {
         lines.push("rewrote what it was given".to_owned());
     }

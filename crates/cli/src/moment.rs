@@ -1,6 +1,8 @@
 //! What happened: an event in our words, or an agent's call.
 
 use hookexec::internal::Explanation;
+use hookexec::internal::builtins::Shipped;
+use hookexec::wire::{HookReport, HookStatus};
 use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::NativeCall;
 
@@ -28,6 +30,29 @@ impl Moment {
             Self::Own(event, input) => executor.dispatch(*event, input).await,
             Self::Native(call) => hookexec_agents::dispatch(executor, call).await,
         }
+    }
+
+    /// Returns why a hook had no opinion, if it is a builtin that can say that.
+    pub(crate) fn why_no_opinion(
+        &self,
+        hook: &Explanation,
+        report: &HookReport,
+        verdict: &Verdict,
+    ) -> Option<String> {
+        if report.status != HookStatus::Ok || report.decision.is_some() {
+            return None;
+        }
+        let builtin = Shipped::of_hook(&hook.hook)?;
+        let mut input = self.input().clone();
+        // Guards judge what the rewriters made of the call.
+        if let Some(arguments) = &verdict.updated_input {
+            input.tool_input = Some(arguments.clone());
+        }
+        if let Some(name) = &verdict.updated_tool_name {
+            input.tool_name = Some(name.clone());
+            input.tool_kinds.clear();
+        }
+        builtin.why_no_opinion(&hook.hook.args, &input)
     }
 
     /// Returns the events whose hooks run, in order.

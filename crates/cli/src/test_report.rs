@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::testing::{CaseReport, CoverageReport, Gap, GapKind};
+use crate::testing::{CaseReport, CoverageReport, Gap, GapKind, NoOpinion};
 
 use super::markup::escaped;
 use super::report::{BAD, DIM, DOUBTFUL, GOOD};
@@ -65,9 +65,12 @@ fn said(gap: &Gap) -> String {
     }
 }
 
-/// Returns what differs, and the errors of hooks, which often say why.
+/// Returns what differs, and the errors and silences of hooks, which often say why.
 fn differences(case: &CaseReport) -> String {
     let mut lines: Vec<String> = case.differences.iter().map(ToString::to_string).collect();
+    for NoOpinion { hook, source, why } in &case.no_opinions {
+        lines.push(format!("hook {hook} ({source}): no opinion: {why}"));
+    }
     for hook in &case.verdict.hooks {
         if let Some(error) = &hook.error {
             lines.push(format!("hook {} ({}): {error}", hook.name, hook.source));

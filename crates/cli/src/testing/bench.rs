@@ -14,7 +14,7 @@ use super::stub::substituting;
 use hookexec::config::{Config, Diagnostic, Diagnostics, Hook};
 use hookexec::executor::Executor;
 use hookexec::handler::Handler;
-use hookexec::internal::suggest;
+use hookexec::internal::{Explanation, suggest};
 use hookexec::registry::Registry;
 use hookexec::wire::Verdict;
 
@@ -42,10 +42,24 @@ pub struct CaseReport {
     /// What was not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<Difference>,
+    /// The builtins that had no opinion, and why, if something was not as expected.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub no_opinions: Vec<NoOpinion>,
     /// How long it took, in milliseconds.
     pub duration_ms: f64,
     /// What came out.
     pub verdict: Verdict,
+}
+
+/// A builtin that had no opinion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NoOpinion {
+    /// Its name.
+    pub hook: String,
+    /// Where it is configured.
+    pub source: String,
+    /// Why it had none.
+    pub why: String,
 }
 
 impl Bench {
@@ -102,13 +116,19 @@ impl Bench {
         let duration = started.elapsed();
         executor.shutdown(PATIENCE).await;
 
-        self.coverage.observe(&case.moment.explain(&executor), &verdict);
+        let explanations = case.moment.explain(&executor);
+        self.coverage.observe(&explanations, &verdict);
         let differences = differences(&case.expect, &verdict);
+        let no_opinions = match &*differences {
+            [] => Vec::new(),
+            _ => no_opinions(case, &explanations, &verdict),
+        };
         Ok(CaseReport {
             name: case.name.clone(),
             source: case.location.to_string(),
             passed: differences.is_empty(),
             differences,
+            no_opinions,
             duration_ms: (duration.as_secs_f64() * 1e6).round() / 1e3,
             verdict,
         })
@@ -118,6 +138,19 @@ impl Bench {
     pub fn coverage(&self) -> CoverageReport {
         self.coverage.report()
     }
+}
+
+/// Returns which builtins had no opinion, and why; those in whose place a stub answered are left
+/// out.
+fn no_opinions(case: &Case, explanations: &[Explanation], verdict: &Verdict) -> Vec<NoOpinion> {
+    let reports = Explanation::pair(explanations, verdict);
+    let answered = explanations.iter().zip(reports).filter_map(|(it, report)| Some((it, report?)));
+    let is_stub = |hook: &str| case.stubs.iter().any(|(name, ..)| name == hook);
+    let found = answered.filter(|(it, _)| !is_stub(&it.name)).filter_map(|(it, report)| {
+        let why = case.moment.why_no_opinion(it, report, verdict)?;
+        Some(NoOpinion { hook: it.name.clone(), source: it.source.clone(), why })
+    });
+    found.collect()
 }
 
 fn build(

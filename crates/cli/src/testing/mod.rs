@@ -13,7 +13,7 @@ mod replay;
 mod stub;
 
 pub use crate::moment::Moment;
-pub use bench::{Bench, CaseReport};
+pub use bench::{Bench, CaseReport, NoOpinion};
 pub use case::{Case, CaseFile, Expectation, Expected, Stub, TextExpectation};
 pub use cases_schema::cases_schema;
 pub use compare::Difference;

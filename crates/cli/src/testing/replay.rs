@@ -9,30 +9,14 @@ use serde::{Deserialize as _, Serialize};
 
 use super::stub::substituting;
 use crate::records::word;
-use hookexec::config::{Command, Config, Diagnostics, Hook, SideEffects};
+use hookexec::config::{Config, Diagnostics, Hook, SideEffects};
 use hookexec::executor::Executor;
 use hookexec::handler::{BoxFuture, Call, Failure, Handler, HandlerError, HandlerResult};
 use hookexec::internal::audit::{Record, rewritten};
+use hookexec::internal::builtins::Shipped;
 use hookexec::internal::locked;
 use hookexec::registry::Registry;
 use hookexec::wire::{Decision, HookReport, HookStatus, Input, InputChange, Output, Verdict};
-
-/// Shipped builtins that only look.
-const LOOKING: [&str; 13] = [
-    "allow_tools",
-    "deny_tools",
-    "max_iterations",
-    "protect_paths",
-    "redact_secrets",
-    "add_date",
-    "add_directory_listing",
-    "add_environment_info",
-    "add_git_diff",
-    "add_git_status",
-    "add_prompt_files",
-    "add_recent_commits",
-    "add_user_info",
-];
 
 /// How a replay goes.
 #[derive(Debug, Clone, Default)]
@@ -153,7 +137,7 @@ fn rewrites_differ(record: &Record, verdict: &Verdict) -> bool {
 fn only_looks(hook: &Hook) -> bool {
     let said = hook.key_locations.contains_key("side_effects");
     if !said && hook.kind == "builtin" {
-        return matches!(&hook.command, Some(Command::Text(name)) if LOOKING.contains(&&**name));
+        return Shipped::of_hook(hook).is_some_and(Shipped::only_looks);
     }
     hook.side_effects != SideEffects::External
 }
