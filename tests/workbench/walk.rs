@@ -146,3 +146,18 @@ fn the_files_of_the_first_ten_minutes_have_nothing_to_warn_of() {
     let done = sandbox.hookexec(["check", "--config", "hooks.yaml"]).run().exits(0);
     assert!(done.stdout.contains("0 errors, 0 warnings"), "{done:?}");
 }
+
+#[test]
+fn the_policy_in_the_page_on_commands_passes_its_own_cases() {
+    let page = std::fs::read_to_string(format!("{}/docs/commands.md", crate::support::ROOT));
+    let page = page.unwrap();
+    let sandbox = Sandbox::new();
+    for name in ["hooks.yaml", "hooks.test.yaml"] {
+        let block = page.split(&format!("\n```yaml\n# {name}\n")).nth(1).expect(name);
+        sandbox.write(name, block.split("\n```").next().unwrap());
+    }
+    let done = sandbox.hookexec(["check", "hooks.yaml"]).run().exits(0);
+    assert!(done.stdout.contains("0 errors, 0 warnings"), "{}{}", done.stdout, done.stderr);
+    let done = sandbox.hookexec(["test", "--min-coverage", "100"]).run().exits(0);
+    assert!(done.stdout.contains(" passed, 0 failed"), "{}", done.stdout);
+}
