@@ -39,7 +39,7 @@ pub(crate) fn base_directory(variable: &str, below_home: &str) -> Option<PathBuf
 pub(crate) fn project_around(directory: &Path, working_dir: &Path) -> Option<PathBuf> {
     let (directory, working_dir) = (resolve(directory), resolve(working_dir));
     let around = |(index, path): &(usize, &Path)| {
-        directory.starts_with(path) && (*index == 0 || path.join(".git").exists())
+        directory.starts_with(path) && (*index == 0 || is_repository(path))
     };
     let projects: Vec<_> = working_dir.ancestors().enumerate().filter(around).collect();
     if projects.is_empty() {
@@ -48,6 +48,29 @@ pub(crate) fn project_around(directory: &Path, working_dir: &Path) -> Option<Pat
     let home = account_home().map(|home| resolve(&home));
     let outside = |path: &Path| home.as_ref().is_none_or(|home| !home.starts_with(path));
     projects.into_iter().find(|(_, path)| outside(path)).map(|(_, path)| path.to_owned())
+}
+
+/// Returns whether `directory` is the root of a repository. A link counts without being followed: a
+/// project could make that slow.
+pub(crate) fn is_repository(directory: &Path) -> bool {
+    directory.join(".git").symlink_metadata().is_ok()
+}
+
+/// Returns the directories that only hold hooks files of a project and that the one at `path` is in,
+/// the outermost first: `.hookexec`, and `hooks.d` in it.
+pub(crate) fn own_directories(path: &Path) -> impl Iterator<Item = &Path> {
+    let named = |path: &Path, name: &str| path.file_name().is_some_and(|own| own == name);
+    let parent = path.parent();
+    let drop_ins = parent.filter(|parent| named(parent, DROP_INS));
+    let own = drop_ins.map_or(parent, Path::parent);
+    let own = own.filter(|own| named(own, PROJECT_DIRECTORY));
+    own.into_iter().chain(own.and(drop_ins))
+}
+
+/// Returns the first symbolic link on the way from a project to `path`, its hooks file or a directory
+/// for some: one of its [`own_directories`], or `path` itself. Follows none.
+pub(crate) fn link_to(path: &Path) -> Option<&Path> {
+    own_directories(path).chain([path]).find(|place| place.is_symlink())
 }
 
 /// Returns `path` with the links of its existing part followed.

@@ -287,6 +287,7 @@ pub mod internal {
     pub use crate::load::acceptance::ProjectFile;
     pub use crate::load::file::read_named as read_file;
     pub use crate::load::loading::Loaded;
+    pub use crate::load::watched::Place;
     pub use crate::locks::locked;
     pub use crate::platform::{DEFAULT_SHELL, MANAGED_DIRECTORY, system};
 }

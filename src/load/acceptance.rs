@@ -6,11 +6,15 @@ use std::sync::Arc;
 
 use super::layers::LoadOptions;
 use crate::config::{Config, Diagnostic, Layer, Location, SourceFile, Untrusted};
+use crate::directories::{is_repository, project_around};
 use crate::shell::quoted;
 use crate::trust::bases::project_of;
 use crate::trust::bundle::MAX_SCRIPTS;
 use crate::trust::changes::Refusal;
-use crate::trust::{Bundle, CoveredHook, ScriptChange, Trust, TrustStore, check_permissions};
+use crate::trust::{
+    Bundle, CoveredHook, ScriptChange, Trust, TrustStore, UnsafeFile, check_permissions,
+    check_plain, check_project_file,
+};
 
 /// How many problems of one file are reported.
 const SHOWN: usize = 5;
@@ -18,10 +22,10 @@ const SHOWN: usize = 5;
 /// What decides about files, for one loading.
 #[derive(Debug, Default)]
 pub(super) struct Acceptance {
-    /// The directory of the project whose file is read.
-    pub(super) project: Option<PathBuf>,
-    /// Where its hooks run.
+    /// Where a project's hooks run.
     pub(super) working_dir: Option<PathBuf>,
+    /// Whether the program itself says where the user's files are.
+    user_is_given: bool,
     /// Where approvals are kept; without it nothing of a project is approved.
     pub(super) store: Option<TrustStore>,
     /// Whether the program itself vouches for the project's files.
@@ -129,10 +133,17 @@ impl ProjectFile {
     }
 }
 
+/// Returns the problem of a file that does not count.
+fn refused(unsafe_file: &UnsafeFile) -> Diagnostic {
+    let problem = Diagnostic::error(unsafe_file.to_string()).hint(unsafe_file.hint.clone());
+    problem.at(Location::of_file(&unsafe_file.path))
+}
+
 impl Acceptance {
     pub(super) fn new(options: &LoadOptions) -> Self {
         Self {
             store: options.trust_store(),
+            user_is_given: options.user_dir.is_some() || options.home.is_some(),
             vouched: options.trust_projects,
             only_show: options.only_show,
             script_bytes_left: MAX_SCRIPTS,
@@ -167,16 +178,48 @@ impl Acceptance {
         (!self.allows(layer)).then(warning)
     }
 
-    /// Checks that only the user and root can have written the file at `path`.
-    pub(super) fn check_permissions(&self, layer: Layer, path: &Path) -> Result<(), Diagnostic> {
-        if matches!(layer, Layer::Program | Layer::CommandLine) {
-            return Ok(());
+    /// Checks that the file at `path` may count: only the user and root can have written it, a
+    /// project's is not reached through a link, and the user's is not the project's.
+    pub(super) fn check_file(&self, layer: Layer, path: &Path) -> Result<(), Diagnostic> {
+        self.check_place(layer, path)?;
+        match layer {
+            Layer::Program | Layer::CommandLine => return Ok(()),
+            Layer::Project => check_project_file(path),
+            Layer::Managed | Layer::User => check_permissions(path),
         }
-        let inside = self.project.as_deref().filter(|_| layer == Layer::Project);
-        check_permissions(path, inside).map_err(|unsafe_file| {
-            let hint = unsafe_file.hint.clone();
-            Diagnostic::error(unsafe_file.to_string()).hint(hint).at(Location::of_file(path))
-        })
+        .map_err(|unsafe_file| refused(&unsafe_file))
+    }
+
+    /// Checks that a place of a layer, a file or a directory for some, may be looked at.
+    pub(super) fn check_place(&self, layer: Layer, path: &Path) -> Result<(), Diagnostic> {
+        match layer {
+            Layer::Project => check_plain(path).map_err(|unsafe_file| refused(&unsafe_file)),
+            Layer::User => self.check_outside(path),
+            Layer::Managed | Layer::CommandLine | Layer::Program => Ok(()),
+        }
+    }
+
+    /// Checks that a place of the user's layer is not in the project that is worked on, whose model
+    /// could change it.
+    fn check_outside(&self, path: &Path) -> Result<(), Diagnostic> {
+        let working_dir = self.working_dir.as_deref().filter(|_| !self.user_is_given);
+        let Some(project) = working_dir.and_then(|it| project_around(path, it)) else {
+            return Ok(());
+        };
+        let shown = project.display();
+        let outside = "set XDG_CONFIG_HOME to a directory outside of it";
+        let hint = if !path.starts_with(&project) && path.exists() {
+            "a symbolic link leads there: put a copy of what it leads to in its place".to_owned()
+        } else if is_repository(&project) {
+            format!(
+                "its `.git` makes {shown} a project: {outside}, or move the `.git` elsewhere, as to a \
+                 bare repository that is used with `git --work-tree`"
+            )
+        } else {
+            format!("{outside}, or set HOME to one")
+        };
+        let message = format!("the user's hooks are inside the project {shown}");
+        Err(Diagnostic::error(message).hint(hint).at(Location::of_file(path)))
     }
 
     /// Returns a project's file by its bytes alone, and whether a person approved them; `None` when

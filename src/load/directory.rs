@@ -22,6 +22,11 @@ impl Loading {
     /// and can't be read.
     pub(super) fn directory_files(&mut self, layer: Layer, directory: &Path) -> Vec<PathBuf> {
         let mut found = Vec::new();
+        // Also one that does not exist yet: whoever may make it there provides what is in it.
+        if let Err(problem) = self.acceptance.check_place(layer, directory) {
+            self.assembly.fail(layer, directory, [problem]);
+            return found;
+        }
         if directory.symlink_metadata().is_err_and(|error| is_absent(&error)) {
             return found;
         }
@@ -37,7 +42,9 @@ impl Loading {
         let drop_ins = directory.join(DROP_INS);
         let mut own = MAX_ENTRIES;
         let left = if layer == Layer::Project { &mut self.project_entries } else { &mut own };
-        match entries(&drop_ins).and_then(|entries| sort_drop_ins(&drop_ins, entries, left)) {
+        let allowed = self.acceptance.check_place(layer, &drop_ins);
+        let entries = allowed.and_then(|()| entries(&drop_ins));
+        match entries.and_then(|entries| sort_drop_ins(&drop_ins, entries, left)) {
             Ok((paths, others)) => {
                 found.extend(paths);
                 let hint = "let its name end in `.yaml`, or begin with a dot";

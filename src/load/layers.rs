@@ -9,7 +9,7 @@ use super::search::{
     above_project, hooks_directories, managed_directory, project_search, user_directory,
 };
 use crate::config::{Diagnostic, Layer, Location};
-use crate::directories::{DROP_INS, PROJECT_DIRECTORY, project_around};
+use crate::directories::{DROP_INS, PROJECT_DIRECTORY};
 use crate::trust::TrustStore;
 
 /// How many directories a project's files are looked for in. They are looked for at every event,
@@ -87,7 +87,7 @@ impl Loading {
         }
         let mut files = Vec::new();
         if !options.isolated {
-            if let Some(directory) = loading.user_directory(options, search.first()) {
+            if let Some(directory) = loading.user_directory(options) {
                 let found = loading.directory_files(Layer::User, &directory);
                 files.extend(found.into_iter().map(|path| (Layer::User, path)));
             }
@@ -108,41 +108,16 @@ impl Loading {
         loading
     }
 
-    /// Returns the directory of the user's files. One that is not known, or that the project provides,
-    /// is a failure.
-    fn user_directory(
-        &mut self,
-        options: &LoadOptions,
-        working_dir: Option<&PathBuf>,
-    ) -> Option<PathBuf> {
-        let Some(directory) = user_directory(options) else {
+    /// Returns the directory of the user's files. One that is not known is a failure.
+    fn user_directory(&mut self, options: &LoadOptions) -> Option<PathBuf> {
+        let directory = user_directory(options);
+        if directory.is_none() {
             let problem =
                 Diagnostic::error("no home directory is known, so the user's hooks can't be found");
             let hint = "set HOME or XDG_CONFIG_HOME to an absolute path";
             self.assembly.fail(Layer::User, Path::new("~/.config/hookexec"), [problem.hint(hint)]);
-            return None;
-        };
-        let is_given = options.user_dir.is_some() || options.home.is_some();
-        let project = working_dir
-            .filter(|_| !is_given)
-            .and_then(|working_dir| project_around(&directory, working_dir));
-        if let Some(project) = project {
-            let message = format!("the user's hooks are inside the project {}", project.display());
-            let outside = "set XDG_CONFIG_HOME to a directory outside of it";
-            let hint = if project.join(".git").exists() {
-                format!(
-                    "its `.git` makes {} a project: {outside}, or move the `.git` elsewhere, as to a \
-                     bare repository that is used with `git --work-tree`",
-                    project.display()
-                )
-            } else {
-                format!("{outside}, or set HOME to one")
-            };
-            let problem = Diagnostic::error(message).hint(hint).at(Location::of_file(&directory));
-            self.assembly.fail(Layer::User, &directory, [problem]);
-            return None;
         }
-        Some(directory)
+        directory
     }
 
     /// Returns the hooks files of the project, the outermost first.
@@ -166,14 +141,10 @@ impl Loading {
             return found;
         }
         for project in search.iter().rev() {
-            let before = found.len();
             let own = self.directory_files(Layer::Project, &project.join(PROJECT_DIRECTORY));
             found.extend(own);
             self.nearly_named(Layer::Project, project);
             found.extend(present(project.join(FILE)));
-            if self.acceptance.project.is_none() && found.len() > before {
-                self.acceptance.project = Some(project.clone());
-            }
         }
         found
     }
@@ -207,8 +178,8 @@ fn each_once(
 
 /// Returns what tells a file from another, however it is named.
 ///
-/// A link in a project counts as a file of its own. Otherwise an approved file could be switched off
-/// by a link to a file that was read before.
+/// A link in a project is a file of its own, which is refused. It must not be taken for a file that
+/// was read before.
 fn identity_in(layer: Layer, path: &Path) -> PathBuf {
     if layer == Layer::Project { path.to_owned() } else { identity(path) }
 }

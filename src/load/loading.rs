@@ -107,7 +107,7 @@ impl Loading {
             Layer::CommandLine | Layer::Program => file::Origin::Named,
             Layer::Managed | Layer::User | Layer::Project => file::Origin::Found,
         };
-        let allowed = self.acceptance.check_permissions(layer, path);
+        let allowed = self.acceptance.check_file(layer, path);
         match allowed.and_then(|()| file::read(path, origin)) {
             Ok(text) => self.accept(SourceFile::new(path, text).in_layer(layer)),
             Err(problem) => {

@@ -6,7 +6,7 @@ pub(crate) mod file;
 mod layers;
 pub(crate) mod loading;
 mod search;
-mod watched;
+pub(crate) mod watched;
 
 pub use layers::LoadOptions;
 pub(crate) use loading::Loading;

@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
 
 use super::layers::LoadOptions;
-use crate::directories::{self, DROP_INS, PROJECT_DIRECTORY, base_directory};
+use crate::directories::{self, DROP_INS, PROJECT_DIRECTORY, base_directory, is_repository};
 use crate::platform::MANAGED_DIRECTORY;
 
 pub(super) fn managed_directory(options: &LoadOptions) -> PathBuf {
@@ -70,7 +70,7 @@ fn working_dir_and_above(options: &LoadOptions) -> Vec<PathBuf> {
 /// home directory. `None` when neither is among them.
 fn project_end(directories: &[PathBuf], options: &LoadOptions) -> Option<usize> {
     let home = LazyCell::new(|| home_directory(options));
-    let is_end = |it: &PathBuf| it.join(".git").exists() || home.as_ref() == Some(it);
+    let is_end = |it: &PathBuf| is_repository(it) || home.as_ref() == Some(it);
     directories.iter().position(is_end).map(|last| last + 1)
 }
 

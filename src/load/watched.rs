@@ -1,40 +1,81 @@
 //! Where a change would make a difference to what was loaded.
 
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
 
 use super::directory::FILE;
 use super::layers::LoadOptions;
 use super::loading::Loaded;
-use super::search::{managed_directory, user_directory, watched_search};
-use crate::directories::{DROP_INS, PROJECT_DIRECTORY};
+use super::search::{hooks_directories, managed_directory, user_directory, watched_search};
+use crate::directories::{DROP_INS, PROJECT_DIRECTORY, link_to};
+
+/// A place that was looked at: a file, a directory whose entries count, or nothing yet.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    path: PathBuf,
+    /// Whether it is for hooks of a project, which are not read through links.
+    is_plain: bool,
+}
+
+impl Place {
+    /// Returns the place at `path`, where links are followed.
+    pub fn at(path: PathBuf) -> Self {
+        Self { path, is_plain: false }
+    }
+
+    /// Returns its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns what is there now; `None` also in the place of a link that is not followed. Takes
+    /// microseconds, whatever a project puts there.
+    pub fn metadata(&self) -> Option<Metadata> {
+        let is_refused = self.is_plain && link_to(&self.path).is_some();
+        if is_refused { None } else { fs::metadata(&self.path).ok() }
+    }
+}
 
 impl Loaded {
-    /// Returns every place that [`Loaded::load`] looked at: files, directories whose
-    /// entries count, and places where there is nothing yet. For programs that keep a configuration
+    /// Returns every place that [`Loaded::load`] looked at. For programs that keep a configuration
     /// and want to know when to load it anew.
-    pub fn places(&self, options: &LoadOptions) -> Vec<PathBuf> {
-        let mut directories = vec![managed_directory(options)];
-        let mut places = self.config.files.clone();
-        places.extend(options.files.iter().cloned());
+    pub fn places(&self, options: &LoadOptions) -> Vec<Place> {
+        let search = if options.isolated { Vec::new() } else { watched_search(options) };
+        let mut plain: Vec<PathBuf> = search
+            .iter()
+            .flat_map(|directory| {
+                let own = directory.join(PROJECT_DIRECTORY);
+                // The directory of drop-ins changes when one comes or goes; those there are files below.
+                [directory.join(FILE), own.join(FILE), own.join(DROP_INS)]
+            })
+            .collect();
+        let of_project: HashSet<PathBuf> = hooks_directories(&search).into_iter().collect();
+        let is_of_project =
+            |path: &&PathBuf| path.parent().is_some_and(|it| of_project.contains(it));
+        let (own, others): (Vec<&PathBuf>, Vec<&PathBuf>) =
+            self.config.files.iter().partition(is_of_project);
+        plain.extend(own.into_iter().cloned());
+
+        let mut followed = options.files.clone();
+        followed.extend(others.into_iter().cloned());
+        let user = user_directory(options).filter(|_| !options.isolated);
+        for directory in [managed_directory(options)].into_iter().chain(user) {
+            followed.extend([directory.join(FILE), directory.join(DROP_INS)]);
+        }
         if !options.isolated {
-            directories.extend(user_directory(options));
-            for directory in watched_search(options) {
-                places.push(directory.join(FILE));
-                directories.push(directory.join(PROJECT_DIRECTORY));
-            }
             // An approval given or taken back, and the scripts that one was given for.
-            places.extend(options.trust_store().map(|store| store.directory().to_owned()));
+            followed.extend(options.trust_store().map(|store| store.directory().to_owned()));
             for file in &self.project_files {
-                places.extend(file.bundle.files().into_iter().map(|file| file.path));
+                // The hooks file itself comes first.
+                followed.extend(file.bundle.files().into_iter().skip(1).map(|file| file.path));
                 // A script that is restored, or that appears where a hook looks first.
                 let absent = file.bundle.covered().flat_map(|hook| hook.absent.values());
-                places.extend(absent.cloned());
+                followed.extend(absent.cloned());
             }
         }
-        places.extend(directories.iter().flat_map(|directory| {
-            // The directory of drop-ins changes when one comes or goes; those there are files above.
-            [directory.join(FILE), directory.join(DROP_INS)]
-        }));
+        let plain = plain.into_iter().map(|path| Place { path, is_plain: true });
+        let mut places: Vec<Place> = plain.chain(followed.into_iter().map(Place::at)).collect();
         places.sort();
         places.dedup();
         places
@@ -71,6 +112,7 @@ mod tests {
         };
         fs::write(at("named.yaml"), "{}").unwrap();
 
+        let has = |places: &[Place], path: &str| places.iter().any(|it| it.path == at(path));
         let places = Loaded::load(&options).unwrap().places(&options);
         for place in [
             "managed/hooks.yaml",
@@ -87,12 +129,13 @@ mod tests {
             "trust",
             "named.yaml",
         ] {
-            assert!(places.contains(&at(place)), "{place}: {places:#?}");
+            assert!(has(&places, place), "{place}: {places:#?}");
         }
-        assert!(!places.contains(&at("hooks.yaml")), "above the repository: {places:#?}");
+        assert!(!has(&places, "hooks.yaml"), "above the repository: {places:#?}");
 
         options.isolated = true;
         let places = Loaded::load(&options).unwrap().places(&options);
-        assert_eq!(places, ["managed/hooks.d", "managed/hooks.yaml", "named.yaml"].map(at));
+        let named = ["managed/hooks.d", "managed/hooks.yaml", "named.yaml"];
+        assert_eq!(places, named.map(|path| Place::at(at(path))));
     }
 }

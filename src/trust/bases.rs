@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use crate::directories::is_repository;
 use crate::handlers::command::expand;
 use crate::paths::{lexical, physical};
 use crate::platform::{Platform, strip_base};
@@ -37,7 +38,7 @@ impl Bases {
             _ => Path::new("."),
         });
         let own = project_of(&directory);
-        let repository = own.ancestors().find(|place| place.join(".git").exists());
+        let repository = own.ancestors().find(|place| is_repository(place));
         let root = repository.unwrap_or(own).to_owned();
         Self {
             root,

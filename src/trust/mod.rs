@@ -19,5 +19,5 @@ mod tests;
 
 pub use bundle::{Bundle, BundleFile, CoveredHook};
 pub use changes::ScriptChange;
-pub use permissions::{UnsafeFile, check_permissions};
+pub use permissions::{UnsafeFile, check_permissions, check_plain, check_project_file};
 pub use store::{Approval, Trust, TrustStore};

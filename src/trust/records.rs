@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::permissions::check_own;
 use super::store::{Approval, TrustStore};
-use crate::directories::{DROP_INS, PROJECT_DIRECTORY, resolve};
+use crate::directories::{own_directories, resolve};
 use crate::files;
 use crate::platform::{folded, same_name};
 
@@ -114,14 +114,10 @@ fn in_order(left: &Approval, right: &Approval) -> Ordering {
 /// Returns the path under which a hooks file is recorded: the project's directory with links
 /// followed, then the names below it as they are.
 ///
-/// A link in the place of the file, or of `.hookexec`, must not lead away from the approval.
 pub(super) fn recorded(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let parent = path.parent().unwrap_or(Path::new("/"));
-    let named = |path: &Path, name: &str| path.file_name().is_some_and(|own| own == name);
-    let own = if named(parent, DROP_INS) { parent.parent().unwrap_or(parent) } else { parent };
-    let project = if named(own, PROJECT_DIRECTORY) { own.parent() } else { None };
-    let project = project.unwrap_or(parent);
+    let project = own_directories(&path).next().and_then(Path::parent).unwrap_or(parent);
     let below = path.strip_prefix(project).unwrap_or(&path);
     resolve(project).join(below)
 }

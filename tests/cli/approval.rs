@@ -146,9 +146,7 @@ pre_tool_use:
         }
         attack(&sandbox);
         let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-        let failed = run.stdout.contains("changed after its approval")
-            || run.stdout.contains("is a symbolic link out of the project");
-        assert!(failed, "{what}: {run:?}");
+        assert!(run.stdout.contains("is a symbolic link"), "{what}: {run:?}");
     }
 }
 
@@ -164,9 +162,7 @@ fn relink(sandbox: &Sandbox, target: &str, name: &str) {
 #[test]
 fn a_project_that_is_reached_through_a_link_has_the_same_approvals() {
     let sandbox = project();
-    sandbox.write("real.yaml", "stop: [{ type: command, command: 'true' }]\n");
-    fs::create_dir(sandbox.project().join(".hookexec")).unwrap();
-    relink(&sandbox, "real.yaml", ".hookexec/hooks.yaml");
+    sandbox.write(".hookexec/hooks.yaml", "stop: [{ type: command, command: 'true' }]\n");
     let link = sandbox.home().join("link");
     std::os::unix::fs::symlink(sandbox.project(), &link).unwrap();
     let trust = |action: &str, file: &str| {
@@ -178,14 +174,38 @@ fn a_project_that_is_reached_through_a_link_has_the_same_approvals() {
     for directory in [link.clone(), sandbox.project()] {
         let run = sandbox.hookexec(["run", "pre_tool_use"]).current_dir(&directory).stdin(CALL);
         let _ = run.run().exits(0);
-        sandbox.write("real.yaml", "hooks: {}\n");
+        sandbox.write(".hookexec/hooks.yaml", "hooks: {}\n");
         let run = sandbox.hookexec(["run", "pre_tool_use"]).current_dir(&directory).stdin(CALL);
         assert!(run.run().exits(2).stdout.contains("changed after its approval"));
-        sandbox.write("real.yaml", "stop: [{ type: command, command: 'true' }]\n");
+        sandbox.write(".hookexec/hooks.yaml", "stop: [{ type: command, command: 'true' }]\n");
     }
     trust("remove", link.join("hooks.yaml").to_str().unwrap());
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
     assert!(run.stdout.contains("is not approved"), "{run:?}");
+}
+
+#[test]
+fn a_link_with_the_approved_bytes_is_refused() {
+    for name in ["hooks.yaml", ".hookexec", ".hookexec/hooks.d", ".hookexec/hooks.d/a.yaml"] {
+        let sandbox = Sandbox::new();
+        sandbox.write("hooks.yaml", "stop: [{ type: command, command: touch ran }]\n");
+        sandbox
+            .write(".hookexec/hooks.d/a.yaml", "stop: [{ type: command, command: touch ran.d }]\n");
+        sandbox.trust();
+        let _ = sandbox.hookexec(["run", "stop"]).stdin("{}").run().exits(0);
+        for ran in ["ran", "ran.d"] {
+            fs::remove_file(sandbox.project().join(ran)).unwrap();
+        }
+        fs::rename(sandbox.project().join(name), sandbox.project().join("moved")).unwrap();
+        relink(&sandbox, "moved", name);
+        let _ = sandbox.hookexec(["run", "stop"]).stdin("{}").run();
+        let linked = if name == "hooks.yaml" { "ran" } else { "ran.d" };
+        assert!(!sandbox.project().join(linked).exists(), "{name}");
+        let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+        let said = format!("{name}` is a symbolic link: a project's hooks are not read through");
+        assert!(run.stdout.contains(&said), "{name}: {run:?}");
+        assert!(run.stdout.contains("put what it leads to in its place"), "{run:?}");
+    }
 }
 
 #[test]
@@ -409,6 +429,33 @@ fn a_users_directory_in_the_project_is_refused() {
         let run = run.run().exits(2);
         assert!(run.stdout.contains("the user's hooks are inside the project"), "{run:?}");
         assert!(!project.join("ran").exists());
+    }
+}
+
+#[test]
+fn what_leads_from_the_users_directory_into_the_project_is_refused() {
+    let text = "pre_tool_use: [{ hooks: [{ type: command, command: touch ran }] }]\n";
+    for name in ["hooks.yaml", "hooks.d", "hooks.d/a.yaml"] {
+        let sandbox = Sandbox::new();
+        sandbox.write("dot/hooks.yaml", text);
+        sandbox.write("dot/hooks.d/a.yaml", text);
+        sandbox.write("dot/.git/HEAD", "");
+        let own = sandbox.write_users_hooks("hooks: {}\n").with_file_name(name);
+        let _ = fs::remove_file(&own);
+        fs::create_dir_all(own.parent().unwrap()).unwrap();
+        let target = sandbox.project().join("dot").join(name);
+        std::os::unix::fs::symlink(target, &own).unwrap();
+        let dot = sandbox.project().join("dot");
+        let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL);
+        let run = run.current_dir(&dot).run().exits(2);
+        assert!(run.stdout.contains("the user's hooks are inside the project"), "{name}: {run:?}");
+        assert!(run.stdout.contains("put a copy of what it leads to in its place"), "{run:?}");
+        assert!(!dot.join("ran").exists(), "{name}");
+        // In another project they are the user's.
+        fs::create_dir(sandbox.home().join("other")).unwrap();
+        let other = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL);
+        let other = other.current_dir(sandbox.home().join("other")).run().exits(0);
+        assert!(sandbox.home().join("other/ran").exists(), "{name}: {other:?}");
     }
 }
 

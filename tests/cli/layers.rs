@@ -194,6 +194,31 @@ fn a_directory_that_is_too_deep_is_a_failure_of_the_project() {
 }
 
 #[test]
+fn links_that_take_long_to_follow_are_not_followed() {
+    let sandbox = sandbox(|it| {
+        // 38 links behind each other, each with 800 detours: each file costs milliseconds.
+        let directory = it.write(".hookexec/hooks.d/.l38", "hooks: {}\n");
+        let directory = directory.parent().unwrap();
+        fs::create_dir(directory.join("a")).unwrap();
+        let link = |target: usize, name: &str| {
+            let target = format!("{}.l{target}", "a/../".repeat(800));
+            symlink(target, directory.join(name)).unwrap();
+        };
+        (0..38).for_each(|number| link(number + 1, &format!(".l{number}")));
+        (0..990).for_each(|number| link(0, &format!("{number}.yaml")));
+    });
+    let payload = json!({
+        "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {},
+        "tool_response": { "stdout": TOKEN, "stderr": "" }, "cwd": sandbox.project(),
+    });
+    let from = ["run", "--from", "claude-code", "--event", "PostToolUse", "--within", "20"];
+    let done = sandbox.hookexec(from).stdin(payload.to_string()).run().exits(0);
+    assert!(done.stdout.contains("[REDACTED") && !done.stdout.contains(TOKEN), "{done:?}");
+    assert!(done.stdout.contains("is a symbolic link"), "{done:?}");
+    assert!(!done.stdout.contains("could not be read in time"), "{done:?}");
+}
+
+#[test]
 fn a_payload_that_can_not_be_read_fails_the_hooks_of_its_event() {
     let sandbox = sandbox(|_| {});
     let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));

@@ -45,12 +45,12 @@ fn the_server_answers_as_the_command_itself_does() {
     assert!(asked.stdout.contains("changed after its approval"), "{asked:?}");
     // It was the server: a run on its own says so on stderr, too.
     assert!(asked.stderr.is_empty() && alone.stderr.contains("trust add"), "{asked:?} {alone:?}");
-    // A link in its place leads to no other approval.
+    // A link in its place is not followed.
     let other = sandbox.write("other.yaml", "hooks: {}\n");
     std::fs::remove_file(sandbox.project().join("hooks.yaml")).unwrap();
     std::os::unix::fs::symlink(other, sandbox.project().join("hooks.yaml")).unwrap();
     let asked = run(&sandbox, &["--connect", socket], "rm x").exits(2);
-    assert!(asked.stdout.contains("changed after its approval"), "{asked:?}");
+    assert!(asked.stdout.contains("is a symbolic link"), "{asked:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex};
 
+use hookexec::internal::Place;
 use hookexec::{Config, Executor};
 use hookexec_cli::server::{Files, Limits, Loaded, Server};
 use serde_json::{Value, json};
@@ -112,7 +113,7 @@ async fn a_project_that_loads_slowly_holds_up_no_client_for_long() {
         let part = if files == Files::All { "all" } else { "part" };
         let config = Config::from_yaml(&text.replace("second", part), "hooks.yaml")?;
         let executor = Executor::builder(config).registry(Gate::new().registry()).build()?;
-        Ok(Loaded { executor, files: vec![path.clone()], watched: vec![path.clone()] })
+        Ok(Loaded { executor, files: vec![path.clone()], watched: vec![Place::at(path.clone())] })
     });
     let server = server.unwrap();
     let mut client = Partner::new(&server);

@@ -6,6 +6,8 @@ mod system;
 
 use std::path::{Path, PathBuf};
 
+use crate::directories::link_to;
+
 pub(super) use system::{check_own, check_private};
 
 /// A file that is not safe to take orders from.
@@ -21,25 +23,40 @@ pub struct UnsafeFile {
     pub hint: String,
 }
 
-/// Checks that only the user and root can have written the file at `path` or put it there;
-/// with `inside`, also that it really lies below that directory.
+/// Checks that only the user and root can have written the file at `path` or put it there.
 ///
-/// On Windows, only `inside` is checked.
+/// On Windows, nothing is checked.
 ///
 /// # Errors
-/// When the file or its directory is writable by everyone or owned by another user, or when a
-/// symbolic link leads out of `inside`. A file that can't be looked at is left to its reader.
-pub fn check_permissions(path: &Path, inside: Option<&Path>) -> Result<(), UnsafeFile> {
+/// When the file or its directory is writable by everyone or owned by another user. A file that can't
+/// be looked at is left to its reader.
+pub fn check_permissions(path: &Path) -> Result<(), UnsafeFile> {
     let Ok(real) = dunce::canonicalize(path) else { return Ok(()) };
-    if let Some(root) = inside
-        && let Ok(root) = dunce::canonicalize(root)
-        && !real.starts_with(&root)
-    {
-        return Err(UnsafeFile {
-            path: path.to_owned(),
-            problem: format!("is a symbolic link out of the project, to `{}`", real.display()),
-            hint: "copy the file into the project, or name it with `--config`".to_owned(),
-        });
-    }
     system::check_writers(&real)
+}
+
+/// Like [`check_permissions`], for a hooks file in a project's directory whose path has no links.
+///
+/// # Errors
+/// Also when [`check_plain`] fails.
+pub fn check_project_file(path: &Path) -> Result<(), UnsafeFile> {
+    check_plain(path)?;
+    system::check_writers(path)
+}
+
+/// Checks that a project's hooks file, or a directory for some, is no symbolic link and in none.
+///
+/// Before a file counts, hookexec looks at every hooks file of a project. A checkout could bring
+/// thousands of links along that each take milliseconds to follow.
+///
+/// # Errors
+/// When there is a link.
+pub fn check_plain(path: &Path) -> Result<(), UnsafeFile> {
+    let Some(link) = link_to(path) else { return Ok(()) };
+    Err(UnsafeFile {
+        path: link.to_owned(),
+        problem: "is a symbolic link: a project's hooks are not read through links".to_owned(),
+        hint: "put what it leads to in its place, or name the hooks file with `--config`"
+            .to_owned(),
+    })
 }

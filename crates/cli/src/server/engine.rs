@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 use super::stamp::Stamps;
 use hookexec::config::{Diagnostic, Diagnostics};
 use hookexec::executor::Executor;
-use hookexec::internal::locked;
+use hookexec::internal::{Place, locked};
 
 /// How long the hooks in the background of a configuration that was replaced may take.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -26,7 +26,7 @@ pub struct Loaded {
     pub files: Vec<PathBuf>,
     /// Every place that a change of could make a difference: files, directories, and places where
     /// there is nothing yet.
-    pub watched: Vec<PathBuf>,
+    pub watched: Vec<Place>,
 }
 
 /// Which files are read.

@@ -1,8 +1,8 @@
 //! Whether files are still the ones that were read.
 
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+
+use hookexec::internal::Place;
 
 use crate::system::Stamp;
 
@@ -12,17 +12,17 @@ const COARSE: Duration = Duration::from_millis(20);
 /// Places in the file system and what was found there, also where that was nothing.
 #[derive(Debug)]
 pub(super) struct Stamps {
-    places: Vec<(PathBuf, Option<Stamp>)>,
+    places: Vec<(Place, Option<Stamp>)>,
     /// Until when a change might go unnoticed, because the newest was made while they were read.
     unsettled_until: Option<SystemTime>,
 }
 
 impl Stamps {
     /// Looks at `places`, whose content was read from `since` on.
-    pub(super) fn take(places: Vec<PathBuf>, since: SystemTime) -> Self {
-        let stamp = |path: PathBuf| {
-            let stamp = stamp_of(&path);
-            (path, stamp)
+    pub(super) fn take(places: Vec<Place>, since: SystemTime) -> Self {
+        let stamp = |place: Place| {
+            let stamp = stamp_of(&place);
+            (place, stamp)
         };
         let places: Vec<_> = places.into_iter().map(stamp).collect();
         let newest = places.iter().filter_map(|(_, stamp)| stamp.as_ref()).map(Stamp::time).max();
@@ -32,26 +32,29 @@ impl Stamps {
 
     /// Looks at the same places once more.
     pub(super) fn again(&self, since: SystemTime) -> Self {
-        Self::take(self.places.iter().map(|(path, _)| path.clone()).collect(), since)
+        Self::take(self.places.iter().map(|(place, _)| place.clone()).collect(), since)
     }
 
     /// Returns whether something may have changed since.
     pub(super) fn outdated(&self) -> bool {
         self.unsettled_until.is_some_and(|until| SystemTime::now() >= until)
-            || self.places.iter().any(|(path, stamp)| stamp_of(path) != *stamp)
+            || self.places.iter().any(|(place, stamp)| stamp_of(place) != *stamp)
     }
 }
 
-fn stamp_of(path: &Path) -> Option<Stamp> {
-    Some(Stamp::new(path, &fs::metadata(path).ok()?))
+fn stamp_of(place: &Place) -> Option<Stamp> {
+    Some(Stamp::new(place.path(), &place.metadata()?))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
 
     fn settled(places: &[&Path]) -> Stamps {
-        let places = || places.iter().map(|path| path.to_path_buf()).collect();
+        let places = || places.iter().map(|path| Place::at(path.to_path_buf())).collect();
         loop {
             let stamps = Stamps::take(places(), SystemTime::now());
             if stamps.unsettled_until.is_none() {
@@ -97,7 +100,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("hooks.yaml");
         fs::write(&file, "a").unwrap();
-        let stamps = Stamps::take(vec![file], SystemTime::now());
+        let stamps = Stamps::take(vec![Place::at(file)], SystemTime::now());
         // On a machine that is stopped in between, the time may be over already.
         if stamps.unsettled_until.is_some() {
             while !stamps.outdated() {
