@@ -217,11 +217,11 @@ impl Kind<'_> for Field {
             reader.error_with_hint(node, message, ITEM_HINT);
             return None;
         }
-        let known = [&Input::FIELDS[..], &Input::CARRIED, &Input::OF_CONTROL_EVENTS];
+        let known = [Input::FIELDS, &Input::CARRIED, &Input::OF_CONTROL_EVENTS];
         if !known.concat().contains(&top) {
             let warning = Diagnostic::warning(format!("no input of ours has a field `{top}`"));
             let below = || format!("a tool's arguments are below `tool_input`: `tool_input.{top}`");
-            let hint = suggest::hint(top, Input::FIELDS).unwrap_or_else(below);
+            let hint = suggest::hint(top, Input::FIELDS.iter().copied()).unwrap_or_else(below);
             reader.report(node, warning.hint(hint));
         }
         Some(field)

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::output_reader::kind;
+use super::field::{Field as _, Fields};
 use super::{JsonObject, WireError, exact};
-use crate::event::{Event, UnknownEvent};
+use crate::event::Event;
 
 /// The input of one event: what a hook reads as one JSON object.
 ///
@@ -134,119 +134,40 @@ impl<'de> Deserialize<'de> for Input {
     }
 }
 
-impl Input {
-    /// Returns the input that a JSON object describes. Values are moved, so numbers keep their
-    /// digits in every field. A field that is `null` counts as absent.
-    ///
-    /// # Errors
-    /// When a field has a value of the wrong type.
-    pub fn from_json(object: JsonObject) -> Result<Self, WireError> {
-        let mut fields = Fields(object);
-        Ok(Self {
-            session_id: fields.text("session_id")?.unwrap_or_default(),
-            cwd: fields.text("cwd")?.unwrap_or_default(),
-            hook_event_name: fields.event("hook_event_name")?,
-            repeated: fields.flag("repeated")?.unwrap_or_default(),
-            agent_name: fields.text("agent_name")?,
-            model_id: fields.text("model_id")?,
-            turn_id: fields.text("turn_id")?,
-            iteration: fields.number("iteration")?,
-            last_user_message: fields.text("last_user_message")?,
-            tool_name: fields.text("tool_name")?,
-            tool_use_id: fields.text("tool_use_id")?,
-            tool_input: fields.object("tool_input")?,
-            tool_kinds: fields.texts("tool_kinds")?,
-            tool_category: fields.text("tool_category")?,
-            tool_read_only: fields.flag("tool_read_only")?,
-            tool_response: fields.take("tool_response"),
-            tool_error: fields.flag("tool_error")?,
-            tool_duration_ms: fields.number("tool_duration_ms")?,
-            source: fields.text("source")?,
-            reason: fields.text("reason")?,
-            prompt: fields.text("prompt")?,
-            stop_response: fields.text("stop_response")?,
-            notification_level: fields.text("notification_level")?,
-            notification_message: fields.text("notification_message")?,
-            messages: fields.list("messages")?,
-            tools: fields.list("tools")?,
-            options: fields.object("options")?,
-            response: fields.take("response"),
-            approval_decision: fields.text("approval_decision")?,
-            approval_source: fields.text("approval_source")?,
-            summary: fields.text("summary")?,
-            native: fields.take("native"),
-            extra: fields.0,
-        })
-    }
+/// Makes what needs every field of [`Input`], each named by its key.
+macro_rules! fields {
+    ($($name:ident)*) => {
+        impl Input {
+            /// The keys with a field; every other key is kept in [`extra`](Self::extra).
+            pub const FIELDS: &'static [&'static str] = &[$(stringify!($name)),*];
+
+            /// Returns the input that a JSON object describes. Values are moved, so numbers keep their
+            /// digits in every field. A field that is `null` counts as absent.
+            ///
+            /// # Errors
+            /// When a field has a value of the wrong type.
+            pub fn from_json(object: JsonObject) -> Result<Self, WireError> {
+                let mut fields = Fields(object);
+                Ok(Self { $($name: fields.take(stringify!($name))?,)* extra: fields.0 })
+            }
+
+            /// Returns the top-level field `name` as JSON, or `None` when it is not set.
+            pub fn field(&self, name: &str) -> Option<Cow<'_, Value>> {
+                match name {
+                    $(stringify!($name) => self.$name.show(),)*
+                    _ => self.extra.get(name).map(Cow::Borrowed),
+                }
+            }
+        }
+    };
 }
 
-/// The remaining entries of an object: those that no field has taken.
-pub(super) struct Fields(pub(super) JsonObject);
-
-impl Fields {
-    fn take(&mut self, key: &str) -> Option<Value> {
-        self.0.remove(key).filter(|value| !value.is_null())
-    }
-
-    /// Takes `key`, converted by `read`, which returns a value of the wrong type unchanged.
-    fn typed<T>(
-        &mut self,
-        key: &'static str,
-        expected: &'static str,
-        read: impl FnOnce(Value) -> Result<T, Value>,
-    ) -> Result<Option<T>, WireError> {
-        let wrong = |value| {
-            WireError::of_field(key, format!("it must be {expected}, not {}", kind(&value)))
-        };
-        self.take(key).map(|value| read(value).map_err(wrong)).transpose()
-    }
-
-    pub(super) fn text(&mut self, key: &'static str) -> Result<Option<String>, WireError> {
-        self.typed(key, "a string", text)
-    }
-
-    pub(super) fn flag(&mut self, key: &'static str) -> Result<Option<bool>, WireError> {
-        self.typed(key, "true or false", |value| value.as_bool().ok_or(value))
-    }
-
-    fn number(&mut self, key: &'static str) -> Result<Option<u64>, WireError> {
-        self.typed(key, "a whole number", |value| value.as_u64().ok_or(value))
-    }
-
-    fn list(&mut self, key: &'static str) -> Result<Option<Vec<Value>>, WireError> {
-        self.typed(key, "an array", |value| match value {
-            Value::Array(items) => Ok(items),
-            other => Err(other),
-        })
-    }
-
-    pub(super) fn texts(&mut self, key: &'static str) -> Result<Vec<String>, WireError> {
-        let texts = self.typed(key, "an array of strings", |value| match value {
-            Value::Array(items) => items.into_iter().map(text).collect(),
-            other => Err(other),
-        });
-        Ok(texts?.unwrap_or_default())
-    }
-
-    fn object(&mut self, key: &'static str) -> Result<Option<JsonObject>, WireError> {
-        self.typed(key, "an object", |value| match value {
-            Value::Object(object) => Ok(object),
-            other => Err(other),
-        })
-    }
-
-    fn event(&mut self, key: &'static str) -> Result<Option<Event>, WireError> {
-        let name = self.text(key)?;
-        let problem = |error: UnknownEvent| WireError::of_field(key, error.to_string());
-        name.map(|name| name.parse().map_err(problem)).transpose()
-    }
-}
-
-fn text(value: Value) -> Result<String, Value> {
-    match value {
-        Value::String(text) => Ok(text),
-        other => Err(other),
-    }
+fields! {
+    session_id cwd hook_event_name repeated agent_name model_id turn_id iteration
+    last_user_message tool_name tool_use_id tool_input tool_kinds tool_category
+    tool_read_only tool_response tool_error tool_duration_ms source reason prompt
+    stop_response notification_level notification_message messages tools options response
+    approval_decision approval_source summary native
 }
 
 impl Input {
@@ -277,42 +198,6 @@ impl Input {
     pub fn tool(&self) -> &str {
         self.tool_name.as_deref().unwrap_or_default()
     }
-
-    /// The keys with a field; every other key is kept in [`extra`](Self::extra).
-    pub const FIELDS: [&'static str; 32] = [
-        "session_id",
-        "cwd",
-        "hook_event_name",
-        "repeated",
-        "agent_name",
-        "model_id",
-        "turn_id",
-        "iteration",
-        "last_user_message",
-        "tool_name",
-        "tool_use_id",
-        "tool_input",
-        "tool_kinds",
-        "tool_category",
-        "tool_read_only",
-        "tool_response",
-        "tool_error",
-        "tool_duration_ms",
-        "source",
-        "reason",
-        "prompt",
-        "stop_response",
-        "notification_level",
-        "notification_message",
-        "messages",
-        "tools",
-        "options",
-        "response",
-        "approval_decision",
-        "approval_source",
-        "summary",
-        "native",
-    ];
 
     /// Lists that hookexec makes of a tool call (`calls`). What a host says under
     /// these keys is not shown to hooks.
@@ -359,51 +244,6 @@ impl Input {
             || self.extra.contains_key(key)
             || self.native.as_ref().is_some_and(|native| native.get(key).is_some())
     }
-
-    /// Returns the top-level field `name` as JSON, or `None` when it is not set.
-    pub fn field(&self, name: &str) -> Option<Cow<'_, Value>> {
-        fn text(value: Option<&String>) -> Option<Cow<'static, Value>> {
-            value.map(|text| Cow::Owned(Value::String(text.clone())))
-        }
-        match name {
-            "session_id" => text(Some(&self.session_id)),
-            "cwd" => text(Some(&self.cwd)),
-            "hook_event_name" => {
-                self.hook_event_name.map(|event| Cow::Owned(Value::String(event.name().to_owned())))
-            }
-            "repeated" => self.repeated.then(|| Cow::Owned(true.into())),
-            "agent_name" => text(self.agent_name.as_ref()),
-            "model_id" => text(self.model_id.as_ref()),
-            "turn_id" => text(self.turn_id.as_ref()),
-            "iteration" => self.iteration.map(|number| Cow::Owned(number.into())),
-            "last_user_message" => text(self.last_user_message.as_ref()),
-            "tool_name" => text(self.tool_name.as_ref()),
-            "tool_use_id" => text(self.tool_use_id.as_ref()),
-            "tool_input" => object(self.tool_input.as_ref()),
-            "tool_kinds" => (!self.tool_kinds.is_empty())
-                .then(|| Cow::Owned(self.tool_kinds.iter().cloned().map(Value::String).collect())),
-            "tool_category" => text(self.tool_category.as_ref()),
-            "tool_read_only" => self.tool_read_only.map(|flag| Cow::Owned(flag.into())),
-            "tool_response" => self.tool_response.as_ref().map(Cow::Borrowed),
-            "tool_error" => self.tool_error.map(|flag| Cow::Owned(flag.into())),
-            "tool_duration_ms" => self.tool_duration_ms.map(|number| Cow::Owned(number.into())),
-            "source" => text(self.source.as_ref()),
-            "reason" => text(self.reason.as_ref()),
-            "prompt" => text(self.prompt.as_ref()),
-            "stop_response" => text(self.stop_response.as_ref()),
-            "notification_level" => text(self.notification_level.as_ref()),
-            "notification_message" => text(self.notification_message.as_ref()),
-            "messages" => list(self.messages.as_ref()),
-            "tools" => list(self.tools.as_ref()),
-            "options" => object(self.options.as_ref()),
-            "response" => self.response.as_ref().map(Cow::Borrowed),
-            "approval_decision" => text(self.approval_decision.as_ref()),
-            "approval_source" => text(self.approval_source.as_ref()),
-            "summary" => text(self.summary.as_ref()),
-            "native" => self.native.as_ref().map(Cow::Borrowed),
-            _ => self.extra.get(name).map(Cow::Borrowed),
-        }
-    }
 }
 
 impl Input {
@@ -442,14 +282,6 @@ impl Input {
             Cow::Owned(value) => descend(&value, rest).cloned().map(Cow::Owned),
         }
     }
-}
-
-fn object(value: Option<&JsonObject>) -> Option<Cow<'_, Value>> {
-    value.map(|object| Cow::Owned(Value::Object(object.clone())))
-}
-
-fn list(value: Option<&Vec<Value>>) -> Option<Cow<'_, Value>> {
-    value.map(|items| Cow::Owned(Value::Array(items.clone())))
 }
 
 #[cfg(test)]

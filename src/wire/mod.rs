@@ -2,6 +2,7 @@
 
 mod error;
 pub(crate) mod exact;
+mod field;
 mod input;
 mod native;
 mod output;

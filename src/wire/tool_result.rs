@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::input::Fields;
+use super::field::Fields;
 use super::{JsonObject, WireError, exact};
 
 /// The result of a tool call, given by a hook in the tool's place or handed to one for rewriting.
@@ -61,14 +61,14 @@ impl ToolResult {
     fn from_json(object: JsonObject) -> Result<Self, WireError> {
         let mut fields = Fields(object);
         Ok(Self {
-            for_llm: fields.text("for_llm")?.unwrap_or_default(),
-            for_user: fields.text("for_user")?.unwrap_or_default(),
-            silent: fields.flag("silent")?.unwrap_or_default(),
-            is_error: fields.flag("is_error")?.unwrap_or_default(),
-            is_async: fields.flag("async")?.unwrap_or_default(),
-            media: fields.texts("media")?,
-            artifact_tags: fields.texts("artifact_tags")?,
-            response_handled: fields.flag("response_handled")?.unwrap_or_default(),
+            for_llm: fields.take("for_llm")?,
+            for_user: fields.take("for_user")?,
+            silent: fields.take("silent")?,
+            is_error: fields.take("is_error")?,
+            is_async: fields.take("async")?,
+            media: fields.take("media")?,
+            artifact_tags: fields.take("artifact_tags")?,
+            response_handled: fields.take("response_handled")?,
             extra: fields.0,
         })
     }

@@ -276,7 +276,7 @@ fn case_input(reader: &mut Reader, node: &Node, event: Event) -> Option<Input> {
     for (name, key, _) in fields.iter().filter(|(name, ..)| !Input::FIELDS.contains(name)) {
         // Other keys are a host's own; one that is nearly ours is a slip that would make the
         // case prove nothing.
-        if let Some(hint) = suggest::hint(name, Input::FIELDS) {
+        if let Some(hint) = suggest::hint(name, Input::FIELDS.iter().copied()) {
             reader.error_with_hint(key, format!("unknown key `{name}` in `input`"), hint);
         }
     }

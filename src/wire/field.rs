@@ -1,0 +1,185 @@
+//! The kinds of fields of a JSON object that crosses a boundary: each is read and shown in one way.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::output_reader::kind;
+use super::{JsonObject, WireError};
+use crate::event::{Event, UnknownEvent};
+
+/// The remaining entries of an object: those that no field has taken.
+pub(super) struct Fields(pub(super) JsonObject);
+
+impl Fields {
+    /// Takes the field `key`, where `null` counts as absent.
+    pub(super) fn take<F: Field>(&mut self, key: &'static str) -> Result<F, WireError> {
+        match self.0.remove(key).filter(|value| !value.is_null()) {
+            None => Ok(F::default()),
+            Some(value) => F::read(value).map_err(|problem| WireError::of_field(key, problem)),
+        }
+    }
+}
+
+/// A kind of field; its default is what an absent one means.
+pub(super) trait Field: Default {
+    /// Reads a value, and says what is wrong with it.
+    fn read(value: Value) -> Result<Self, String>;
+
+    /// Returns the field as JSON, or `None` if it is not set.
+    fn show(&self) -> Option<Cow<'_, Value>>;
+}
+
+fn must_be(expected: &str, found: &Value) -> String {
+    format!("it must be {expected}, not {}", kind(found))
+}
+
+/// A kind that `Option` adds to, so that its absence differs from every value.
+trait Present: Sized {
+    const EXPECTED: &'static str;
+
+    /// Returns a value of the wrong type unchanged.
+    fn of(value: Value) -> Result<Self, Value>;
+
+    fn shown(&self) -> Cow<'_, Value>;
+}
+
+impl<P: Present> Field for Option<P> {
+    fn read(value: Value) -> Result<Self, String> {
+        P::of(value).map(Some).map_err(|value| must_be(P::EXPECTED, &value))
+    }
+
+    fn show(&self) -> Option<Cow<'_, Value>> {
+        self.as_ref().map(P::shown)
+    }
+}
+
+impl Present for String {
+    const EXPECTED: &'static str = "a string";
+
+    fn of(value: Value) -> Result<Self, Value> {
+        match value {
+            Value::String(text) => Ok(text),
+            other => Err(other),
+        }
+    }
+
+    fn shown(&self) -> Cow<'_, Value> {
+        Cow::Owned(Value::String(self.clone()))
+    }
+}
+
+impl Present for bool {
+    const EXPECTED: &'static str = "true or false";
+
+    fn of(value: Value) -> Result<Self, Value> {
+        value.as_bool().ok_or(value)
+    }
+
+    fn shown(&self) -> Cow<'_, Value> {
+        Cow::Owned(Value::Bool(*self))
+    }
+}
+
+impl Present for u64 {
+    const EXPECTED: &'static str = "a whole number";
+
+    fn of(value: Value) -> Result<Self, Value> {
+        value.as_u64().ok_or(value)
+    }
+
+    fn shown(&self) -> Cow<'_, Value> {
+        Cow::Owned(Value::from(*self))
+    }
+}
+
+impl Present for JsonObject {
+    const EXPECTED: &'static str = "an object";
+
+    fn of(value: Value) -> Result<Self, Value> {
+        match value {
+            Value::Object(object) => Ok(object),
+            other => Err(other),
+        }
+    }
+
+    fn shown(&self) -> Cow<'_, Value> {
+        Cow::Owned(Value::Object(self.clone()))
+    }
+}
+
+impl Present for Vec<Value> {
+    const EXPECTED: &'static str = "an array";
+
+    fn of(value: Value) -> Result<Self, Value> {
+        match value {
+            Value::Array(items) => Ok(items),
+            other => Err(other),
+        }
+    }
+
+    fn shown(&self) -> Cow<'_, Value> {
+        Cow::Owned(Value::Array(self.clone()))
+    }
+}
+
+impl Present for Value {
+    const EXPECTED: &'static str = "a value";
+
+    fn of(value: Value) -> Result<Self, Value> {
+        Ok(value)
+    }
+
+    fn shown(&self) -> Cow<'_, Value> {
+        Cow::Borrowed(self)
+    }
+}
+
+/// A text that is always there.
+impl Field for String {
+    fn read(value: Value) -> Result<Self, String> {
+        Self::of(value).map_err(|value| must_be(Self::EXPECTED, &value))
+    }
+
+    fn show(&self) -> Option<Cow<'_, Value>> {
+        Some(self.shown())
+    }
+}
+
+/// A flag of which only `true` is written.
+impl Field for bool {
+    fn read(value: Value) -> Result<Self, String> {
+        Self::of(value).map_err(|value| must_be(Self::EXPECTED, &value))
+    }
+
+    fn show(&self) -> Option<Cow<'_, Value>> {
+        self.then(|| self.shown())
+    }
+}
+
+/// Texts, of which an empty list is not written.
+impl Field for Vec<String> {
+    fn read(value: Value) -> Result<Self, String> {
+        let texts = match value {
+            Value::Array(items) => items.into_iter().map(String::of).collect(),
+            other => Err(other),
+        };
+        texts.map_err(|value| must_be("an array of strings", &value))
+    }
+
+    fn show(&self) -> Option<Cow<'_, Value>> {
+        let texts = || self.iter().cloned().map(Value::String).collect();
+        (!self.is_empty()).then(|| Cow::Owned(texts()))
+    }
+}
+
+impl Field for Option<Event> {
+    fn read(value: Value) -> Result<Self, String> {
+        let parsed = String::read(value)?.parse();
+        parsed.map(Some).map_err(|error: UnknownEvent| error.to_string())
+    }
+
+    fn show(&self) -> Option<Cow<'_, Value>> {
+        self.map(|event| Cow::Owned(event.name().into()))
+    }
+}
