@@ -132,7 +132,7 @@ fn write(path: &Path, session: &Session) -> io::Result<()> {
 }
 
 /// Removes what killed processes left, and the oldest sessions when there are too many. The lock is
-/// held, so nobody else writes here.
+/// held, so no other process writes here.
 fn remove_oldest(directory: &Path) -> io::Result<()> {
     let has_ending =
         |path: &Path, wanted: &str| path.extension().is_some_and(|ending| ending == wanted);

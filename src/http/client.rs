@@ -1,4 +1,4 @@
-//! A client that posts, and connects to public addresses only unless it is told otherwise.
+//! A client that posts, and connects only to public addresses by default.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ impl Client {
         Ok(Self { agent, host: host(url)?, url: url.to_owned(), headers: Vec::new() })
     }
 
-    /// Adds a header, unless it is no valid one.
+    /// Adds a header, and returns whether it is a valid one.
     pub(crate) fn header(&mut self, name: &str, value: &str) -> bool {
         let valid = ureq::http::HeaderName::try_from(name).is_ok()
             && ureq::http::HeaderValue::try_from(value).is_ok();

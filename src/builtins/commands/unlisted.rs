@@ -1,4 +1,4 @@
-//! Why `allow_commands` does not allow a call. It allows a call for which there is no reason here.
+//! Why `allow_commands` does not allow a call. Without a reason from here, it allows it.
 
 use super::patterns::{Listed, Pattern};
 use super::{cut, name_of};

@@ -24,7 +24,7 @@ pub(super) struct ClientLink(Arc<Link>);
 struct Link {
     outbox: Sender<Vec<u8>>,
     next_id: AtomicU64,
-    /// Who waits for the client's answers.
+    /// The hooks that wait for the client's answers.
     waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Value, String>>>>,
 }
 

@@ -18,7 +18,7 @@ pub(crate) const PROGRAM_ENDING: &str = ".exe";
 const DETACHED_PROCESS: u32 = 0x0000_0008;
 const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
 
-/// The largest file whose state is told by its bytes: the largest hooks file.
+/// The largest file whose state is a digest of its bytes: the largest hooks file.
 const MOST: u64 = 1 << 20;
 
 /// Whether the shell of every agent starts `/bin/sh`: some use PowerShell or cmd.

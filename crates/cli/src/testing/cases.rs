@@ -42,7 +42,7 @@ section! {
         "the agent whose payload it is: the case is judged as `hookexec run --from AGENT` does";
     payload "payload": Payload<'n>, "", "what the agent writes to standard input";
     stubs "stubs": Stubs, "none",
-        "hooks that do not run, by name, each with the answer it gives; `{}` is no opinion";
+        "hooks that do not run, by name, each with the answer it gives; `{}` means no opinion";
     expect "expect": Expectation, "an error",
         "what should come out; what is left out is not looked at";
 }

@@ -1,4 +1,4 @@
-//! There are no sockets on Windows at which a server could be asked.
+//! On Windows a server has no socket at which it could be asked.
 
 use std::path::{Path, PathBuf};
 

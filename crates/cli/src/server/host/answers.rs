@@ -1,4 +1,4 @@
-//! What a host is told.
+//! The answers to a host.
 
 use serde_json::{Value, json};
 

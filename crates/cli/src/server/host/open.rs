@@ -47,7 +47,7 @@ enum Waiting {
     Work(oneshot::Sender<Result<Value, Value>>),
 }
 
-/// A point at which the host must act, and what it is told.
+/// A point at which the host must act, and the answer that it gets.
 struct Pause {
     step: Value,
     waiting: Waiting,

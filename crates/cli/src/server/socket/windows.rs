@@ -1,4 +1,4 @@
-//! There are no sockets for clients on Windows: `serve` talks on stdin and stdout.
+//! On Windows `serve` has no sockets: it talks on stdin and stdout.
 
 use std::convert::Infallible;
 use std::future::Pending;
