@@ -68,6 +68,15 @@ impl Matcher {
         &self.pattern
     }
 
+    /// Returns the names, if the pattern is a list of plain names.
+    #[doc(hidden)]
+    pub fn names(&self) -> Option<impl Iterator<Item = &str>> {
+        match &self.kind {
+            Kind::Names(names) => Some(names.iter().map(|name| &**name)),
+            _ => None,
+        }
+    }
+
     /// Returns whether the matcher matches every name.
     pub fn is_everything(&self) -> bool {
         matches!(self.kind, Kind::Everything)

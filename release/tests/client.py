@@ -19,7 +19,7 @@ import clients
 import run
 from model import Model
 
-REASON = "whole directories are removed by people"
+REASON = "is denied: `rm -r`"
 
 
 def names_hookexec(path):

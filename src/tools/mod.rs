@@ -119,6 +119,17 @@ impl Toolset {
         kinds(self.tools, self.mcp, name, payload)
     }
 
+    /// Returns whether `name` is a kind that no tool of the agent is of, or a tool that only others
+    /// have. A name that stands in no table may be a new tool, or one of an MCP server.
+    pub fn certainly_lacks(&self, name: &str) -> bool {
+        let has = |tool: &Tool| tool.names.contains(&name) || tool.kinds.contains(&name);
+        let is_kind = name != "mcp" && TOOL_KINDS.iter().any(|(kind, _)| *kind == name);
+        let is_known = is_kind || table::all().any(|tools| find(tools, name).is_some());
+        is_known
+            && !self.tools.iter().any(has)
+            && mcp::names(self.mcp, name, &JsonObject::new()).is_empty()
+    }
+
     /// Returns the names of the first tool that is of `kind` before any other.
     pub(crate) fn first_of_kind(&self, kind: &str) -> &'static [&'static str] {
         let mut found = self.tools.iter().filter(|tool| tool.kinds.first() == Some(&kind));
@@ -156,7 +167,7 @@ fn kinds(tools: Tools, form: Mcp, name: &str, payload: &JsonObject) -> Vec<Strin
 }
 
 /// Returns the kinds that any agent has for a tool called `name`.
-pub(crate) fn kinds_anywhere(name: &str) -> Vec<String> {
+pub fn kinds_anywhere(name: &str) -> Vec<String> {
     kinds(&[], Mcp::Plain, name, &JsonObject::new())
 }
 

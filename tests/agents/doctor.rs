@@ -587,3 +587,55 @@ fn an_agents_own_package_counts_as_installed() {
     let said = doctor("claude-code").exits(1).stdout;
     assert!(said.contains("turns every hook off"), "{said}");
 }
+
+#[test]
+fn a_matcher_that_fits_no_tool_of_an_installed_agent_is_warned_of() {
+    let sandbox = sandbox();
+    let guard = |matcher: &str| {
+        let hook = "{ name: guard, type: command, command: exit 2 }";
+        let hooks = format!("pre_tool_use: [ {{ matcher: '{matcher}', hooks: {hook} }} ]");
+        sandbox.write_users_hooks(&hooks);
+        let doctor = hookexec(&sandbox, &["doctor"]).stdout;
+        let check = hookexec(&sandbox, &["check"]).exits(0);
+        let said = format!("{}{}", check.stdout, check.stderr);
+        assert_eq!(
+            doctor.contains("fits no tool"),
+            said.contains("fits no tool"),
+            "{doctor}{said}"
+        );
+        (doctor, said)
+    };
+    // Nothing is installed.
+    assert!(!guard("write_file|edit_file").0.contains("fits no tool"));
+    let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
+    let (doctor, check) = guard("write_file|edit_file");
+    let what =
+        "its matcher `write_file|edit_file` fits no tool of Claude Code: it never runs there";
+    let hint = "write kinds of tools, which fit under every agent: `write|edit`";
+    let line = "warning  `guard` (";
+    assert!(doctor.contains(line), "{doctor}");
+    assert!(doctor.contains(&format!("): {what}; {hint}")), "{doctor}");
+    assert!(check.contains(&format!("warning: `guard`: {what}")), "{check}");
+    assert!(check.contains(&format!("help: {hint}")), "{check}");
+    // It fits, or may fit.
+    for matcher in [
+        "write_file|Write",
+        "write_file|write",
+        "write_file|mcp",
+        "write_file|mcp__a__b",
+        "write_file|NewTool",
+        "write_.*",
+        "",
+    ] {
+        assert!(!guard(matcher).0.contains("fits no tool"), "{matcher}");
+    }
+    let _ = hookexec(&sandbox, &["install", "gemini"]).exits(0);
+    let (_, check) = guard("bash|execute_bash");
+    assert!(check.contains("fits no tool of Claude Code, Gemini CLI: "), "{check}");
+    // What a host is said to be counts more than what is installed.
+    let host = |host: &str| hookexec(&sandbox, &["check", "--host", host]).exits(0).stderr;
+    assert!(!host("kiro").contains("fits no tool"), "{}", host("kiro"));
+    assert!(host("codex").contains("fits no tool of Codex"), "{}", host("codex"));
+    // A tool of OpenCode's MCP servers may have such a name.
+    assert!(!host("opencode").contains("fits no tool"), "{}", host("opencode"));
+}

@@ -13,6 +13,7 @@ use hookexec_agents::{Agent, NativeEvent};
 use serde_json::{Value, json};
 
 use super::config::{ConfigArgs, not_too_deep};
+use super::matchers::{self, Misfit};
 use super::output::{self, PlainFormat};
 use super::report::counted;
 use super::runtime::{PATIENCE, Runtime};
@@ -64,8 +65,11 @@ impl Args {
             let unfired = host.unfired(check.configured());
             check.add(unfired);
         }
-        let commands = commands(&check, &options.working_dir.unwrap_or_default());
+        let project = options.working_dir.unwrap_or_default();
+        let commands = commands(&check, &project);
         check.add(commands);
+        let misfits = self.misfits(&check, &project);
+        check.add(misfits);
         check.add(late(&self.moments(&check.worst_cases), self.agent()));
         let mut processes = Vec::new();
         if self.start && !check.problems.has_errors() {
@@ -128,6 +132,21 @@ impl Args {
         // Some agents have an event for each kind of tool; the first stands for all.
         moments.dedup_by(|next, first| next.cases == first.cases);
         moments
+    }
+
+    /// Returns warnings of hooks whose matcher fits no tool of the host, or else of an agent in which
+    /// hookexec is installed.
+    fn misfits(&self, check: &Check, project: &Path) -> Vec<Diagnostic> {
+        let agents: Vec<Agent> = match (&self.host, self.agent()) {
+            (Some(_), agent) => agent.into_iter().collect(),
+            (None, _) => matchers::installed(project).collect(),
+        };
+        let misfits = check.configured().filter_map(|hook| {
+            let Misfit { what, hint } = matchers::misfit(hook, &agents)?;
+            let text = format!("`{}`: {what}", hook.label());
+            Some(Diagnostic::warning(text).hint(hint).at(hook.location.clone()))
+        });
+        misfits.collect()
     }
 
     /// Returns the coding agent that is the host.

@@ -40,6 +40,7 @@ mod list;
 mod log;
 mod man;
 mod markup;
+mod matchers;
 mod moment;
 mod output;
 mod page;

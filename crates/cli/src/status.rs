@@ -106,6 +106,11 @@ fn row(agent: Agent, scope: Scope, project: &Path) -> Option<Row> {
     })
 }
 
+/// Returns whether hookexec is installed in an agent's settings.
+pub(crate) fn is_installed(agent: Agent, scope: Scope, project: &Path) -> bool {
+    row(agent, scope, project).is_some_and(|row| row.hooks > 0)
+}
+
 fn read(path: &Path) -> Result<Option<String>, String> {
     store::read(path).map_err(|error| error.to_string())
 }

@@ -3,7 +3,7 @@
 mod codex;
 mod doubled;
 mod installed;
-mod packages;
+pub(crate) mod packages;
 mod programs;
 mod switches;
 
@@ -21,6 +21,7 @@ use serde::Serialize;
 use super::config::ConfigArgs;
 use super::error::CommandError;
 use super::exit::Exit;
+use super::matchers::{self, Misfit};
 use super::output::PlainFormat;
 use super::plain;
 use super::report::{BAD, DOUBTFUL, GOOD, counted};
@@ -150,7 +151,10 @@ impl Args {
         if let Some(plugin) = agent.plugin() {
             let asked = self.agents.contains(&agent);
             let findings = installed::by_plugin(agent, plugin, asked, project);
-            return findings.map(|findings| Section::new(agent.title(), findings));
+            return findings.map(|mut findings| {
+                findings.extend(misfits(agent, check, project));
+                Section::new(agent.title(), findings)
+            });
         }
         let scopes = [Scope::User, Scope::Project];
         let all: Vec<_> = scopes
@@ -160,10 +164,24 @@ impl Args {
         let asked = self.agents.contains(&agent);
         let used = asked || all.iter().any(|(_, settings)| settings.is_found());
         used.then(|| {
-            let findings = installed::findings(agent, asked, &all, check, project);
+            let mut findings = installed::findings(agent, asked, &all, check, project);
+            findings.extend(misfits(agent, check, project));
             Section::new(agent.title(), findings)
         })
     }
+}
+
+/// Returns a warning for each hook whose matcher fits no tool of the agent, if it is installed there.
+fn misfits(agent: Agent, check: &Check, project: &Path) -> Vec<Finding> {
+    if !matchers::installed(project).any(|it| it == agent) {
+        return Vec::new();
+    }
+    let misfits = check.configured().filter_map(|hook| {
+        let Misfit { what, hint } = matchers::misfit(hook, &[agent])?;
+        let title = format!("`{}` ({})", hook.label(), hook.location);
+        Some(Finding::warning(format!("{what}; {hint}")).about(title))
+    });
+    misfits.collect()
 }
 
 /// Returns whether a hook on `event` is a guard: its silence would let something through.

@@ -7,7 +7,7 @@ use super::switches;
 use crate::settings::{Scope, Settings, text};
 
 /// Returns where the agent says that its own package of hookexec is installed.
-pub(super) fn installed(all: &[(Scope, Settings)]) -> Option<String> {
+pub(crate) fn installed(all: &[(Scope, Settings)]) -> Option<String> {
     let (_, first) = all.first()?;
     let file = |name: &str| Some(first.user_directory()?.join(name));
     let path = match first.layout.package? {

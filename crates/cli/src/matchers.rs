@@ -1,0 +1,59 @@
+//! Matchers that fit no tool of an agent in which hookexec is installed.
+
+use std::path::Path;
+
+use hookexec::config::Hook;
+use hookexec::internal::tools;
+use hookexec_agents::Agent;
+
+use super::doctor::packages;
+use super::settings::{Scope, Settings};
+use super::status;
+
+/// A hook that an agent never runs, for its matcher.
+pub(crate) struct Misfit {
+    pub(crate) what: String,
+    pub(crate) hint: String,
+}
+
+/// Returns the agents in which hookexec is installed, for the user or in the project.
+pub(crate) fn installed(project: &Path) -> impl Iterator<Item = Agent> {
+    Agent::all().filter(|agent| is_installed(*agent, project))
+}
+
+fn is_installed(agent: Agent, project: &Path) -> bool {
+    let scopes = [Scope::User, Scope::Project];
+    let of = |scope| Some((scope, Settings::of(agent, scope, project)?));
+    let settings: Vec<_> = scopes.into_iter().filter_map(of).collect();
+    scopes.iter().any(|scope| status::is_installed(agent, *scope, project))
+        || packages::installed(&settings).is_some()
+}
+
+/// Returns what to say of a hook whose matcher certainly fits no tool of these agents: it names only
+/// kinds of tools that they don't have, and tools of other agents.
+pub(crate) fn misfit(hook: &Hook, agents: &[Agent]) -> Option<Misfit> {
+    let names: Vec<&str> = hook.matcher.names()?.collect();
+    if !hook.enabled || !hook.event.contract().tool_matched {
+        return None;
+    }
+    let lacks = |agent: &Agent| {
+        let tools = tools::of_agent(agent.name());
+        names.iter().all(|name| tools.certainly_lacks(name))
+    };
+    let titles: Vec<&str> = agents.iter().filter(|it| lacks(it)).map(|it| it.title()).collect();
+    if titles.is_empty() {
+        return None;
+    }
+    let (matcher, titles) = (hook.matcher.as_str(), titles.join(", "));
+    let mut kinds: Vec<String> = Vec::new();
+    for kind in names.iter().flat_map(|name| tools::kinds_anywhere(name)) {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    let kinds = if kinds.is_empty() { String::new() } else { format!(": `{}`", kinds.join("|")) };
+    Some(Misfit {
+        what: format!("its matcher `{matcher}` fits no tool of {titles}: it never runs there"),
+        hint: format!("write kinds of tools, which fit under every agent{kinds}"),
+    })
+}
