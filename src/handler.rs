@@ -1,6 +1,7 @@
 //! What runs one configured hook: the contract between the executor and a handler.
 
 mod background;
+mod seats;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,6 +10,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 pub(crate) use background::{BACKGROUND_FULL, Background};
+#[cfg(test)]
+pub(crate) use seats::Seat;
+pub(crate) use seats::{Capacity, Seating};
 
 use crate::calls::{Deeds, Reading};
 use crate::event::Event;
@@ -75,6 +79,7 @@ pub struct Call<'a> {
     pub(crate) background: Option<(&'a Background, usize)>,
     /// What is left for answers, once a handler keeps one in memory.
     room: Option<&'a OnceLock<Arc<Room>>>,
+    seating: Seating<'a>,
     shared: Sharing<'a>,
 }
 
@@ -103,7 +108,8 @@ impl<'a> Call<'a> {
     }
 
     fn with(event: Event, input: &'a Input, shared: Sharing<'a>, deadline: Instant) -> Self {
-        Self { event, input, deadline, original: input, background: None, room: None, shared }
+        let (background, room, seating) = (None, None, Seating::Free);
+        Self { event, input, deadline, original: input, background, room, seating, shared }
     }
 
     fn shared(&self) -> &Shared {
@@ -128,6 +134,12 @@ impl<'a> Call<'a> {
     /// Sets the room that the hook's answer shares with those of other hooks.
     pub(crate) fn sharing(mut self, room: &'a OnceLock<Arc<Room>>) -> Self {
         self.room = Some(room);
+        self
+    }
+
+    /// Sets where the hook takes its seat.
+    pub(crate) fn seated(mut self, seating: Seating<'a>) -> Self {
+        self.seating = seating;
         self
     }
 

@@ -238,7 +238,7 @@ pub enum InheritEnv {
 }
 
 /// One entry of `processes:`: a long-lived child that hooks of type `process` call.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Process {
     /// Its name.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::dispatch::Executor;
 
@@ -16,9 +17,7 @@ use crate::config::{
 };
 use crate::counts::Counts;
 use crate::event::Event;
-use crate::handler::{
-    Background, BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult,
-};
+use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
 use crate::handlers::process::Processes;
 use crate::registry::{HandlerEnv, Registry};
 use crate::suggest;
@@ -160,7 +159,8 @@ impl ExecutorBuilder {
             max_parallel: self.config.max_parallel.unwrap_or(Config::DEFAULT_MAX_PARALLEL),
             deadline: self.config.deadline,
             auditor,
-            background: Background::default(),
+            capacity: Arc::default(),
+            is_replaced: AtomicBool::new(false),
             handed_over: None,
         };
         problems.sort(&files);

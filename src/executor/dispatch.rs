@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use super::time::Deadlines;
 use crate::audit::Auditor;
 use crate::config::Hook;
 use crate::event::Event;
-use crate::handler::Background;
+use crate::handler::Capacity;
 use crate::handlers::process::Processes;
 use crate::handlers::process::processes::ProcessCheck;
 use crate::handlers::process::statistics::ProcessStatistics;
@@ -41,7 +42,9 @@ pub struct Executor {
     pub(super) max_parallel: usize,
     pub(super) deadline: Option<Duration>,
     pub(super) auditor: Option<Auditor>,
-    pub(super) background: Background,
+    pub(super) capacity: Arc<Capacity>,
+    /// Whether another executor has taken over what can go on.
+    pub(super) is_replaced: AtomicBool,
     /// The background hooks left to another process, if none is started here.
     pub(super) handed_over: Option<Mutex<Vec<(Event, Input)>>>,
 }
@@ -109,6 +112,18 @@ impl Executor {
     /// Returns every configured hook, in config order; disabled ones included.
     pub fn hooks(&self) -> impl ExactSizeIterator<Item = &Hook> {
         self.configured.iter().map(AsRef::as_ref)
+    }
+
+    /// Takes the place of `old`, before anything is started here: hooks in the background go on, and
+    /// with `processes` so do those whose definition and hooks file are the same. A
+    /// [`shutdown`](Self::shutdown) of `old` leaves them alone.
+    #[doc(hidden)]
+    pub fn take_over(&mut self, old: &Self, processes: bool) {
+        self.capacity = Arc::clone(&old.capacity);
+        old.is_replaced.store(true, Ordering::Release);
+        if processes {
+            self.processes.take_over(&old.processes);
+        }
     }
 
     /// Starts the processes that are to be started with the executor, without waiting for them.
@@ -351,7 +366,9 @@ impl Executor {
     /// Waits until background hooks are done and records are written, then stops the processes.
     /// Kills everything that is not done within `patience`.
     pub async fn shutdown(&self, patience: Duration) {
-        let mut background = self.background.take();
+        let is_replaced = self.is_replaced.load(Ordering::Acquire);
+        let own = (!is_replaced).then(|| self.capacity.background.take());
+        let mut background = own.unwrap_or_default();
         let all_done = async { while background.join_next().await.is_some() {} };
         if tokio::time::timeout(patience, all_done).await.is_err() {
             tracing::warn!(

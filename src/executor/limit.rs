@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use crate::config::{Hook, RunLimit};
 use crate::counts::Counts;
-use crate::handler::{Failure, HandlerError};
-use crate::wire::Input;
+use crate::handler::{Call, Failure, HandlerError};
 
 /// Counts the runs of one hook.
 pub(crate) struct Runs {
@@ -27,10 +26,12 @@ impl Runs {
     /// When it can't be counted.
     pub(super) async fn refusal(
         self: &Arc<Self>,
-        input: &Input,
+        call: &Call<'_>,
     ) -> Result<Option<String>, HandlerError> {
-        let (runs, input) = (Arc::clone(self), input.clone());
+        let (runs, input) = (Arc::clone(self), call.input.clone());
+        let seat = call.seat_for_thread().await?;
         let counted = tokio::task::spawn_blocking(move || {
+            let _seat = seat;
             let admitted = runs.limit.admits(&runs.counts, &runs.hook, &input)?;
             Ok((!admitted).then(|| runs.limit.reached()))
         });

@@ -10,8 +10,18 @@ use futures_util::FutureExt as _;
 use super::select::Bound;
 use super::time::Until;
 use crate::event::Event;
-use crate::handler::{Background, Call, Failure, HandlerError, HandlerResult, Room, Shared};
+use crate::handler::{
+    Background, Call, Failure, HandlerError, HandlerResult, Room, Seating, Shared,
+};
 use crate::wire::Input;
+
+/// What a hook has together with others of its rank.
+pub(super) struct Surroundings<'a> {
+    /// Where it goes on if it asks to run in the background, and its rank.
+    pub(super) background: Option<(&'a Background, usize)>,
+    pub(super) seating: Seating<'a>,
+    pub(super) room: &'a OnceLock<Arc<Room>>,
+}
 
 /// Runs `bound` on `input`, which is `original` with the rewrites so far, and returns its result
 /// and how long it took. Breaks with the reason if its limit is reached, so that it did not run.
@@ -21,8 +31,7 @@ pub(super) async fn run(
     original: &Input,
     (input, shared): (&Input, &Shared),
     until: Until,
-    background: Option<(&Background, usize)>,
-    room: &OnceLock<Arc<Room>>,
+    around: Surroundings<'_>,
 ) -> (Result<ControlFlow<String, HandlerResult>, HandlerError>, Duration) {
     let started = Instant::now();
     let Until { answer, stop, late_message } = until;
@@ -36,11 +45,12 @@ pub(super) async fn run(
     }
     let call = Call::of_many(event, input, shared, answer)
         .after(original)
-        .leaving_to(background)
-        .sharing(room);
+        .leaving_to(around.background)
+        .seated(around.seating)
+        .sharing(around.room);
     let work = AssertUnwindSafe(async {
         if let Some(runs) = &bound.runs
-            && let Some(why) = Box::pin(runs.refusal(input)).await?
+            && let Some(why) = Box::pin(runs.refusal(&call)).await?
         {
             return Ok(ControlFlow::Break(why));
         }

@@ -10,12 +10,12 @@ use super::interpret::Interpreter;
 use super::outcome::Outcome;
 use super::parallel::{Slots, run_all};
 use super::rewrite::{Current, rewritten};
-use super::run::run;
+use super::run::{Surroundings, run};
 use super::select::{Bound, Condition, Plan};
 use super::time::Deadlines;
 use crate::config::{Layer, Phase};
 use crate::event::Event;
-use crate::handler::{BACKGROUND_FULL, BoxFuture, Room, Shared};
+use crate::handler::{BACKGROUND_FULL, BoxFuture, Room, Seating, Shared};
 use crate::locks::locked;
 use crate::pattern::Budget;
 use crate::wire::{Decision, HookStatus};
@@ -130,17 +130,19 @@ impl<'e> Stage<'e> {
         }
         for Chosen { bound, .. } in selected {
             let (hook, event, input) = (bound.clone(), self.event, self.current.input().clone());
-            let work = async move {
+            let work = |seat| async move {
                 let bound = hook;
                 let (shared, until) = (Shared::default(), Deadlines::none().until(&bound));
                 let room = OnceLock::from(Arc::new(Room::in_background()));
                 let shown = (&input, &shared);
-                let (result, _) = run(&bound, event, &input, shown, until, None, &room).await;
+                let seating = Seating::Has(&seat);
+                let around = Surroundings { background: None, seating, room: &room };
+                let (result, _) = run(&bound, event, &input, shown, until, around).await;
                 if let Err(error) = result {
                     tracing::warn!(hook = %bound.title(), %event, "background hook failed: {error}");
                 }
             };
-            let outcome = if self.executor.background.spawn(bound.rank(), work) {
+            let outcome = if self.executor.capacity.background.spawn(bound.rank(), work) {
                 started(bound)
             } else {
                 self.interpreter(bound).failed(BACKGROUND_FULL).under_mode_of(bound)
@@ -159,7 +161,7 @@ impl<'e> Stage<'e> {
         // Boxed, or the compiler can't see that `dispatch` is `Send` for every lifetime.
         let calls = chosen.into_iter().map(|chosen| {
             let call: BoxFuture<'_, Outcome> = Box::pin(self.call(chosen));
-            (Arc::clone(&chosen.bound.hook.limits), call)
+            (&*chosen.bound.hook, call)
         });
         let slots = Slots::new(self.executor.max_parallel);
         let mut outcomes = run_all(calls.collect(), slots).await;
@@ -181,10 +183,12 @@ impl<'e> Stage<'e> {
             let until = self.deadlines.until(bound);
             let (stop, room) = (until.stop, &self.rooms[bound.rank()]);
             // A program that must end with its answer waits for nothing in the background.
-            let background = (&self.executor.background, bound.rank());
-            let background = self.executor.handed_over.is_none().then_some(background);
-            let (result, duration) =
-                run(bound, self.event, original, shown, until, background, room).await;
+            let (capacity, rank) = (&*self.executor.capacity, bound.rank());
+            let may_leave = self.executor.handed_over.is_none();
+            let background = may_leave.then_some((&capacity.background, rank));
+            let seating = Seating::Among(&capacity.seats, rank);
+            let around = Surroundings { background, seating, room };
+            let (result, duration) = run(bound, self.event, original, shown, until, around).await;
             let outcome = match result {
                 Ok(ControlFlow::Break(why)) => interpreter.limited(why),
                 Ok(ControlFlow::Continue(result)) => interpreter.read(Ok(result), stop).await,

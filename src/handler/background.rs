@@ -1,10 +1,10 @@
 //! Hooks that go on in the background.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::task::JoinSet;
 
+use super::seats::{Seat, Seats};
 use crate::config::Layer;
 
 /// How many hooks of one layer run in the background at once.
@@ -15,40 +15,32 @@ pub(crate) const BACKGROUND_FULL: &str =
     "32 hooks of its layer run in the background already; let them end sooner, or wait for them";
 
 /// The hooks in the background: a layer has its own places, so that none takes those of another.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Background {
     tasks: Mutex<JoinSet<()>>,
-    running: [Arc<AtomicUsize>; Layer::RANKS],
+    seats: Seats,
 }
 
-/// A place among the hooks of a layer that run in the background.
-struct Place(Arc<AtomicUsize>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+impl Default for Background {
+    fn default() -> Self {
+        Self { tasks: Mutex::default(), seats: Seats::new([MAX_RUNNING; Layer::RANKS]) }
     }
 }
 
 impl Background {
     /// Starts the work of a hook of a layer; returns `false`, and drops it, when the layer has too
     /// many already.
-    pub(crate) fn spawn(
-        &self,
-        rank: usize,
-        work: impl Future<Output = ()> + Send + 'static,
-    ) -> bool {
-        let running = &self.running[rank];
-        let one_more = |count: usize| (count < MAX_RUNNING).then_some(count + 1);
-        if running.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_err() {
-            return false;
-        }
-        let place = Place(Arc::clone(running));
+    pub(crate) fn spawn<W>(&self, rank: usize, work: impl FnOnce(Seat) -> W) -> bool
+    where
+        W: Future<Output = ()> + Send + 'static,
+    {
+        let Some(seat) = self.seats.try_take(rank) else { return false };
+        let work = work(Arc::clone(&seat));
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         while tasks.try_join_next().is_some() {}
         tasks.spawn(async move {
             work.await;
-            drop(place);
+            drop(seat);
         });
         true
     }

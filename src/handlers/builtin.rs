@@ -227,7 +227,10 @@ impl Handler for BuiltinHandler {
                     let args = Arc::clone(&self.args);
                     let (input, reading) = (call.owned_input(), call.reading().share());
                     let counter = Arc::clone(&self.counter);
+                    // A function that is late can't be stopped: until it ends, it keeps its seat.
+                    let seat = call.seat_for_thread().await?;
                     let work = move || {
+                        let _seat = seat;
                         let (input, args) = (&input, &args);
                         function(&Asked { input, args, reading: &reading, counter: &counter })
                     };

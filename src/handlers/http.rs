@@ -129,8 +129,13 @@ impl HttpHandler {
             return Err(HandlerError::new(Failure::Start, message));
         }
         let (client, most) = (Arc::clone(&self.client), self.max_output);
+        let seat = call.seat_for_thread().await?;
         let patience = call.deadline.saturating_duration_since(Instant::now());
-        let posted = tokio::task::spawn_blocking(move || client.post(&body, most, patience)).await;
+        let posted = tokio::task::spawn_blocking(move || {
+            let _seat = seat;
+            client.post(&body, most, patience)
+        });
+        let posted = posted.await;
         let reply = match posted {
             Ok(Ok(reply)) => reply,
             Ok(Err(NoReply { timed_out, message })) => {

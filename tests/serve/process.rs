@@ -102,6 +102,36 @@ fn on_stdio_every_request_is_answered_before_it_ends() {
     assert_eq!(allowed, [true, false, true], "{answers:#?}");
 }
 
+/// A process that says with each call which one it is.
+const COUNTS: &str = r#"n=0; while read -r line; do id=${line#*\"id\":}; id=${id%%,*}; case $line in *hook.hello*) answer='{}';; *) n=$((n+1)); answer="{\"decision\":\"deny\",\"reason\":\"call $n\"}";; esac; echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$answer}"; done"#;
+
+#[test]
+fn a_process_goes_on_until_its_own_file_changes_or_a_reload_is_asked_for() {
+    let sandbox = Sandbox::new();
+    let guard = json!({ "guard": { "command": ["/bin/sh", "-c", COUNTS], "start": "eager" } });
+    let hooks = format!(
+        "processes: {guard}\nhooks:\n  pre_tool_use: [{{ hooks: [{{ type: process, command: guard }}] }}]\n"
+    );
+    sandbox.write_users_hooks(&hooks);
+    let serving = Serving::start(&sandbox);
+    let mut connection = serving.connect();
+    let mut said = || ask(&mut connection, "ls")["result"]["message"].clone();
+    assert_eq!(said(), "call 1");
+    // Nobody approved it, and it is another one before each call.
+    for number in 2..6 {
+        let name = format!(".hookexec/hooks.d/{number}.yaml");
+        sandbox.write(name, "stop: [{ type: command, command: 'true' }]");
+        assert_eq!(said(), format!("call {number}"));
+    }
+    sandbox.write_users_hooks(&format!("{hooks}# changed\n"));
+    assert_eq!(said(), "call 1");
+    assert_eq!(said(), "call 2");
+    let mut other = serving.connect();
+    writeln!(other.get_mut(), r#"{{"jsonrpc":"2.0","id":1,"method":"reload"}}"#).unwrap();
+    assert!(other.read_line(&mut String::new()).unwrap() > 0);
+    assert_eq!(said(), "call 1");
+}
+
 #[test]
 fn a_broken_configuration_is_no_server() {
     let sandbox = Sandbox::new();

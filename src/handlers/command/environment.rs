@@ -52,7 +52,7 @@ const RESERVED: [&str; 10] = [
 const LONGEST: usize = 128 * 1024;
 
 /// The environment of one hook: all that is known before an event comes.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Environment {
     variables: Arc<Variables>,
     inherit: InheritEnv,

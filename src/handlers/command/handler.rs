@@ -107,6 +107,7 @@ struct CommandHandler {
 impl Handler for CommandHandler {
     fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
         Box::pin(async move {
+            let _seat = call.seat_for_program().await?;
             match &self.dialect {
                 None => Ok(self.run_once(call, &call.json()).await?.into()),
                 Some((dialect, matcher)) => {
@@ -151,7 +152,7 @@ impl CommandHandler {
         match (left, call.background) {
             (Some(left), Some((background, rank))) => {
                 // Without a place it is dropped, which stops it.
-                if !background.spawn(rank, left.finish(deadline)) {
+                if !background.spawn(rank, |_| left.finish(deadline)) {
                     return Err(HandlerError::new(Failure::Other, BACKGROUND_FULL));
                 }
             }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Processes;
 use super::answer;
 use super::observe;
-use super::supervisor::Supervisor;
+use super::processes::Entry;
 use super::wire::{Answer, Stage};
 use crate::config::{Command, EventMethod, Hook};
 use crate::handler::{
@@ -39,9 +39,10 @@ pub(crate) fn build(
                 .hint("define the process below `processes:` and give its name here"));
         }
     };
-    let Some(supervisor) = processes.supervisor(name) else {
+    let Some(entry) = processes.entry(name) else {
         return Err(unknown(name, processes));
     };
+    let supervisor = entry.supervisor();
     for (given, key) in [
         (!hook.args.is_empty(), "args"),
         (!hook.env.is_empty(), "env"),
@@ -70,7 +71,9 @@ pub(crate) fn build(
         None => Role::Event(format!("hook.{}", hook.event)),
     };
     Ok(Arc::new(ProcessHandler {
-        supervisor: Arc::clone(supervisor),
+        name: supervisor.process.name.clone(),
+        provides: supervisor.process.provides.clone(),
+        entry: Arc::clone(entry),
         processes: Arc::clone(processes),
         role,
     }))
@@ -95,7 +98,10 @@ fn unknown(name: &str, processes: &Processes) -> BuildError {
 /// A hook that calls a process.
 #[derive(Debug)]
 struct ProcessHandler {
-    supervisor: Arc<Supervisor>,
+    name: String,
+    /// The tools that its process may answer for.
+    provides: Vec<String>,
+    entry: Arc<Entry>,
     /// Holds the children: they live as long as a hook can call them.
     processes: Arc<Processes>,
     role: Role,
@@ -139,8 +145,7 @@ impl Handler for ProcessHandler {
 
     fn may_respond(&self, tool: &str) -> bool {
         // Whether it may in this session was seen to when it answered.
-        self.provides(tool)
-            || self.processes.injections().owns_somewhere(&self.supervisor.process.name, tool)
+        self.provides(tool) || self.processes.injections().owns_somewhere(&self.name, tool)
     }
 }
 
@@ -152,7 +157,7 @@ impl ProcessHandler {
         params: &[u8],
         call: &Call<'_>,
     ) -> Result<String, HandlerError> {
-        let reply = self.supervisor.call(method, params, call.deadline).await?;
+        let reply = self.entry.supervisor().call(method, params, call.deadline).await?;
         if !call.room().take(reply.len()) {
             let message = format!("its answer was not read because {NO_ROOM}");
             return Err(HandlerError::new(Failure::OutputLimit, message));
@@ -163,7 +168,7 @@ impl ProcessHandler {
     fn notify(&self, method: EventMethod, call: &Call<'_>) -> HandlerResult {
         let (method, params) = observe::notification(method, call.event, call.input);
         let mut result = HandlerResult::from(Some(Output::default()));
-        if let Err(error) = self.supervisor.notify(method, &params) {
+        if let Err(error) = self.entry.supervisor().notify(method, &params) {
             result.warnings.push(format!("the event was not told: {error}"));
         }
         result
@@ -172,7 +177,7 @@ impl ProcessHandler {
     /// Remembers the tools that the process added, and refuses an answer in a foreign tool's place.
     fn vet(&self, stage: &Stage, call: &Call<'_>, output: &Output) -> Result<(), HandlerError> {
         let input = call.input;
-        let name = &self.supervisor.process.name;
+        let name = &self.name;
         let (injections, session) = (self.processes.injections(), &input.session_id);
         if stage.answer == Answer::Request {
             let before = tools(input);
@@ -192,11 +197,11 @@ impl ProcessHandler {
     }
 
     fn provides(&self, tool: &str) -> bool {
-        self.supervisor.process.provides.iter().any(|known| known == "*" || known == tool)
+        self.provides.iter().any(|known| known == "*" || known == tool)
     }
 
     fn misread(&self, method: &str, problem: &str) -> HandlerError {
-        let name = &self.supervisor.process.name;
+        let name = &self.name;
         let message =
             format!("the answer of process `{name}` to `{method}` can't be used: {problem}");
         HandlerError::new(Failure::Protocol, message)

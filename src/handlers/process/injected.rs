@@ -67,6 +67,13 @@ impl Injections {
         }
     }
 
+    /// Forgets the tools of the processes that are not to be kept.
+    pub(super) fn keep(&self, is_kept: impl Fn(&str) -> bool) {
+        for tools in self.lock().tools.values_mut() {
+            tools.retain(|_, injection| injection.owner.as_deref().is_none_or(&is_kept));
+        }
+    }
+
     /// Returns whether `tool` belongs to `process` in `session`.
     pub(super) fn owns(&self, process: &str, session: &str, tool: &str) -> bool {
         let sessions = self.lock();

@@ -62,6 +62,11 @@ impl Launch {
         })
     }
 
+    /// Returns whether the child of the same command would be the same.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.environment == other.environment && self.directory == other.directory
+    }
+
     /// Starts the child and the task that owns it.
     ///
     /// # Errors

@@ -90,6 +90,16 @@ impl Supervisor {
         })
     }
 
+    /// Returns whether the other one is of the same definition in the same file, and of the same
+    /// environment.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.process == other.process
+            && match (&self.launch, &other.launch) {
+                (Ok(own), Ok(other)) => own.is_same(other),
+                _ => false,
+            }
+    }
+
     /// Returns why the process can never be started.
     pub(super) fn obstacle(&self) -> Option<&BuildError> {
         self.launch.as_ref().err()

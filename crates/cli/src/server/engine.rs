@@ -38,6 +38,15 @@ pub enum Files {
     WithoutProject,
 }
 
+/// What becomes of the processes whose definition and hooks file are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Same {
+    /// They go on. Otherwise a change of a project's file would reset the guards of the user.
+    GoOn,
+    /// They start anew, because a client asked for it.
+    StartAnew,
+}
+
 /// Loads the configuration.
 pub(super) type Load = dyn Fn(Files) -> Result<Loaded, Diagnostics> + Send + Sync;
 
@@ -101,7 +110,7 @@ impl Engine {
     /// Loads the first configuration.
     pub(super) fn new(load: Box<Load>) -> Result<Self, Diagnostics> {
         let since = SystemTime::now();
-        let (generation, stamps) = generation(load(Files::All)?, since);
+        let (generation, stamps) = generation(load(Files::All)?, since, None);
         let state = Mutex::new(State { generation, stamps, problem: None, loading: None });
         Ok(Self { load, state })
     }
@@ -112,11 +121,12 @@ impl Engine {
     /// without the project's, and those follow when they are there.
     pub(super) async fn current(self: &Arc<Self>) -> InUse {
         while self.state().stamps.outdated() {
-            let (loading, is_own) = self.start_loading();
+            let (loading, is_own) = self.start_loading(Same::GoOn);
             let deadline = loading.started + RELOAD_TIME;
             if timeout_at(deadline, ended(loading)).await.is_err() {
                 let engine = Arc::clone(self);
-                let _ = spawn_blocking(move || engine.renew(Files::WithoutProject)).await;
+                let _ =
+                    spawn_blocking(move || engine.renew(Files::WithoutProject, Same::GoOn)).await;
                 break;
             }
             if is_own {
@@ -126,10 +136,11 @@ impl Engine {
         self.state().in_use()
     }
 
-    /// Loads the configuration whether it seems to have changed or not.
+    /// Loads the configuration whether it seems to have changed or not, and starts all processes
+    /// anew.
     pub(super) async fn reload(self: &Arc<Self>) -> InUse {
         loop {
-            let (loading, is_own) = self.start_loading();
+            let (loading, is_own) = self.start_loading(Same::StartAnew);
             ended(loading).await;
             if is_own {
                 return self.state().in_use();
@@ -148,7 +159,7 @@ impl Engine {
     }
 
     /// Begins to read all files, unless that is under way, and returns whether it has begun now.
-    fn start_loading(self: &Arc<Self>) -> (Loading, bool) {
+    fn start_loading(self: &Arc<Self>, same: Same) -> (Loading, bool) {
         let mut state = self.state();
         if let Some(loading) = &state.loading {
             return (loading.clone(), false);
@@ -158,7 +169,7 @@ impl Engine {
         state.loading = Some(loading.clone());
         let engine = Arc::clone(self);
         spawn_blocking(move || {
-            engine.renew(Files::All);
+            engine.renew(Files::All, same);
             engine.state().loading = None;
             drop(open);
         });
@@ -166,7 +177,7 @@ impl Engine {
     }
 
     /// Puts what is on disk in the place of what is in use, all of it or nothing.
-    fn renew(&self, files: Files) {
+    fn renew(&self, files: Files, same: Same) {
         let since = SystemTime::now();
         let loaded = panic::catch_unwind(AssertUnwindSafe(|| (self.load)(files)));
         let loaded = loaded.unwrap_or_else(|_| {
@@ -183,7 +194,8 @@ impl Engine {
         });
         match loaded {
             Ok(loaded) => {
-                let (generation, stamps) = generation(loaded, since);
+                let old = (&*state.generation.executor, same);
+                let (generation, stamps) = generation(loaded, since, Some(old));
                 let old = std::mem::replace(&mut state.generation, generation);
                 state.stamps = stamps;
                 state.problem = None;
@@ -223,8 +235,16 @@ impl Generation {
     }
 }
 
-fn generation(loaded: Loaded, since: SystemTime) -> (Arc<Generation>, Stamps) {
-    let Loaded { executor, files, watched } = loaded;
+/// Starts what was loaded, in the place of the executor `old`.
+fn generation(
+    loaded: Loaded,
+    since: SystemTime,
+    old: Option<(&Executor, Same)>,
+) -> (Arc<Generation>, Stamps) {
+    let Loaded { mut executor, files, watched } = loaded;
+    if let Some((old, same)) = old {
+        executor.take_over(old, same == Same::GoOn);
+    }
     executor.start_processes();
     let generation = Generation { executor: Arc::new(executor), files, users: Arc::default() };
     (Arc::new(generation), Stamps::take(watched, since))

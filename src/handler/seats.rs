@@ -1,0 +1,95 @@
+//! How many hooks of a layer run at once, in all events together.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout_at;
+
+use super::background::Background;
+use super::{Call, Failure, HandlerError};
+use crate::config::Layer;
+
+/// How many hooks of each rank run at once. A project has as many as one event of it may run, so
+/// that many events at once leave descriptors to the hooks of other layers. All ranks together,
+/// with their hooks in the background, have fewer than the 512 blocking threads of Tokio.
+const SEATS: [usize; Layer::RANKS] = [160, 160, 32];
+
+/// Why a hook did not begin.
+const NO_SEAT: &str = "as many hooks of its layer were running as may run at once; let them end \
+                       sooner, or raise its `timeout`";
+
+/// What limits the hooks that run at once. An executor that replaces another one takes it over.
+#[derive(Debug, Default)]
+pub(crate) struct Capacity {
+    pub(crate) background: Background,
+    pub(crate) seats: Seats,
+}
+
+/// The places of running hooks: each rank of layers has its own.
+#[derive(Debug)]
+pub(crate) struct Seats([Arc<Semaphore>; Layer::RANKS]);
+
+/// The place of a running hook. Work that can't be stopped holds it until it ends, also when the
+/// hook has failed long before.
+pub(crate) type Seat = Arc<OwnedSemaphorePermit>;
+
+/// Where a hook takes its seat.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) enum Seating<'a> {
+    /// It needs none, as in tests of a handler.
+    #[default]
+    Free,
+    /// Among those of a rank.
+    Among(&'a Seats, usize),
+    /// It has one, as a hook in the background.
+    Has(&'a Seat),
+}
+
+impl Default for Seats {
+    fn default() -> Self {
+        Self::new(SEATS)
+    }
+}
+
+impl Seats {
+    pub(super) fn new(seats: [usize; Layer::RANKS]) -> Self {
+        Self(seats.map(|seats| Arc::new(Semaphore::new(seats))))
+    }
+
+    /// Takes a seat if one is free.
+    pub(crate) fn try_take(&self, rank: usize) -> Option<Seat> {
+        Arc::clone(&self.0[rank]).try_acquire_owned().ok().map(Arc::new)
+    }
+}
+
+impl Call<'_> {
+    /// Returns a seat for a hook that starts a program. Only those of a project are counted: the
+    /// others may use all the descriptors there are.
+    ///
+    /// # Errors
+    /// When none is free before the deadline.
+    pub(crate) async fn seat_for_program(&self) -> Result<Option<Seat>, HandlerError> {
+        match self.seating {
+            Seating::Among(_, rank) if rank != Layer::Project.rank() => Ok(None),
+            _ => self.seat_for_thread().await,
+        }
+    }
+
+    /// Returns a seat for a hook that blocks a thread, to be moved to that thread.
+    ///
+    /// # Errors
+    /// When none is free before the deadline.
+    pub(crate) async fn seat_for_thread(&self) -> Result<Option<Seat>, HandlerError> {
+        match self.seating {
+            Seating::Free => Ok(None),
+            Seating::Has(seat) => Ok(Some(Arc::clone(seat))),
+            Seating::Among(seats, rank) => {
+                let free = Arc::clone(&seats.0[rank]).acquire_owned();
+                match timeout_at(self.deadline.into(), free).await {
+                    Ok(seat) => Ok(seat.ok().map(Arc::new)),
+                    Err(_) => Err(HandlerError::new(Failure::TimedOut, NO_SEAT)),
+                }
+            }
+        }
+    }
+}
