@@ -16,6 +16,8 @@ pub(super) struct Simple {
 
 /// How many programs may run one another in one command.
 const MOST_WRAPPERS: usize = 8;
+/// How many words the commands that others run may have together. Each of them is copied: 20 ms.
+const MOST_INNER_WORDS: usize = 64 << 10;
 
 /// Adds a command, and what it runs.
 pub(super) fn expand(walk: &mut Walk, simple: Simple, frame: &Frame) {
@@ -54,6 +56,10 @@ fn add_inner(walk: &mut Walk, words: &[Word], frame: &Frame) -> Option<()> {
     inner.depth += 1;
     inner.redirections.clear();
     if inner.wrappers.len() > MOST_WRAPPERS {
+        return None;
+    }
+    walk.inner_words += words.len() * wrappers::most_inner(&name, &words[1..]);
+    if walk.inner_words > MOST_INNER_WORDS {
         return None;
     }
     match shells::hidden(&name, &words[1..]) {

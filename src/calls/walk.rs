@@ -53,6 +53,8 @@ pub(super) struct Walk {
     pub(super) pipeline: usize,
     /// Whether the text defines a function.
     defines: bool,
+    /// How many words the commands that others run have at most.
+    pub(super) inner_words: usize,
     /// How many substitutions were gone through.
     substitutions: usize,
     /// What ends the here-documents of the text.

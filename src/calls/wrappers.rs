@@ -158,6 +158,14 @@ pub(super) fn is_search(name: &str) -> bool {
     SEARCHES.iter().any(|(known, _)| *known == name)
 }
 
+/// Returns how many commands a call of the program `name` runs at most.
+pub(super) fn most_inner(name: &str, words: &[Word]) -> usize {
+    if let Some((_, options)) = SEARCHES.iter().find(|(known, _)| *known == name) {
+        return words.iter().filter(|word| options.contains(&word.text.as_str())).count();
+    }
+    usize::from(WRAPPERS.iter().any(|wrapper| wrapper.names.contains(&name)))
+}
+
 /// Returns the commands that a call of the program `name` runs, which are none for most programs;
 /// `None` if that is not known.
 pub(super) fn inner(name: &str, all: &[Word]) -> Option<Vec<Inner>> {
