@@ -406,3 +406,38 @@ async fn a_stop_hook_that_always_blocks_is_heard_eight_times() {
     assert_eq!(trail.verdicts()[0].event, Event::Stop, "what the last hooks said is kept");
     session.end("exit").await;
 }
+
+#[tokio::test]
+async fn a_limit_holds_for_all_turns_of_a_session_and_for_each_of_its_sessions() {
+    let text = "
+stop: { type: builtin, command: again, limit: 4 }
+pre_tool_use: [ { hooks: { type: builtin, command: limit_calls, args: ['2'] } } ]
+";
+    let directory = tempfile::tempdir().unwrap();
+    let executor = || {
+        let mut registry = hookexec::Registry::with_shipped_builtins();
+        let again = |_: &Input, _: &[String]| Ok::<_, String>(Some(Output::deny("more")));
+        registry.register_builtin("again", hookexec::Builtin::inline(again));
+        let config = hookexec::Config::from_yaml(text, "hooks.yaml").unwrap();
+        let builder = hookexec::Executor::builder(config).registry(registry);
+        builder.counts_in(directory.path().join("counts")).build().unwrap()
+    };
+    // An executor of its own stands for another process of the same session.
+    let (mut blocked, mut allowed) = (0, 0);
+    for executor in [executor(), executor()] {
+        let session = Session::builder("s-1").attach(executor);
+        let turn = session.turn("hi").await.unwrap();
+        for _ in 0..2 {
+            blocked += u32::from(turn.finish("done").await.is_some());
+            let call = turn.tool_call(shell("ls")).run(async |_| Ok("files".into())).await;
+            allowed += u32::from(!call.is_error());
+        }
+        // It fires `stop` once more after a turn that was kept at work.
+        turn.end(TurnEnd::finished("done")).await;
+    }
+    assert_eq!((blocked, allowed), (3, 2));
+    let session = Session::builder("s-2").attach(executor());
+    let turn = session.turn("hi").await.unwrap();
+    assert!(turn.finish("done").await.is_some(), "another session has its own count");
+    turn.end(TurnEnd::finished("done")).await;
+}

@@ -183,3 +183,28 @@ fn files_that_are_named_are_not_a_servers_business() {
         .exits(0);
     assert_eq!(done.stderr, "");
 }
+
+#[test]
+fn a_limit_counts_the_runs_of_the_server_and_those_beside_it() {
+    let sandbox = Sandbox::new();
+    let block = r#"'echo "{\"decision\":\"block\",\"reason\":\"more\"}"'"#;
+    let calls = "{ hooks: { type: builtin, command: limit_calls, args: ['2'] } }";
+    let stop = format!("{{ type: command, command: {block}, limit: 3 }}");
+    sandbox.write("hooks.yaml", &format!("stop: {stop}\npre_tool_use: [ {calls} ]\n"));
+    sandbox.trust();
+    let serving = Serving::start(&sandbox);
+    let socket = serving.socket.to_str().unwrap();
+    let code = |event: &str, connected: bool, session: &str| {
+        let input = json!({ "session_id": session, "tool_name": "shell", "tool_input": {} });
+        let connect: &[&str] = if connected { &["--connect", socket] } else { &[] };
+        let done = sandbox.hookexec([&["run", event], connect].concat());
+        let done = done.stdin(input.to_string()).run();
+        assert!(!connected || !done.stderr.contains("connect"), "{done:?}");
+        done.code().unwrap()
+    };
+    let calls = [true, false, true, false].map(|connected| code("pre_tool_use", connected, "s"));
+    assert_eq!(calls, [0, 0, 2, 2]);
+    let stops = [true, false, true, true, false].map(|connected| code("stop", connected, "s"));
+    assert_eq!(stops, [2, 2, 2, 0, 0]);
+    assert_eq!(code("pre_tool_use", true, "other"), 0);
+}
