@@ -46,8 +46,8 @@ section! {
     pub(crate) Defaults<'n>, "`defaults`":
     timeout "timeout": Duration, "60 s", "how long a hook may take";
     on_error "on_error": At<'n, OnError>, "the event decides",
-        "what it means when a hook fails; never weaker than the event, and a warning where \
-         nothing can be blocked";
+        "what it means when a hook fails; it can only make an event stricter, and is a warning \
+         where nothing can be blocked";
     shell "shell": Filled, "`/bin/sh`, on Windows Git Bash", "the program that runs a text";
     inherit_env "inherit_env": InheritEnv, "`true`", "which environment variables hooks inherit";
     max_output "max_output": AnswerSize, "1 MiB",
@@ -128,11 +128,11 @@ section! {
     /// The keys of a condition: a join, or a field and one operator.
     pub(crate) ConditionKeys<'n>, "a condition":
     all "all": Parts, "",
-        "every one holds; with a list of the call: every item of it meets the rest of the condition, \
-         and there is one";
+        "every one holds; with `commands` or `files`: every item meets what stands beside it (not \
+         if the list is empty)";
     any "any": Parts, "",
-        "at least one holds; with a list of the call: at least one item meets the rest of the \
-         condition";
+        "at least one holds; with `commands` or `files`: at least one item meets what stands \
+         beside it";
     not "not": Rule, "", "it does not hold";
     part "where": Rule, "",
         "what an item of the list must meet, when a field and an operator are not enough";
