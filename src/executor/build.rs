@@ -16,11 +16,12 @@ use crate::config::{
     Untrusted,
 };
 use crate::counts::Counts;
-use crate::event::Event;
+use crate::event::{Event, Rewrite};
 use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
 use crate::handlers::process::Processes;
 use crate::registry::{HandlerEnv, Registry};
 use crate::suggest;
+use crate::wire::Output;
 
 /// The type of the hook that stands for a file that failed.
 pub(super) const FAILED_FILE: &str = "hooks_file";
@@ -132,7 +133,7 @@ impl ExecutorBuilder {
             };
             let refusal = |hook: &Hook| {
                 let Untrusted { cause, remedy } = hook.untrusted.clone().filter(|_| self.runs)?;
-                Some(Refusal { cause, remedy })
+                Some(Refusal { cause, remedy, may_hide_redactor: false })
             };
             let (handlers, problems) = build_handlers(&environment, &configured, refusal);
             let broken = broken_files(&problems, self.runs);
@@ -225,8 +226,11 @@ fn bind(
 /// numbered from `identity` on, which must be beyond the numbers of the configured hooks.
 fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<Bound>]) {
     for file in failed {
-        let handler: Arc<dyn Handler> =
-            Arc::new(Refusal { cause: Arc::clone(&file.cause), remedy: Arc::clone(&file.remedy) });
+        let handler: Arc<dyn Handler> = Arc::new(Refusal {
+            cause: Arc::clone(&file.cause),
+            remedy: Arc::clone(&file.remedy),
+            may_hide_redactor: file.location.file().layer != Layer::Project,
+        });
         let fails_at = |event: &Event| file.events.as_ref().is_none_or(|it| it.contains(event));
         for event in Event::all().filter(fails_at) {
             let name = file.location.path().file_name().unwrap_or_default();
@@ -273,11 +277,21 @@ pub(super) fn unknown_type(registry: &Registry, hook: &Hook) -> Option<Diagnosti
 struct Refusal {
     cause: Arc<str>,
     remedy: Arc<str>,
+    /// Whether it stands for a file of the user or the administrator, in which there may be a
+    /// redactor.
+    may_hide_redactor: bool,
 }
 
 impl Handler for Refusal {
     fn run<'a>(&'a self, _: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
         Box::pin(async { Err(HandlerError::new(Failure::Start, &*self.cause)) })
+    }
+
+    fn on_failure(&self, event: Event) -> Option<Output> {
+        const WITHHELD: &str =
+            "[withheld by hookexec: a hooks file that may redact it can't be loaded]";
+        let is_redacted = event.contract().rewrite == Rewrite::ToolResponse;
+        (self.may_hide_redactor && is_redacted).then(|| Output::tool_response(WITHHELD))
     }
 
     fn remedy(&self) -> Option<&str> {

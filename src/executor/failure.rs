@@ -4,15 +4,17 @@ use super::build::FAILED_FILE;
 use super::interpret::{Interpreter, cause_line};
 use super::outcome::Outcome;
 use crate::config::{FailedFile, OnError};
-use crate::event::{FailureMode, Permission};
+use crate::event::{Event, FailureMode, Permission};
 use crate::wire::{Decision, HookStatus, Output};
 
 /// The exit code that docker-agent shows for a hook that could not give an answer.
 const FAILED: i32 = -1;
 
 impl Interpreter<'_> {
-    /// The hook could not give an answer.
+    /// The hook could not give an answer. That of one that must not run, as of a file that can't be
+    /// loaded, is never that it is late.
     pub(super) fn failed(&self, cause: &str) -> Outcome {
+        let cause = self.bound.hook.untrusted.as_ref().map_or(cause, |untrusted| &untrusted.cause);
         let on_error = self.bound.hook.on_error.unwrap_or(match self.contract.failure {
             FailureMode::Open => OnError::Warn,
             FailureMode::Ask => OnError::Ask,
@@ -33,7 +35,7 @@ impl Interpreter<'_> {
 
     /// An exit code other than 0 and 2: the hook's own error, which by convention blocks nothing.
     pub(super) fn erred(&self, code: i32, stderr: &str) -> Outcome {
-        let cause = match cause_line(stderr) {
+        let cause = match self.cause(stderr) {
             "" => format!("exit code {code}"),
             line => format!("exit code {code}: {line}"),
         };
@@ -42,6 +44,18 @@ impl Interpreter<'_> {
         let mut outcome = self.failed_as(on_error, &cause, HookStatus::Error);
         outcome.exit_code = Some(code);
         outcome
+    }
+
+    /// Returns the cause of a failure in what a program wrote to stderr. A response that is still to be
+    /// redacted may stand in it, and agents show the cause to the user.
+    pub(super) fn cause<'s>(&self, stderr: &'s str) -> &'s str {
+        match cause_line(stderr) {
+            "" => "",
+            _ if self.contract.event == Event::ToolResponseTransform => {
+                "its stderr may hold the response and is shown with `--verbose` only"
+            }
+            line => line,
+        }
     }
 
     /// Returns the failure for a fault in an answer, or `None` if the answer is stricter than the

@@ -119,7 +119,7 @@ impl Interpreter<'_> {
             (1.., Stdout::Answer(output)) if output.denies_or_asks() => {
                 self.answered(verdict_only(*output))
             }
-            (code, _) if NOT_RUN.contains(&code) => self.failed(&match cause_line(stderr) {
+            (code, _) if NOT_RUN.contains(&code) => self.failed(&match self.cause(stderr) {
                 "" => format!("exit code {code}: the program was not found or can't be run"),
                 line => format!("exit code {code}: {line}"),
             }),

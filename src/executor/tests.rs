@@ -20,6 +20,7 @@ use crate::wire::{Decision, HookStatus, Input, JsonObject, Mode, Output, ToolRes
 
 mod crowded;
 mod decision_keys;
+mod failed_files;
 mod layered;
 mod limited;
 mod rewriting;

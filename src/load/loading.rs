@@ -123,15 +123,16 @@ impl Loading {
         self.assembly.problems.push(problem);
     }
 
-    /// Reports the approved files whose hooks don't run: those of `directories` that are gone, and
-    /// those `above` the root of the project. That is not a failure: another branch may have none, and
-    /// a repository may lie in another.
+    /// Reports the approved files whose hooks don't run: those that are gone, of `directories` and
+    /// `above` the root of the project, and those above that are there. That is not a failure: another
+    /// branch may have none, and a repository may lie in another.
     pub(super) fn report_gone(&mut self, directories: &[PathBuf], above: &[PathBuf]) {
         if !self.acceptance.allows(Layer::Project) {
             return;
         }
         let Some(store) = self.acceptance.store.clone() else { return };
-        for path in store.gone_in(directories) {
+        // A `.git` that was made or removed must not hide that a file above is gone.
+        for path in store.gone_in(&[directories, above].concat()) {
             let cause = "this approved file is gone; its hooks don't run";
             let remove = format!("run `hookexec trust remove {}` in a terminal", path.display());
             self.does_not_run(&path, cause, format!("restore it, or {remove}"));

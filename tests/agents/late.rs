@@ -50,7 +50,7 @@ fn a_late_guard_of_prompts_blocks_if_it_says_so() {
 fn what_was_redacted_or_denied_before_the_time_was_over_counts() {
     let sandbox = Sandbox::new();
     let payload = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {},
-        "tool_response": {"stdout": TOKEN, "stderr": ""}, "cwd": "/tmp"});
+        "tool_response": {"stdout": TOKEN, "stderr": ""}, "cwd": sandbox.project()});
     // The second one does not listen to SIGTERM either.
     for command in ["sleep 1000", "trap '' TERM; while :; do sleep 0.1; done"] {
         sandbox.write(
@@ -76,7 +76,7 @@ fn a_redactor_behind_a_hook_that_hangs_lets_no_secret_through() {
                  { type: builtin, command: redact_secrets }] }]";
     sandbox.write("hooks.yaml", hooks);
     let payload = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {},
-        "tool_response": TOKEN, "cwd": "/tmp"});
+        "tool_response": TOKEN, "cwd": sandbox.project()});
     let done = run(&sandbox, "claude-code", "PostToolUse", &payload, &["--within", "1"]);
     let stdout = done.exits(0).stdout;
     let redacted = stdout.contains("[REDACTED:") || stdout.contains("[withheld: ");
@@ -88,7 +88,7 @@ fn redactors_and_others_that_rewrite_run_in_turn_without_being_told() {
     let sandbox = Sandbox::new();
     let response = "x\n".repeat(30_000) + TOKEN;
     let payload = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {},
-        "tool_response": response, "cwd": "/tmp"});
+        "tool_response": response, "cwd": sandbox.project()});
     let append = r#"python3 -c "import json,sys; d=json.load(sys.stdin); print(json.dumps({'hook_specific_output': {'updated_tool_response': str(d['tool_response'])[-200:] + ' seen'}}))""#;
     for (event, later) in [
         ("tool_response_transform", "type: builtin, command: limit_large_tool_results".to_owned()),

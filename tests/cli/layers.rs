@@ -260,4 +260,26 @@ fn an_approved_file_that_a_git_directory_hides_is_reported_at_every_event() {
         fs::rename(&git, sandbox.project().join("git")).unwrap();
     }
     assert!(said().contains(hidden), "{}", said());
+    // Gone, it is reported as before, wherever a `.git` is.
+    fs::remove_file(sandbox.project().join("hooks.yaml")).unwrap();
+    assert!(said().contains("approved file is gone"), "{}", said());
+    sandbox.write("sub/.git/HEAD", "");
+    assert!(said().contains("approved file is gone"), "{}", said());
+}
+
+#[test]
+fn a_redactor_that_crashes_does_not_repeat_the_response() {
+    let sandbox = Sandbox::new();
+    for crash in ["cat >&2; exit 1", "cat >&2; exit 127"] {
+        let hook = json!({ "type": "command", "command": crash });
+        sandbox.write_users_hooks(
+            &json!({ "tool_response_transform": { "hooks": [hook] } }).to_string(),
+        );
+        let payload = json!({
+            "tool_name": "Bash", "tool_input": {}, "tool_response": { "stdout": TOKEN },
+        });
+        let answer = under_claude(&sandbox, "PostToolUse", payload).to_string();
+        assert!(answer.contains("exit code 1") && !answer.contains(TOKEN), "{answer}");
+        assert!(answer.contains("shown with `--verbose` only"), "{answer}");
+    }
 }

@@ -13,7 +13,7 @@ use hookexec::{Executor, ExecutorBuilder, Registry, internal};
 use super::error::{CommandError, NO_FILES, warn_all};
 
 /// Which hooks files count.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 #[command(next_help_heading = "Hooks files")]
 pub(crate) struct ConfigArgs {
     /// A hooks file, in addition to those that are found; may be given more than once
@@ -29,8 +29,8 @@ pub(crate) struct ConfigArgs {
     #[arg(long)]
     isolated: bool,
 
-    /// Whether the project's files could not be read in time.
-    #[arg(skip)]
+    /// Takes the project's files for one that can't be loaded: they could not be read in time
+    #[arg(long, hide = true)]
     without_project: bool,
 }
 
@@ -52,7 +52,8 @@ impl ConfigArgs {
         let files = self.config.iter().flat_map(|file| ["--config".into(), file.into()]);
         let cwd = self.cwd.iter().flat_map(|path| ["--cwd".into(), path.into()]);
         let isolated = self.isolated.then(|| "--isolated".into());
-        files.chain(cwd).chain(isolated).collect()
+        let without_project = self.without_project.then(|| "--without-project".into());
+        files.chain(cwd).chain(isolated).chain(without_project).collect()
     }
 
     /// Makes `directory` the project, unless one was given or it isn't there.
@@ -233,4 +234,32 @@ pub(crate) struct Unavailable {
 /// Loading and building each stop at their own errors; a person wants to see all of them at once.
 fn all_problems(options: &LoadOptions) -> CommandError {
     CommandError::config(Executor::check(options, Registry::with_shipped_builtins()).problems)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        config: ConfigArgs,
+    }
+
+    #[test]
+    fn another_process_reads_the_same_files() {
+        let config = ConfigArgs {
+            config: vec!["a b.yaml".into(), "c.yaml".into()],
+            cwd: Some("/x y".into()),
+            isolated: true,
+            without_project: false,
+        };
+        for config in [ConfigArgs::default(), config.clone(), config.without_project()] {
+            let arguments = std::iter::once("hookexec".into()).chain(config.arguments());
+            let read = Line::try_parse_from(arguments).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(read.config, config);
+        }
+    }
 }

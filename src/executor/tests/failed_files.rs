@@ -1,0 +1,52 @@
+//! What comes of hooks files that can't be loaded, and of hooks that must not run.
+
+use std::time::Instant;
+
+use super::*;
+use crate::config::{Diagnostic, FailedFile, Untrusted};
+use crate::event::Event::{PostToolUse, ToolResponseTransform, UserPromptSubmit};
+
+/// A file of this layer that can't be loaded.
+fn broken(layer: Layer) -> FailedFile {
+    let place = Location::of_file_in(layer, Path::new("hooks.yaml"));
+    FailedFile::unloadable(place, &[Diagnostic::error("it is broken")])
+}
+
+#[tokio::test]
+async fn a_broken_file_that_may_have_a_redactor_withholds_the_response() {
+    let clean = json!({"hook_specific_output": {"updated_tool_response": "rewritten"}});
+    for (layer, expected) in [
+        (Layer::Managed, "[withheld by hookexec"),
+        (Layer::User, "[withheld by hookexec"),
+        (Layer::Project, "rewritten"),
+    ] {
+        for event in [ToolResponseTransform, PostToolUse] {
+            for phase in [Phase::Mutate, Phase::Validate] {
+                let hooks = vec![Hook { phase, ..say(event, &clean) }];
+                let config = Config { hooks, failed: vec![broken(layer)], ..Config::default() };
+                let executor = Executor::builder(config).registry(registry()).build().unwrap();
+                let input = Input { tool_response: Some(json!("secret")), ..call("ls") };
+                let verdict = executor.dispatch(event, &input).await;
+                let response = verdict.updated_tool_response.as_ref().unwrap().to_string();
+                assert!(response.contains(expected), "{layer:?} {event} {phase:?}: {verdict:#?}");
+                assert!(verdict.system_message.unwrap().contains("it is broken"), "{layer:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_hook_that_must_not_run_is_never_said_to_be_late() {
+    let untrusted = Some(Untrusted::new("its script changed", "approve it".into()));
+    let hooks = vec![Hook { untrusted, ..hook(UserPromptSubmit, "say", &["{}"]) }];
+    let config = Config { hooks, failed: vec![broken(Layer::Project)], ..Config::default() };
+    let executor = Executor::builder(config).registry(registry()).build().unwrap();
+    let late = executor.dispatch_until(UserPromptSubmit, &Input::default(), Instant::now()).await;
+    let given_up = executor.failed(UserPromptSubmit, None, "it is late");
+    for verdict in [late, given_up] {
+        let causes: Vec<&str> =
+            verdict.hooks.iter().map(|hook| hook.error.as_deref().unwrap()).collect();
+        assert!(causes[0].contains("it is broken"), "{causes:?}");
+        assert_eq!(causes[1], "its script changed");
+    }
+}
