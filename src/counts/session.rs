@@ -28,8 +28,8 @@ struct Counter {
 
 impl Session {
     pub(super) fn count(&mut self, counted: &Counted<'_>, now: u64) -> Result<bool, String> {
-        let Counted { hook, key, window, span, most, again } = counted;
-        let name = format!("{hook}.{key}");
+        let Counted { hook, window, span, most, again, .. } = counted;
+        let name = name_of(counted);
         if let Some(known) = self.counters.get(&name).filter(|_| *again) {
             return Ok(!known.full);
         }
@@ -37,9 +37,14 @@ impl Session {
         let counts = |time: &u64| span.is_none_or(|span| time + span.as_secs() > now);
         self.counters.retain(|name, counter| {
             let is_own = name.strip_prefix(hook).is_some_and(|rest| rest.starts_with('.'));
-            !is_own || counter.window == *window && counter.times.iter().any(counts)
+            !is_own || counter.times.iter().any(counts)
         });
-        if !self.counters.contains_key(&name) && self.counters.len() >= MAX_COUNTERS {
+        let is_full =
+            |this: &Self| !this.counters.contains_key(&name) && this.counters.len() >= MAX_COUNTERS;
+        if is_full(self) {
+            self.drop_oldest_window(hook, window);
+        }
+        if is_full(self) {
             return Err(format!(
                 "more than {MAX_COUNTERS} different things are counted in this session; count by \
                  a field that has fewer values"
@@ -60,12 +65,28 @@ impl Session {
         counted: &Counted<'_>,
         now: u64,
     ) -> Result<bool, String> {
-        let name = format!("{}.{}", counted.hook, counted.key);
+        let name = name_of(counted);
         if self.counters.get(&name).is_some_and(|known| known.full && !counted.again) {
             self.counters.remove(&name);
         }
         let before_last = Counted { most: counted.most - 1, ..*counted };
         self.count(&before_last, now).map(|is_free| !is_free)
+    }
+
+    /// Forgets what a hook counted in the turn that it counted in longest ago, other than `current`: two
+    /// turns of a session may run at the same time, so a turn is not over when another one counts.
+    fn drop_oldest_window(&mut self, hook: &str, current: &str) {
+        let is_own = |name: &str| name.strip_prefix(hook).is_some_and(|it| it.starts_with('.'));
+        let mut newest: BTreeMap<&str, u64> = BTreeMap::new();
+        for (name, counter) in &self.counters {
+            if is_own(name) && counter.window != current {
+                let last = newest.entry(&counter.window).or_default();
+                *last = counter.times.iter().copied().chain([*last]).max().unwrap_or_default();
+            }
+        }
+        let oldest = newest.into_iter().min_by_key(|(_, last)| *last);
+        let Some(oldest) = oldest.map(|(window, _)| window.to_owned()) else { return };
+        self.counters.retain(|name, counter| !is_own(name) || counter.window != oldest);
     }
 
     pub(super) fn forget(&mut self, hook: &str) {
@@ -77,4 +98,10 @@ impl Session {
     pub(super) fn newest(&self) -> u64 {
         self.counters.values().flat_map(|counter| &counter.times).copied().max().unwrap_or(0)
     }
+}
+
+/// Returns the name of a counter. The length keeps the window and the key apart.
+fn name_of(counted: &Counted<'_>) -> String {
+    let Counted { hook, key, window, .. } = counted;
+    format!("{hook}.{}.{window}.{key}", window.len())
 }

@@ -258,3 +258,11 @@ fn processes_that_count_at_once_count_each_thing_once() {
     }
     assert_eq!(taken, 100);
 }
+
+#[test]
+fn two_turns_of_a_session_at_the_same_time_are_counted_apart() {
+    let counts = Counts::in_memory();
+    let take = |window| counts.count("s", &Counted { window, ..counted(2) }).unwrap();
+    let taken: Vec<bool> = (0..3).flat_map(|_| [take("A"), take("B")]).collect();
+    assert_eq!(taken, [true, true, true, true, false, false]);
+}

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::command::expand::reference_to_env;
 use crate::config::Hook;
 use crate::dialect::Dialect;
+use crate::event::ContextMode;
 use crate::handler::{
     BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult, NO_ROOM,
 };
@@ -158,6 +159,13 @@ impl HttpHandler {
         if !reply.status.is_success() {
             let message = format!("{} answered {}", self.client.host(), reply.status);
             return Err(HandlerError::new(Failure::Other, message).with_stdout(reply.body));
+        }
+        let begins = reply.body.trim_ascii_start().first();
+        let takes_text = call.event.contract().context == ContextMode::Text;
+        if begins.is_some_and(|first| *first != b'{') && !takes_text {
+            let message =
+                format!("{} answered with text that is no JSON object", self.client.host());
+            return Err(HandlerError::new(Failure::Protocol, message));
         }
         Ok(Exited { code: 0, stdout: reply.body, stderr: Vec::new() })
     }

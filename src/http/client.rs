@@ -9,7 +9,7 @@ use ureq::{Agent, Error};
 
 use super::address::is_public;
 
-/// Posts to one address. Connections are kept and used again.
+/// Posts to one address, each time over a connection of its own.
 #[derive(Debug)]
 pub(crate) struct Client {
     agent: Agent,
@@ -43,6 +43,8 @@ impl Client {
             .http_status_as_error(false)
             // A proxy would look names up where nothing is checked.
             .proxy(None)
+            // An answer that a server sent too early must not be taken for that of the next call.
+            .max_idle_connections(0)
             .user_agent(concat!("hookexec/", env!("CARGO_PKG_VERSION")))
             .build();
         let resolver = Checked { private, inner: DefaultResolver::default() };
@@ -87,6 +89,13 @@ impl Client {
         }
         let response = request.send(body).map_err(failed)?;
         let status = response.status();
+        let has = |name: &str| response.headers().contains_key(name);
+        if !(has("content-length") || has("transfer-encoding") || status.as_u16() == 204) {
+            let why =
+                "its answer has no length, so a broken connection could not be told from its end";
+            let message = format!("the post to {} failed: {why}", self.host);
+            return Err(NoReply { timed_out: false, message });
+        }
         let mut body = Vec::new();
         let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
         std::io::Read::read_to_end(

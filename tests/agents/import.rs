@@ -676,3 +676,15 @@ fn a_hook_that_posts_holds_under_other_agents() {
         assert!(request.contains(r#""tool_name":"Bash""#), "{agent}: {request}");
     }
 }
+
+#[test]
+fn a_header_of_the_settings_names_no_variable_by_accident() {
+    let sandbox = Sandbox::new();
+    let hook = json!({
+        "type": "http", "url": "https://example.com/x", "headers": {"X-Text": "${env.SECRET}"},
+    });
+    let settings = json!({"hooks": {"Stop": [{"hooks": [hook]}]}});
+    sandbox.write(".claude/settings.json", &settings.to_string());
+    let done = import(&sandbox, &[]).exits(78);
+    assert!(done.stderr.contains("would name a variable here"), "{}", done.stderr);
+}

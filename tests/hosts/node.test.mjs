@@ -150,9 +150,13 @@ test("kinds of tools are known by name or by the host", async () => {
 });
 
 test("a response that no hook changed is the tool's own object", async () => {
-  const made = new Map();
-  const outcome = await judgedBy(() => null).session().toolCall("shell", { cmd: "ls" }).run(() => made);
-  assert.equal(outcome.response, made);
+  const made = { files: ["a", "b"], count: 2 };
+  const run = (tool) => judgedBy(() => null).session().toolCall("shell", { cmd: "ls" }).run(tool);
+  assert.equal((await run(() => made)).response, made);
+  // Hooks saw what JSON shows of it, so that is all that is handed on.
+  assert.deepEqual((await run(() => new Map([["token", "a secret"]]))).response, {});
+  const failed = await run(() => { throw { status: 401, token: "a secret" }; });
+  assert.match(failed.forModel, /401.*a secret/);
 });
 
 test("sessions, turns and model calls fire their events in order", async () => {
@@ -305,6 +309,9 @@ test("a builtin without a valid answer denies", async () => {
     [() => ({ decison: "deny" }), /decison/],
     [() => ({ decision: "maybe" }), /maybe/],
     [() => circle, /TypeError/],
+    [() => new Map([["decision", "deny"]]), /not plain JSON/],
+    [() => ({ decision: Symbol("deny") }), /not plain JSON/],
+    [() => { throw Object.create(null); }, /it threw no Error/],
   ]) {
     assert.match(await denied(judgedBy(answer).session()), told);
   }

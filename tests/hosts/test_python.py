@@ -174,10 +174,16 @@ hooks:
 
     def test_a_response_that_no_hook_changed_is_the_tools_own_object(self):
         hooks = self.judged_by(lambda input: None)
-        made = object()
+        made = {"files": ["a", "b"], "count": 2}
+        class Hidden:
+            def __str__(self): return "hidden"
+            def __repr__(self): return "a secret"
         with hooks.session() as session:
             end = session.tool_call("shell", {"cmd": "ls"}).run(lambda cmd: made)
-        self.assertIs(end.response, made)
+            self.assertIs(end.response, made)
+            # Hooks saw its text alone, so its text is all that is handed on.
+            end = session.tool_call("shell", {"cmd": "ls"}).run(lambda cmd: {"user": Hidden()})
+            self.assertEqual(end.response, {"user": "hidden"})
 
     def test_async_calls_go_the_same_way(self):
         async def judge(input, args):

@@ -117,6 +117,10 @@ async fn whatever_is_no_answer_denies_where_the_event_fails_closed() {
         (answer("200 OK", r#"{"decision": "alow"}"#), "can't be `alow`"),
         (answer("200 OK", r#"{"permission": "allow"}"#), "`permission`"),
         (answer("200 OK", &huge), "more than 1024 bytes"),
+        (answer("200 OK", "<html>sign in</html>"), "no JSON object"),
+        (answer("200 OK", "null"), "no JSON object"),
+        ("HTTP/1.1 200 OK\r\n\r\n".to_owned(), "has no length"),
+        ("HTTP/1.1 200 OK\r\n\r\n{\"decision\": \"allow\"}".to_owned(), "has no length"),
         (
             "HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{\"decision\": \"allow\"}".to_owned(),
             "failed",
@@ -168,14 +172,15 @@ async fn a_call_that_is_given_up_leaves_nothing_waiting() {
 }
 
 #[tokio::test]
-async fn connections_are_used_again() {
+async fn an_answer_that_was_sent_too_early_is_not_that_of_the_next_call() {
     let server = Server::new(answer("200 OK", "{}")).await;
     let executor = load(&file(Event::PreToolUse, &local(&server), "")).unwrap();
     for command in ["a", "b", "c"] {
         let verdict = executor.dispatch(Event::PreToolUse, &call(command)).await;
         assert_eq!(verdict.hooks[0].status, HookStatus::Ok);
     }
-    assert_eq!((server.requests().len(), server.connections()), (3, 1));
+    // On a connection that is used again, it would be.
+    assert_eq!((server.requests().len(), server.connections()), (3, 3));
 }
 
 #[tokio::test]

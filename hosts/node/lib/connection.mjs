@@ -202,7 +202,7 @@ export class Connection {
     try {
       line = write({ id, result: await this.#answer(method, params) });
     } catch (error) {
-      const told = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+      const told = error instanceof Error ? `${error.name}: ${error.message}` : "it threw no Error";
       line = write({ id, error: { code: -32000, message: told } });
     }
     this.#sink.write(line);

@@ -238,7 +238,7 @@ export class ToolCall {
       const outcome = this.#outcome(step);
       const own = error === undefined ? jsonable(response) : textOf(error);
       const isOwn = ["ran", "failed"].includes(outcome.end) && same(outcome.response, own);
-      if (isOwn && error === undefined) outcome.response = response;
+      if (isOwn && error === undefined && isJson(response)) outcome.response = response;
       const hasMore = outcome.message || outcome.additionalContext;
       return { ...outcome, exception: error, wasRewritten: !isOwn || Boolean(hasMore) };
     } catch (problem) {
@@ -360,7 +360,8 @@ export class ModelCall {
     if (step.next !== "done" || !("response" in step)) {
       throw new Refused("hookexec: the server did not say how the call ended");
     }
-    return same(step.response, jsonable(response)) ? response : step.response;
+    const isOwn = isJson(response) && same(step.response, jsonable(response));
+    return isOwn ? response : step.response;
   }
 
   async #ended({ response, error }) {
@@ -431,7 +432,25 @@ function isObject(value) {
 }
 
 function textOf(error) {
-  return (error instanceof Error ? error.message || error.name : String(error)) || "unknown error";
+  if (error instanceof Error) return error.message || error.name || "unknown error";
+  const image = jsonable(error);
+  return (typeof image === "string" ? image : JSON.stringify(image)) || "unknown error";
+}
+
+/** No deeper value goes to a hook. A circle is deeper. */
+const MOST_LEVELS = 128;
+
+/** Returns whether hooks saw a response as it is. What they did not see must not be handed on. */
+export function isJson(value, depth = 0) {
+  if (depth > MOST_LEVELS) return false;
+  if (value === null || ["string", "boolean"].includes(typeof value)) return true;
+  if (typeof value === "number") return Number.isFinite(value);
+  const isItem = (item) => isJson(item, depth + 1);
+  if (Array.isArray(value)) return value.every(isItem);
+  if (typeof value !== "object" || "toJSON" in value) return false;
+  const prototype = Object.getPrototypeOf(value);
+  const isPlain = prototype === Object.prototype || prototype === null;
+  return isPlain && Reflect.ownKeys(value).every((key) => typeof key === "string" && isItem(value[key]));
 }
 
 /** Returns a response as JSON: itself, or what its text is. */
@@ -439,7 +458,7 @@ function jsonable(value) {
   try {
     return JSON.parse(JSON.stringify(value ?? null));
   } catch {
-    return String(value);
+    return typeof value === "object" ? Object.prototype.toString.call(value) : String(value);
   }
 }
 

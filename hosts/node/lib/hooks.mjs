@@ -4,7 +4,7 @@ import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 
 import { Connection, HooksError } from "./connection.mjs";
-import { Session } from "./drivers.mjs";
+import { Session, isJson } from "./drivers.mjs";
 import { findHookexecBin } from "./program.mjs";
 
 /** What stands for a tool's response that no hook could look at. */
@@ -107,6 +107,9 @@ export class Hooks {
     if (answer === undefined) throw new HooksError(`no builtin \`${name}\` is registered`);
     const answered = (await answer(input, args)) ?? null;
     if (typeof answered !== "object") throw new HooksError("the answer is not an object");
+    // Of a circle this says more.
+    JSON.stringify(answered);
+    if (!isJson(answered)) throw new HooksError("the answer is not plain JSON");
     return answered;
   }
 }

@@ -71,7 +71,8 @@ export interface ToolOutcome {
   /** The text for the model, in each case. */
   forModel: string;
   isError: boolean;
-  /** The tool's response with the hooks' rewrites; the tool's own object if no hook changed it. */
+  /** The tool's response with the hooks' rewrites; the tool's own value if it is plain
+   * JSON and no hook changed it, else its JSON, which is what hooks saw. */
   response: Json;
   /** Why it was denied, or what a hook objects. */
   message: string | null;

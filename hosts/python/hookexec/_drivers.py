@@ -69,7 +69,8 @@ class ToolOutcome:
     #: The text for the model, in each case.
     for_model: str
     is_error: bool = True
-    #: The tool's response with the hooks' rewrites; the tool's own object if no hook changed it.
+    #: The tool's response with the hooks' rewrites; the tool's own value if it is
+    #: plain JSON and no hook changed it, else its JSON, which is what hooks saw.
     response: Any = None
     #: Why it was denied, or what a hook objects.
     message: str | None = None
@@ -486,8 +487,8 @@ class ToolCall:
         response = step.get("response")
         own = _text_of(error) if error is not None else _jsonable(self.response)
         is_own = step["end"] in ("ran", "failed") and _same(response, own)
-        if is_own:
-            response = self.response if error is None else response
+        if is_own and error is None and _is_json(self.response):
+            response = self.response
         has_more = step.get("message") or step.get("additional_context")
         return ToolOutcome(
             end=step["end"],
@@ -645,7 +646,7 @@ class ModelCall:
         _raise_if_refused(step)
         if step.get("next") != "done" or "response" not in step:
             self._lost(HooksError("the server did not say how the call ended"), None)
-        elif not _same(step["response"], _jsonable(self.response)):
+        elif not (_is_json(self.response) and _same(step["response"], _jsonable(self.response))):
             self.response = step["response"]
 
     def _lost(self, problem: HooksError, error: BaseException | None) -> None:
@@ -701,6 +702,21 @@ def _reason(error: BaseException | None) -> str:
 
 def _text_of(error: BaseException) -> str:
     return str(error) or type(error).__name__
+
+
+#: No deeper value goes to a hook. A circle is deeper.
+_MOST_LEVELS = 128
+
+
+def _is_json(value: Any, depth: int = 0) -> bool:
+    """Returns whether hooks saw a response as it is. What they did not see must not be handed on."""
+    if depth > _MOST_LEVELS:
+        return False
+    if type(value) is dict:
+        return all(type(key) is str and _is_json(item, depth + 1) for key, item in value.items())
+    if type(value) in (list, tuple):
+        return all(_is_json(item, depth + 1) for item in value)
+    return value is None or type(value) in (bool, int, float, str)
 
 
 def _jsonable(value: Any) -> Json:

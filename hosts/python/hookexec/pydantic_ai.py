@@ -42,7 +42,9 @@ class _Guarded(WrapperToolset[Any]):
             if rewritten != given:
                 # The tool takes checked values of its own types.
                 final = tool.args_validator.validate_python(rewritten)
-            return await self.wrapped.call_tool(name, final, ctx, tool)
+            result = await self.wrapped.call_tool(name, final, ctx, tool)
+            # What the model reads of it, and so what hooks must see.
+            return to_jsonable_python(result, fallback=str)
 
         outcome = await call.run_async(work)
         outcome.raise_if_aborted()

@@ -28,6 +28,11 @@ pub(super) fn parameters(
     let written = find("headers").map(|headers| reader.object(&headers.value, "`headers`"));
     for header in written.unwrap_or(Some(Vec::new()))? {
         let text = reader.string(&header.value, "a header")?;
+        if text.contains("${env.") {
+            let message = "`${env.` in a header would name a variable here".to_owned();
+            reader.error(&header.value, message, "");
+            return None;
+        }
         headers.push((header.name.as_str().to_owned(), with_references(&text, &allowed)));
     }
     let mut with = format!("{{ url: {}", yaml::inline(&url));
