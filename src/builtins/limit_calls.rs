@@ -113,7 +113,7 @@ fn prepare_same_calls(_: &Surroundings, args: &[String]) -> Result<Work, String>
     Ok(Box::new(move |asked| {
         let arguments = asked.tool_input.clone().map(Value::Object);
         let call = digest(format!("{:?}{}", asked.tool(), text(arguments.as_ref())).as_bytes());
-        let counted = Counted { window: &call, ..once(asked, most) };
+        let counted = Counted { row: &call, ..once(asked, most) };
         if asked.counter.counts.count(&asked.session_id, &counted)? {
             return Ok(None);
         }
@@ -147,7 +147,7 @@ fn prepare_failed_calls(_: &Surroundings, args: &[String]) -> Result<Work, Strin
 /// Returns what is counted: the call, as long as the session.
 fn once<'a>(asked: &'a Asked<'_>, most: usize) -> Counted<'a> {
     let hook = &asked.counter.hook;
-    Counted { hook, key: "", window: "", span: None, most, again: asked.repeated }
+    Counted { hook, key: "", window: "", row: "", span: None, most, again: asked.repeated }
 }
 
 fn number(others: &[&str]) -> Result<usize, String> {

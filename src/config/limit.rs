@@ -87,8 +87,8 @@ impl RunLimit {
     ) -> Result<bool, String> {
         let (window, span) = self.per.window(input)?;
         let value = self.key.as_ref().map(|field| value_of(field, input)).unwrap_or_default();
-        let counted =
-            Counted { hook, key: &value, window: &window, span, most: self.times, again: false };
+        let (most, key) = (self.times, &value);
+        let counted = Counted { hook, key, window: &window, row: "", span, most, again: false };
         counts.count(&input.session_id, &counted)
     }
 

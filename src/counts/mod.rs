@@ -43,8 +43,11 @@ pub(crate) struct Counted<'a> {
     pub(crate) hook: &'a str,
     /// Each value has a count of its own.
     pub(crate) key: &'a str,
-    /// The count begins anew when this changes.
+    /// Each value has a count of its own, such as each turn. The counts of the oldest make room when a
+    /// session has too many.
     pub(crate) window: &'a str,
+    /// The count begins anew when this changes.
+    pub(crate) row: &'a str,
     /// How long a thing counts; as long as the session when `None`.
     pub(crate) span: Option<Duration>,
     /// How often it may be counted.

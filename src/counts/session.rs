@@ -20,6 +20,7 @@ pub(super) struct Session {
 #[serde(deny_unknown_fields)]
 struct Counter {
     window: String,
+    row: String,
     /// When it was counted, in seconds since 1970.
     times: Vec<u64>,
     /// Whether the last thing was one too many.
@@ -28,7 +29,7 @@ struct Counter {
 
 impl Session {
     pub(super) fn count(&mut self, counted: &Counted<'_>, now: u64) -> Result<bool, String> {
-        let Counted { hook, window, span, most, again, .. } = counted;
+        let Counted { hook, window, row, span, most, again, .. } = counted;
         let name = name_of(counted);
         if let Some(known) = self.counters.get(&name).filter(|_| *again) {
             return Ok(!known.full);
@@ -52,6 +53,13 @@ impl Session {
         }
         let entry = self.counters.entry(name).or_default();
         (*window).clone_into(&mut entry.window);
+        if entry.row != *row {
+            *entry = Counter {
+                window: (*window).to_owned(),
+                row: (*row).to_owned(),
+                ..Counter::default()
+            };
+        }
         entry.times.retain(counts);
         entry.full = entry.times.len() >= *most;
         if !entry.full {

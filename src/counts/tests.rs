@@ -5,7 +5,7 @@ use std::process::Command;
 use super::*;
 
 fn counted(most: usize) -> Counted<'static> {
-    Counted { hook: "ab", key: "", window: "", span: None, most, again: false }
+    Counted { hook: "ab", key: "", window: "", row: "", span: None, most, again: false }
 }
 
 fn counts(directory: &Path) -> Counts {
@@ -265,4 +265,7 @@ fn two_turns_of_a_session_at_the_same_time_are_counted_apart() {
     let take = |window| counts.count("s", &Counted { window, ..counted(2) }).unwrap();
     let taken: Vec<bool> = (0..3).flat_map(|_| [take("A"), take("B")]).collect();
     assert_eq!(taken, [true, true, true, true, false, false]);
+    let in_a_row = |row| counts.count("s", &Counted { hook: "row", row, ..counted(2) }).unwrap();
+    let taken: Vec<bool> = ["x", "x", "x", "y", "x"].map(in_a_row).to_vec();
+    assert_eq!(taken, [true, true, false, true, true]);
 }
