@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Counted;
 
-/// How many things are counted in one session. A full list is an error: to forget a count would let
-/// a guard begin anew.
+/// How many things are counted in one session. Of a full list the oldest turn's counts go; without
+/// such it is an error, because to forget a count would let a guard begin anew.
 const MAX_COUNTERS: usize = 1000;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -36,10 +36,8 @@ impl Session {
         }
         // A time in the future is that of a clock that was put back: it counts.
         let counts = |time: &u64| span.is_none_or(|span| time + span.as_secs() > now);
-        self.counters.retain(|name, counter| {
-            let is_own = name.strip_prefix(hook).is_some_and(|rest| rest.starts_with('.'));
-            !is_own || counter.times.iter().any(counts)
-        });
+        self.counters
+            .retain(|name, counter| !is_of(hook, name) || counter.times.iter().any(counts));
         let is_full =
             |this: &Self| !this.counters.contains_key(&name) && this.counters.len() >= MAX_COUNTERS;
         if is_full(self) {
@@ -54,11 +52,8 @@ impl Session {
         let entry = self.counters.entry(name).or_default();
         (*window).clone_into(&mut entry.window);
         if entry.row != *row {
-            *entry = Counter {
-                window: (*window).to_owned(),
-                row: (*row).to_owned(),
-                ..Counter::default()
-            };
+            (*row).clone_into(&mut entry.row);
+            entry.times.clear();
         }
         entry.times.retain(counts);
         entry.full = entry.times.len() >= *most;
@@ -81,25 +76,23 @@ impl Session {
         self.count(&before_last, now).map(|is_free| !is_free)
     }
 
-    /// Forgets what a hook counted in the turn that it counted in longest ago, other than `current`: two
-    /// turns of a session may run at the same time, so a turn is not over when another one counts.
+    /// Forgets the oldest window of a hook, by its last count. The `current` one stays. A window is not
+    /// over when another one counts: two turns of a session may run at the same time.
     fn drop_oldest_window(&mut self, hook: &str, current: &str) {
-        let is_own = |name: &str| name.strip_prefix(hook).is_some_and(|it| it.starts_with('.'));
         let mut newest: BTreeMap<&str, u64> = BTreeMap::new();
         for (name, counter) in &self.counters {
-            if is_own(name) && counter.window != current {
+            if is_of(hook, name) && counter.window != current {
                 let last = newest.entry(&counter.window).or_default();
                 *last = counter.times.iter().copied().chain([*last]).max().unwrap_or_default();
             }
         }
         let oldest = newest.into_iter().min_by_key(|(_, last)| *last);
         let Some(oldest) = oldest.map(|(window, _)| window.to_owned()) else { return };
-        self.counters.retain(|name, counter| !is_own(name) || counter.window != oldest);
+        self.counters.retain(|name, counter| !is_of(hook, name) || counter.window != oldest);
     }
 
     pub(super) fn forget(&mut self, hook: &str) {
-        let is_own = |name: &str| name.strip_prefix(hook).is_some_and(|it| it.starts_with('.'));
-        self.counters.retain(|name, _| !is_own(name));
+        self.counters.retain(|name, _| !is_of(hook, name));
     }
 
     /// Returns when something was last counted.
@@ -112,4 +105,9 @@ impl Session {
 fn name_of(counted: &Counted<'_>) -> String {
     let Counted { hook, key, window, .. } = counted;
     format!("{hook}.{}.{window}.{key}", window.len())
+}
+
+/// Returns whether the counter `name` is one of `hook`.
+fn is_of(hook: &str, name: &str) -> bool {
+    name.strip_prefix(hook).is_some_and(|rest| rest.starts_with('.'))
 }

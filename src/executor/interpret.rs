@@ -291,6 +291,11 @@ mod tests {
         read_as(None, event, code, stdout, stderr)
     }
 
+    fn bound(hook: Hook) -> Bound {
+        let (hook, handler) = (Arc::new(hook), Arc::new(Never));
+        Bound { hook, handler, index: 0, identity: 0, runs: None }
+    }
+
     fn read_as(
         on_error: Option<OnError>,
         event: Event,
@@ -300,13 +305,7 @@ mod tests {
     ) -> Outcome {
         let mut hook = Hook::new(event, "command", Command::Text("guard".into()));
         hook.on_error = on_error;
-        let bound = Bound {
-            hook: Arc::new(hook),
-            handler: Arc::new(Never),
-            index: 0,
-            identity: 0,
-            runs: None,
-        };
+        let bound = bound(hook);
         let input = Input::for_tool("shell", JsonObject::new());
         let result = HandlerResult::exited(code, stdout.into(), stderr.into());
         let interpreter = Interpreter { contract: event.contract(), bound: &bound, input: &input };
@@ -483,13 +482,7 @@ mod tests {
         let denial = br#"{"decision":"deny","reason":"J"}"#.to_vec();
         let failed = HandlerError::new(Failure::TimedOut, "too late").with_stdout(denial);
         let hook = Hook::new(Event::UserPromptSubmit, "command", Command::Text("guard".into()));
-        let bound = Bound {
-            hook: Arc::new(hook),
-            handler: Arc::new(Never),
-            index: 0,
-            identity: 0,
-            runs: None,
-        };
+        let bound = bound(hook);
         let contract = Event::UserPromptSubmit.contract();
         let input = Input::default();
         let interpreter = Interpreter { contract, bound: &bound, input: &input };

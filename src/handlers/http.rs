@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::command::expand::reference_to_env;
+use super::command::expand::required_env_references;
 use crate::config::Hook;
 use crate::dialect::Dialect;
 use crate::event::ContextMode;
@@ -70,7 +70,7 @@ pub(crate) fn build(
     }
     let mut missing = None;
     for (name, text) in headers {
-        match reference_to_env(&text, env) {
+        match required_env_references(&text, env) {
             Ok(value) if client.header(&name, &value) => {}
             Ok(_) => return Err(wrong(format!("`{name}: {text}` is not a header"))),
             Err(variable) => missing = Some(variable),

@@ -1,5 +1,6 @@
 //! A client that posts, and connects only to public addresses by default.
 
+use std::io::Read as _;
 use std::time::Duration;
 
 use ureq::http::Uri;
@@ -98,11 +99,8 @@ impl Client {
         }
         let mut body = Vec::new();
         let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
-        std::io::Read::read_to_end(
-            &mut std::io::Read::take(response.into_body().into_reader(), limit),
-            &mut body,
-        )
-        .map_err(|error| failed(Error::from(error)))?;
+        let read = response.into_body().into_reader().take(limit).read_to_end(&mut body);
+        read.map_err(|error| failed(Error::from(error)))?;
         Ok(Reply { status, body })
     }
 }

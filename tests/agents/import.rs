@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::one_post::OnePost;
 use crate::support::{Done, Sandbox};
 
 /// Returns a sandbox with a settings file of the given name.
@@ -619,31 +620,6 @@ fn nothing_is_allowed_when_a_rule_that_denies_or_asks_has_no_counterpart() {
     }
 }
 
-/// Answers one post with `answer`, and returns the address and what was posted.
-fn server(answer: &Value) -> (u16, std::thread::JoinHandle<String>) {
-    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let answer = answer.to_string();
-    let serving = std::thread::spawn(move || {
-        let mut stream = BufReader::new(listener.accept().unwrap().0);
-        let mut request = String::new();
-        while !request.ends_with("\r\n\r\n") {
-            assert!(stream.read_line(&mut request).unwrap() > 0);
-        }
-        let length = request
-            .lines()
-            .find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
-        let mut body = vec![0; length.unwrap()];
-        stream.read_exact(&mut body).unwrap();
-        let length = answer.len();
-        let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{answer}");
-        stream.get_mut().write_all(answer.as_bytes()).unwrap();
-        request + std::str::from_utf8(&body).unwrap()
-    });
-    (port, serving)
-}
-
 #[test]
 fn a_hook_that_posts_holds_under_other_agents() {
     let answer = json!({"hookSpecificOutput": {
@@ -652,7 +628,8 @@ fn a_hook_that_posts_holds_under_other_agents() {
     for (agent, event, shell) in
         [("claude-code", "PreToolUse", "Bash"), ("gemini", "BeforeTool", "run_shell_command")]
     {
-        let (port, serving) = server(&answer);
+        let server = OnePost::new("200 OK", &answer.to_string());
+        let port = server.port;
         let sandbox = Sandbox::new();
         let hook = json!({
             "type": "http", "url": format!("http://127.0.0.1:{port}/check"), "timeout": 20,
@@ -670,10 +647,11 @@ fn a_hook_that_posts_holds_under_other_agents() {
         let run = sandbox.hookexec(args).env("HOME_TOKEN", "s3cret").stdin(payload.to_string());
         let done = run.run().exits(0);
         assert!(done.stdout.contains("not now"), "{agent}: {done:?}");
-        let request = serving.join().unwrap();
-        assert!(request.to_lowercase().contains("authorization: bearer s3cret\r\n"), "{request}");
-        assert!(request.to_lowercase().contains("x-other: []\r\n"), "{request}");
-        assert!(request.contains(r#""tool_name":"Bash""#), "{agent}: {request}");
+        let (head, body) = server.request.join().unwrap();
+        let head = head.to_lowercase();
+        assert!(head.contains("authorization: bearer s3cret\r\n"), "{head}");
+        assert!(head.contains("x-other: []\r\n"), "{head}");
+        assert!(body.contains(r#""tool_name":"Bash""#), "{agent}: {body}");
     }
 }
 

@@ -13,48 +13,20 @@ fn a_build_without_it_says_so_at_load() {
 
 #[cfg(feature = "http")]
 mod with_client {
-    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
     use std::net::TcpListener;
-    use std::thread::JoinHandle;
 
     use hookexec::internal::builtins::Surroundings;
     use serde_json::{Value, json};
 
     use super::refused;
+    use crate::one_post::OnePost;
     use crate::support::{args, builtin, input};
 
-    /// A server that answers one request.
-    struct Server {
-        url: String,
-        request: JoinHandle<(String, String)>,
-    }
-
-    impl Server {
-        /// Returns a server that answers with `status`; its request is the head and the body.
-        fn new(status: &'static str) -> Self {
-            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-            let url =
-                format!("http://127.0.0.1:{}/hook?key=k1", listener.local_addr().unwrap().port());
-            let request = std::thread::spawn(move || {
-                let (stream, _) = listener.accept().unwrap();
-                let mut reader = BufReader::new(stream);
-                let mut head = String::new();
-                while !head.ends_with("\r\n\r\n") {
-                    assert!(reader.read_line(&mut head).unwrap() > 0);
-                }
-                let length = head.lines().find_map(|line| {
-                    line.to_lowercase().strip_prefix("content-length: ")?.parse().ok()
-                });
-                let mut body = vec![0; length.unwrap()];
-                reader.read_exact(&mut body).unwrap();
-                let answer = format!(
-                    "HTTP/1.1 {status}\r\nContent-Length: 0\r\nLocation: http://127.0.0.1:1/\r\n\r\n"
-                );
-                reader.into_inner().write_all(answer.as_bytes()).unwrap();
-                (head, String::from_utf8(body).unwrap())
-            });
-            Self { url, request }
-        }
+    /// Returns a server that answers with `status`, and an address with a key.
+    fn server(status: &str) -> (OnePost, String) {
+        let server = OnePost::new(status, "");
+        let url = format!("http://127.0.0.1:{}/hook?key=k1", server.port);
+        (server, url)
     }
 
     fn post(arguments: &[&str], event: Value) -> Result<(), String> {
@@ -71,13 +43,10 @@ mod with_client {
 
     #[test]
     fn the_event_is_posted_without_secrets() {
-        let server = Server::new("204 No Content");
+        let (server, url) = server("204 No Content");
         let event = json!({ "session_id": "s", "hook_event_name": "stop", "stop_response": "it is correct-horse" });
-        post(
-            &[&server.url, "--allow-private", "--header=Authorization: Bearer $ACME_TOKEN"],
-            event,
-        )
-        .unwrap();
+        post(&[&url, "--allow-private", "--header=Authorization: Bearer $ACME_TOKEN"], event)
+            .unwrap();
         let (head, body) = server.request.join().unwrap();
         assert!(head.starts_with("POST /hook?key=k1 HTTP/1.1\r\n"), "{head}");
         let head = head.to_lowercase();
@@ -89,8 +58,8 @@ mod with_client {
 
     #[test]
     fn a_text_is_posted_as_it_stands() {
-        let server = Server::new("200 OK");
-        post(&[&server.url, "done ä", "--allow-private"], json!({})).unwrap();
+        let (server, url) = server("200 OK");
+        post(&[&url, "done ä", "--allow-private"], json!({})).unwrap();
         let (head, body) = server.request.join().unwrap();
         assert_eq!(body, "done ä");
         assert!(
@@ -102,8 +71,8 @@ mod with_client {
     #[test]
     fn what_is_no_success_is_a_failure_that_keeps_the_address_to_itself() {
         for status in ["500 Oh No", "404 Not Found", "302 Found"] {
-            let server = Server::new(status);
-            let error = post(&[&server.url, "--allow-private"], json!({})).unwrap_err();
+            let (server, url) = server(status);
+            let error = post(&[&url, "--allow-private"], json!({})).unwrap_err();
             assert!(error.starts_with("the post to 127.0.0.1 failed: "), "{error}");
             assert!(!error.contains("k1"), "{error}");
             server.request.join().unwrap();

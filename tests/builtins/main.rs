@@ -7,6 +7,9 @@ mod context;
 mod git;
 mod http_post;
 mod limit_calls;
+#[cfg(feature = "http")]
+#[path = "../support/one_post.rs"]
+mod one_post;
 mod protect_paths;
 mod redact_secrets;
 mod registered;

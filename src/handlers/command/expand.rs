@@ -21,22 +21,21 @@ pub(crate) fn env_references(text: &str, variables: &Variables) -> OsString {
 /// # Errors
 /// With the name of the variable that is not.
 #[cfg(feature = "http")]
-pub(crate) fn reference_to_env(text: &str, variables: &Variables) -> Result<String, String> {
-    let (mut expanded, mut rest) = (String::new(), text);
-    while let Some(at) = rest.find('$') {
-        let (before, from) = rest.split_at(at);
-        expanded.push_str(before);
-        rest = if let Some((name, after)) = reference(from, false) {
-            let value = Platform::HERE.variable(variables, OsStr::new(name));
-            let value = value.and_then(|(_, value)| value.to_str());
-            expanded.push_str(value.ok_or_else(|| name.to_owned())?);
-            after
-        } else {
-            expanded.push('$');
-            &from[1..]
-        };
+pub(crate) fn required_env_references(text: &str, variables: &Variables) -> Result<String, String> {
+    let mut missing = None;
+    let expanded = expand_with(text, false, |name| {
+        let value = Platform::HERE.variable(variables, OsStr::new(name));
+        let value = value.map(|(_, value)| value.as_os_str()).filter(|it| it.to_str().is_some());
+        if value.is_none() {
+            missing.get_or_insert_with(|| name.to_owned());
+        }
+        value
+    });
+    match missing {
+        Some(name) => Err(name),
+        // Each part of it is a text.
+        None => Ok(expanded.to_string_lossy().into_owned()),
     }
-    Ok(expanded + rest)
 }
 
 /// Expands a leading `~`, `$NAME`, `${NAME}` and `${env.NAME}`; `None` when `~` is meant and there
@@ -58,14 +57,24 @@ pub(crate) fn path(text: &str, variables: &Variables) -> Option<OsString> {
 }
 
 fn expand(text: &str, variables: &Variables, shell_style: bool) -> OsString {
+    expand_with(text, shell_style, |name| {
+        Platform::HERE.variable(variables, OsStr::new(name)).map(|(_, value)| value.as_os_str())
+    })
+}
+
+/// Replaces each reference by what `value_of` returns for its name.
+fn expand_with<'v>(
+    text: &str,
+    shell_style: bool,
+    mut value_of: impl FnMut(&str) -> Option<&'v OsStr>,
+) -> OsString {
     let mut expanded = OsString::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('$') {
         let (before, from) = rest.split_at(at);
         expanded.push(before);
         rest = if let Some((name, after)) = reference(from, shell_style) {
-            let value = Platform::HERE.variable(variables, OsStr::new(name));
-            expanded.push(value.map_or(OsStr::new(""), |(_, value)| value));
+            expanded.push(value_of(name).unwrap_or_default());
             after
         } else {
             // All other text stays as it is.
