@@ -86,8 +86,9 @@ pub(crate) struct Assembly {
 
 impl Assembly {
     /// Returns an empty one.
-    pub(crate) fn new(only_show: bool) -> Self {
-        Self { only_show, ..Self::default() }
+    pub(crate) fn new(only_show: bool, named_may_fail: bool) -> Self {
+        let config = Config { named_may_fail, ..Config::default() };
+        Self { config, only_show, ..Self::default() }
     }
 
     /// Counts one more file of a layer, and returns whether it may be read.
@@ -154,7 +155,7 @@ impl Assembly {
     }
 
     /// Reports what keeps a file of `layer` from being loaded. A file that was named ends the
-    /// loading; any other is a failure of its layer at every event.
+    /// loading, unless it may fail; any other is a failure of its layer at every event.
     pub(crate) fn fail(
         &mut self,
         layer: Layer,
@@ -162,7 +163,7 @@ impl Assembly {
         problems: impl IntoIterator<Item = Diagnostic>,
     ) {
         let problems: Vec<Diagnostic> = problems.into_iter().collect();
-        if matches!(layer, Layer::Program | Layer::CommandLine) {
+        if !layer.may_fail(self.config.named_may_fail) {
             self.is_refused |= problems.iter().any(|it| it.severity == Severity::Error);
         } else {
             let mut places = problems.iter().filter_map(|it| it.location.clone());

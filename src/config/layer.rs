@@ -48,6 +48,16 @@ impl Layer {
         }
     }
 
+    /// Returns whether a broken file of this layer is a failure of the layer while the others count.
+    /// Any other broken file ends the loading.
+    pub(crate) const fn may_fail(self, named_may_fail: bool) -> bool {
+        match self {
+            Self::Managed | Self::User | Self::Project => true,
+            Self::CommandLine => named_may_fail,
+            Self::Program => false,
+        }
+    }
+
     /// Returns when its rewriters run. They are counted from the lowest layer up, so that the highest
     /// layer has the last word.
     pub(crate) const fn rewrite_order(self) -> usize {

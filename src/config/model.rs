@@ -40,6 +40,8 @@ pub struct Config {
     pub files: Vec<PathBuf>,
     /// The files that don't count as they stand. Each is one hook of its layer that always fails.
     pub failed: Vec<FailedFile>,
+    /// Whether files that were named may be among them.
+    pub(crate) named_may_fail: bool,
     /// The layers that an administrator's file allows below itself.
     pub(crate) layers: Option<Vec<super::layer::Layer>>,
     /// The files that are not read, although their author may count on them: those of layers that

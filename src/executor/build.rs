@@ -136,7 +136,9 @@ impl ExecutorBuilder {
                 Some(Refusal { cause, remedy, may_hide_redactor: false })
             };
             let (handlers, problems) = build_handlers(&environment, &configured, refusal);
-            let broken = broken_files(&problems, self.runs);
+            let broken = broken_files(&problems, |layer| {
+                self.runs && layer.may_fail(self.config.named_may_fail)
+            });
             if broken.is_empty() {
                 break (environment, handlers, problems);
             }
@@ -186,14 +188,12 @@ fn build_handlers(
     (hooks.iter().map(build).collect(), problems)
 }
 
-/// Returns the files of the managed, the user's and the project's layer that have problems. Those of
-/// the other layers were named: their problems are the caller's.
-fn broken_files(problems: &Diagnostics, runs: bool) -> Vec<FailedFile> {
+/// Returns the files with problems of the layers that may fail. The other problems are the caller's.
+fn broken_files(problems: &Diagnostics, may_fail: impl Fn(Layer) -> bool) -> Vec<FailedFile> {
     let mut broken: Vec<FailedFile> = Vec::new();
-    for problem in problems.iter().filter(|_| runs) {
+    for problem in problems.iter() {
         let Some(place) = &problem.location else { continue };
-        let found = matches!(place.file().layer, Layer::Managed | Layer::User | Layer::Project);
-        if found && !broken.iter().any(|it| is_in(&it.location, place)) {
+        if may_fail(place.file().layer) && !broken.iter().any(|it| is_in(&it.location, place)) {
             broken.push(FailedFile::unloadable(place.clone(), [problem]));
         }
     }

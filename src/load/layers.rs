@@ -50,6 +50,9 @@ pub struct LoadOptions {
     /// Whether the project's files are not read, and count as one file that can't be loaded: for a
     /// caller that has no more time to wait for them.
     pub without_project: bool,
+    /// Whether a file that was named and can't be loaded fails like one that was found, and the others
+    /// count: for a caller that must judge in any case.
+    pub named_may_fail: bool,
     /// Whether the configuration is only to be shown. Then the hooks of files that do not count are
     /// kept beside their failure, as far as they can be read.
     pub only_show: bool,

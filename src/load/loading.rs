@@ -86,7 +86,7 @@ impl Loading {
     /// Returns a beginning that follows what `options` say of trust.
     pub(super) fn with_options(options: &LoadOptions) -> Self {
         Self {
-            assembly: Assembly::new(options.only_show),
+            assembly: Assembly::new(options.only_show, options.named_may_fail),
             acceptance: Acceptance::new(options),
             project_entries: MAX_ENTRIES,
             ..Self::default()

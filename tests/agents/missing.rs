@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::{Sandbox, wait};
 
 const USER: &str = "
-user_prompt_submit: [{ type: command, name: uprompt, on_error: block, command: 'true' }]
+user_prompt_submit: [{ type: command, name: uprompt, on_error: block, command: 'exit 1' }]
 tool_response_transform: [{ hooks: [{ type: builtin, command: redact_secrets }] }]
 ";
 const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
@@ -58,6 +58,22 @@ fn the_hooks_of_the_user_judge_an_answer_that_is_missing() {
             "tool_input": {}, "tool_response": TOKEN});
         let said = run(&sandbox, "PostToolUse", &payload, cause);
         assert!(said.contains("withheld") && !said.contains(TOKEN), "{cause:?}: {said}");
+    }
+}
+
+#[test]
+fn a_named_file_that_cannot_be_loaded_may_have_had_a_redactor() {
+    let sandbox = Sandbox::new();
+    for broken in ["a: [", "pre_tool_use: [{ hooks: [{ type: builtin, command: nonsense }] }]"] {
+        sandbox.write("broken.yaml", broken);
+        let payload = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash",
+            "tool_input": {}, "tool_response": TOKEN});
+        let said = run(&sandbox, "PostToolUse", &payload, Cause::BrokenFile);
+        assert!(said.contains("withheld") && !said.contains(TOKEN), "{broken}: {said}");
+        let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_input": {"command": "date"}});
+        let said = run(&sandbox, "PreToolUse", &payload, Cause::BrokenFile);
+        assert!(said.contains("deny") && said.contains("broken.yaml"), "{broken}: {said}");
     }
 }
 

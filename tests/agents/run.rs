@@ -116,9 +116,18 @@ fn a_failure_on_an_event_that_only_observes_stays_out_of_the_way() {
     let sandbox = Sandbox::new();
     sandbox.write("broken.yaml", "pre_tool_usee: []");
     let args = ["run", "--from", "codex", "--event", "Stop", "--config", "broken.yaml"];
-    let done = sandbox.hookexec(args).stdin(r#"{"hook_event_name":"Stop"}"#).run().exits(0);
+    let done = sandbox.hookexec(args).stdin("[]").run().exits(0);
     assert_eq!(done.stdout, "");
+    assert!(done.stderr.contains("not an object"), "{}", done.stderr);
+    // A broken file is told to the person, and does nothing else.
+    let done = sandbox.hookexec(args).stdin(r#"{"hook_event_name":"Stop"}"#).run().exits(0);
     assert!(done.stderr.contains("pre_tool_usee"), "{}", done.stderr);
+    let answer: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+    let [(key, text)] = &answer.as_object().unwrap().iter().collect::<Vec<_>>()[..] else {
+        panic!("{answer}");
+    };
+    assert_eq!(*key, "systemMessage");
+    assert!(text.as_str().unwrap().starts_with("broken.yaml:1 can't be loaded: "), "{text}");
 }
 
 #[test]

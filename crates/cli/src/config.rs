@@ -69,16 +69,15 @@ impl ConfigArgs {
         Self { without_project: true, ..self }
     }
 
-    /// Leaves out the files that were named, and other arguments that can't be followed.
-    pub(crate) fn without_named_files(self) -> Self {
+    /// Leaves out a directory that can't be worked in.
+    pub(crate) fn in_any_directory(self) -> Self {
         let cwd = self.cwd.filter(|directory| project(Some(directory)).is_ok());
         // A working directory may be deleted while an agent works in it.
         let is_gone = cwd.is_none() && project(None).is_err();
         Self {
             cwd: if is_gone { Some("/".into()) } else { cwd },
-            isolated: self.isolated,
             without_project: self.without_project || is_gone,
-            ..Self::default()
+            ..self
         }
     }
 
@@ -87,6 +86,14 @@ impl ConfigArgs {
     pub(crate) fn load(&self) -> Result<Loaded, CommandError> {
         let options = self.options()?;
         Loaded::of(&options).map_err(|_| all_problems(&options))
+    }
+
+    /// Loads the configuration, to judge by it in any case: a named file that can't be loaded fails
+    /// like one that was found.
+    pub(crate) fn load_to_judge(&self) -> Result<Loaded, CommandError> {
+        let mut options = self.options()?;
+        options.named_may_fail = true;
+        Loaded::of(&options).map_err(CommandError::config)
     }
 
     /// Loads the configuration, to show it: with the hooks of files that do not count.

@@ -188,15 +188,15 @@ impl FromCall {
         Ok(())
     }
 
-    /// Loads the hooks, and returns which files are missing, or why the files that were named can't
-    /// be loaded. Then the hooks are those of the other files, which judge the missing answer.
+    /// Loads the hooks, and returns which files are missing, or why they can't be loaded in the
+    /// directory that was named. Then the hooks are those of other places, which judge the missing
+    /// answer.
     async fn load(&self, config: ConfigArgs) -> (Result<Vec<String>, String>, Option<Hooks>) {
-        let named = self.load_in_time(config.clone()).await;
-        let problem = match named {
+        let problem = match self.load_in_time(config.clone()).await {
             Ok((hooks, absent)) => return (Ok(absent), Some(hooks)),
             Err(problem) => problem,
         };
-        let others = self.load_in_time(config.without_named_files()).await;
+        let others = self.load_in_time(config.in_any_directory()).await;
         (Err(problem), others.ok().map(|(hooks, _)| hooks))
     }
 
@@ -204,7 +204,7 @@ impl FromCall {
     /// the project's layer, and the hooks of the others run.
     async fn load_in_time(&self, config: ConfigArgs) -> Result<(Hooks, Vec<String>), String> {
         let load = |config: ConfigArgs| {
-            let loaded = config.load()?;
+            let loaded = config.load_to_judge()?;
             let changed = loaded.changed_scripts().map(|failure| failure.line);
             let absent = loaded.absences().chain(changed);
             let absent = absent.map(|absence| format!("hookexec: {absence}")).collect();
