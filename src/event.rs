@@ -51,6 +51,8 @@ pub enum Event {
     TurnEnd,
     /// The conversation is about to be compacted.
     PreCompact,
+    /// A subagent begins.
+    SubagentStart,
     /// A subagent finished.
     SubagentStop,
     /// Another agent takes over.
@@ -256,7 +258,7 @@ impl Contract {
 
 /// The contract of every event. The order is the one shown to users: the twelve of docker-agent
 /// v1.52.0 first.
-static CONTRACTS: [Contract; 30] = {
+static CONTRACTS: [Contract; 31] = {
     use ContextMode::{Json, Text};
     use FailureMode::{Ask, Closed};
     use Permission::{Approves, Decides};
@@ -311,6 +313,8 @@ static CONTRACTS: [Contract; 30] = {
         event(Event::PreCompact, "the conversation is about to be compacted")
             .blocks()
             .context(Text),
+        // Ours, as Claude Code's: the context is for the subagent.
+        event(Event::SubagentStart, "a subagent begins").context(Text),
         // Ours: a denial in JSON, as at `stop`.
         event(Event::SubagentStop, "a subagent finished").continues(),
         event(Event::OnAgentSwitch, "another agent takes over"),
@@ -387,6 +391,7 @@ impl Event {
             Self::UserFollowupSubmit => "user_followup_submit",
             Self::TurnEnd => "turn_end",
             Self::PreCompact => "pre_compact",
+            Self::SubagentStart => "subagent_start",
             Self::SubagentStop => "subagent_stop",
             Self::OnAgentSwitch => "on_agent_switch",
             Self::OnSessionResume => "on_session_resume",

@@ -30,7 +30,7 @@ pub(crate) const STAGES: [(&str, (Event, bool)); 5] = [
 ];
 
 /// The runtime events that have one of ours, under both of their names.
-pub(crate) const KINDS: [(&str, &str, Event); 12] = [
+pub(crate) const KINDS: [(&str, &str, Event); 13] = [
     ("agent.turn.start", "turn_start", Event::TurnStart),
     ("agent.turn.end", "turn_end", Event::TurnEnd),
     ("agent.llm.request", "llm_request", Event::BeforeLlmCall),
@@ -41,13 +41,14 @@ pub(crate) const KINDS: [(&str, &str, Event); 12] = [
     ("agent.session.summarize", "session_summarize", Event::AfterCompaction),
     ("agent.steering.injected", "steering_injected", Event::UserSteeringMessagesSubmit),
     ("agent.follow_up.queued", "follow_up_queued", Event::UserFollowupSubmit),
+    ("agent.subturn.spawn", "subturn_spawn", Event::SubagentStart),
     ("agent.subturn.end", "subturn_end", Event::SubagentStop),
     ("agent.error", "error", Event::OnError),
 ];
 
 /// The runtime events that nothing here corresponds to: `agent.` and these, or these with `_`.
 const OTHER_KINDS: &str = "llm.delta llm.retry tool.exec_skipped interrupt.received \
-                           subturn.spawn subturn.result_delivered subturn.orphan";
+                           subturn.result_delivered subturn.orphan";
 /// The families of runtime events that nothing here corresponds to.
 const OTHER_FAMILIES: [&str; 4] = ["channel.", "bus.", "gateway.", "mcp."];
 

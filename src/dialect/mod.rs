@@ -19,7 +19,7 @@ use view::View;
 /// Claude Code's event for a failed tool call.
 const FAILED_TOOL: &str = "PostToolUseFailure";
 
-const CLAUDE_CODE: [(&str, Event); 14] = [
+const CLAUDE_CODE: [(&str, Event); 15] = [
     ("SessionStart", Event::SessionStart),
     ("UserPromptSubmit", Event::UserPromptSubmit),
     ("PreToolUse", Event::PreToolUse),
@@ -27,6 +27,7 @@ const CLAUDE_CODE: [(&str, Event); 14] = [
     ("PostToolUse", Event::PostToolUse),
     (FAILED_TOOL, Event::PostToolUse),
     ("Stop", Event::Stop),
+    ("SubagentStart", Event::SubagentStart),
     ("SubagentStop", Event::SubagentStop),
     ("PreCompact", Event::PreCompact),
     ("PostCompact", Event::AfterCompaction),

@@ -284,11 +284,20 @@ impl Session {
         Compaction::new(self.scope.clone(), source)
     }
 
-    /// Runs a subagent; `subagent_stop` fires in every case, with `reason` `error` after a panic.
+    /// Runs a subagent. `subagent_start` fires before it, and `run` gets the context that its hooks
+    /// have for the subagent. `subagent_stop` fires in every case, with `reason` `error` after a
+    /// panic.
     ///
     /// The subagent's own events belong to a session of its own. A `subagent_stop` hook can't keep
     /// the subagent at work here, because the driver does not know how to continue it.
-    pub async fn subagent<T>(&self, name: &str, run: impl Future<Output = T>) -> T {
+    pub async fn subagent<T, F: Future<Output = T>>(
+        &self,
+        name: &str,
+        run: impl FnOnce(Option<String>) -> F,
+    ) -> T {
+        let named = |input: &mut Input| input.agent_name = Some(name.to_owned());
+        let begun = self.scope.fire_with(Event::SubagentStart, named).await;
+        let run = async { run(begun.additional_context).await };
         let ended = AssertUnwindSafe(run).catch_unwind().await;
         let reason = if ended.is_ok() { "normal" } else { "error" };
         let named = |input: &mut Input| {

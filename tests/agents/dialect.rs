@@ -153,7 +153,7 @@ fn codex_keys(event: &str) -> (&'static [&'static str], &'static [&'static str])
             ],
             &["hookEventName", "additionalContext"],
         ),
-        "SessionStart" => {
+        "SessionStart" | "SubagentStart" => {
             (&["systemMessage", "hookSpecificOutput"], &["hookEventName", "additionalContext"])
         }
         "PreCompact" => (&["continue", "stopReason"], &[]),

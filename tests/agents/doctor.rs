@@ -511,7 +511,7 @@ fn one_cause_is_one_line() {
     settings(&sandbox, |text| text.replace("\"timeout\": 60", "\"timeout\": 5"));
     let said = hookexec(&sandbox, &["doctor", "claude-code"]).exits(1).stdout;
     assert_eq!(said.matches("no answer is permission").count(), 1, "{said}");
-    assert!(said.contains(" and 8 more: Claude Code waits 5 s"), "{said}");
+    assert!(said.contains(" and 9 more: Claude Code waits 5 s"), "{said}");
 }
 
 #[test]
@@ -527,7 +527,7 @@ fn programs_read_what_the_doctor_and_status_find() {
     let said = hookexec(&sandbox, &["status", "--format", "json"]).exits(0).stdout;
     let rows: Value = serde_json::from_str(&said).unwrap();
     assert_eq!(rows[0]["agent"], "codex", "{said}");
-    assert_eq!((&rows[0]["scope"], &rows[0]["hooks"]), (&json!("user"), &json!(11)), "{said}");
+    assert_eq!((&rows[0]["scope"], &rows[0]["hooks"]), (&json!("user"), &json!(12)), "{said}");
 }
 
 #[test]

@@ -481,7 +481,7 @@ fn settings_of_a_project_are_its_own() {
     assert!(home.sandbox.project().join(".claude/settings.json").exists());
     assert!(!home.path("claude-code").exists());
     let status = home.run(&["status"]).exits(0).stdout;
-    assert!(status.contains("claude-code  project  14     [SANDBOX]/project/.claude/"), "{status}");
+    assert!(status.contains("claude-code  project  15     [SANDBOX]/project/.claude/"), "{status}");
 }
 
 #[test]
@@ -830,7 +830,7 @@ fn an_installation_is_told_in_a_few_lines() {
     let done = home.run(&["install", "claude-code"]).exits(0);
     assert_eq!(done.stdout, "");
     assert!(done.stderr.lines().count() <= 4, "{}", done.stderr);
-    for part in ["installed in", "(14 events)", "next: ", "the model must not change"] {
+    for part in ["installed in", "(15 events)", "next: ", "the model must not change"] {
         assert!(done.stderr.contains(part), "{part}: {}", done.stderr);
     }
     let done = home.run(&["uninstall", "claude-code", "--diff"]).exits(0);

@@ -340,20 +340,25 @@ async fn a_compaction_may_be_refused_or_fail() {
 }
 
 #[tokio::test]
-async fn a_subagent_is_seen_to_stop_however_it_ends() {
-    let (session, log) = session(silent()).await;
-    assert_eq!(session.subagent("reviewer", async { 7 }).await, 7);
+async fn a_subagent_gets_context_and_is_seen_to_stop_however_it_ends() {
+    let hint = || Output::context("write short sentences");
+    let (session, log) = session(at(Event::SubagentStart, hint())).await;
+    let context = session.subagent("reviewer", async |context| context).await;
+    assert_eq!(context.as_deref(), Some("write short sentences"));
+    assert_eq!(log.of(Event::SubagentStart).agent_name.as_deref(), Some("reviewer"));
     let input = log.of(Event::SubagentStop);
     assert_eq!(input.agent_name.as_deref(), Some("reviewer"));
     assert_eq!(input.reason.as_deref(), Some("normal"));
 
     let session = std::sync::Arc::new(session);
     let theirs = std::sync::Arc::clone(&session);
-    let panicked =
-        tokio::spawn(async move { theirs.subagent("reviewer", async { panic!("a bug") }).await });
+    let panicked = tokio::spawn(async move {
+        theirs.subagent("reviewer", |_| async { panic!("a bug") }).await;
+    });
     assert!(panicked.await.unwrap_err().is_panic());
     assert_eq!(log.of(Event::SubagentStop).reason.as_deref(), Some("error"));
-    assert_eq!(log.take(), ["subagent_stop", "subagent_stop"]);
+    let once = ["subagent_start", "subagent_stop"];
+    assert_eq!(log.take(), [once, once].concat());
     std::sync::Arc::into_inner(session).unwrap().end("exit").await;
 }
 

@@ -58,6 +58,7 @@ events! {
     "PostToolUseFailure" => PostToolUse: failed_tool, tells, context, says;
     // Context does more here: it sends the model back to work, up to eight times over.
     "Stop" => Stop: goes_on, says, stops;
+    "SubagentStart" => SubagentStart: context;
     "SubagentStop" => SubagentStop: goes_on, says, stops;
     "PreCompact" => PreCompact: blocks, says;
     "PostCompact" => AfterCompaction;
@@ -65,10 +66,25 @@ events! {
     "Notification" => Notification;
     "StopFailure" => OnError;
     "SessionEnd" => SessionEnd;
-    unmapped: "Setup", "UserPromptExpansion", "PostToolBatch", "SubagentStart", "PreModelSwitch",
-        "PostModelSwitch", "TaskCreated", "TaskCompleted", "TeammateIdle", "ConfigChange",
-        "CwdChanged", "FileChanged", "DirectoryAdded", "InstructionsLoaded", "Elicitation",
-        "ElicitationResult", "MessageDisplay";
+    unmapped:
+        "Setup": "it prepares a checkout, before any session",
+        "UserPromptExpansion": "a slash command is not yet a prompt",
+        "PostToolBatch": "`post_tool_use` has each of its calls",
+        "PreModelSwitch": "it is about the user's choice of a model",
+        "PostModelSwitch": "it is about the user's choice of a model",
+        "TaskCreated": "it is about Claude Code's own list of tasks",
+        "TaskCompleted": "it is about Claude Code's own list of tasks",
+        "TeammateIdle": "it is about Claude Code's own teams",
+        "ConfigChange": "it is about Claude Code's own settings",
+        "CwdChanged": "`cwd` of the next event has it",
+        "FileChanged": "Claude Code watches files for it, and no call of a tool is judged",
+        "DirectoryAdded": "it is about Claude Code's own settings",
+        "InstructionsLoaded": "it is about Claude Code's own memory files",
+        "Elicitation": "it is about a question of an MCP server to the user",
+        "ElicitationResult": "it is about a question of an MCP server to the user",
+        "WorktreeCreate": "its hook makes the worktree in Claude Code's place",
+        "WorktreeRemove": "its hook removes what `WorktreeCreate` made",
+        "MessageDisplay": "it is about how a message is shown";
 }
 
 fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {

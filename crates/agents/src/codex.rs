@@ -43,12 +43,12 @@ events! {
     "PermissionRequest" => PermissionRequest: blocks, asks_by_itself, allows;
     "PostToolUse" => PostToolUse: tells_as_context, response_as_reason, context, says;
     "Stop" => Stop: goes_on, says;
+    "SubagentStart" => SubagentStart: context;
     "SubagentStop" => SubagentStop: goes_on;
     "PreCompact" => PreCompact: blocks, stops;
     "PostCompact" => AfterCompaction;
     "SessionEnd" => SessionEnd;
     "Interrupt" => TurnEnd;
-    unmapped: "SubagentStart";
 }
 
 fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {

@@ -73,6 +73,7 @@ const EVENTS: &[NativeEvent] = &[
     POST_TOOL_USE,
     FAILURE,
     NativeEvent::new("Stop", Event::Stop).goes_on(),
+    NativeEvent::new("SubagentStart", Event::SubagentStart).context(),
     NativeEvent::new("SubagentStop", Event::SubagentStop).goes_on(),
     NativeEvent::new("PreCompact", Event::PreCompact),
     NativeEvent::new("Notification", Event::Notification),
@@ -85,15 +86,14 @@ const EVENTS: &[NativeEvent] = &[
     NativeEvent { name: "postToolUse", ..POST_TOOL_USE }.on_demand(),
     NativeEvent { name: "postToolUseFailure", ..FAILURE }.on_demand(),
     NativeEvent::new("agentStop", Event::Stop).goes_on().on_demand(),
+    NativeEvent::new("subagentStart", Event::SubagentStart).context().on_demand(),
     NativeEvent::new("subagentStop", Event::SubagentStop).goes_on().on_demand(),
     NativeEvent::new("preCompact", Event::PreCompact).on_demand(),
     NativeEvent::new("notification", Event::Notification).on_demand(),
     NativeEvent::new("errorOccurred", Event::OnError).on_demand(),
     NativeEvent::new("sessionEnd", Event::SessionEnd).on_demand(),
-    NativeEvent::unmapped("SubagentStart"),
-    NativeEvent::unmapped("subagentStart"),
-    NativeEvent::unmapped("userPromptTransformed"),
-    NativeEvent::unmapped("preMcpToolCall"),
+    NativeEvent::unmapped("userPromptTransformed", "`user_prompt_submit` has the prompt"),
+    NativeEvent::unmapped("preMcpToolCall", "`preToolUse` fires for the same call"),
 ];
 
 /// The answer before a tool call; it is read at the top level in both spellings.

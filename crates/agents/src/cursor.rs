@@ -59,10 +59,13 @@ events! {
     "afterTabFileEdit" => PostToolUse: tool("Write"), on_demand;
     "afterAgentResponse" => AfterLlmCall: on_demand;
     "stop" => Stop: goes_on;
+    "subagentStart" => SubagentStart;
     "subagentStop" => SubagentStop: goes_on;
     "preCompact" => PreCompact;
     "sessionEnd" => SessionEnd;
-    unmapped: "afterAgentThought", "subagentStart", "workspaceOpen";
+    unmapped:
+        "afterAgentThought": "it is about what the model thinks, and nothing can be answered",
+        "workspaceOpen": "it is before any session";
 }
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {

@@ -32,11 +32,11 @@ events! {
     // Exit code 2 would tell the reason alone, and leave no room for a message to the user.
     "PostToolUse" => PostToolUse: tells_as_context, context, says;
     "Stop" => Stop: goes_on;
+    "SubagentStart" => SubagentStart;
     "SubagentStop" => SubagentStop: goes_on;
     "PreCompact" => PreCompact;
     "Notification" => Notification;
     "SessionEnd" => SessionEnd;
-    unmapped: "SubagentStart";
 }
 
 fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {

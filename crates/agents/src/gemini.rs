@@ -66,7 +66,8 @@ events! {
     "PreCompress" => PreCompact: on_demand;
     "Notification" => Notification;
     "SessionEnd" => SessionEnd;
-    unmapped: "BeforeToolSelection";
+    unmapped:
+        "BeforeToolSelection": "it narrows the model's choice of tools; a guard judges the call";
 }
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {

@@ -33,8 +33,13 @@ events! {
     "PreToolUse" => PreToolUse: blocks, denies_asks;
     "PostToolUse" => PostToolUse;
     "Stop" => Stop;
-    unmapped: "PreTaskExec", "PostTaskExec", "PostFileSave", "PostFileCreate", "PostFileDelete",
-        "Manual";
+    unmapped:
+        "PreTaskExec": "it is about Kiro's own list of tasks",
+        "PostTaskExec": "it is about Kiro's own list of tasks",
+        "PostFileSave": "it is about what the user does in the editor",
+        "PostFileCreate": "it is about what the user does in the editor",
+        "PostFileDelete": "it is about what the user does in the editor",
+        "Manual": "the user starts it, not the agent";
 }
 
 fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {

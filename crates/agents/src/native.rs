@@ -14,6 +14,9 @@ pub struct NativeEvent {
     pub name: &'static str,
     /// The event it stands for; `None` when hookexec has none, and says nothing.
     pub event: Option<Event>,
+    /// Why there is no event for it; empty when there is one.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub unmapped: &'static str,
     /// The tool it is about, when the event's name alone says it.
     pub tool: Option<&'static str>,
     /// Whether the tool call it reports has failed.
@@ -99,18 +102,19 @@ pub enum Response {
 }
 
 /// Defines the table `EVENTS` of an agent: on each line its name for an event, the event that it
-/// stands for, and the methods of [`NativeEvent`] that say what the agent takes as an answer.
+/// stands for, and the methods of [`NativeEvent`] that say what the agent takes as an answer. The
+/// events that stand for none come last, each with the reason.
 macro_rules! events {
     (
         $($name:literal => $event:ident $(: $($answer:ident $(($tool:literal))?),+)?;)+
-        $(unmapped: $($other:literal),+;)?
+        $(unmapped: $($other:literal: $why:literal),+;)?
     ) => {
         const EVENTS: &[$crate::NativeEvent] = &[
             $(
                 $crate::NativeEvent::new($name, hookexec::Event::$event)
                     $($(.$answer($($tool)?))+)?,
             )+
-            $($($crate::NativeEvent::unmapped($other),)+)?
+            $($($crate::NativeEvent::unmapped($other, $why),)+)?
         ];
     };
 }
@@ -130,14 +134,15 @@ macro_rules! answers {
 impl NativeEvent {
     /// An event that hookexec only listens to: the base of every row.
     pub(super) const fn new(name: &'static str, event: Event) -> Self {
-        Self { event: Some(event), ..Self::unmapped(name) }
+        Self { event: Some(event), ..Self::unmapped(name, "") }
     }
 
-    /// An event of the agent that hookexec has no event for.
-    pub(super) const fn unmapped(name: &'static str) -> Self {
+    /// An event of the agent that hookexec has no event for, and why.
+    pub(super) const fn unmapped(name: &'static str, why: &'static str) -> Self {
         Self {
             name,
             event: None,
+            unmapped: why,
             tool: None,
             failed_tool: false,
             deny: Deny::No,

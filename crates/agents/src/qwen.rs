@@ -39,6 +39,7 @@ events! {
     "PostToolUse" => PostToolUse: tells_as_context, context, says;
     "PostToolUseFailure" => PostToolUse: failed_tool, tells_as_context, context, says;
     "Stop" => Stop: goes_on, says;
+    "SubagentStart" => SubagentStart: context;
     "SubagentStop" => SubagentStop;
     "PreCompact" => PreCompact;
     "PostCompact" => AfterCompaction;
@@ -46,7 +47,10 @@ events! {
     "StopFailure" => OnError;
     "PermissionDenied" => OnToolApprovalDecision;
     "SessionEnd" => SessionEnd;
-    unmapped: "PostToolBatch", "SubagentStart", "TodoCreated", "TodoCompleted";
+    unmapped:
+        "PostToolBatch": "`post_tool_use` has each of its calls",
+        "TodoCreated": "it is about Qwen Code's own list of tasks",
+        "TodoCompleted": "it is about Qwen Code's own list of tasks";
 }
 
 fn refine(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Wanted {

@@ -43,7 +43,9 @@ events! {
     "post_read_code" => PostToolUse: tool("read_code");
     "post_mcp_tool_use" => PostToolUse: tool("mcp_tool");
     "post_cascade_response" => Stop;
-    unmapped: "post_cascade_response_with_transcript", "post_setup_worktree";
+    unmapped:
+        "post_cascade_response_with_transcript": "`post_cascade_response` has the same moment",
+        "post_setup_worktree": "it prepares a checkout, before any session";
 }
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {

@@ -156,7 +156,8 @@ impl Args {
         let call = hookexec_agents::read(agent, hint, stdin, |name| std::env::var(name).ok())
             .map_err(|error| CommandError::data(error.to_string()))?;
         if call.event.is_none() {
-            let message = format!("hookexec has no event for `{}`: no hook runs", call.native.name);
+            let (name, why) = (call.native.name, call.native.unmapped);
+            let message = format!("no hook runs: hookexec has no event for `{name}`, {why}");
             return Err(CommandError::data(message));
         }
         Ok(Moment::Native(Box::new(call)))

@@ -39,11 +39,14 @@ fn agent(agent: Agent) -> String {
         (*name, *event) = (format!("`{name}`"), format!("`{event}`"));
     }
     let mut text = format!("### {} (`{agent}`)\n\n{}", agent.title(), markdown(&table));
-    let unmapped = agent.events().iter().filter(|native| native.event.is_none());
-    let silent: Vec<String> =
-        unmapped.map(|native: &NativeEvent| format!("`{}`", native.name)).collect();
-    if !silent.is_empty() {
-        let _ = writeln!(text, "\nAnswered with silence: {}.", silent.join(", "));
+    let unmapped: Vec<&NativeEvent> =
+        agent.events().iter().filter(|native| native.event.is_none()).collect();
+    if !unmapped.is_empty() {
+        let mut table = Table::new(["answered with silence", "why there is no event for it"]);
+        for native in unmapped {
+            table.row([format!("`{}`", native.name), native.unmapped.to_owned()]);
+        }
+        let _ = write!(text, "\n{}", markdown(&table));
     }
     let mut kinds: Vec<String> = Vec::new();
     for (kind, _) in hookexec::internal::tools::TOOL_KINDS {

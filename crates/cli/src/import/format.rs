@@ -35,8 +35,9 @@ impl Format {
 
     /// Returns what hooks of the agent's event become, or why they can't be imported.
     pub(super) fn target(&self, native: &'static NativeEvent) -> Result<Target, String> {
-        let event =
-            native.event.ok_or_else(|| format!("hookexec has no event for `{}`", native.name))?;
+        let event = native.event.ok_or_else(|| {
+            format!("hookexec has no event for `{}`: {}", native.name, native.unmapped)
+        })?;
         let mut known = self.import.not_importable.iter();
         if let Some((_, reason)) = known.find(|(name, _)| *name == native.name) {
             return Err(format!("hooks of `{}` can't be imported: {reason}", native.name));

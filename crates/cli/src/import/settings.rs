@@ -484,7 +484,7 @@ fn matched_fields(format: Format, target: &Target) -> &'static [&'static str] {
         Event::SessionStart | Event::PreCompact | Event::AfterCompaction => &["source"],
         Event::SessionEnd | Event::OnError => &["reason"],
         Event::Notification => &["notification_type"],
-        Event::SubagentStop => &["agent_type"],
+        Event::SubagentStart | Event::SubagentStop => &["agent_type"],
         Event::OnToolApprovalDecision => &["tool_name"],
         _ => &[],
     }
