@@ -163,13 +163,13 @@ impl Assembly {
         problems: impl IntoIterator<Item = Diagnostic>,
     ) {
         let problems: Vec<Diagnostic> = problems.into_iter().collect();
-        if !layer.may_fail(self.config.named_may_fail) {
-            self.is_refused |= problems.iter().any(|it| it.severity == Severity::Error);
-        } else {
+        if layer.may_fail(self.config.named_may_fail) {
             let mut places = problems.iter().filter_map(|it| it.location.clone());
             let place = places.find(|place| place.file().layer == layer);
             let place = place.unwrap_or_else(|| Location::of_file_in(layer, path));
             self.config.failed.push(FailedFile::unloadable(place, &problems));
+        } else {
+            self.is_refused |= problems.iter().any(|it| it.severity == Severity::Error);
         }
         self.problems.extend(problems);
     }

@@ -243,9 +243,15 @@ fn an_approved_file_that_is_gone_is_reported_at_every_event() {
     let advice = "restore hooks.yaml, or run `hookexec trust remove hooks.yaml`";
     assert!(shown.stderr.contains(advice), "{shown:?}");
     assert!(!shown.stderr.contains("trust add"), "{shown:?}");
+    let check = sandbox.hookexec(["check"]).run().exits(78);
+    assert!(check.stderr.contains("this approved file is gone"), "{check:?}");
+    let list = sandbox.hookexec(["trust", "list"]).run().exits(0).stdout;
+    assert!(list.ends_with("hooks.yaml (gone)\n"), "{list}");
     let _ = sandbox.hookexec(["trust", "remove", "--yes"]).run().exits(0);
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(0);
     assert!(run.stdout.contains(r#""hooks":[]"#), "{run:?}");
+    let list = sandbox.hookexec(["trust", "list"]).run().exits(0);
+    assert_eq!((&*list.stdout, &*list.stderr), ("", "no file is approved\n"));
 }
 
 #[test]

@@ -23,8 +23,8 @@ use super::{CommandError, Exit, from, install};
 
 /// Checks the hooks files: every problem of every file at once
 ///
-/// Exits with 0 when nothing is wrong or there are warnings only, and with 78 when there are errors:
-/// the files with errors then fail at every event.
+/// Exits with 0 when nothing is wrong or there are warnings only, and with 78 when there are errors
+/// or no file is left of those that were approved. Files with errors fail at every event.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec check hooks.yaml")]
 pub(crate) struct Args {
@@ -102,7 +102,8 @@ impl Args {
                 output::print(&format!("{hooks} in {files}: {errors}, {warnings}\n"))?;
             }
         }
-        Ok(if errors > 0 { Exit::Config } else { Exit::Success })
+        let all_gone = check.files.is_empty() && !check.failed.is_empty();
+        Ok(if errors > 0 || all_gone { Exit::Config } else { Exit::Success })
     }
 
     /// Returns which files are checked.

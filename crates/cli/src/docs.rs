@@ -24,7 +24,8 @@ macro_rules! pages {
     };
 }
 
-const PAGES: [(&str, &str, &str); 16] = pages! {
+const PAGES: [(&str, &str, &str); 17] = pages! {
+    "platforms": "What differs on macOS and Windows";
     "installation": "Packages, and where `install` keeps it";
     "configuration": "Every key of hooks.yaml";
     "events": "What each event can do";

@@ -83,7 +83,8 @@ impl CommandError {
     pub(crate) fn no_files() -> Self {
         Self::new(Exit::Config, NO_FILES).hint(format!(
             "they are looked for at hooks.yaml, .hookexec/hooks.yaml and .hookexec/hooks.d/*.yaml in the project, \
-             the same in ~/.config/hookexec and {MANAGED_DIRECTORY}, and where `--config FILE` says",
+             at hooks.yaml and hooks.d/*.yaml in ~/.config/hookexec and in {MANAGED_DIRECTORY}, and where \
+             `--config FILE` says",
         ))
     }
 

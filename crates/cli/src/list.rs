@@ -9,7 +9,7 @@ use super::output::PlainFormat;
 use super::table::Table;
 use super::{CommandError, Exit};
 
-/// Lists the configured hooks: event, matcher, what each runs, file and line
+/// Lists the configured hooks: event, matcher, name (or else what it runs), file and line
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec list pre_tool_use --format json")]
 pub(crate) struct Args {

@@ -219,7 +219,8 @@ fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             continue;
         }
         if !consent.ask(&format!(
-            "Take the approval of {shown} back, here and in every clone with the same bytes?"
+            "Take the approval of {shown} back, here, where it was moved to, and in every clone with the \
+             same bytes?"
         ))? {
             output::talk("nothing was changed\n");
             return Ok(Exit::Negative);
@@ -244,10 +245,14 @@ fn list(format: PlainFormat) -> Result<Exit, CommandError> {
     format.show(&approvals, || {
         let line = |approval: &Approval| {
             let digest = approval.digest.get(..12).unwrap_or(&approval.digest);
-            format!("{digest}  {}\n", plain::line(&approval.path.to_string_lossy()))
+            let gone = if approval.path.exists() { "" } else { " (gone)" };
+            format!("{digest}  {}{gone}\n", plain::line(&approval.path.to_string_lossy()))
         };
         approvals.iter().map(line).collect()
     })?;
+    if approvals.is_empty() {
+        output::talk("no file is approved\n");
+    }
     Ok(Exit::Success)
 }
 

@@ -19,7 +19,7 @@ struct Hazard {
 
 const NONE: Hazard = Hazard { programs: &[], long: &[], letters: "", words: &[], any: false };
 
-static HAZARDS: [Hazard; 14] = [
+static HAZARDS: [Hazard; 15] = [
     Hazard {
         programs: &["git"],
         long: &[
@@ -81,6 +81,7 @@ static HAZARDS: [Hazard; 14] = [
     Hazard { programs: &["tree"], letters: "o", ..NONE },
     Hazard { programs: &["yq"], long: &["inplace", "in-place"], letters: "i", ..NONE },
     Hazard { programs: &["printf"], letters: "v", ..NONE },
+    Hazard { programs: &["cargo"], long: &["config", "manifest-path"], letters: "Z", ..NONE },
 ];
 
 /// Returns whether an argument makes the program, in any directory, write a file or run another.
