@@ -16,7 +16,7 @@ pub(crate) use seats::{Capacity, Seating};
 
 use crate::calls::{Deeds, Reading};
 use crate::event::Event;
-use crate::wire::{Input, Output};
+use crate::wire::{Input, Output, Usage};
 
 /// A boxed future, as handlers return it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -231,6 +231,8 @@ pub struct HandlerResult {
     pub(crate) answer: HandlerAnswer,
     /// Remarks for the report, such as a background process that kept a pipe open.
     pub warnings: Vec<String>,
+    /// What its model used, for the report.
+    pub usage: Option<Usage>,
 }
 
 /// The answer of a hook, in one of two forms.
@@ -273,19 +275,25 @@ impl HandlerResult {
 
     /// Returns the result of a program that ran once for each file of a call.
     pub(crate) fn each(answers: Vec<Result<Exited, HandlerError>>, warnings: Vec<String>) -> Self {
-        Self { answer: HandlerAnswer::Each(answers), warnings }
+        Self { warnings, ..HandlerAnswer::Each(answers).into() }
+    }
+}
+
+impl From<HandlerAnswer> for HandlerResult {
+    fn from(answer: HandlerAnswer) -> Self {
+        Self { answer, warnings: Vec::new(), usage: None }
     }
 }
 
 impl From<Exited> for HandlerResult {
     fn from(exited: Exited) -> Self {
-        Self { answer: HandlerAnswer::Exited(exited), warnings: Vec::new() }
+        HandlerAnswer::Exited(exited).into()
     }
 }
 
 impl From<Output> for HandlerResult {
     fn from(output: Output) -> Self {
-        Self { answer: HandlerAnswer::Output(output), warnings: Vec::new() }
+        HandlerAnswer::Output(output).into()
     }
 }
 
@@ -317,7 +325,7 @@ pub enum Failure {
 }
 
 /// A hook that could not give an answer, and why.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 #[must_use]
@@ -330,12 +338,15 @@ pub struct HandlerError {
     pub stderr: Vec<u8>,
     /// What it wrote to standard output until then: a denial in it still counts.
     pub stdout: Vec<u8>,
+    /// What its model used until then, for the report.
+    pub usage: Option<Usage>,
 }
 
 impl HandlerError {
     /// Returns a failure with its cause.
     pub fn new(failure: Failure, message: impl Into<String>) -> Self {
-        Self { failure, message: message.into(), stderr: Vec::new(), stdout: Vec::new() }
+        let (stderr, stdout, usage) = (Vec::new(), Vec::new(), None);
+        Self { failure, message: message.into(), stderr, stdout, usage }
     }
 
     /// Returns the failure of a hook that panicked.

@@ -205,7 +205,8 @@
 //! * It needs a Tokio runtime with time and I/O enabled, of either flavour. The library builds
 //!   none, prints nothing and never exits. Messages beside a verdict go to `tracing`. Dropping a
 //!   future stops the hooks it runs and their child processes. The feature `schema` adds the JSON
-//!   schemas of what crosses a boundary, and `http` the builtin `http_post`. The adapters of coding
+//!   schemas of what crosses a boundary, and `http` the builtin `http_post` and the hook
+//!   types `http` and `model`. The adapters of coding
 //!   agents are the package `hookexec-agents`, the command is `hookexec-cli`. A host that wants
 //!   numbers beyond 64 bits unchanged turns on the feature `arbitrary_precision` of `serde_json`.
 #![forbid(unsafe_code)]

@@ -76,8 +76,8 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// Returns a registry with the types `command`, `builtin`, `process` and `http`, without
-    /// builtins. `http` needs the feature of that name.
+    /// Returns a registry with the types `command`, `builtin`, `process`, `http` and `model`,
+    /// without builtins. The last two need the feature `http`.
     pub fn new() -> Self {
         let mut registry = Self::empty();
         registry.register("builtin", |env: &HandlerEnv, hook: &Hook| {
@@ -93,11 +93,17 @@ impl Registry {
         registry.register("http", |env: &HandlerEnv, hook: &Hook| {
             handlers::http::build(&env.env, hook)
         });
-        #[cfg(not(feature = "http"))]
-        registry.register("http", |_: &HandlerEnv, _: &Hook| {
-            let message = "this hookexec was built without the feature `http`";
-            Err(BuildError::new(message).at("type"))
+        #[cfg(feature = "http")]
+        registry.register("model", |env: &HandlerEnv, hook: &Hook| {
+            handlers::model::build(&env.env, &env.counts, hook)
         });
+        #[cfg(not(feature = "http"))]
+        for kind in ["http", "model"] {
+            registry.register(kind, |_: &HandlerEnv, _: &Hook| {
+                let message = "this hookexec was built without the feature `http`";
+                Err(BuildError::new(message).at("type"))
+            });
+        }
         registry
     }
 

@@ -37,7 +37,7 @@ impl Reader {
         let mut keys: HookKeys<'_> = self.value(node, "")?;
         let fields = std::mem::take(&mut keys.fields);
         if fields.lacks("type") {
-            let hint = "add `type: command`, `type: builtin`, `type: process` or `type: http`";
+            let hint = "add `type:` with `command`, `builtin`, `process`, `http` or `model`";
             self.error_with_hint(node, "a hook needs a `type`", hint);
         }
         let kind = keys.kind.map(|kind| kind.0).unwrap_or_default();

@@ -56,7 +56,8 @@ section! {
     deadline "deadline": Duration, "none",
         "the longest that one event may take, all its hooks together";
     http_hosts "http_hosts": Vec<String>, "all",
-        "the hosts that hooks of type `http` may post to, of this layer and those below it";
+        "the hosts that hooks of the types `http` and `model` may post to, of this layer and those \
+         below it";
 }
 
 section! {
@@ -76,7 +77,8 @@ section! {
     /// The keys of a hook.
     pub(crate) HookKeys<'n>, "a hook":
     kind "type": Filled, "an error",
-        "what runs it: `command`, `builtin`, `process`, `http`, or a type that a program registered";
+        "what runs it: `command`, `builtin`, `process`, `http`, `model`, or a type that a program \
+         registered";
     command "command": HookCommand<'n>, "an error",
         "what runs: text for a shell, a list of program and arguments, or the name of a builtin \
          or a process";
@@ -120,8 +122,8 @@ section! {
         "files of the project that an [approval](trust.md) of this hook covers, beside the \
          scripts that it executes";
     with "with": Json, "none",
-        "parameters of an [http hook](configuration.md#http-hooks), or of a type that a program \
-         registered";
+        "parameters of an [http hook](configuration.md#http-hooks), of a [model\
+         hook](configuration.md#model-hooks), or of a type that a program registered";
 }
 
 section! {

@@ -118,7 +118,7 @@ impl Hook {
                 self.location.path(),
                 self.event.name(),
                 (&self.kind, &self.name, &self.command, &self.args, self.matcher.to_string()),
-                self.when.as_ref().map(ToString::to_string),
+                (&self.when.as_ref().map(ToString::to_string), &self.with),
                 self.limit.as_ref().map(|it| (it.per, it.key.as_ref().map(Field::written))),
             )
         );

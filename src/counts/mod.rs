@@ -109,6 +109,22 @@ impl Counts {
         })
     }
 
+    /// Adds `units` to the sum of a hook, unless that has reached `most`; a negative number takes off
+    /// what was added too much. Returns whether it was added. Blocks.
+    ///
+    /// # Errors
+    /// When the session's counts can't be read or written.
+    #[cfg(feature = "http")]
+    pub(crate) fn spend(
+        &self,
+        session_id: &str,
+        hook: &str,
+        units: i64,
+        most: u64,
+    ) -> Result<bool, String> {
+        self.change(session_id, |session| Ok(session.spend(hook, units, most)))
+    }
+
     fn change<T>(
         &self,
         session_id: &str,

@@ -14,6 +14,9 @@ const MAX_COUNTERS: usize = 1000;
 #[serde(deny_unknown_fields)]
 pub(super) struct Session {
     counters: BTreeMap<String, Counter>,
+    /// What hooks have spent, such as tokens.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    sums: BTreeMap<String, u64>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -74,6 +77,16 @@ impl Session {
         }
         let before_last = Counted { most: counted.most - 1, ..*counted };
         self.count(&before_last, now).map(|is_free| !is_free)
+    }
+
+    #[cfg(feature = "http")]
+    pub(super) fn spend(&mut self, hook: &str, units: i64, most: u64) -> bool {
+        let sum = self.sums.entry(hook.to_owned()).or_default();
+        let is_free = *sum < most;
+        if is_free {
+            *sum = sum.saturating_add_signed(units);
+        }
+        is_free
     }
 
     /// Forgets the oldest window of a hook, by its last count. The `current` one stays. A window is not

@@ -35,7 +35,7 @@ impl Interpreter<'_> {
         result: Result<HandlerResult, HandlerError>,
         stop: Instant,
     ) -> Outcome {
-        let HandlerResult { answer, warnings } = match result {
+        let HandlerResult { answer, warnings, usage } = match result {
             Ok(result) => result,
             Err(error) => return self.read_error(error, stop).await,
         };
@@ -45,7 +45,7 @@ impl Interpreter<'_> {
             HandlerAnswer::Each(answers) => self.read_each(answers, stop).await,
         };
         outcome.warnings.splice(0..0, warnings);
-        outcome
+        Outcome { usage, ..outcome }
     }
 
     /// The hook's limit is reached. The user sees it where the hook could have kept the model at work.
@@ -94,7 +94,7 @@ impl Interpreter<'_> {
             }
             _ => self.failed(&error.message),
         };
-        Outcome { stderr: lossy(&error.stderr), ..outcome }
+        Outcome { stderr: lossy(&error.stderr), usage: error.usage, ..outcome }
     }
 
     /// Reads what a program wrote to stdout. A long text is read on another thread: what the other

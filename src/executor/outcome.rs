@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::select::Bound;
-use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, decision_of};
+use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, Usage, decision_of};
 
 /// The outcome of one hook.
 #[derive(Debug, Clone)]
@@ -28,6 +28,7 @@ pub(super) struct Outcome {
     /// Plain text that is not used.
     pub(super) stdout: String,
     pub(super) duration: Duration,
+    pub(super) usage: Option<Usage>,
     /// Whether it failed, and its rewrite replaces what could not be checked.
     pub(super) withholds: bool,
     /// Whether an earlier answer of it to the same event rewrote the input.
@@ -52,6 +53,7 @@ impl Outcome {
             stderr: String::new(),
             stdout: String::new(),
             duration: Duration::ZERO,
+            usage: None,
             withholds: false,
             rewrote: false,
             generation: 0,
@@ -99,6 +101,7 @@ impl Outcome {
         }
         now.suppress_output |= told.suppress_output;
         self.duration += first.duration;
+        self.usage = self.usage.into_iter().chain(first.usage).reduce(Usage::plus);
         self
     }
 
@@ -183,6 +186,7 @@ impl Outcome {
             exit_code: self.exit_code,
             // On a busy machine a clock is not more precise than a microsecond.
             duration_ms: (self.duration.as_secs_f64() * 1e6).round() / 1e3,
+            usage: self.usage,
             error: self.error.clone(),
             warnings,
             stderr: some(&self.stderr),

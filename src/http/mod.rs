@@ -1,6 +1,6 @@
-//! HTTP, for the builtin `http_post` and for hooks of type `http`.
+//! HTTP, for the builtin `http_post` and for hooks of the types `http` and `model`.
 
 mod address;
 mod client;
 
-pub(crate) use client::{Client, NoReply};
+pub(crate) use client::{Client, NoReply, Reply};

@@ -28,7 +28,7 @@ pub(crate) use strict::{StrictJsonError, parse_json};
 pub use surrogates::repair_lone_surrogates;
 pub use tool_result::ToolResult;
 pub(crate) use verdict::decision_of;
-pub use verdict::{HookReport, HookStatus, Mode, Verdict};
+pub use verdict::{HookReport, HookStatus, Mode, Usage, Verdict};
 
 /// A JSON object.
 pub type JsonObject = serde_json::Map<String, serde_json::Value>;

@@ -313,6 +313,32 @@ pub enum Mode {
     Shadow,
 }
 
+/// What a model used for the answers of one hook.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Usage {
+    /// The tokens that it read.
+    pub input_tokens: u64,
+    /// The tokens that it wrote.
+    pub output_tokens: u64,
+    /// The cost in the currency of the hook's `price`, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+}
+
+impl Usage {
+    /// Returns the sum of two usages.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        let cost = self.cost.into_iter().chain(other.cost).reduce(|one, other| one + other);
+        Self {
+            input_tokens: self.input_tokens.saturating_add(other.input_tokens),
+            output_tokens: self.output_tokens.saturating_add(other.output_tokens),
+            cost,
+        }
+    }
+}
+
 /// What one hook did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -354,6 +380,9 @@ pub struct HookReport {
     /// How long it took, in milliseconds.
     #[serde(default)]
     pub duration_ms: f64,
+    /// What its model used, if it asked one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
     /// Why it failed or was skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

@@ -1,7 +1,8 @@
-//! Hooks of type `http` against servers on this machine, good ones and bad ones.
+//! Hooks of the types `http` and `model` against servers on this machine, good ones and bad ones.
 #![cfg(test)]
 #![cfg(feature = "http")]
 
+mod model;
 mod server;
 
 use std::time::Duration;

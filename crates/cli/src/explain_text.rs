@@ -7,7 +7,7 @@ use hookexec::{Decision, Event, Verdict};
 
 use super::explain::{Effect, Explained, ExplainedHook};
 use super::moment::Moment;
-use super::report::{DIM, GOOD, counted, decision, extras, status};
+use super::report::{DIM, GOOD, counted, decision, extras, status, tokens};
 use super::{Exit, plain};
 
 /// Returns the tree of an event.
@@ -98,6 +98,7 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<Str
     if !matches!(selection, Selection::Runs | Selection::Untrusted(_)) {
         lines.push("it did not match the input as it came, but does after a rewrite".into());
     }
+    lines.extend(report.usage.map(tokens));
     if let Some(decision) = report.decision {
         let effect = match hook.effect {
             Some(Effect::Decides) => "which is the verdict",

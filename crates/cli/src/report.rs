@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use hookexec::internal::{Explanation, Selection};
-use hookexec::wire::{HookReport, HookStatus, Mode};
+use hookexec::wire::{HookReport, HookStatus, Mode, Usage};
 use hookexec::{Decision, Verdict};
 
 use super::plain::{self, plain};
@@ -131,6 +131,12 @@ pub(super) fn status(report: &HookReport) -> (Style, &'static str) {
     }
 }
 
+/// Returns what a model used, in words.
+pub(super) fn tokens(usage: Usage) -> String {
+    let cost = usage.cost.map(|cost| format!(" for {cost}")).unwrap_or_default();
+    format!("{} tokens read, {} written{cost}", usage.input_tokens, usage.output_tokens)
+}
+
 /// Returns what a hook did; without the causes of a failure that stand in `message` already.
 fn line(report: &HookReport, message: &str) -> String {
     let (style, word) = status(report);
@@ -143,6 +149,7 @@ fn line(report: &HookReport, message: &str) -> String {
     if report.rewrote {
         text.push_str(", rewrites");
     }
+    text.extend(report.usage.map(|usage| format!(", {}", tokens(usage))));
     match report.mode {
         Some(Mode::Warn) => text.push_str(", warns only"),
         Some(Mode::Shadow) => text.push_str(", in the shadow"),
