@@ -1,10 +1,10 @@
 //! Hook types by name, and builtin functions by name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::config::Hook;
 use crate::counts::Counts;
@@ -15,6 +15,7 @@ use crate::handlers::builtin;
 pub use crate::handlers::builtin::{Builtin, BuiltinError};
 use crate::handlers::process::Processes;
 use crate::handlers::{command, process};
+use crate::locks::locked;
 
 /// What a factory may need in addition to the hook's definition.
 #[derive(Debug, Clone)]
@@ -57,6 +58,27 @@ type Factory = dyn Fn(&HandlerEnv, &Hook) -> Result<Arc<dyn Handler>, BuildError
 pub struct Registry {
     factories: BTreeMap<String, Arc<Factory>>,
     builtins: BTreeMap<String, Builtin>,
+    shipped: Option<Arc<ShippedBuiltins>>,
+}
+
+/// The builtins that come with the crate. Each is made when a hook first names it: most programs use
+/// none of them or two, and start for every event.
+pub(crate) struct ShippedBuiltins {
+    names: fn() -> Vec<&'static str>,
+    make: fn(&str) -> Option<Builtin>,
+    made: Mutex<BTreeMap<String, Builtin>>,
+}
+
+impl ShippedBuiltins {
+    fn get(&self, name: &str) -> Option<Builtin> {
+        let mut made = locked(&self.made);
+        if let Some(builtin) = made.get(name) {
+            return Some(builtin.clone());
+        }
+        let builtin = (self.make)(name)?;
+        made.insert(name.to_owned(), builtin.clone());
+        Some(builtin)
+    }
 }
 
 impl fmt::Debug for Registry {
@@ -64,8 +86,8 @@ impl fmt::Debug for Registry {
         formatter
             .debug_struct("Registry")
             .field("types", &self.factories.keys())
-            .field("builtins", &self.builtins.keys())
-            .finish()
+            .field("builtins", &self.builtin_names())
+            .finish_non_exhaustive()
     }
 }
 
@@ -81,7 +103,9 @@ impl Registry {
     pub fn new() -> Self {
         let mut registry = Self::empty();
         registry.register("builtin", |env: &HandlerEnv, hook: &Hook| {
-            builtin::build(&env.registry.builtins, &env.counts, hook)
+            let registry = &env.registry;
+            let find = |name: &str| registry.builtin(name);
+            builtin::build(find, || registry.builtin_names(), &env.counts, hook)
         });
         registry.register("command", |env: &HandlerEnv, hook: &Hook| {
             command::build(&env.working_dir, &env.env, hook)
@@ -109,7 +133,7 @@ impl Registry {
 
     /// Returns a registry without hook types and builtins.
     pub const fn empty() -> Self {
-        Self { factories: BTreeMap::new(), builtins: BTreeMap::new() }
+        Self { factories: BTreeMap::new(), builtins: BTreeMap::new(), shipped: None }
     }
 
     /// Maps a hook type to its factory; an earlier one of the same name is replaced.
@@ -138,9 +162,20 @@ impl Registry {
         self.factories.keys().map(String::as_str)
     }
 
-    /// Returns the builtins by name.
-    pub fn builtins(&self) -> &BTreeMap<String, Builtin> {
-        &self.builtins
+    /// Returns the names of the builtins.
+    pub fn builtin_names(&self) -> BTreeSet<&str> {
+        let shipped = self.shipped.iter().flat_map(|shipped| (shipped.names)());
+        shipped.chain(self.builtins.keys().map(String::as_str)).collect()
+    }
+
+    /// Adds builtins that are made when a hook first names one.
+    pub(crate) fn with_builtins_of(
+        mut self,
+        names: fn() -> Vec<&'static str>,
+        make: fn(&str) -> Option<Builtin>,
+    ) -> Self {
+        self.shipped = Some(Arc::new(ShippedBuiltins { names, make, made: Mutex::default() }));
+        self
     }
 
     /// Makes `builtin` callable as `{type: builtin, command: name}`; an earlier one of the same
@@ -155,8 +190,9 @@ impl Registry {
         self
     }
 
-    /// Returns the builtin registered as `name`.
-    pub fn builtin(&self, name: &str) -> Option<&Builtin> {
-        self.builtins.get(name)
+    /// Returns the builtin of this name.
+    pub fn builtin(&self, name: &str) -> Option<Builtin> {
+        let own = self.builtins.get(name).cloned();
+        own.or_else(|| self.shipped.as_ref()?.get(name))
     }
 }

@@ -38,7 +38,7 @@ use crate::calls::Reading;
 use crate::config::{Command, Hook};
 use crate::counts::Counts;
 use crate::event::{ContextMode, Contract, Event};
-use crate::handlers::builtin::{Asked, Builtin, BuiltinError, Counter};
+use crate::handlers::builtin::{Asked, Builtin, BuiltinError, Counter, Function};
 use crate::locks::locked;
 use crate::registry::Registry;
 use crate::wire::{Input, Output};
@@ -125,21 +125,10 @@ pub fn shipped() -> impl ExactSizeIterator<Item = &'static Shipped> {
 impl Registry {
     /// Returns [`Registry::new`] with the builtins that come with the crate.
     pub fn with_shipped_builtins() -> Self {
-        let mut registry = Self::new();
-        register(&mut registry);
-        registry
-    }
-}
-
-/// Registers every shipped builtin with the surroundings of this process.
-pub fn register(registry: &mut Registry) {
-    register_in(registry, &Surroundings::of_process());
-}
-
-/// Registers every shipped builtin with the given surroundings.
-pub fn register_in(registry: &mut Registry, surroundings: &Surroundings) {
-    for builtin in shipped() {
-        registry.register_builtin(builtin.name, builtin.registered(surroundings.clone()));
+        Self::new().with_builtins_of(
+            || shipped().map(|it| it.name).collect(),
+            |name| shipped().find(|it| it.name == name).map(Shipped::registered),
+        )
     }
 }
 
@@ -220,23 +209,29 @@ impl Shipped {
         }))
     }
 
-    /// Returns what the registry holds: the check at load and the function share what was prepared.
-    fn registered(&'static self, surroundings: Surroundings) -> Builtin {
-        let prepared = Arc::new(Memory { builtin: self, surroundings, known: Mutex::default() });
-        let checked = Arc::clone(&prepared);
-        let run = move |asked: &Asked<'_>| (prepared.get(asked.args)?)(asked);
-        let builtin =
-            if self.inline { Builtin::inline_asked(run) } else { Builtin::blocking_asked(run) };
-        builtin
+    /// Returns what the registry holds. Hooks with the same arguments share what was prepared, and so
+    /// what it remembers.
+    fn registered(&'static self) -> Builtin {
+        let surroundings = Surroundings::of_process();
+        let known: Mutex<HashMap<Vec<String>, Function>> = Mutex::default();
+        let prepare = move |event, args: &[String]| {
+            if !self.is_for(event) {
+                return Err(self.wrong_event(event));
+            }
+            let mut known = locked(&known);
+            if let Some(function) = known.get(args) {
+                return Ok(function.clone());
+            }
+            let work = (self.prepare)(&surroundings, args)?.into();
+            let function =
+                if self.inline { Function::Inline(work) } else { Function::Blocking(work) };
+            known.insert(args.to_vec(), function.clone());
+            Ok(function)
+        };
+        Builtin::prepared(prepare)
             .with_about(self.about)
             .with_rewrites(self.rewrites)
             .with_on_failure(self.on_failure)
-            .with_check(move |event, args| {
-                if !self.is_for(event) {
-                    return Err(self.wrong_event(event));
-                }
-                checked.get(args).map(drop)
-            })
     }
 
     fn wrong_event(&self, event: Event) -> String {
@@ -248,24 +243,5 @@ impl Shipped {
 impl fmt::Debug for Shipped {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Shipped").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-/// What was prepared, by arguments: as many entries as there are different hooks of one builtin.
-struct Memory {
-    builtin: &'static Shipped,
-    surroundings: Surroundings,
-    known: Mutex<HashMap<Vec<String>, Arc<Work>>>,
-}
-
-impl Memory {
-    fn get(&self, args: &[String]) -> Result<Arc<Work>, String> {
-        let mut known = locked(&self.known);
-        if let Some(prepared) = known.get(args) {
-            return Ok(Arc::clone(prepared));
-        }
-        let prepared = Arc::new((self.builtin.prepare)(&self.surroundings, args)?);
-        known.insert(args.to_vec(), Arc::clone(&prepared));
-        Ok(prepared)
     }
 }

@@ -1,6 +1,6 @@
 //! `type: builtin`: Rust functions called by name.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::wire::{Input, Output};
 pub type BuiltinError = Box<dyn std::error::Error + Send + Sync>;
 
 type Answer = Result<Option<Output>, BuiltinError>;
-type PlainFunction = dyn Fn(&Asked<'_>) -> Answer + Send + Sync;
+pub(crate) type PlainFunction = dyn Fn(&Asked<'_>) -> Answer + Send + Sync;
 type AsyncFunction = dyn Fn(Arc<Input>, Arc<[String]>) -> BoxFuture<'static, Answer> + Send + Sync;
-/// Checks a hook's arguments when it is loaded.
-type Check = dyn Fn(Event, &[String]) -> Result<(), String> + Send + Sync;
+/// Checks a hook's arguments when it is loaded, and returns what runs with them.
+type Prepare = dyn Fn(Event, &[String]) -> Result<Function, String> + Send + Sync;
 /// Answers for a hook that failed.
 type OnFailure = fn(Event) -> Option<Output>;
 
@@ -61,15 +61,14 @@ pub(crate) struct Counter {
 #[derive(Clone)]
 #[must_use]
 pub struct Builtin {
-    function: Function,
-    check: Option<Arc<Check>>,
+    prepare: Arc<Prepare>,
     on_failure: OnFailure,
     rewrites: bool,
     about: &'static str,
 }
 
 #[derive(Clone)]
-enum Function {
+pub(crate) enum Function {
     /// Fast enough to be called in place.
     Inline(Arc<PlainFunction>),
     /// May block: kept off the reactor.
@@ -83,7 +82,7 @@ impl Builtin {
     pub fn inline<E: Into<BuiltinError>>(
         function: impl Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
     ) -> Self {
-        Self::inline_asked(move |asked| function(asked.input, asked.args).map_err(Into::into))
+        Self::of(Function::Inline(plain(function)))
     }
 
     /// Returns a builtin that may block: it runs on Tokio's blocking threads. At the hook's timeout
@@ -91,19 +90,7 @@ impl Builtin {
     pub fn blocking<E: Into<BuiltinError>>(
         function: impl Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
     ) -> Self {
-        Self::blocking_asked(move |asked| function(asked.input, asked.args).map_err(Into::into))
-    }
-
-    pub(crate) fn inline_asked(
-        function: impl Fn(&Asked<'_>) -> Answer + Send + Sync + 'static,
-    ) -> Self {
-        Self::of(Function::Inline(Arc::new(function)))
-    }
-
-    pub(crate) fn blocking_asked(
-        function: impl Fn(&Asked<'_>) -> Answer + Send + Sync + 'static,
-    ) -> Self {
-        Self::of(Function::Blocking(Arc::new(function)))
+        Self::of(Function::Blocking(plain(function)))
     }
 
     /// Returns a builtin of an async function, which must not block. At the hook's timeout its
@@ -122,7 +109,14 @@ impl Builtin {
     }
 
     fn of(function: Function) -> Self {
-        Self { function, check: None, on_failure: |_| None, rewrites: false, about: "" }
+        Self::prepared(move |_, _| Ok(function.clone()))
+    }
+
+    /// Returns a builtin that understands its arguments when the hook is loaded.
+    pub(crate) fn prepared(
+        prepare: impl Fn(Event, &[String]) -> Result<Function, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self { prepare: Arc::new(prepare), on_failure: |_| None, rewrites: false, about: "" }
     }
 
     /// Adds a check of a hook's event and arguments, made when the hook is loaded.
@@ -130,7 +124,11 @@ impl Builtin {
         mut self,
         check: impl Fn(Event, &[String]) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
-        self.check = Some(Arc::new(check));
+        let prepare = self.prepare;
+        self.prepare = Arc::new(move |event, args| {
+            check(event, args)?;
+            prepare(event, args)
+        });
         self
     }
 
@@ -165,9 +163,16 @@ impl fmt::Debug for Builtin {
     }
 }
 
-/// Builds the handler of a hook of `type: builtin`, which names one of `builtins`.
-pub(crate) fn build(
-    builtins: &BTreeMap<String, Builtin>,
+fn plain<E: Into<BuiltinError>>(
+    function: impl Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
+) -> Arc<PlainFunction> {
+    Arc::new(move |asked| function(asked.input, asked.args).map_err(Into::into))
+}
+
+/// Builds the handler of a hook of `type: builtin`, which names one of `names`.
+pub(crate) fn build<'n>(
+    find: impl Fn(&str) -> Option<Builtin>,
+    names: impl Fn() -> BTreeSet<&'n str>,
     counts: &Arc<Counts>,
     hook: &Hook,
 ) -> Result<Arc<dyn Handler>, BuildError> {
@@ -176,24 +181,21 @@ pub(crate) fn build(
             .at("command")
             .hint("write `command: add_date`; arguments go into `args`"));
     };
-    let Some(builtin) = builtins.get(name) else {
-        let names = || builtins.keys().map(String::as_str);
-        let hint = suggest::hint(name, names()).unwrap_or_else(|| {
-            if builtins.is_empty() {
+    let Some(builtin) = find(name) else {
+        let names: Vec<&str> = names().into_iter().collect();
+        let hint = suggest::hint(name, names.iter().copied()).unwrap_or_else(|| {
+            if names.is_empty() {
                 "this program registered no builtins".to_owned()
             } else {
-                format!("known builtins: {}", names().collect::<Vec<_>>().join(", "))
+                format!("known builtins: {}", names.join(", "))
             }
         });
         return Err(BuildError::new(format!("unknown builtin `{name}`")).at("command").hint(hint));
     };
-    if let Some(check) = &builtin.check {
-        check(hook.event, &hook.args).map_err(|problem| {
-            BuildError::new(format!("builtin `{name}`: {problem}")).at("args")
-        })?;
-    }
+    let function = (builtin.prepare)(hook.event, &hook.args)
+        .map_err(|problem| BuildError::new(format!("builtin `{name}`: {problem}")).at("args"))?;
     Ok(Arc::new(BuiltinHandler {
-        function: builtin.function.clone(),
+        function,
         on_failure: builtin.on_failure,
         rewrites: builtin.rewrites,
         args: hook.args.clone().into(),

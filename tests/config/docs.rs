@@ -29,8 +29,7 @@ fn every_example_is_read_and_has_nothing_to_warn_of() {
         let config = Config::from_yaml(&text, format!("docs/configuration.md+{line}"));
         let config = config.unwrap_or_else(|problems| panic!("{}", problems.render(false)));
         assert!(config.warnings.is_empty(), "{}", config.warnings.render(false));
-        let mut registry = Registry::new();
-        hookexec::internal::builtins::register(&mut registry);
+        let registry = Registry::with_shipped_builtins();
         if let Err(problems) = Executor::builder(config).registry(registry).build() {
             panic!("{}", problems.render(false));
         }

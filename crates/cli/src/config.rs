@@ -207,7 +207,7 @@ impl Loaded {
 
     /// Builds the executor, and returns only the first kind of problems.
     pub(crate) fn build(self) -> Result<Executor, Diagnostics> {
-        self.build_with(Registry::with_shipped_builtins())
+        self.builder().build()
     }
 
     /// Like [`build`](Self::build), with a registry of the caller's own.
