@@ -77,6 +77,8 @@ pub enum Event {
     BeforeAgentRun,
     /// An agent has completed its part of a task.
     AfterAgentComplete,
+    /// A person is to answer what is left to ask.
+    Approval,
 }
 
 /// What happens to an event when one of its hooks could not give an answer.
@@ -258,7 +260,7 @@ impl Contract {
 
 /// The contract of every event. The order is the one shown to users: the twelve of docker-agent
 /// v1.52.0 first.
-static CONTRACTS: [Contract; 31] = {
+static CONTRACTS: [Contract; 32] = {
     use ContextMode::{Json, Text};
     use FailureMode::{Ask, Closed};
     use Permission::{Approves, Decides};
@@ -343,6 +345,11 @@ static CONTRACTS: [Contract; 31] = {
         event(Event::AfterAgentComplete, "an agent has completed its part of a task")
             .blocks()
             .fails(Closed),
+        event(Event::Approval, "a hook asks, and a person elsewhere is to answer")
+            .tool_matched()
+            .blocks()
+            .fails(Closed)
+            .permission(Approves),
     ]
 };
 
@@ -404,6 +411,7 @@ impl Event {
             Self::WorktreeCreate => "worktree_create",
             Self::BeforeAgentRun => "before_agent_run",
             Self::AfterAgentComplete => "after_agent_complete",
+            Self::Approval => "approval",
         }
     }
 }

@@ -277,6 +277,7 @@ pub mod internal {
     pub use crate::config::condition::Trace;
     pub use crate::config::model::{Process, Untrusted};
     pub use crate::config::source::{KeyLocations, SourceFile};
+    pub use crate::executor::approval::Judged;
     pub use crate::executor::check::Check;
     pub use crate::executor::dispatch::{DispatchOptions, Observer};
     pub use crate::executor::explain::{Explanation, Selection};

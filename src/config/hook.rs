@@ -114,6 +114,13 @@ impl Reader {
                  when its answer is not wanted",
             );
         }
+        if hook.mode != Mode::Enforce && event == Event::Approval {
+            refuse(
+                "mode",
+                format!("`mode` on `{event}`, where a person answers"),
+                "remove `mode`; to switch the hook off, say `enabled: false`",
+            );
+        }
         if hook.limit.is_some() && !RunLimit::is_for(event.contract()) {
             refuse(
                 "limit",

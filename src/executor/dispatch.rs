@@ -62,6 +62,8 @@ pub struct DispatchOptions<'w> {
     pub once_rewritten: &'w [Event],
     /// Events whose hooks the caller may run afterwards; their deadlines are respected.
     pub followed_by: &'w [Event],
+    /// The rank of the lowest layer whose hooks take part, if not all do.
+    pub down_to: Option<usize>,
     /// Sets what is known of a tool, by the name that a hook has given the call.
     pub describe_tool: Option<&'w DescribeTool>,
     /// What observes each hook.
@@ -94,9 +96,11 @@ impl std::fmt::Debug for Executor {
 
 impl Executor {
     /// Returns whether any enabled hook is configured for `event`, or a log of decisions for all
-    /// events. If not, a caller need not make an input.
+    /// events. If not, a caller need not make an input. The hooks of `approval` answer what those of
+    /// `permission_request` leave, so they count there, too.
     pub fn has(&self, event: Event) -> bool {
-        !self.plans[event.index()].hooks.is_empty()
+        !self.plan(event).hooks.is_empty()
+            || event == Event::PermissionRequest && !self.plan(Event::Approval).hooks.is_empty()
             || self.auditor.as_ref().is_some_and(Auditor::records_all)
     }
 
@@ -105,6 +109,7 @@ impl Executor {
     pub fn concerns(&self, event: Event, input: &Input) -> bool {
         let plan = &self.plans[event.index()];
         self.auditor.is_some() && self.has(event)
+            || event == Event::PermissionRequest && self.has_channel(input, None)
             || !plan.hooks.is_empty()
                 && (plan.why_no_choice(input).is_some() || !plan.matching(input).is_empty())
     }
@@ -218,6 +223,9 @@ impl Executor {
             return Verdict::no_opinion(event);
         }
         let (until, deadlines) = (options.deadline, self.deadlines(&[event], &options));
+        let question = (event == Event::Approval)
+            .then(|| Box::new(self.with_question(input, (&deadlines, options.down_to))));
+        let input = question.as_deref().unwrap_or(input);
         let mut moment = Moment::new(self, &[event], input, &options, &deadlines);
         moment.run().await;
         let (mut verdict, took) = moment.only_verdict();

@@ -63,6 +63,15 @@ impl Interpreter<'_> {
             output.summary = None;
             dropped.push(format!("`{event}` takes no summary"));
         }
+        if event == Event::Approval {
+            if let Some(problem) = self.is_not_bound(&output)
+                && let Some(failed) = self.failed_unless_stricter(&output, &problem)
+            {
+                return failed;
+            }
+        } else if output.digest.take().is_some() | output.by.take().is_some() {
+            dropped.push(format!("`digest` and `by` mean nothing at `{event}`"));
+        }
         if !output.metadata.is_empty() && !contract.metadata {
             output.metadata.clear();
             dropped.push(format!("`{event}` takes no metadata"));
@@ -108,6 +117,23 @@ impl Interpreter<'_> {
         self.is_for_claude_code()
             && self.contract.event == Event::PermissionRequest
             && matches!(change, InputChange::Replace(_))
+    }
+
+    /// Returns why an allow of a person is not one of this call.
+    fn is_not_bound(&self, output: &Output) -> Option<String> {
+        let asked = self.input.approval.as_ref().map(|asked| &asked.digest);
+        match &output.digest {
+            _ if output.decision != Some(Decision::Allow) => None,
+            given if given.is_some() && given.as_ref() == asked => None,
+            Some(_) => {
+                Some("it allowed another call: its `digest` is not that of the input".into())
+            }
+            None => Some(
+                "it allowed without a `digest`; print {\"decision\": \"allow\", \"digest\": \
+                 \"...\"} with `approval.digest` of the input"
+                    .into(),
+            ),
+        }
     }
 
     fn keep_decision(&self, output: &mut Output, dropped: &mut Vec<String>) {

@@ -8,6 +8,7 @@
 //! * **Generation**: how many rewrites led to an input. An answer about an older generation may have to
 //!   be given again.
 
+pub(crate) mod approval;
 mod build;
 pub(crate) mod check;
 pub(crate) mod dispatch;

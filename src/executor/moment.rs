@@ -71,6 +71,9 @@ impl<'e> Moment<'e> {
             let current = Current::new(executor.plan(*event), input, options.describe_tool);
             let mut stage = Stage::new(executor, *event, current, deadlines, options.observer);
             stage.awake = !options.once_rewritten.contains(event);
+            if let Some(down_to) = options.down_to {
+                stage.keep_down_to(down_to);
+            }
             stage
         };
         Self {

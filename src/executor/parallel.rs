@@ -59,9 +59,11 @@ fn address(hook: &Hook) -> usize {
 }
 
 /// Runs the call of each hook, each within its limits, and returns what they return as they finish.
+/// Stops those that are left once a result is the last word.
 pub(super) async fn run_all<T: Send>(
     calls: Vec<(&Hook, BoxFuture<'_, T>)>,
     mut slots: Slots,
+    is_last: impl Fn(&T) -> bool,
 ) -> Vec<T> {
     let mut results = Vec::with_capacity(calls.len());
     let mut waiting = calls;
@@ -72,7 +74,11 @@ pub(super) async fn run_all<T: Send>(
         }
         let Some((result, hook)) = running.next().await else { return results };
         slots.give_back(hook);
+        let is_over = is_last(&result);
         results.push(result);
+        if is_over {
+            return results;
+        }
     }
 }
 
@@ -113,7 +119,7 @@ mod tests {
             });
             (hook, call)
         });
-        assert!(run_all(calls.collect(), Slots::new(2)).now_or_never().is_none());
+        assert!(run_all(calls.collect(), Slots::new(2), |()| false).now_or_never().is_none());
         assert_eq!(*started.lock().unwrap(), [0, 1, 3, 4]);
     }
 
@@ -134,7 +140,7 @@ mod tests {
             (hook, call)
         });
         let (calls, all) = (calls.collect(), Slots::new(5));
-        let running = run_all(calls, all);
+        let running = run_all(calls, all, |_| false);
         tokio::pin!(running);
         assert!((&mut running).now_or_never().is_none());
         assert_eq!(*started.lock().unwrap(), [0, 2, 3, 4, 6]);
@@ -154,7 +160,7 @@ mod tests {
 
     #[test]
     fn nothing_to_run_is_done_at_once() {
-        let done = run_all(Vec::<(&Hook, BoxFuture<'_, ()>)>::new(), Slots::new(1));
+        let done = run_all(Vec::<(&Hook, BoxFuture<'_, ()>)>::new(), Slots::new(1), |()| false);
         assert_eq!(done.now_or_never(), Some(Vec::new()));
     }
 }

@@ -11,6 +11,7 @@ use super::rewrite::{Current, changes, rewritten};
 use super::select::Bound;
 use super::stage::Stage;
 use crate::config::Phase;
+use crate::event::Event;
 use crate::pattern::Budget;
 use crate::wire::{Decision, Input, Output, Verdict};
 
@@ -84,6 +85,9 @@ impl Stage<'_> {
         let mut verdict = fold(self.event, &self.plan.hooks, &self.record.outcomes);
         if self.record.rewrote {
             self.current.report(&mut verdict);
+        }
+        if self.event == Event::Approval {
+            self.conclude(&mut verdict);
         }
         verdict
     }

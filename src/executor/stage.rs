@@ -158,13 +158,18 @@ impl<'e> Stage<'e> {
         if let [chosen] = chosen[..] {
             return vec![self.call(chosen).await];
         }
+        let indexes: Vec<usize> = chosen.iter().map(|chosen| chosen.bound.index).collect();
         // Boxed, or the compiler can't see that `dispatch` is `Send` for every lifetime.
         let calls = chosen.into_iter().map(|chosen| {
             let call: BoxFuture<'_, Outcome> = Box::pin(self.call(chosen));
             (&*chosen.bound.hook, call)
         });
         let slots = Slots::new(self.executor.max_parallel);
-        let mut outcomes = run_all(calls.collect(), slots).await;
+        let is_last = |outcome: &Outcome| self.is_last_word(outcome);
+        let mut outcomes = run_all(calls.collect(), slots, is_last).await;
+        let missing = |index: &usize| outcomes.iter().all(|outcome| outcome.index != *index);
+        let missing: Vec<usize> = indexes.into_iter().filter(missing).collect();
+        outcomes.extend(missing.into_iter().map(Self::withdrawn));
         outcomes.sort_by_key(|outcome| outcome.index);
         outcomes
     }

@@ -15,8 +15,9 @@ use super::trail::{Trail, reason};
 use crate::config::Hook;
 use crate::event::Event;
 use crate::executor::DispatchOptions;
+use crate::executor::approval::Judged;
 use crate::executor::dispatch::Observer;
-use crate::wire::{Decision, Input, ToolResult, Verdict};
+use crate::wire::{Decision, Input, JsonObject, ToolResult, Verdict};
 
 /// The events before the tool, in order.
 const BEFORE_TOOL: [Event; 3] = [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse];
@@ -34,6 +35,8 @@ pub(super) struct Decider<'a> {
     pub(super) call: ToolCall,
     pub(super) cancel: Cancellation<'a>,
     pub(super) trail: Trail,
+    /// The arguments as the model wrote them, once a hook changed them.
+    original: Option<JsonObject>,
 }
 
 /// The answers of the hooks before the tool that are about the call in its final form.
@@ -57,7 +60,7 @@ impl<'a> Decider<'a> {
         if call.facts == ToolFacts::default() {
             call.facts = scope.session.facts_of(&call.name);
         }
-        Self { scope, call, cancel, trail: Trail::default() }
+        Self { scope, call, cancel, trail: Trail::default(), original: None }
     }
 
     /// Takes the call through every stage before the tool, and fires the event with the decision.
@@ -137,7 +140,7 @@ impl<'a> Decider<'a> {
             }
         };
         let options = DispatchOptions {
-            followed_by: &[Event::PermissionRequest],
+            followed_by: &[Event::PermissionRequest, Event::Approval],
             describe_tool: Some(&describe),
             observer: Some(&at),
             ..DispatchOptions::default()
@@ -185,7 +188,8 @@ impl<'a> Decider<'a> {
     fn rewrite(&mut self, verdicts: &[Verdict]) {
         for verdict in verdicts {
             if let Some(arguments) = &verdict.updated_input {
-                self.call.arguments.clone_from(arguments);
+                let before = std::mem::replace(&mut self.call.arguments, arguments.clone());
+                self.original.get_or_insert(before);
             }
             if let Some(name) = &verdict.updated_tool_name {
                 self.call.name.clone_from(name);
@@ -232,6 +236,14 @@ impl<'a> Decider<'a> {
             return Ok(Event::PermissionRequest.name().to_owned());
         }
 
+        if let Some(answer) = self.ask_person(host_asks.as_deref()).await? {
+            let is_allowed = answer.decision == Some(Decision::Allow);
+            reasons.extend(answer.message.clone().map(|why| (Some(Event::Approval), why)));
+            self.trail.push(answer);
+            if is_allowed {
+                return Ok(Event::Approval.name().to_owned());
+            }
+        }
         reasons.extend(host_asks.map(|reason| (None, reason)));
         reasons
             .extend(wishes.hook_asks.iter().map(|asked| (Some(Event::PreToolUse), reason(asked))));
@@ -264,6 +276,38 @@ impl<'a> Decider<'a> {
                 message: "the approval given was for another call".to_owned(),
             }),
         }
+    }
+
+    /// Has the hooks of `approval` ask a person, if one is for the call: a denial or a stop ends the
+    /// call, and so does cancelling.
+    async fn ask_person(&mut self, host_asks: Option<&str>) -> Result<Option<Verdict>, ToolEnd> {
+        let mut input = self.input();
+        self.scope.fill(&mut input);
+        let mut original = input.clone();
+        original.tool_input = self.original.clone().or(original.tool_input);
+        let judged = Judged {
+            event: Event::PreToolUse,
+            verdicts: self.trail.verdicts(),
+            original: &original,
+            input: &input,
+            deadline: None,
+            consults: false,
+            host_asks,
+        };
+        let (executor, rank) = (&self.scope.session.executor, judged.rank());
+        if !executor.has_channel(&input, rank) {
+            return Ok(None);
+        }
+        let answer = tokio::select! {
+            biased;
+            () = self.cancel.wished() => {
+                return Err(ToolEnd::Cancelled { during: Stage::Approval });
+            }
+            answer = executor.ask_person(&judged, rank) => answer,
+        };
+        let Some(end) = end_of(&answer) else { return Ok(Some(answer)) };
+        self.trail.push(answer);
+        Err(end)
     }
 
     /// Fires the event with the decision on the call.

@@ -120,7 +120,7 @@ impl Scope {
         self.turn.as_ref().map_or(0, |turn| turn.iteration.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    fn fill(&self, input: &mut Input) {
+    pub(super) fn fill(&self, input: &mut Input) {
         let session = &*self.session;
         if input.session_id.is_empty() {
             input.session_id.clone_from(&session.session_id);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::output_reader::kind;
-use super::{JsonObject, WireError};
+use super::{ApprovalQuestion, JsonObject, WireError};
 use crate::event::{Event, UnknownEvent};
 
 /// The remaining entries of an object: those that no field has taken.
@@ -132,6 +132,19 @@ impl Present for Value {
 
     fn shown(&self) -> Cow<'_, Value> {
         Cow::Borrowed(self)
+    }
+}
+
+impl Present for Box<ApprovalQuestion> {
+    const EXPECTED: &'static str = "an approval question";
+
+    fn of(value: Value) -> Result<Self, Value> {
+        serde::Deserialize::deserialize(&value).map_err(|_: serde_json::Error| value)
+    }
+
+    fn shown(&self) -> Cow<'_, Value> {
+        // Texts and JSON values, which always serialise.
+        Cow::Owned(serde_json::to_value(self).unwrap_or_default())
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::field::{Field as _, Fields};
-use super::{JsonObject, WireError, exact};
+use super::{ApprovalQuestion, JsonObject, WireError, exact};
 use crate::event::Event;
 
 /// The input of one event: what a hook reads as one JSON object.
@@ -108,6 +108,9 @@ pub struct Input {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<Value>,
 
+    /// What a person is asked about the call (`approval`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Box<ApprovalQuestion>>,
     /// How an approval was decided: `allow`, `deny`, `canceled` (`on_tool_approval_decision`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval_decision: Option<String>,
@@ -167,7 +170,7 @@ fields! {
     last_user_message tool_name tool_use_id tool_input tool_kinds tool_category
     tool_read_only tool_response tool_error tool_duration_ms source reason prompt
     stop_response notification_level notification_message messages tools options response
-    approval_decision approval_source summary native
+    approval approval_decision approval_source summary native
 }
 
 impl Input {
@@ -341,7 +344,7 @@ mod tests {
             "iteration":1,"last_user_message":"u","tool_name":"n","tool_use_id":"i","tool_input":{"a":1},"tool_kinds":["shell"],"tool_category":"c",
             "tool_read_only":true,"tool_response":"","tool_error":false,"tool_duration_ms":5,"source":"s","reason":"r","prompt":"p",
             "stop_response":"s","notification_level":"l","notification_message":"m","messages":[],"tools":[],"options":{},
-            "response":{},"approval_decision":"allow","approval_source":"user","summary":"s","native":{"x":1},"other":2}"#;
+            "response":{},"approval":{"id":"i","digest":"d","expires":"e","reasons":[{"reason":"r"}]},"approval_decision":"allow","approval_source":"user","summary":"s","native":{"x":1},"other":2}"#;
         let document: JsonObject = serde_json::from_str(text).unwrap();
         let input: Input = serde_json::from_str(text).unwrap();
         for (key, value) in &document {

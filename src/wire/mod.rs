@@ -1,5 +1,6 @@
 //! What crosses a boundary: plain data and its JSON.
 
+mod approval;
 mod error;
 pub(crate) mod exact;
 mod field;
@@ -15,6 +16,7 @@ mod surrogates;
 mod tool_result;
 mod verdict;
 
+pub use approval::{ApprovalQuestion, ApprovalReason, ApprovalReport, call_digest};
 pub use error::WireError;
 pub use input::Input;
 pub(crate) use output::UnknownKey;

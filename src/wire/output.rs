@@ -135,6 +135,10 @@ pub struct Output {
     pub metadata: BTreeMap<String, Value>,
     /// A result given in the tool's place.
     pub respond: Option<ToolResult>,
+    /// The digest of the call that is allowed (`approval`).
+    pub digest: Option<String>,
+    /// Who answered (`approval`).
+    pub by: Option<String>,
     /// The event that the answer says it is for.
     pub hook_event_name: Option<String>,
     /// Keys of Claude Code that only Claude Code understands, as they were written.
@@ -256,11 +260,13 @@ impl Output {
             .take(3)
             .map(UnknownKey::to_string)
             .collect();
-        if unknown.is_empty() || self.says_something() {
+        if self.says_something() {
             return None;
         }
-        let keys = unknown;
-        Some(format!("its JSON answers nothing: {}", keys.join(", ")))
+        if input.approval.is_none() && (self.digest.is_some() || self.by.is_some()) {
+            return Some("its JSON answers nothing: it has a `digest` or `by` alone".to_owned());
+        }
+        (!unknown.is_empty()).then(|| format!("its JSON answers nothing: {}", unknown.join(", ")))
     }
 
     /// Reads an answer from a hook's stdout.

@@ -41,13 +41,15 @@ pub(super) fn kind(value: &Value) -> String {
 }
 
 /// The keys of an answer, in our spelling. Claude Code's is derived.
-pub(super) const TOP_KEYS: [&str; 7] = [
+pub(super) const TOP_KEYS: [&str; 9] = [
     "continue",
     "stop_reason",
     "suppress_output",
     "system_message",
     "decision",
     "reason",
+    "digest",
+    "by",
     "hook_specific_output",
 ];
 
@@ -127,6 +129,8 @@ impl Reader {
                 "system_message" => self.output.system_message = text(&key, value)?,
                 "decision" => decision = Some(word(&key, &value)?),
                 "reason" => reason = text(&key, value)?,
+                "digest" => self.output.digest = text(&key, value)?,
+                "by" => self.output.by = text(&key, value)?,
                 // Claude Code leaves the call to its caller; every other agent must ask.
                 "permission_decision" if value == "defer" => {
                     permission = Some(Decision::Ask);

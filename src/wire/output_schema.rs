@@ -29,6 +29,10 @@ pub(crate) struct OutputJson {
     decision: Option<DecisionWord>,
     /// The reason of the decision, for the model.
     reason: Option<String>,
+    /// The digest of the call that is allowed, as in the input; only at `approval`.
+    digest: Option<String>,
+    /// Who answered; only at `approval`.
+    by: Option<String>,
     /// Answers that only some events take.
     hook_specific_output: Option<SpecificJson>,
 }
@@ -113,7 +117,7 @@ mod tests {
     fn an_answer_that_uses_the_whole_schema_is_read_without_a_remark() {
         let answer = json!({
             "continue": true, "stop_reason": "", "suppress_output": true, "system_message": "s",
-            "decision": "approve", "reason": "r",
+            "decision": "approve", "reason": "r", "digest": "d", "by": "b",
             "hook_specific_output": {
                 "hook_event_name": "pre_tool_use", "permission_decision": "allow",
                 "permission_decision_reason": "p", "updated_input": {"a": 1}, "updated_tool_name": "t",

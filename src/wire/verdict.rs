@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Decision, JsonObject, RequestChange, Stop, ToolResult, exact};
+use super::{ApprovalReport, Decision, JsonObject, RequestChange, Stop, ToolResult, exact};
 use crate::event::{Event, FailureMode};
 
 /// What the hooks of one event decided together.
@@ -76,6 +76,9 @@ pub struct Verdict {
     /// Keys of Claude Code that only Claude Code understands; the first hook in file order counts.
     #[serde(default, deserialize_with = "exact::map", skip_serializing_if = "BTreeMap::is_empty")]
     pub claude_code: BTreeMap<String, Value>,
+    /// What a person is asked about, or was: when a hook asks, and when a person answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Box<ApprovalReport>>,
     /// The result that a hook gave in the tool's place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub respond: Option<ToolResult>,
@@ -116,6 +119,7 @@ impl Verdict {
             summary: None,
             metadata: BTreeMap::new(),
             claude_code: BTreeMap::new(),
+            approval: None,
             respond: None,
             stop: None,
             suppress_output: false,
@@ -160,13 +164,15 @@ impl Verdict {
     /// own layer and those below.
     #[doc(hidden)]
     pub fn answers(&self, asked: &Self) -> bool {
-        let highest = |verdict: &Self, decision| {
-            let enforced = verdict.hooks.iter().filter(|hook| hook.mode.is_none());
-            enforced.filter(|hook| hook.decision == Some(decision)).map(|hook| hook.rank).min()
-        };
-        let by = highest(self, Decision::Allow);
+        let by = self.rank_of(Decision::Allow);
         self.decision == Some(Decision::Allow)
-            && by.is_some_and(|by| by <= highest(asked, Decision::Ask).unwrap_or_default())
+            && by.is_some_and(|by| by <= asked.rank_of(Decision::Ask).unwrap_or_default())
+    }
+
+    /// Returns the rank of the highest layer with a hook that decided so.
+    pub(crate) fn rank_of(&self, decision: Decision) -> Option<usize> {
+        let enforced = self.hooks.iter().filter(|hook| hook.mode.is_none());
+        enforced.filter(|hook| hook.decision == Some(decision)).map(|hook| hook.rank).min()
     }
 
     /// Adds a warning for the user.
@@ -205,6 +211,7 @@ impl Verdict {
         self.hooks.extend(next.hooks);
         join(&mut self.additional_context, next.additional_context);
         join_new_lines(&mut self.system_message, next.system_message.as_deref());
+        last(&mut self.approval, next.approval);
         last(&mut self.updated_input, next.updated_input);
         last(&mut self.updated_tool_name, next.updated_tool_name);
         last(&mut self.updated_messages, next.updated_messages);

@@ -14,8 +14,8 @@ use super::read::NativeCall;
 use super::{Agent, NativeEvent};
 use hookexec::event::{Event, Rewrite};
 use hookexec::executor::Executor;
-use hookexec::internal::{DispatchOptions, Standing};
-use hookexec::wire::{Decision, Stop, StopScope, Verdict};
+use hookexec::internal::{DispatchOptions, Judged, Standing};
+use hookexec::wire::{Stop, StopScope, Verdict};
 
 /// Runs the hooks of every event that `call` stands for and folds their verdicts into one.
 ///
@@ -143,22 +143,19 @@ impl Moment {
             return;
         }
         // No agent calls another tool at a hook's word: that ends in a denial.
-        let asks = verdict.decision == Some(Decision::Ask) && verdict.updated_tool_name.is_none();
-        if !asks || options.followed_by.is_empty() || !executor.has(Event::PermissionRequest) {
+        if verdict.updated_tool_name.is_some() {
             return;
         }
-        let input = self.standing.rewritten.as_ref().unwrap_or(&call.input);
-        let options = DispatchOptions { deadline, ..DispatchOptions::default() };
-        let answer = executor.run(Event::PermissionRequest, input, options).await;
-        let asks = |verdict: &&Verdict| verdict.decision == Some(Decision::Ask);
-        let mut asked = verdicts.iter().filter(asks);
-        // No hook answers the mandatory guard in the user's place.
-        if asked.all(|it| it.event != Event::ToolGuard && answer.answers(it)) {
-            verdict.decision = None;
-            verdict.allowed = true;
-            verdict.message = None;
-        }
-        verdict.absorb(answer);
+        let judged = Judged {
+            event: call.event.unwrap_or(Event::Notification),
+            verdicts: &verdicts,
+            original: &call.input,
+            input: self.standing.rewritten.as_ref().unwrap_or(&call.input),
+            deadline,
+            consults: consults_approvers(call.agent, call.native),
+            host_asks: None,
+        };
+        executor.settle(verdict, &judged).await;
     }
 
     /// Leaves the background hooks that have not started to another process, if `executor` is
@@ -205,7 +202,7 @@ impl Moment {
 fn options(call: &NativeCall) -> DispatchOptions<'static> {
     match call.event {
         Some(Event::PreToolUse) if consults_approvers(call.agent, call.native) => DispatchOptions {
-            followed_by: &[Event::PermissionRequest],
+            followed_by: &[Event::PermissionRequest, Event::Approval],
             ..DispatchOptions::default()
         },
         Some(Event::PermissionRequest) => {

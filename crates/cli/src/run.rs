@@ -118,7 +118,10 @@ impl Args {
         self.log.start();
         let runtime = Runtime::new()?;
         // Boxed, or its kilobytes would be moved from one place on the stack to the next.
-        let verdict = runtime.run(Box::pin(executor.dispatch(event, &input)))?;
+        let verdict = runtime.run(Box::pin(async {
+            let verdict = executor.dispatch(event, &input).await;
+            executor.approve(verdict, &input).await
+        }))?;
         let exit = self.answer(&verdict, &unavailable, not_run)?;
         // Hooks in the background end at their own timeouts. A signal ends them at once, and
         // changes nothing about the answer that was given.

@@ -1,0 +1,276 @@
+//! Has a person answer what hooks ask: by the hooks of `approval`, once all rewriting is done.
+
+use std::time::Instant;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::dispatch::{DispatchOptions, Executor};
+use super::outcome::Outcome;
+use super::stage::Stage;
+use super::time::Deadlines;
+use crate::event::{Event, Permission};
+use crate::files::hexadecimal;
+use crate::wire::{
+    ApprovalQuestion, ApprovalReason, ApprovalReport, Decision, Input, Verdict, call_digest,
+};
+
+/// A tool call that hooks have judged, for the hooks that answer in the user's place.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "only packages of this workspace use it")]
+pub struct Judged<'a> {
+    /// The event that the host fired.
+    pub event: Event,
+    /// What the hooks of each event decided.
+    pub verdicts: &'a [Verdict],
+    /// The call as it came.
+    pub original: &'a Input,
+    /// The call in its final form.
+    pub input: &'a Input,
+    /// When the caller gives up.
+    pub deadline: Option<Instant>,
+    /// Whether the host would not come to `permission_request` by itself.
+    pub consults: bool,
+    /// Why the host itself asks, if it does.
+    pub host_asks: Option<&'a str>,
+}
+
+impl Executor {
+    /// Has the hooks of `permission_request` and of `approval` answer what the hooks of
+    /// `verdict.event` leave to the user, about the call in its final form. [`dispatch`](Self::dispatch)
+    /// has returned `verdict` on `input`.
+    ///
+    /// Without a hook of `approval` for this call the verdict stays as it is, but for the digest in
+    /// [`Verdict::approval`], to which a host can bind an approval of its own.
+    ///
+    /// # Panics
+    /// When it is not called within a Tokio runtime that has time and I/O enabled.
+    pub async fn approve(&self, verdict: Verdict, input: &Input) -> Verdict {
+        if !is_left(verdict.event, &verdict) {
+            return verdict;
+        }
+        // Boxed: most verdicts come nowhere near this, and all would carry its size.
+        Box::pin(async move {
+            let mut last = input.clone();
+            if let Some(arguments) = &verdict.updated_input {
+                last.tool_input = Some(arguments.clone());
+            }
+            if let Some(name) = &verdict.updated_tool_name {
+                last.tool_name = Some(name.clone());
+            }
+            let mut answered = verdict.clone();
+            let judged = Judged {
+                event: verdict.event,
+                verdicts: &[verdict],
+                original: input,
+                input: &last,
+                deadline: None,
+                consults: false,
+                host_asks: None,
+            };
+            self.settle(&mut answered, &judged).await;
+            answered
+        })
+        .await
+    }
+
+    /// Like [`approve`](Self::approve), for the verdict of a moment.
+    #[doc(hidden)]
+    pub async fn settle(&self, verdict: &mut Verdict, judged: &Judged<'_>) {
+        let Judged { event, input, deadline, .. } = *judged;
+        if !is_left(event, verdict) {
+            return;
+        }
+        let asks = verdict.decision == Some(Decision::Ask);
+        // Who asks without a hook is of the highest layer.
+        let rank_of = |judged: &Judged<'_>| judged.rank().or(asks.then_some(0));
+        let mut verdicts = judged.verdicts.to_vec();
+        let mut rank = rank_of(judged);
+        if event != Event::PermissionRequest && (judged.consults || self.has_channel(input, rank)) {
+            let options = DispatchOptions { deadline, ..DispatchOptions::default() };
+            let answer = Box::pin(self.run(Event::PermissionRequest, input, options)).await;
+            verdicts.push(answer.clone());
+            // No hook answers the mandatory guard in the user's place.
+            let asks_guard = judged.asked().any(|it| it.event == Event::ToolGuard);
+            take_answer(verdict, answer, rank, !asks_guard);
+        }
+        if !is_left(event, verdict) {
+            return;
+        }
+        let judged = Judged { verdicts: &verdicts, ..*judged };
+        rank = rank_of(&judged);
+        if asks {
+            let digest = call_digest(&self.complete(event, input));
+            let report = ApprovalReport { digest, ..ApprovalReport::default() };
+            verdict.approval = Some(Box::new(report));
+        }
+        if self.has_channel(input, rank) {
+            let answer = self.ask_person(&judged, rank).await;
+            take_answer(verdict, answer, rank, true);
+        }
+    }
+
+    /// Asks the hooks of `approval` that may answer what a hook of `rank` asks.
+    #[doc(hidden)]
+    pub async fn ask_person(&self, judged: &Judged<'_>, rank: Option<usize>) -> Verdict {
+        let Judged { input, original, deadline, .. } = *judged;
+        let is_changed = input.tool_input != original.tool_input;
+        let question = ApprovalQuestion {
+            reasons: judged.reasons(),
+            original_input: original.tool_input.clone().filter(|_| is_changed),
+            ..ApprovalQuestion::default()
+        };
+        let input = Input { approval: Some(Box::new(question)), ..input.clone() };
+        let options = DispatchOptions { deadline, down_to: rank, ..DispatchOptions::default() };
+        Box::pin(self.run(Event::Approval, &input, options)).await
+    }
+
+    /// Returns whether a hook of `approval` is for the call and may answer what a hook of `rank` asks.
+    #[doc(hidden)]
+    pub fn has_channel(&self, input: &Input, rank: Option<usize>) -> bool {
+        let plan = self.plan(Event::Approval);
+        !plan.hooks.is_empty()
+            && plan.matching(input).iter().any(|index| may_answer(rank, plan.hooks[*index].rank()))
+    }
+
+    /// Returns the input of `approval`, with what only this question has.
+    pub(super) fn with_question(
+        &self,
+        input: &Input,
+        (deadlines, down_to): (&Deadlines, Option<usize>),
+    ) -> Input {
+        let mut input = self.complete(Event::Approval, input).into_owned();
+        let mut question = input.approval.take().unwrap_or_default();
+        let plan = self.plan(Event::Approval);
+        let hooks = plan.matching(&input);
+        let hooks = hooks.iter().map(|index| &plan.hooks[*index]);
+        let ends = hooks.filter(|bound| may_answer(down_to, bound.rank()));
+        let last = ends.map(|bound| deadlines.until(bound).answer).max();
+        let left = last.map(|end| end.saturating_duration_since(Instant::now()));
+        let left = left.and_then(|left| SignedDuration::try_from(left).ok()).unwrap_or_default();
+        let expires = Timestamp::now().checked_add(left).unwrap_or(Timestamp::MAX);
+        let mut id = [0; 16];
+        // Without it the digest still binds an answer to the call.
+        let _ = getrandom::fill(&mut id);
+        question.id = hexadecimal(&id);
+        question.digest = call_digest(&input);
+        question.expires = format!("{expires:.0}");
+        input.approval = Some(question);
+        input
+    }
+}
+
+/// Returns whether a hook of `rank` may answer what one of `down_to` asks.
+pub(super) fn may_answer(down_to: Option<usize>, rank: usize) -> bool {
+    down_to.is_none_or(|down_to| rank <= down_to)
+}
+
+/// Returns whether the user is to decide about the call: a hook asks, or the host does, and no hook
+/// answered.
+fn is_left(event: Event, verdict: &Verdict) -> bool {
+    match event.contract().permission {
+        _ if !event.contract().tool_matched || event == Event::Approval => false,
+        Permission::None => false,
+        Permission::Decides => verdict.decision == Some(Decision::Ask),
+        Permission::Approves => {
+            verdict.decision == Some(Decision::Ask) || verdict.decision.is_none() && verdict.allowed
+        }
+    }
+}
+
+/// Adds an answer to what a hook of `rank` asks. If it `may_allow`, an allow takes the ask away.
+fn take_answer(verdict: &mut Verdict, answer: Verdict, rank: Option<usize>, may_allow: bool) {
+    let by = answer.rank_of(Decision::Allow);
+    let allows =
+        answer.decision == Some(Decision::Allow) && by.is_some_and(|by| may_answer(rank, by));
+    if allows && may_allow {
+        verdict.decision = None;
+        verdict.allowed = true;
+        verdict.message = None;
+    }
+    verdict.absorb(answer);
+}
+
+impl Judged<'_> {
+    /// Returns the verdicts that ask.
+    fn asked(&self) -> impl Iterator<Item = &Verdict> {
+        self.verdicts.iter().filter(|verdict| verdict.decision == Some(Decision::Ask))
+    }
+
+    /// Returns the rank of the highest layer that asks; none if only the host asks.
+    #[doc(hidden)]
+    pub fn rank(&self) -> Option<usize> {
+        self.asked().map(|asked| asked.rank_of(Decision::Ask).unwrap_or_default()).min()
+    }
+
+    fn reasons(&self) -> Vec<ApprovalReason> {
+        let hooks = self.asked().flat_map(|verdict| {
+            let asks = verdict.hooks.iter().filter(|hook| hook.decision == Some(Decision::Ask));
+            asks.filter(|hook| hook.mode.is_none()).map(|hook| ApprovalReason {
+                hook: Some(hook.name.clone()),
+                event: Some(verdict.event),
+                reason: hook.reason.clone().unwrap_or_default(),
+            })
+        });
+        let mut reasons: Vec<ApprovalReason> = hooks.collect();
+        let host = self.host_asks.or(reasons.is_empty().then_some("the agent asks for approval"));
+        reasons.extend(host.map(|reason| ApprovalReason {
+            reason: reason.to_owned(),
+            ..ApprovalReason::default()
+        }));
+        reasons
+    }
+}
+
+impl Stage<'_> {
+    /// Keeps the hooks of layers that may answer a hook of `down_to`.
+    pub(super) fn keep_down_to(&mut self, down_to: usize) {
+        let hooks = &self.plan.hooks;
+        let matching = self.current.matching.iter().copied();
+        let kept = matching.filter(|index| may_answer(Some(down_to), hooks[*index].rank()));
+        self.current.matching = kept.collect();
+    }
+
+    /// Notes that a hook of `approval` was no longer waited for.
+    pub(super) fn withdrawn(index: usize) -> Outcome {
+        Outcome::skipped(index, "another hook answered first")
+    }
+
+    /// Says in the verdict of `approval` what the answer is. No answer is a denial.
+    pub(super) fn conclude(&self, verdict: &mut Verdict) {
+        let Some(asked) = &self.current.input().approval else { return };
+        if verdict.hooks.is_empty() {
+            return;
+        }
+        let mut report = ApprovalReport {
+            digest: asked.digest.clone(),
+            id: Some(asked.id.clone()),
+            ..ApprovalReport::default()
+        };
+        let mut outcomes = self.outcomes().filter(|(_, outcome)| {
+            outcome.error.is_none() && outcome.output.decision == verdict.decision
+        });
+        let answered = matches!(verdict.decision, Some(Decision::Allow | Decision::Deny));
+        if let Some((bound, outcome)) = outcomes.next().filter(|_| answered) {
+            report.decision = verdict.decision;
+            report.by.clone_from(&outcome.output.by);
+            report.channel = Some(bound.hook.label());
+            report.answered = Some(format!("{:.0}", Timestamp::now()));
+        }
+        if verdict.decision.is_none() {
+            let silent = self.outcomes().map(|(bound, outcome)| match &outcome.error {
+                Some(error) => format!("{}: {error}", bound.title()),
+                None => format!("{}: it gave no answer", bound.title()),
+            });
+            let why: Vec<String> = silent.collect();
+            let denied = format!("approval is needed, and nobody gave it: {}", why.join("; "));
+            verdict.absorb(Verdict::denied(Event::Approval, denied));
+        }
+        verdict.approval = Some(Box::new(report));
+    }
+
+    /// Returns whether `outcome` ends the wait for the others: the first answer of a person counts.
+    pub(super) fn is_last_word(&self, outcome: &Outcome) -> bool {
+        let decision = outcome.output.decision;
+        self.event == Event::Approval && matches!(decision, Some(Decision::Allow | Decision::Deny))
+    }
+}
