@@ -97,6 +97,7 @@ def pack_npm_launcher(dist, facts, description, platforms):
         "exports": {
             ".": {"types": "./lib/index.d.mts", "default": "./lib/index.mjs"},
             "./ai": {"types": "./lib/ai.d.mts", "default": "./lib/ai.mjs"},
+            "./mcp": {"types": "./lib/mcp.d.mts", "default": "./lib/mcp.mjs"},
             "./package.json": "./package.json",
         },
         "engines": {"node": ">=20"},

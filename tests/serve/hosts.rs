@@ -87,6 +87,18 @@ async fn a_call_goes_on_only_by_what_it_waits_for() {
 }
 
 #[tokio::test]
+async fn a_host_says_which_further_events_it_fires() {
+    let hooks = "{hooks: {before_agent_run: [{type: command, command: 'true'}]}}";
+    let server = server(hooks, &Gate::new(), Limits::default());
+    let mut host = Partner::new(&server);
+    for (fires, unfired) in [(json!([]), 1), (json!(["before_agent_run"]), 0)] {
+        let session = json!({ "session": { "session_id": "s", "fires": fires } });
+        let begun = ask(&mut host, "session.begin", session).await.unwrap();
+        assert_eq!(begun["unfired"].as_array().unwrap().len(), unfired, "{begun}");
+    }
+}
+
+#[tokio::test]
 async fn an_unknown_parameter_is_an_error() {
     let server = server("{}", &Gate::new(), Limits::default());
     let mut host = Partner::new(&server);

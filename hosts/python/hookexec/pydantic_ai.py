@@ -37,21 +37,24 @@ class _Guarded(WrapperToolset[Any]):
         given = to_jsonable_python(tool_args)
         call = self.session.tool_call(name, given, id=ctx.tool_call_id, can_rename=False)
 
+        result: Any = None
+
         async def work(**rewritten: Any) -> Any:
+            nonlocal result
             final = tool_args
             if rewritten != given:
                 # The tool takes checked values of its own types.
                 final = tool.args_validator.validate_python(rewritten)
             result = await self.wrapped.call_tool(name, final, ctx, tool)
-            # What the model reads of it, and so what hooks must see.
-            return to_jsonable_python(result, fallback=str)
+            # Pydantic AI makes the same JSON of it for the model, but keeps images as they are.
+            return to_jsonable_python(result, bytes_mode="base64", fallback=str)
 
         outcome = await call.run_async(work)
         outcome.raise_if_aborted()
         if not outcome.was_rewritten:
             if outcome.exception is not None:
                 raise outcome.exception
-            return outcome.response
+            return result
         if outcome.is_error:
             raise ToolFailed(outcome.for_model)
         return outcome.for_model

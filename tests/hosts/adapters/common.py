@@ -8,6 +8,7 @@ import signal
 from hookexec import Hooks, Refused
 
 COMMANDS = json.loads(os.environ["COMMANDS"])
+SECRET = os.environ["SECRET"]
 ran = []
 asked = []
 turns = set()
@@ -18,7 +19,7 @@ def shell(cmd: str) -> str:
     ran.append(cmd)
     if cmd == "fail":
         raise ValueError("it broke")
-    return f"ran {os.environ['SECRET'] if cmd == 'cat key' else cmd}"
+    return f"ran {SECRET if cmd == 'cat key' else cmd}"
 
 
 def approve(request):

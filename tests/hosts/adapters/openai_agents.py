@@ -2,9 +2,19 @@
 
 import asyncio
 import json
+import sys
 
-import common
-from agents import Agent, Runner, UserError, function_tool, set_tracing_disabled
+# The directory has files with the names of packages.
+sys.path.append(sys.path.pop(0))
+
+import common  # noqa: E402
+from agents import Agent, Runner, UserError, function_tool, set_tracing_disabled  # noqa: E402
+from agents.testing import ScriptedModel, assistant_message, function_call  # noqa: E402
+
+from hookexec import Refused  # noqa: E402
+from hookexec.openai_agents import guarded  # noqa: E402
+
+set_tracing_disabled
 from agents.testing import ScriptedModel, assistant_message, function_call
 
 from hookexec import Refused

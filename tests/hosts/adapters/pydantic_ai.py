@@ -6,7 +6,7 @@ import sys
 sys.path.append(sys.path.pop(0))
 
 import common  # noqa: E402
-from pydantic_ai import Agent, ToolFailed  # noqa: E402
+from pydantic_ai import Agent, BinaryContent, ToolFailed, ToolReturn  # noqa: E402
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart  # noqa: E402
 from pydantic_ai.models.function import FunctionModel  # noqa: E402
 
@@ -34,4 +34,25 @@ def drive(session, commands):
     return [part.content for part in parts if isinstance(part, ToolReturnPart)]
 
 
+def images(session):
+    """Returns what the model reads of a tool that gives images."""
+    image = BinaryContent(b"\x89PNG\xff", media_type="image/png")
+
+    def show():
+        return ToolReturn([image, "a cat"], content=["see", image])
+
+    read = []
+
+    def answer(messages, info):
+        if len(messages) == 1:
+            return ModelResponse(parts=[ToolCallPart("show", {})])
+        read.extend(part.content for part in messages[-1].parts)
+        return ModelResponse(parts=[TextPart("done")])
+
+    Agent(FunctionModel(answer), tools=[show], capabilities=[HooksCapability(session)]).run_sync("go")
+    assert read == [[image, "a cat"], ["see", image]], read
+
+
 common.report(drive)
+with common.open_hooks() as hooks:
+    images(hooks.session())

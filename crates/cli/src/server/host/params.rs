@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use hookexec::Event;
 use hookexec::internal::tools;
-use hookexec::lifecycle::{Session, SessionBuilder, SessionSource, ToolFacts, TurnEnd, TurnState};
+use hookexec::lifecycle::{
+    DeclaredEvents, Session, SessionBuilder, SessionSource, ToolFacts, TurnEnd, TurnState,
+};
 use hookexec::wire::JsonObject;
 
 /// What all events of a session have in common.
@@ -20,6 +23,9 @@ struct SessionParams {
     /// The kinds of the host's tools, by name.
     #[serde(default)]
     tools: BTreeMap<String, Vec<String>>,
+    /// Events that the host fires itself, by `dispatch`.
+    #[serde(default)]
+    fires: Vec<Event>,
 }
 
 /// The parameters of one request, taken out one after another.
@@ -94,7 +100,7 @@ impl Params {
         let params = self.given("session").ok_or("`session` is missing")?;
         let params: SessionParams =
             serde_json::from_value(params).map_err(|error| format!("`session`: {error}"))?;
-        let SessionParams { session_id, cwd, agent_name, model_id, tools } = params;
+        let SessionParams { session_id, cwd, agent_name, model_id, tools, fires } = params;
         let known = tools::of_agent(agent_name.as_deref().unwrap_or_default());
         let mut session = Session::builder(session_id).tools(move |name| {
             let mut facts = ToolFacts::default();
@@ -102,6 +108,7 @@ impl Params {
             facts.kinds.extend(tools.get(name).into_iter().flatten().cloned());
             facts
         });
+        session = session.declares(DeclaredEvents::driven().and(fires));
         if let Some(cwd) = cwd {
             session = session.cwd(cwd);
         }
