@@ -14,7 +14,7 @@ use crate::handlers;
 use crate::handlers::builtin;
 pub use crate::handlers::builtin::{Builtin, BuiltinError};
 use crate::handlers::process::Processes;
-use crate::handlers::{command, process};
+use crate::handlers::{command, process, receiver};
 use crate::locks::locked;
 
 /// What a factory may need in addition to the hook's definition.
@@ -98,8 +98,8 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// Returns a registry with the types `command`, `builtin`, `process`, `http` and `model`,
-    /// without builtins. The last two need the feature `http`.
+    /// Returns a registry with the types `command`, `builtin`, `process`, `receiver`, `http` and
+    /// `model`, without builtins. The last two need the feature `http`.
     pub fn new() -> Self {
         let mut registry = Self::empty();
         registry.register("builtin", |env: &HandlerEnv, hook: &Hook| {
@@ -113,6 +113,7 @@ impl Registry {
         registry.register("process", |env: &HandlerEnv, hook: &Hook| {
             process::build(&env.processes, hook)
         });
+        registry.register("receiver", |_: &HandlerEnv, hook: &Hook| receiver::build(hook));
         #[cfg(feature = "http")]
         registry.register("http", |env: &HandlerEnv, hook: &Hook| {
             handlers::http::build(&env.env, hook)

@@ -77,8 +77,8 @@ section! {
     /// The keys of a hook.
     pub(crate) HookKeys<'n>, "a hook":
     kind "type": Filled, "an error",
-        "what runs it: `command`, `builtin`, `process`, `http`, `model`, or a type that a program \
-         registered";
+        "what runs it: `command`, `builtin`, `process`, `http`, `model`, `receiver`, or a type that \
+         a program registered";
     command "command": HookCommand<'n>, "an error",
         "what runs: text for a shell, a list of program and arguments, or the name of a builtin \
          or a process";

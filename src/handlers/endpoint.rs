@@ -16,20 +16,6 @@ use crate::handler::{
 use crate::http::{Client, NoReply, Reply};
 use crate::matcher::Matcher;
 
-/// Keys of a hook that mean something to a program, and nothing to a server.
-const OF_PROGRAMS: [&str; 7] =
-    ["command", "args", "env", "inherit_env", "working_dir", "shell", "scripts"];
-
-/// Refuses keys that mean nothing to a server.
-pub(super) fn refuse_keys_of_programs(hook: &Hook, example: &str) -> Result<(), BuildError> {
-    let Some(key) = OF_PROGRAMS.iter().find(|key| hook.key_locations.contains_key(*key)) else {
-        return Ok(());
-    };
-    let article = if hook.kind == "http" { "an" } else { "a" };
-    let message = format!("`{key}` has no meaning for {article} {} hook", hook.kind);
-    Err(BuildError::new(message).at(key).hint(example))
-}
-
 /// Reads the keys of `with`.
 pub(super) fn parameters<P: DeserializeOwned>(hook: &Hook, example: &str) -> Result<P, BuildError> {
     serde_json::from_value(hook.with.clone().unwrap_or_default())

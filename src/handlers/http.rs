@@ -9,9 +9,8 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::command::expand::Variables;
-use super::endpoint::{
-    Endpoint, Words, each_payload, like_stdout, on_thread, parameters, refuse_keys_of_programs,
-};
+use super::endpoint::{Endpoint, Words, each_payload, like_stdout, on_thread, parameters};
+use super::refuse_keys_of_programs;
 use crate::config::Hook;
 use crate::handler::{
     BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,

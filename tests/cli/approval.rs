@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::support::Sandbox;
+use super::terminal::Terminal;
 
 const HOOKS: &str = "
 pre_tool_use:
@@ -306,32 +307,11 @@ fn only_a_person_approves() {
 /// Runs `hookexec` at a terminal where somebody types one line, and returns its exit code and what
 /// the terminal shows.
 fn at_a_terminal(sandbox: &Sandbox, arguments: &[&str], line: &str) -> (i32, String) {
-    const SCRIPT: &str = r"
-import os, pty, sys
-line, command = sys.argv[1], sys.argv[2:]
-pid, terminal = pty.fork()
-if pid == 0:
-    os.execv(command[0], command)
-shown, asked = b'', False
-while True:
-    try:
-        piece = os.read(terminal, 4096)
-    except OSError:
-        break
-    if not piece:
-        break
-    shown += piece
-    if not asked and b'Type `yes`:' in shown:
-        asked = True
-        os.write(terminal, line.encode() + b'\n')
-sys.stdout.write(shown.decode(errors='replace'))
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-";
-    let mut command = std::process::Command::new("python3");
-    sandbox.dress(&mut command).args(["-c", SCRIPT, line, env!("CARGO_BIN_EXE_hookexec")]);
-    let done = command.args(arguments).output().expect("this test needs `python3` in PATH");
-    let shown = String::from_utf8_lossy(&done.stdout) + String::from_utf8_lossy(&done.stderr);
-    (done.status.code().unwrap(), shown.into_owned())
+    let mut terminal = Terminal::open(sandbox, arguments);
+    if terminal.shows_or_ends("Type `yes`:") {
+        terminal.types(line);
+    }
+    terminal.ends()
 }
 
 #[test]

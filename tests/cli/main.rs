@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod approval;
+mod approve;
 mod basics;
 mod builtins;
 mod configuration;
@@ -20,4 +21,6 @@ mod signals;
 mod state;
 #[path = "../support/mod.rs"]
 mod support;
+#[path = "../support/terminal.rs"]
+mod terminal;
 mod trust;

@@ -244,7 +244,7 @@ async fn calls_at_once_and_without_an_answer_use_the_budget() {
     let executor = Executor::builder(config).env(env).counts_in_memory().build().unwrap();
     let input = call_in("s1");
     let dispatch = || executor.dispatch(Event::PreToolUse, &input);
-    let verdicts = [dispatch(), dispatch(), dispatch()];
+    let verdicts = vec![dispatch(), dispatch(), dispatch()];
     let refused = futures_util::future::join_all(verdicts).await.into_iter();
     let refused = refused.filter(|it| it.message.as_ref().unwrap().contains("`budget`"));
     assert_eq!((refused.count(), hanging.requests().len()), (1, 2));

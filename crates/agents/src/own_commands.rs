@@ -1,5 +1,5 @@
-//! A model must not change which hooks run: its own calls of `hookexec trust add|remove`, `install`
-//! and `uninstall` are denied.
+//! A model must not change which hooks run, or answer in the user's place: its own calls of `hookexec
+//! trust add|remove`, `install`, `uninstall` and `approve` are denied.
 //!
 //! The guard denies a command that contains the word `hookexec` and, after it, the words of one of
 //! these subcommands. Quotes and the program do not matter. A call is allowed if it runs only
@@ -36,13 +36,13 @@ const TAKE_TEXTS: [&str; 19] = [
     "wc",
 ];
 
-const MESSAGE: &str = "a coding agent must not change which hooks run: `hookexec trust add`, \
-                       `trust remove`, `install` and `uninstall` are for a person in a terminal. \
-                       To only write about them, edit a file, or use a call of nothing but `git \
-                       commit`, `grep`, `echo` and the like";
+const MESSAGE: &str = "a coding agent must not change which hooks run, or answer for a person: \
+                       `hookexec trust add`, `trust remove`, `install`, `uninstall` and `approve` \
+                       are for a person in a terminal. To only write about them, edit a file, or \
+                       use a call of nothing but `git commit`, `grep`, `echo` and the like";
 
-/// Returns the denial of a call that would change which hooks run, by its input as it came or as hooks
-/// rewrote it.
+/// Returns the denial of a call that would run one of these commands, by its input as it came or as
+/// hooks rewrote it.
 pub(super) fn denial(call: &NativeCall, input: &Input) -> Option<Verdict> {
     let event = call.event?;
     // The kinds leave out one that equals the tool's name.
@@ -142,7 +142,8 @@ fn has_command(text: &str) -> bool {
     let mut trust = false;
     words.any(|word| {
         trust |= word == "trust";
-        matches!(word, "install" | "uninstall") || trust && matches!(word, "add" | "remove")
+        matches!(word, "install" | "uninstall" | "approve")
+            || trust && matches!(word, "add" | "remove")
     })
 }
 
@@ -224,6 +225,8 @@ mod tests {
             "~/.local/share/hookexec/bin/hookexec-1.2.3-rc.1 uninstall codex",
             "npx hookexec@latest uninstall codex",
             "python3 -m hookexec install codex",
+            "hookexec approve",
+            "script -qc 'hookexec approve --no-page' /dev/null",
         ] {
             assert!(changes_hooks(&json!(command)), "{command}");
         }
@@ -243,6 +246,7 @@ mod tests {
             "npm install ./hookexec-1.2.3.tgz",
             "npm install",
             "hookexec check && npm install",
+            "hookexec docs approval",
             "hookexec check && x=$(npm install)",
             "grep -rl hookexec . | xargs git add && npm install",
             "hookexec.yaml install",

@@ -11,6 +11,7 @@
 )]
 
 mod agents;
+mod approve;
 mod builtins;
 mod check;
 mod codex;
@@ -119,7 +120,7 @@ macro_rules! commands {
 commands! {
     "Set up": Init = init, Import = import, Install = install, Uninstall = uninstall, Trust = trust;
     "Write and test hooks": Check = check, List = list, Explain = explain, Test = test, Replay = replay;
-    "Watch": Doctor = doctor, Status = status, Log = decisions;
+    "Watch": Doctor = doctor, Status = status, Log = decisions, Approve = approve;
     "Called by agents and programs": Run = run, Serve = serve;
     "Reference": Docs = docs, Events = events, Agents = agents, Builtins = builtins, Schema = schema,
         Completions = completions, Man = man;

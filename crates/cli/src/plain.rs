@@ -19,6 +19,29 @@ pub(crate) fn line(text: &str) -> String {
     text.replace(misleads, "\u{fffd}")
 }
 
+/// Returns `text`, of several lines, with what a terminal obeys or an eye is misled by written as an
+/// escape such as `\u{1b}`: for texts of which nothing may be missed.
+pub(crate) fn visible(text: &str) -> String {
+    escaped(text, |letter| misleads(letter) && !matches!(letter, '\n' | '\t'))
+}
+
+/// Returns `text` as [`visible`] does, on one line.
+pub(crate) fn visible_line(text: &str) -> String {
+    escaped(text, misleads)
+}
+
+fn escaped(text: &str, misleads: impl Fn(char) -> bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if misleads(letter) {
+            shown.extend(letter.escape_unicode());
+        } else {
+            shown.push(letter);
+        }
+    }
+    shown
+}
+
 /// Returns `text` as [`plain`] does, with our own colours left in: all that is shown passes here.
 pub(crate) fn coloured(text: &str) -> Cow<'_, str> {
     if !text.contains(|letter| misleads(letter) && !matches!(letter, '\n' | '\t')) {
@@ -69,5 +92,7 @@ mod tests {
             assert_eq!(coloured(text), shown, "{text:?}");
         }
         assert_eq!(line("a\nb"), "a\u{fffd}b");
+        assert_eq!(visible("a\n\tb\r\u{1b}[8m\u{202e}"), "a\n\tb\\u{d}\\u{1b}[8m\\u{202e}");
+        assert_eq!(visible_line("a\nb"), "a\\u{a}b");
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::server::{Files, Limits, Loaded, Server, Socket, SocketError, register_host_builtins};
+use crate::server::{Files, Limits, Loaded, Server, Socket, register_host_builtins};
 use hookexec::Registry;
 use hookexec::config::Diagnostics;
 use tokio::sync::oneshot;
@@ -100,18 +100,10 @@ impl Args {
             server.serve(tokio::io::stdin(), tokio::io::stdout(), stdout_closed()).await;
             return Ok(());
         };
-        let socket = Socket::bind(path).map_err(|error| refused(&error))?;
+        let socket = Socket::bind(path).map_err(CommandError::of_socket)?;
         output::talk(&format!("listening at {}\n", socket.path().display()));
         server.listen(&socket).await;
         Ok(())
-    }
-}
-
-fn refused(error: &SocketError) -> CommandError {
-    let refused = CommandError::usage(error.to_string());
-    match error.hint() {
-        Some(hint) => refused.hint(hint),
-        None => refused,
     }
 }
 

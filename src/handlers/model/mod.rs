@@ -12,7 +12,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::command::expand::Variables;
-use super::endpoint::{Endpoint, on_thread, parameters, refuse_keys_of_programs};
+use super::endpoint::{Endpoint, on_thread, parameters};
+use super::refuse_keys_of_programs;
 use crate::config::Hook;
 use crate::counts::Counts;
 use crate::handler::{

@@ -19,7 +19,7 @@ use super::report::counted;
 /// How many records can be opened; the newest.
 const RECORDS: usize = 500;
 
-const STYLE: &str = include_str!("style.css");
+pub(super) const STYLE: &str = include_str!("style.css");
 
 /// The decisions, the strictest first: the word of the log, and what a page says.
 const DECISIONS: [(&str, &str); 4] =

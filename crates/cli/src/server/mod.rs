@@ -18,7 +18,7 @@ mod listener;
 mod protocol;
 #[cfg_attr(unix, path = "socket/unix.rs")]
 #[cfg_attr(windows, path = "socket/windows.rs")]
-mod socket;
+pub(crate) mod socket;
 mod stamp;
 
 pub use callback::register_host_builtins;

@@ -79,8 +79,8 @@ impl Socket {
             .map_err(failed)?;
         lock.try_lock().map_err(|error| match error {
             TryLockError::WouldBlock => SocketError::new(
-                format!("a server is listening at {}", path.display()),
-                "use that server, end it, or choose another path",
+                format!("another process of hookexec is listening at {}", path.display()),
+                "use that process, or end it",
             ),
             TryLockError::Error(cause) => failed(cause),
         })?;
@@ -109,7 +109,7 @@ impl Socket {
 
     /// Waits for the next client; `None` when it went away, is another user's, or there are no file
     /// descriptors left.
-    pub(super) async fn accept(&self) -> Option<UnixStream> {
+    pub(crate) async fn accept(&self) -> Option<UnixStream> {
         let stream = match self.listener.accept().await {
             Ok((stream, _)) => stream,
             Err(error) => {
@@ -166,10 +166,10 @@ fn check_directory(path: &Path) -> Result<(), SocketError> {
 }
 
 /// A connection to a client.
-pub(super) type Stream = UnixStream;
+pub(crate) type Stream = UnixStream;
 
 /// Returns the two halves of a connection, and a future that ends when the client has closed it.
-pub(super) fn split(
+pub(crate) fn split(
     stream: Stream,
 ) -> io::Result<(OwnedReadHalf, OwnedWriteHalf, impl Future<Output = ()> + Send + use<>)> {
     let gone = hangup(&stream)?;
@@ -178,7 +178,7 @@ pub(super) fn split(
 }
 
 /// Writes as much of `text` as the system takes at once.
-pub(super) fn write_at_once(stream: &Stream, text: &[u8]) {
+pub(crate) fn write_at_once(stream: &Stream, text: &[u8]) {
     let _ = stream.try_write(text);
 }
 

@@ -38,22 +38,22 @@ impl Socket {
     }
 
     #[expect(clippy::unused_async, reason = "the other system waits")]
-    pub(super) async fn accept(&self) -> Option<Stream> {
+    pub(crate) async fn accept(&self) -> Option<Stream> {
         match self.0 {}
     }
 }
 
 /// A connection to a client, which can't be there.
 #[derive(Debug)]
-pub(super) struct Stream(Infallible);
+pub(crate) struct Stream(Infallible);
 
 /// Returns the two halves of a connection, and a future that ends when the client has closed it.
 #[expect(clippy::needless_pass_by_value, reason = "the other system takes it apart")]
-pub(super) fn split(stream: Stream) -> io::Result<(Empty, Sink, Pending<()>)> {
+pub(crate) fn split(stream: Stream) -> io::Result<(Empty, Sink, Pending<()>)> {
     match stream.0 {}
 }
 
 /// Writes as much of `text` as the system takes at once.
-pub(super) fn write_at_once(stream: &Stream, _text: &[u8]) {
+pub(crate) fn write_at_once(stream: &Stream, _text: &[u8]) {
     match stream.0 {}
 }

@@ -1,0 +1,150 @@
+//! `hookexec approve`: a person answers what hooks of type `receiver` ask.
+//!
+//! `asker` holds the conversation with a caller, `desk` the open questions, `screen` and `page` show
+//! them and take answers. Nothing is stored: when this process ends, each caller sees the end of its
+//! connection, which is a failure of its hook and no permission.
+
+mod asker;
+mod desk;
+mod http;
+mod page;
+mod question;
+mod screen;
+
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+
+use hookexec::internal::receiver_socket;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use self::desk::Desk;
+use self::page::Page;
+use self::screen::Screen;
+use super::consent::refuse_agents;
+use super::error::CommandError;
+use super::runtime::{self, Runtime};
+use super::server::Socket;
+use super::{Exit, system};
+
+/// How many callers may wait at once.
+const CALLERS: usize = 64;
+
+/// Shows the calls that hooks ask a person about, and takes the answers
+///
+/// Hooks of `type: receiver` below `approval:` ask here. Questions are listed in this terminal, and on a
+/// page in the browser. A call runs only if you approve it in time; when this command ends, every
+/// open question is denied. Nothing is stored.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec approve")]
+pub(crate) struct Args {
+    /// Serves no page for the browser
+    #[arg(long)]
+    no_page: bool,
+}
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        if cfg!(windows) {
+            return Err(CommandError::usage("`hookexec approve` is not available on Windows")
+                .hint("ask by a hook of type `command` or `http` below `approval:`"));
+        }
+        refuse_agents()?;
+        let (keyboard, screen) = terminal()?;
+        let screen = Screen::new(screen);
+        Runtime::new()?.block_on(self.receive(screen.into(), screen::lines(keyboard)))?
+    }
+
+    async fn receive(
+        &self,
+        screen: Arc<Screen>,
+        mut typed: tokio::sync::mpsc::Receiver<String>,
+    ) -> Result<Exit, CommandError> {
+        let mut signals = runtime::listen()?;
+        let path = receiver_socket().ok_or_else(|| {
+            CommandError::usage("the socket needs a home directory").hint("set HOME")
+        })?;
+        let socket = Socket::bind(path).map_err(CommandError::of_socket)?;
+        let desk = Arc::new(Desk::default());
+        screen.say(screen::HELP);
+        let page = self.page(&screen, &desk).await?;
+        screen.say(&format!("waiting for questions at {}\n", socket.path().display()));
+        let typing = async {
+            while let Some(line) = typed.recv().await {
+                screen.obey(&line, &desk);
+            }
+        };
+        tokio::select! {
+            biased;
+            _ = signals.next() => {}
+            () = typing => {}
+            () = page => {}
+            () = callers(&socket, &desk, &screen) => {}
+        }
+        match desk.open().len() {
+            0 => {}
+            open => screen.say(&format!("ended; open questions that are denied now: {open}\n")),
+        }
+        Ok(Exit::Success)
+    }
+
+    /// Opens the page, and returns what serves it.
+    async fn page(
+        &self,
+        screen: &Screen,
+        desk: &Arc<Desk>,
+    ) -> Result<impl Future<Output = ()> + use<>, CommandError> {
+        let opened = if self.no_page {
+            None
+        } else {
+            let opened = Page::open().await.map_err(|error| {
+                CommandError::usage(format!("can't open a port for the page: {error}"))
+                    .hint("use `--no-page`")
+            })?;
+            screen.say(&format!("page: {}\n", opened.1.address()));
+            Some(opened)
+        };
+        let desk = Arc::clone(desk);
+        Ok(async move {
+            match opened {
+                None => std::future::pending().await,
+                Some((listener, page)) => {
+                    http::serve(&listener, move |request| page.answer(request, &desk)).await;
+                }
+            }
+        })
+    }
+}
+
+/// Talks to everyone who connects.
+async fn callers(socket: &Socket, desk: &Arc<Desk>, screen: &Arc<Screen>) {
+    let seats = Arc::new(Semaphore::new(CALLERS));
+    let mut conversations = JoinSet::new();
+    loop {
+        let accepted = socket.accept().await;
+        while conversations.try_join_next().is_some() {}
+        let Some(stream) = accepted else { continue };
+        let Ok(seat) = Arc::clone(&seats).try_acquire_owned() else {
+            asker::refuse(&stream, CALLERS);
+            continue;
+        };
+        let (desk, screen) = (Arc::clone(desk), Arc::clone(screen));
+        conversations.spawn(async move {
+            asker::serve(stream, &desk, &screen).await;
+            drop(seat);
+        });
+    }
+}
+
+/// Returns the keyboard and the screen of the person who started this.
+fn terminal() -> Result<(std::fs::File, std::fs::File), CommandError> {
+    let hint = "run it in a terminal of its own, outside of the agent";
+    if !std::io::stdin().is_terminal() {
+        return Err(
+            CommandError::usage("a person answers here: stdin is not a terminal").hint(hint)
+        );
+    }
+    system::terminal().map_err(|error| {
+        CommandError::usage(format!("can't open the terminal: {error}")).hint(hint)
+    })
+}

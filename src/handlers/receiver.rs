@@ -1,0 +1,156 @@
+//! `type: receiver`: a person answers, at the `hookexec approve` of the same user.
+//!
+//! A question is one line of JSON, the hook's input; its answer is one line of JSON, as a command
+//! writes it. The connection is the question: when the caller goes away, it is withdrawn.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::refuse_keys_of_programs;
+use crate::config::Hook;
+use crate::directories::base_directory;
+use crate::event::Event;
+use crate::handler::{BuildError, Handler};
+
+/// Returns where the receiver of this user listens; `None` when the user has no home directory.
+pub fn receiver_socket() -> Option<PathBuf> {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let base = runtime.filter(|path| path.is_absolute());
+    let base = base.or_else(|| base_directory("XDG_STATE_HOME", ".local/state"))?;
+    // A directory of its own, which no other user may enter.
+    Some(base.join("hookexec/approve/socket"))
+}
+
+/// Builds the handler of a hook that asks a person.
+pub(crate) fn build(hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
+    let hint = "a receiver takes nothing but a `timeout`";
+    refuse_keys_of_programs(hook, hint)?;
+    if hook.with.is_some() {
+        let message = "`with` has no meaning for a receiver hook";
+        return Err(BuildError::new(message).at("with").hint(hint));
+    }
+    if hook.event != Event::Approval {
+        let message = format!("a receiver answers at `approval`, and not at `{}`", hook.event);
+        let hint = "move the hook to `approval:`, and let a hook here answer `ask`";
+        return Err(BuildError::new(message).at("type").hint(hint));
+    }
+    handler(hook)
+}
+
+#[cfg(not(unix))]
+fn handler(_: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
+    let message = "hooks of type `receiver` are not available on Windows";
+    let hint = "ask by a hook of type `command` or `http`";
+    Err(BuildError::new(message).at("type").hint(hint))
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "on Windows there is none")]
+fn handler(hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
+    Ok(Arc::new(unix::Receiver { timeout: hook.timeout, max_output: hook.max_output }))
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::io::ErrorKind;
+    use std::path::Path;
+    use std::time::Duration;
+
+    use rustix::process::geteuid;
+    use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+    use tokio::net::UnixStream;
+
+    use crate::handler::{
+        BoxFuture, Call, Exited, Failure, Handler, HandlerError, HandlerResult, NO_ROOM,
+    };
+
+    #[derive(Debug)]
+    pub(super) struct Receiver {
+        pub(super) timeout: Duration,
+        pub(super) max_output: usize,
+    }
+
+    impl Handler for Receiver {
+        fn run<'a>(
+            &'a self,
+            call: &'a Call<'a>,
+        ) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
+            Box::pin(async move {
+                let asked = tokio::time::timeout_at(call.deadline.into(), self.ask(call));
+                asked.await.unwrap_or_else(|_| {
+                    let message = format!(
+                        "nobody answered at `hookexec approve` within {:?}; raise the hook's \
+                         `timeout` if a person needs longer",
+                        self.timeout
+                    );
+                    Err(HandlerError::new(Failure::TimedOut, message))
+                })
+            })
+        }
+    }
+
+    impl Receiver {
+        async fn ask(&self, call: &Call<'_>) -> Result<HandlerResult, HandlerError> {
+            let mut stream = connect().await?;
+            let mut question = call.json().to_vec();
+            question.push(b'\n');
+            // What the receiver has to say about it is read also when it does not take all of it.
+            let written = stream.write_all(&question).await;
+            let mut answer = Vec::new();
+            let most = u64::try_from(self.max_output).unwrap_or(u64::MAX).saturating_add(1);
+            let mut reader = BufReader::new(stream).take(most);
+            let read = reader.read_until(b'\n', &mut answer).await;
+            if answer.last() == Some(&b'\n') {
+                if !call.room().take(answer.len()) {
+                    return Err(HandlerError::new(Failure::OutputLimit, NO_ROOM));
+                }
+                return Ok(Exited { code: 0, stdout: answer, stderr: Vec::new() }.into());
+            }
+            if answer.len() > self.max_output {
+                let message = format!(
+                    "the receiver answered with more than {} bytes; raise the hook's `max_output`",
+                    self.max_output
+                );
+                return Err(HandlerError::new(Failure::OutputLimit, message));
+            }
+            let cause = written.and(read.map(|_| ())).err();
+            let cause = cause.map(|cause| format!(" ({cause})")).unwrap_or_default();
+            let message = format!(
+                "the receiver ended before it answered{cause}; start `hookexec approve` again in \
+                 another terminal"
+            );
+            Err(HandlerError::new(Failure::Other, message))
+        }
+    }
+
+    /// Connects to the receiver, which must be a process of the same user.
+    async fn connect() -> Result<UnixStream, HandlerError> {
+        let failed = |message: String| HandlerError::new(Failure::Start, message);
+        let Some(path) = super::receiver_socket() else {
+            return Err(failed("a receiver needs a home directory; set HOME".to_owned()));
+        };
+        let stream = UnixStream::connect(&path).await.map_err(|cause| {
+            let absent = matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused);
+            failed(if absent {
+                let path = path.display();
+                format!(
+                    "no receiver listens at {path}: start `hookexec approve` in another terminal"
+                )
+            } else {
+                unusable(&path, &cause)
+            })
+        })?;
+        match stream.peer_cred() {
+            Ok(peer) if peer.uid() == geteuid().as_raw() => Ok(stream),
+            Ok(peer) => Err(failed(unusable(
+                &path,
+                &format!("the process there belongs to another user (uid {})", peer.uid()),
+            ))),
+            Err(cause) => Err(failed(unusable(&path, &cause))),
+        }
+    }
+
+    fn unusable(path: &Path, cause: &dyn std::fmt::Display) -> String {
+        format!("the receiver at {} can't be asked: {cause}", path.display())
+    }
+}

@@ -1,0 +1,660 @@
+//! `hookexec approve`: what a person sees and answers, and who may ask and answer.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use hookexec::wire::call_digest;
+use serde_json::{Value, json};
+
+use super::support::{Sandbox, until, wait};
+use super::terminal::Terminal;
+
+fn socket(sandbox: &Sandbox) -> PathBuf {
+    sandbox.home().join(".local/state/hookexec/approve/socket")
+}
+
+/// Starts a receiver and waits until it takes questions.
+fn receiver(sandbox: &Sandbox, arguments: &[&str]) -> Terminal {
+    let terminal = Terminal::open(sandbox, &[&["approve"], arguments].concat());
+    terminal.shows("waiting for questions");
+    terminal
+}
+
+fn call(command: &str) -> Value {
+    json!({
+        "session_id": "s1", "cwd": "/project", "hook_event_name": "approval", "agent_name": "codex",
+        "tool_name": "shell", "tool_input": { "command": command },
+    })
+}
+
+fn question(command: &str) -> Value {
+    let mut question = call(command);
+    question["approval"] = json!({
+        "id": "1", "digest": digest(command), "expires": in_seconds(600),
+        "reasons": [{ "hook": "guard", "event": "pre_tool_use", "reason": "look at this" }],
+    });
+    question
+}
+
+/// Sets the digest to that of the call in a question.
+fn sign(question: &mut Value) {
+    let input = serde_json::from_value(question.clone()).unwrap();
+    question["approval"]["digest"] = call_digest(&input).into();
+}
+
+fn in_seconds(seconds: i64) -> String {
+    (jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds)).to_string()
+}
+
+/// A caller that waits for an answer.
+struct Caller(BufReader<UnixStream>);
+
+impl Caller {
+    fn connect(sandbox: &Sandbox) -> Self {
+        let stream = UnixStream::connect(socket(sandbox)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+        Self(BufReader::new(stream))
+    }
+
+    fn ask(sandbox: &Sandbox, question: &Value) -> Self {
+        let mut caller = Self::connect(sandbox);
+        writeln!(caller.0.get_mut(), "{question}").unwrap();
+        caller
+    }
+
+    /// Returns the answer; nothing at the end of the connection.
+    fn answer(mut self) -> Option<Value> {
+        let mut line = String::new();
+        self.0.read_line(&mut line).unwrap();
+        (!line.is_empty()).then(|| serde_json::from_str(&line).unwrap())
+    }
+}
+
+fn digest(command: &str) -> String {
+    call_digest(&serde_json::from_value(call(command)).unwrap())
+}
+
+#[test]
+fn a_person_reads_the_call_and_answers_it() {
+    let sandbox = Sandbox::new();
+    let mut terminal = receiver(&sandbox, &["--no-page"]);
+    let mut asked = question("git push");
+    asked["approval"]["original_input"] = json!({ "command": "git push -f", "background": true });
+    let caller = Caller::ask(&sandbox, &asked);
+    terminal.shows("1 n REASON\n");
+    let shown = terminal.shown();
+    for part in [
+        "[1] shell, 9:5",
+        "    `command`:\n      | git push\n",
+        "    `command` before hooks changed it:\n      | git push -f\n",
+        "    `background`, removed by hooks:\n      | true\n",
+        "    asked by guard (pre_tool_use): look at this\n",
+        "    from codex, session s1, in /project\n",
+        &format!("    digest {}\n", &digest("git push")[7..19]),
+    ] {
+        assert!(shown.contains(part), "{part}\n{shown}");
+    }
+    terminal.types("1 y");
+    let answer = caller.answer().unwrap();
+    let by = answer["by"].as_str().unwrap();
+    assert!(by.ends_with("(terminal)"), "{answer}");
+    assert_eq!(
+        (&answer["decision"], &answer["digest"]),
+        (&json!("allow"), &json!(digest("git push")))
+    );
+    terminal.shows("[1] approved by");
+
+    let caller = Caller::ask(&sandbox, &question("git push"));
+    terminal.shows("[2] shell");
+    terminal.types("2 n not on Friday");
+    let answer = caller.answer().unwrap();
+    assert_eq!(answer["decision"], "deny");
+    assert!(answer["reason"].as_str().unwrap().ends_with("denied this call: not on Friday"));
+    terminal.shows("[2] denied by");
+
+    terminal.types("");
+    terminal.shows("no question is open");
+    terminal.types("3 y");
+    terminal.shows("there is no question 3");
+    terminal.types("yes");
+    terminal.shows("`yes` is not understood");
+    assert_eq!(terminal.ends().0, 0);
+}
+
+#[test]
+fn an_answer_counts_once() {
+    let sandbox = Sandbox::new();
+    let mut terminal = receiver(&sandbox, &["--no-page"]);
+    let caller = Caller::ask(&sandbox, &question("ls"));
+    terminal.shows("[1] shell");
+    terminal.types("1 n\n1 y");
+    terminal.shows("question 1 is not open any longer: denied by");
+    assert_eq!(caller.answer().unwrap()["decision"], "deny");
+}
+
+#[test]
+fn a_caller_that_goes_away_withdraws_its_question() {
+    let sandbox = Sandbox::new();
+    let mut terminal = receiver(&sandbox, &["--no-page"]);
+    drop(Caller::ask(&sandbox, &question("ls")));
+    terminal.shows("[1] withdrawn: its caller is gone");
+    terminal.types("1 y");
+    terminal.shows("question 1 is not open any longer: withdrawn");
+    // Its answer is no answer to the next question.
+    let next = Caller::ask(&sandbox, &question("ls"));
+    terminal.shows("[2] shell");
+    terminal.types("1 y\n2 n");
+    assert_eq!(next.answer().unwrap()["decision"], "deny");
+}
+
+#[test]
+fn an_answer_after_the_deadline_does_not_count() {
+    let sandbox = Sandbox::new();
+    let mut terminal = receiver(&sandbox, &["--no-page"]);
+    let mut late = question("ls");
+    late["approval"]["expires"] = in_seconds(1).into();
+    let caller = Caller::ask(&sandbox, &late);
+    terminal.shows("[1] nobody answered in time");
+    terminal.types("1 y");
+    terminal.shows("question 1 is not open any longer: nobody answered in time");
+    let (code, shown) = terminal.ends();
+    assert_eq!((code, caller.answer()), (0, None), "{shown}");
+}
+
+#[test]
+fn an_approval_for_a_session_is_for_the_same_call_in_the_same_session() {
+    let sandbox = Sandbox::new();
+    let mut terminal = receiver(&sandbox, &["--no-page"]);
+    let caller = Caller::ask(&sandbox, &question("ls"));
+    terminal.shows("[1] shell");
+    terminal.types("1 s");
+    assert_eq!(caller.answer().unwrap()["decision"], "allow");
+    let answer = Caller::ask(&sandbox, &question("ls")).answer().unwrap();
+    assert_eq!((&answer["decision"], &answer["digest"]), (&json!("allow"), &json!(digest("ls"))));
+    terminal.shows("[2] approved by");
+    for (number, (key, value)) in
+        [("session_id", "s2"), ("agent_name", "gemini"), ("session_id", "")].into_iter().enumerate()
+    {
+        let mut other = question("ls");
+        other[key] = value.into();
+        let caller = Caller::ask(&sandbox, &other);
+        let number = number + 3;
+        terminal.shows(&format!("[{number}] shell"));
+        terminal.types(&format!("{number} n"));
+        assert_eq!(caller.answer().unwrap()["decision"], "deny", "{key}");
+    }
+    let caller = Caller::ask(&sandbox, &question("ls -a"));
+    terminal.shows("[6] shell");
+    // Without a session there is nothing that an approval could be for.
+    let mut nameless = question("ls -l");
+    nameless["session_id"] = "".into();
+    let second = Caller::ask(&sandbox, &nameless);
+    terminal.shows("[7] shell");
+    terminal.types("7 s");
+    terminal.shows("question 7 names no session; approve it once");
+    terminal.types("6 n\n7 n");
+    assert_eq!(caller.answer().unwrap()["decision"], "deny");
+    assert_eq!(second.answer().unwrap()["decision"], "deny");
+}
+
+#[test]
+fn nothing_in_a_call_passes_for_a_line_of_ours() {
+    let sandbox = Sandbox::new();
+    let mut terminal = receiver(&sandbox, &["--no-page"]);
+    let hostile = "ls\n    from you\r\u{1b}[2K\u{1b}[8mrm\u{202e}x";
+    let mut asked = question(hostile);
+    asked["tool_name"] = "sh\u{1b}[2J\nell".into();
+    asked["approval"]["reasons"][0]["reason"] = "a\n[2] shell".into();
+    sign(&mut asked);
+    let _caller = Caller::ask(&sandbox, &asked);
+    terminal.shows("1 n REASON\n");
+    let shown = terminal.shown();
+    assert!(shown.contains("[1] sh\\u{1b}[2J\\u{a}ell, "), "{shown}");
+    assert!(
+        shown.contains("      | ls\n      |     from you\\u{d}\\u{1b}[2K\\u{1b}[8mrm\\u{202e}x\n")
+    );
+    assert!(shown.contains("asked by guard (pre_tool_use): a\\u{a}[2] shell\n"), "{shown}");
+    let long = format!("{}\nrm -rf /", "echo\n".repeat(60));
+    let _long = Caller::ask(&sandbox, &question(&long));
+    terminal.shows("all of it: 2 v\n");
+    assert!(terminal.shown().contains("... and 110 characters more"), "{}", terminal.shown());
+    terminal.types("2 v");
+    terminal.shows("      | rm -rf /\n");
+    let mut many = question("ls");
+    many["tool_input"] = (0..40).map(|number| (format!("a{number}"), json!(number))).collect();
+    sign(&mut many);
+    let _many = Caller::ask(&sandbox, &many);
+    terminal.shows("[3] shell");
+    terminal.shows("all of it: 3 v\n");
+    assert!(terminal.shown().contains("... and 10 arguments more"), "{}", terminal.shown());
+}
+
+#[test]
+fn only_a_person_in_a_terminal_receives() {
+    let sandbox = Sandbox::new();
+    let run = sandbox.hookexec(["approve"]).run().exits(64);
+    assert!(run.stderr.contains("stdin is not a terminal"), "{run:?}");
+    let run = sandbox.hookexec(["approve"]).env("CLAUDECODE", "1").run().exits(64);
+    assert!(run.stderr.contains("a coding agent runs this command"), "{run:?}");
+    assert!(!socket(&sandbox).exists());
+}
+
+#[test]
+fn there_is_one_receiver_and_a_dead_one_leaves_nothing_in_the_way() {
+    let sandbox = Sandbox::new();
+    let first = receiver(&sandbox, &["--no-page"]);
+    assert_eq!(fs::metadata(socket(&sandbox)).unwrap().permissions().mode() & 0o777, 0o600);
+    let (code, shown) = Terminal::open(&sandbox, &["approve"]).ends();
+    assert!(code == 64 && shown.contains("another process of hookexec is listening"), "{shown}");
+    let waiting = Caller::ask(&sandbox, &question("ls"));
+    first.shows("[1] shell");
+    first.signal("-KILL");
+    assert_eq!(waiting.answer(), None);
+    assert!(socket(&sandbox).exists());
+    let mut second = receiver(&sandbox, &["--no-page"]);
+    let caller = Caller::ask(&sandbox, &question("ls"));
+    second.shows("[1] shell");
+    second.types("1 y");
+    assert_eq!(caller.answer().unwrap()["decision"], "allow");
+    // The end of a receiver is no answer.
+    let waiting = Caller::ask(&sandbox, &question("ls"));
+    second.shows("[2] shell");
+    let (code, shown) = second.ends();
+    assert!(shown.contains("open questions that are denied now: 1"), "{shown}");
+    assert_eq!((code, waiting.answer()), (0, None));
+    assert!(!socket(&sandbox).exists());
+}
+
+#[test]
+fn what_is_not_a_private_socket_is_refused() {
+    let refused = |prepare: &dyn Fn(&Sandbox), said: &str| {
+        let sandbox = Sandbox::new();
+        fs::create_dir_all(socket(&sandbox).parent().unwrap()).unwrap();
+        let directory = socket(&sandbox).parent().unwrap().to_owned();
+        fs::set_permissions(&directory, fs::Permissions::from_mode(0o700)).unwrap();
+        prepare(&sandbox);
+        let (code, shown) = Terminal::open(&sandbox, &["approve"]).ends();
+        assert!(code == 64 && shown.contains(said), "{said}: {shown}");
+    };
+    refused(&|sandbox| fs::write(socket(sandbox), "").unwrap(), "exists and is not a socket");
+    refused(
+        &|sandbox| std::os::unix::fs::symlink("/dev/null", socket(sandbox)).unwrap(),
+        "exists and is not a socket",
+    );
+    let open = |sandbox: &Sandbox| {
+        let directory = socket(sandbox).parent().unwrap().to_owned();
+        fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    refused(&open, "is open to other users");
+}
+
+#[test]
+fn callers_are_bounded_in_number_and_in_what_they_send() {
+    let sandbox = Sandbox::new();
+    let terminal = receiver(&sandbox, &["--no-page"]);
+    let denied = |line: &str| {
+        let mut caller = Caller::connect(&sandbox);
+        // The receiver does not read to the end of what is too long.
+        let _ = writeln!(caller.0.get_mut(), "{line}");
+        let answer = caller.answer().unwrap();
+        assert_eq!(answer["decision"], "deny", "{answer}");
+        answer["reason"].as_str().unwrap().to_owned()
+    };
+    let mut other = question("ls");
+    other["tool_input"]["command"] = "rm".into();
+    assert!(denied(&other.to_string()).contains("its digest is that of another call"));
+    let mut unlimited = question("ls");
+    unlimited["approval"]["expires"] = "soon".into();
+    assert!(denied(&unlimited.to_string()).contains("`expires`"));
+    assert!(denied("{}").contains("`approval` is missing"));
+    assert!(denied(r#"{"a":1,"a":2}"#).contains("appears twice"));
+    assert!(denied("ls").contains("expected"));
+    assert!(denied(&"x".repeat(5 << 20)).contains("larger than 4194304 bytes"));
+    let waiting: Vec<_> = (0..64).map(|_| Caller::ask(&sandbox, &question("ls"))).collect();
+    terminal.shows("[64] shell");
+    let answer = Caller::connect(&sandbox).answer().unwrap();
+    assert_eq!(answer["decision"], "deny");
+    assert!(answer["reason"].as_str().unwrap().starts_with("64 questions wait"), "{answer}");
+    // A line that does not end is no question.
+    drop(waiting);
+    terminal.shows("[64] withdrawn");
+    let mut cut = Caller::connect(&sandbox);
+    write!(cut.0.get_mut(), "{}", question("ls")).unwrap();
+    cut.0.get_mut().shutdown(std::net::Shutdown::Write).unwrap();
+    assert_eq!(cut.answer(), None);
+    assert!(!terminal.shown().contains("[65]"));
+}
+
+/// The page of a receiver.
+struct Page {
+    host: String,
+    path: String,
+}
+
+impl Page {
+    fn of(terminal: &Terminal) -> Self {
+        let shown = terminal.shown();
+        let address = shown.lines().find_map(|line| line.strip_prefix("page: http://")).unwrap();
+        let (host, path) = address.split_once('/').unwrap();
+        Self { host: host.to_owned(), path: format!("/{path}") }
+    }
+
+    /// Sends a request and returns the whole answer.
+    fn send(&self, request: &str) -> String {
+        let mut stream = TcpStream::connect(&self.host).unwrap();
+        // What is refused may not be read to its end.
+        let _ = stream.write_all(request.as_bytes());
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8(answer).unwrap()
+    }
+
+    fn get(&self) -> String {
+        self.send(&format!("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", self.path, self.host))
+    }
+
+    fn post(&self, path: &str, head: &str, form: &str) -> String {
+        let length = form.len();
+        self.send(&format!("POST {path} HTTP/1.1\r\n{head}Content-Length: {length}\r\n\r\n{form}"))
+    }
+
+    /// Answers as the form of the page does.
+    fn answer(&self, form: &str) -> String {
+        let head = format!("Host: {0}\r\nOrigin: http://{0}\r\n", self.host);
+        self.post(&format!("{}answer", self.path), &head, form)
+    }
+}
+
+fn form(number: u64, command: &str, choice: &str) -> String {
+    format!("number={number}&digest={}&choice={choice}", digest(command).replace(':', "%3A"))
+}
+
+#[test]
+fn the_page_shows_questions_and_takes_answers() {
+    let sandbox = Sandbox::new();
+    let terminal = receiver(&sandbox, &[]);
+    let page = Page::of(&terminal);
+    assert!(page.get().contains("No question is open."));
+    let hostile = "</pre><script>alert(1)</script>\u{202e}";
+    let mut asked = question(hostile);
+    asked["approval"]["original_input"] = json!({ "command": "ls" });
+    let caller = Caller::ask(&sandbox, &asked);
+    terminal.shows("[1] shell");
+    let shown = page.get();
+    assert!(shown.starts_with("HTTP/1.1 200 OK\r\n"), "{shown}");
+    for part in [
+        "Content-Security-Policy: default-src 'none'; ",
+        "frame-ancestors 'none'",
+        "Cache-Control: no-store\r\n",
+        "<pre>&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;\\u{202e}</pre>",
+        "before hooks changed it</h3>\n<pre class=\"old\">ls</pre>",
+        "look at this",
+        "codex, session s1, in /project",
+        &digest(hostile),
+    ] {
+        assert!(shown.contains(part), "{part}\n{shown}");
+    }
+    // What a page was not shown can't be approved on it.
+    let said = page.answer(&form(1, "other", "once"));
+    assert!(said.starts_with("HTTP/1.1 409") && said.contains("is about another call"), "{said}");
+    for broken in ["", "number=1", "number=x&digest=y&choice=once", &form(1, hostile, "yes")] {
+        assert!(page.answer(broken).starts_with("HTTP/1.1 409"), "{broken}");
+    }
+    let said = page.answer(&form(9, hostile, "once"));
+    assert!(said.contains("there is no question 9"), "{said}");
+
+    let said = page.answer(&format!("{}&reason=use+%2Dn+first", form(1, hostile, "deny")));
+    assert!(said.starts_with("HTTP/1.1 303"), "{said}");
+    let answer = caller.answer().unwrap();
+    assert_eq!(answer["decision"], "deny");
+    assert!(answer["reason"].as_str().unwrap().ends_with("(page) denied this call: use -n first"));
+    let said = page.answer(&form(1, hostile, "once"));
+    assert!(said.starts_with("HTTP/1.1 409") && said.contains("not open any longer"), "{said}");
+
+    let caller = Caller::ask(&sandbox, &question("ls"));
+    terminal.shows("[2] shell");
+    assert!(page.answer(&form(2, "ls", "session")).starts_with("HTTP/1.1 303"));
+    assert_eq!(caller.answer().unwrap()["decision"], "allow");
+    assert_eq!(Caller::ask(&sandbox, &question("ls")).answer().unwrap()["decision"], "allow");
+    assert!(page.get().contains("approved for this session before"));
+}
+
+#[test]
+fn the_page_is_for_its_own_visitor() {
+    let sandbox = Sandbox::new();
+    let terminal = receiver(&sandbox, &[]);
+    let page = Page::of(&terminal);
+    let caller = Caller::ask(&sandbox, &question("ls"));
+    terminal.shows("[1] shell");
+    let (host, path) = (&page.host, &page.path);
+    let port = host.rsplit_once(':').unwrap().1;
+    let form = form(1, "ls", "once");
+    let own = format!("Host: {host}\r\nOrigin: http://{host}\r\n");
+    let answer = format!("{path}answer");
+    let mut wrong = path.clone();
+    let last = wrong.len() - 2;
+    wrong.replace_range(last..=last, if path.ends_with("0/") { "1" } else { "0" });
+    for (path, head) in [
+        ("/", &*own),
+        ("/answer", &own),
+        ("//answer", &own),
+        (&format!("{wrong}answer"), &own),
+        (&format!("/x{answer}"), &own),
+        (&answer, ""),
+        (&answer, &format!("Host: {host}\r\n")),
+        (&answer, &format!("Host: {host}\r\nOrigin: null\r\n")),
+        (&answer, &format!("Host: {host}\r\nOrigin: http://evil.example\r\n")),
+        (&answer, &format!("Host: {host}\r\nOrigin: http://localhost:{port}\r\n")),
+        (&answer, &format!("Host: evil.example:{port}\r\nOrigin: http://{host}\r\n")),
+        (&answer, &format!("Host: localhost:{port}\r\nOrigin: http://localhost:{port}\r\n")),
+        (&answer, &format!("{own}Host: {host}\r\n")),
+        (&answer, &format!("{own}Transfer-Encoding: chunked\r\n")),
+    ] {
+        let said = page.post(path, head, &form);
+        let refused =
+            ["400", "403", "404"].iter().any(|it| said.starts_with(&format!("HTTP/1.1 {it}")));
+        assert!(refused && !said.contains("ls"), "{path} {head}: {said}");
+    }
+    for head in ["", "Host: evil.example\r\n", &format!("Host: {host}\r\nOrigin: http://x\r\n")] {
+        let said = page.send(&format!("GET {path} HTTP/1.1\r\n{head}\r\n"));
+        assert!(said.starts_with("HTTP/1.1 403"), "{head}: {said}");
+    }
+    let get = page.send(&format!("GET {answer}?{form} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+    assert!(get.starts_with("HTTP/1.1 404"), "{get}");
+    // Nothing of it was an answer.
+    drop(caller);
+    terminal.shows("[1] withdrawn");
+    assert!(!terminal.shown().contains("approved"));
+
+    let long = page.send(&format!("GET {path} HTTP/1.1\r\nX: {}", "x".repeat(9 << 10)));
+    assert!(long.contains("too long"), "{long}");
+    let long = page.post(&answer, &own, &"x".repeat(17 << 10));
+    assert!(long.contains("too long"), "{long}");
+    assert!(page.send("\u{0}\r\n\r\n").contains("400 Bad Request"));
+    // So many connections that send nothing are closed, and the page goes on.
+    let idle: Vec<_> = (0..16).map(|_| TcpStream::connect(host).unwrap()).collect();
+    until("a connection too many is closed", || page.get().is_empty());
+    drop(idle);
+    until("the page answers again", || page.get().contains("No question is open."));
+}
+
+const HOOKS: &str = r#"
+hooks:
+  pre_tool_use:
+    - matcher: shell
+      hooks:
+        - { name: guard, type: command, command: 'echo "{\"decision\":\"ask\",\"reason\":\"sure?\"}"' }
+  approval:
+    - hooks: [{ name: person, type: receiver, timeout: 60s }]
+"#;
+const CALL: &str = r#"{"session_id":"s1","tool_name":"shell","tool_input":{"cmd":"git push"}}"#;
+
+fn asking(timeout: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write_users_hooks(&HOOKS.replace("60s", timeout));
+    sandbox
+}
+
+/// Runs the hooks of a call while `answers` plays the person; returns the exit code and the verdict.
+fn judged(sandbox: &Sandbox, answers: impl FnOnce()) -> (i32, Value) {
+    let mut child = sandbox.hookexec(["run", "pre_tool_use"]).spawn();
+    child.stdin.take().unwrap().write_all(CALL.as_bytes()).unwrap();
+    answers();
+    let output = wait(child);
+    let verdict = serde_json::from_slice(&output.stdout);
+    let verdict = verdict.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    (output.status.code().unwrap(), verdict)
+}
+
+#[track_caller]
+fn denied((code, verdict): (i32, Value), why: &str) {
+    assert_eq!((code, &verdict["decision"]), (2, &json!("deny")), "{verdict:#}");
+    assert_eq!(verdict["allowed"], false);
+    let message = verdict["message"].as_str().unwrap();
+    assert!(message.contains(why), "{why}: {message}");
+}
+
+#[test]
+fn an_approval_lets_one_call_run() {
+    let sandbox = asking("60s");
+    let mut terminal = receiver(&sandbox, &[]);
+    let (code, verdict) = judged(&sandbox, || {
+        terminal.shows("asked by guard (pre_tool_use): sure?");
+        terminal.types("1 y");
+    });
+    assert_eq!((code, &verdict["allowed"]), (0, &json!(true)), "{verdict:#}");
+    let approval = &verdict["approval"];
+    assert_eq!((&approval["decision"], &approval["channel"]), (&json!("allow"), &json!("person")));
+    assert!(approval["by"].as_str().unwrap().ends_with("(terminal)"), "{approval}");
+
+    let verdict = judged(&sandbox, || {
+        terminal.shows("[2] shell");
+        terminal.types("2 n use a branch");
+    });
+    denied(verdict, "denied this call: use a branch");
+
+    let page = Page::of(&terminal);
+    let (code, _) = judged(&sandbox, || {
+        terminal.shows("[3] shell");
+        let shown = page.get();
+        let digest = shown.split("name=\"digest\" value=\"").nth(1).unwrap();
+        let digest = digest.split('"').next().unwrap().replace(':', "%3A");
+        let said = page.answer(&format!("number=3&digest={digest}&choice=session"));
+        assert!(said.starts_with("HTTP/1.1 303"), "{said}");
+    });
+    assert_eq!(code, 0);
+    let (code, verdict) = judged(&sandbox, || {});
+    assert_eq!(code, 0);
+    let by = verdict["approval"]["by"].as_str().unwrap();
+    assert!(by.ends_with("(approved for this session before)"), "{by}");
+}
+
+#[test]
+fn without_a_receiver_that_answers_a_call_is_denied() {
+    let sandbox = asking("60s");
+    denied(judged(&sandbox, || {}), "no receiver listens at");
+    let terminal = receiver(&sandbox, &[]);
+    let killed = judged(&sandbox, || {
+        terminal.shows("[1] shell");
+        terminal.signal("-KILL");
+    });
+    denied(killed, "the receiver ended before it answered");
+    // The socket of the dead receiver is still there.
+    assert!(socket(&sandbox).exists());
+    denied(judged(&sandbox, || {}), "no receiver listens at");
+
+    let sandbox = asking("1s");
+    let mut terminal = receiver(&sandbox, &[]);
+    denied(judged(&sandbox, || {}), "nobody answered at `hookexec approve` within 1s");
+    terminal.types("1 y");
+    terminal.shows("question 1 is not open any longer");
+    terminal.signal("-STOP");
+    denied(judged(&sandbox, || {}), "nobody answered at `hookexec approve` within 1s");
+    terminal.signal("-CONT");
+
+    let sandbox = Sandbox::new();
+    sandbox.write_users_hooks(&HOOKS.replace("timeout: 60s", "on_error: ask"));
+    let (code, verdict) = judged(&sandbox, || {});
+    assert_eq!((code, &verdict["decision"]), (3, &json!("ask")), "{verdict:#}");
+}
+
+#[test]
+fn a_run_that_ends_withdraws_its_question() {
+    let sandbox = asking("60s");
+    let terminal = receiver(&sandbox, &[]);
+    let mut child = sandbox.hookexec(["run", "pre_tool_use"]).spawn();
+    child.stdin.take().unwrap().write_all(CALL.as_bytes()).unwrap();
+    terminal.shows("[1] shell");
+    child.kill().unwrap();
+    terminal.shows("[1] withdrawn: its caller is gone");
+    child.wait().unwrap();
+}
+
+#[test]
+fn only_a_whole_answer_for_this_call_allows_it() {
+    let sandbox = asking("5s");
+    let path = socket(&sandbox);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let listener = UnixListener::bind(&path).unwrap();
+    let answered = |answer: &dyn Fn(&str) -> String| {
+        judged(&sandbox, || {
+            let (stream, _) = listener.accept().unwrap();
+            let mut stream = BufReader::new(stream);
+            let mut line = String::new();
+            stream.read_line(&mut line).unwrap();
+            let asked: Value = serde_json::from_str(&line).unwrap();
+            let answer = answer(asked["approval"]["digest"].as_str().unwrap());
+            // What is not read to its end is refused all the more.
+            let _ = stream.get_mut().write_all(answer.as_bytes());
+        })
+    };
+    let allow = |digest: &str| json!({ "decision": "allow", "digest": digest }).to_string();
+    let (code, verdict) = answered(&|digest| format!("{}\n", allow(digest)));
+    assert_eq!(code, 0, "{verdict:#}");
+    denied(answered(&|_| format!("{}\n", allow(&digest("rm")))), "digest");
+    denied(answered(&|digest| format!("{}\n", allow(&digest[..70]))), "digest");
+    denied(answered(&|_| "{\"decision\":\"allow\"}\n".to_owned()), "digest");
+    denied(answered(&|digest| allow(digest)), "ended before it answered");
+    for (answer, why) in [
+        ("", "ended before it answered"),
+        ("\n", "no answer"),
+        ("{}\n", "no answer"),
+        ("yes\n", ""),
+        ("{\"decision\":\"allow\"\n", ""),
+    ] {
+        denied(answered(&|_| answer.to_owned()), why);
+    }
+    let long = |digest: &str| format!("{}{}\n", " ".repeat(2 << 20), allow(digest));
+    denied(answered(&long), "answered with more than 1048576 bytes");
+    // The first line is the answer.
+    let both =
+        |digest: &str| format!("{{\"decision\":\"deny\",\"reason\":\"no\"}}\n{}\n", allow(digest));
+    denied(answered(&both), "no");
+}
+
+#[test]
+fn a_receiver_is_for_questions_and_takes_no_command() {
+    let sandbox = Sandbox::new();
+    for (event, hook, said) in [
+        (
+            "pre_tool_use",
+            "type: receiver",
+            "a receiver answers at `approval`, and not at `pre_tool_use`",
+        ),
+        ("approval", "type: receiver, command: ls", "`command` has no meaning for a receiver hook"),
+        ("approval", "type: receiver, with: {}", "`with` has no meaning for a receiver hook"),
+    ] {
+        sandbox.write_users_hooks(&format!("hooks:\n  {event}: [{{ hooks: [{{ {hook} }}] }}]\n"));
+        let run = sandbox.hookexec(["check"]).run();
+        assert!(run.stderr.contains(said) || run.stdout.contains(said), "{run:?}");
+        assert!(
+            run.stderr.contains("hooks.yaml:2") || run.stdout.contains("hooks.yaml:2"),
+            "{run:?}"
+        );
+    }
+}
