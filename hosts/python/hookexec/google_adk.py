@@ -1,17 +1,22 @@
-"""Google ADK: `Runner(..., plugins=[HooksPlugin(session)])`."""
+"""Google ADK: `Runner(..., plugins=[HooksPlugin(session)])`, `Agent(model=guarded(model, session))`."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
+from google.adk.models import BaseLlm, LLMRegistry
+from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins import BasePlugin
 from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.tool_context import ToolContext
+from google.genai import types
 from pydantic_core import to_jsonable_python
 
-from hookexec._drivers import Session
+from hookexec._connection import Object
+from hookexec._drivers import ModelCall, Refused, Session
 
 NAME = "hookexec"
 RunTool = Callable[..., Awaitable[Any]]
@@ -65,3 +70,50 @@ class _Guarded:
         is_plain = outcome.message is None and outcome.additional_context is None
         is_object = outcome.ran and isinstance(outcome.response, dict)
         return outcome.response if is_plain and is_object else outcome.for_model
+
+
+def guarded(model: str | BaseLlm, session: Session) -> BaseLlm:
+    """Returns a copy of a model whose calls run through the hooks of a session.
+
+    A response that streams is given as one. A live connection raises `Refused`.
+    """
+    original = LLMRegistry.new_llm(model) if isinstance(model, str) else model
+    copy = original.model_copy()
+
+    async def generate(
+        llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse, None]:
+        messages = [_dumped(content) for content in llm_request.contents]
+        options = {"system_instruction": llm_request.config.system_instruction}
+        request = {"model": llm_request.model, "options": to_jsonable_python(options)}
+        final = LlmResponse()
+        async with session.model_call(messages, **request) as call:
+            _take(llm_request, call, messages, request)
+            async for response in original.generate_content_async(llm_request, stream):
+                final = response
+            call.response = seen = _dumped(final)
+        yield final if call.response == seen else LlmResponse.model_validate(call.response)
+
+    def connect(llm_request: LlmRequest) -> Any:
+        raise Refused("a live connection would run past the hooks")
+
+    # The copy stays a model of its own class, which ADK asks for.
+    object.__setattr__(copy, "generate_content_async", generate)
+    object.__setattr__(copy, "connect", connect)
+    return copy
+
+
+def _take(sent: LlmRequest, call: ModelCall, messages: list[Object], request: Object) -> None:
+    """Takes over a request as the hooks left it."""
+    if call.messages != messages:
+        sent.contents = [types.Content.model_validate(message) for message in call.messages]
+    if call.options != request["options"]:
+        sent.config.system_instruction = call.options.pop("system_instruction", None)
+        if call.options:
+            raise Refused(f"a hook sets options that can't be set here: {list(call.options)}")
+    if (call.model, call.tools) != (request["model"], []):
+        raise Refused("a hook changes the model or its tools, which can't be done here")
+
+
+def _dumped(value: types.Content | LlmResponse) -> Object:
+    return value.model_dump(mode="json", exclude_none=True)
