@@ -29,7 +29,8 @@ PYTHON = PLACE / "python/bin/python"
 PYPI = ["langchain==1.4.7", "langgraph==1.2.22", "openai-agents==0.24.0",
         "pydantic-ai-slim==2.68.0", "claude-agent-sdk==0.2.187", "google-adk==2.13.0", "mcp==2.3.0",
         "agent-framework-core==1.23.0", "agent-hooks-sdk==0.1.0b3", "mypy==2.4.1"]
-NPM = ["ai@6.0.326", "@modelcontextprotocol/sdk@1.32.2", "@anthropic-ai/claude-agent-sdk@0.3.330", "zod@4.6.7", "typescript@7.0.2", "@types/node@26.6.6"]
+NPM = ["ai@6.0.326", "@modelcontextprotocol/sdk@1.32.2", "@anthropic-ai/claude-agent-sdk@0.3.330",
+       "zod@4.6.7", "typescript@7.0.2", "@types/node@26.6.6"]
 #: The adapters: a name, the directory of its program in tests/hosts/adapters, and what it imports.
 ADAPTERS = {
     "langchain": ("langchain.py", "langchain"),

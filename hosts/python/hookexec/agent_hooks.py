@@ -72,22 +72,28 @@ class _Run:
         return await self._dispatched("before_agent_run")
 
     async def on_input(self, context: Object) -> Object:
+        self._cancel_open()
         await self._turn_end.aclose()
         target = context["target"]
         prompt = target["content"] if isinstance(target["content"], str) else None
         self._turn = await self._turn_end.enter_async_context(self._session.turn(prompt))
         contexts = [self._session.additional_context, self._turn.additional_context]
         self._session.additional_context = None
-        if prompt is None or not any(contexts):
+        if not any(contexts):
             return ALLOW
-        return _changed(target, {**target, "content": "\n\n".join(filter(None, [prompt, *contexts]))})
+        if prompt is None:
+            lost = "the context of a hook can't be added to an input that is not a text"
+            return {**ALLOW, "warnings": [{"message": lost}]}
+        content = "\n\n".join(filter(None, [prompt, *contexts]))
+        return _changed(target, {**target, "content": content})
 
     async def on_pre_model_call(self, context: Object) -> Object:
         if self._stopped is not None:
             return _denied(self._stopped)
+        self._cancel_open()
         name = context["model"]["id"]
-        self._model = self._session.model_call(context["target"], model=name)
-        model = await self._model.__aenter__()
+        model = await self._session.model_call(context["target"], model=name).__aenter__()
+        self._model = model
         if (model.model, model.tools, model.options) != (name, [], {}):
             return _denied("a hook changes more of the request than its messages")
         return _changed(context["target"], model.messages)
@@ -103,8 +109,8 @@ class _Run:
     async def on_pre_tool_call(self, context: Object) -> Object:
         tool, connection = context["tool_call"], await asyncio.to_thread(self._hooks.connection)
         place = {"session": self._session._facts, "turn": self._turn and self._turn._state}
-        call = {"tool_name": tool["name"], "tool_input": context["target"], "tool_use_id": tool["id"]}
-        begin = {**place, **call, "can_ask": True}
+        call = {"tool_name": tool["name"], "tool_input": context["target"]}
+        begin = {**place, **call, "tool_use_id": tool["id"], "can_ask": True}
         step = await self._hooks.call_async("tool.begin", begin, connection)
         if step["next"] == "done":
             return self._ended(step)
@@ -144,11 +150,20 @@ class _Run:
         return ALLOW if go_on is None else _denied(go_on)
 
     async def on_agent_shutdown(self, context: Object) -> Object:
-        for connection, step in self._calls.values():
-            connection.request("tool.end", {"call": step["call"], "cancelled": True})
+        self._cancel_open()
         await self._turn_end.aclose()
         await self._session_end.aclose()
         return ALLOW
+
+    def _cancel_open(self) -> None:
+        """Ends what the host has begun and will not end: it was denied, or it failed."""
+        for connection, step in self._calls.values():
+            connection.request("tool.end", {"call": step["call"], "cancelled": True})
+        self._calls.clear()
+        if self._model is not None and self._model._connection is not None:
+            cancelled = {"call": self._model._call, "cancelled": True}
+            self._model._connection.request("model.end", cancelled)
+        self._model = None
 
     def _ended(self, step: Object) -> Object:
         if step["stop"] is not None:
@@ -167,7 +182,7 @@ def _denied(message: str) -> Object:
 
 
 def _changed(old: Json, new: Json) -> Object:
-    """Returns the verdict for a value as the hooks left it. Its path names the part that changed."""
+    """Returns the verdict for a value as the hooks left it, with the path of what changed."""
     if _same(old, new):
         return ALLOW
     path = "$target"

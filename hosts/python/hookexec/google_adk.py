@@ -1,4 +1,4 @@
-"""Google ADK: `Runner(..., plugins=[HooksPlugin(session)])`, `Agent(model=guarded(model, session))`."""
+"""Google ADK: `Runner(..., plugins=[HooksPlugin(session)])` and `guarded(model, session)`."""
 
 from __future__ import annotations
 

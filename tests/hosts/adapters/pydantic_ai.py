@@ -49,7 +49,8 @@ def images(session):
         read.extend(part.content for part in messages[-1].parts)
         return ModelResponse(parts=[TextPart("done")])
 
-    Agent(FunctionModel(answer), tools=[show], capabilities=[HooksCapability(session)]).run_sync("go")
+    capabilities = [HooksCapability(session)]
+    Agent(FunctionModel(answer), tools=[show], capabilities=capabilities).run_sync("go")
     assert read == [[image, "a cat"], ["see", image]], read
 
 
