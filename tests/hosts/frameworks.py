@@ -187,7 +187,7 @@ def claude(program, hookexec):
     problems = []
     hooks = HOOKS.replace("        - { type: builtin, command: judge, mutates: true }\n", "")
     for prompt, expected in [("rm -r kept", "`rm -r kept` is denied"), ("echo it ran", "it ran")]:
-        with tempfile.TemporaryDirectory() as directory, model.Model(prompt) as played:
+        with tempfile.TemporaryDirectory() as directory, model.Model([prompt]) as played:
             home, project = [pathlib.Path(directory).resolve() / it for it in ("home", "project")]
             (home / ".config/hookexec").mkdir(parents=True)
             home.chmod(0o700)

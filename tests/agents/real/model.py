@@ -37,10 +37,10 @@ TOOL_SEARCHES = ["ToolSearch", "tool_search"]
 
 
 class Model:
-    """A model that asks once for `command` to be run, or with `mcp` for the tool of the MCP server."""
+    """A model that asks for each of `commands` to be run, or with `mcp` for the tool of the MCP server."""
 
-    def __init__(self, command, mcp=False):
-        self.command = command
+    def __init__(self, commands, mcp=False):
+        self.commands = commands
         self.mcp = mcp
         self.search = None  # the call that searched for the tool of the MCP server, if one was needed
         self.called = None  # the name by which the tool of the MCP server was called
@@ -119,7 +119,8 @@ class Model:
 
     def shell_calls(self, tools):
         """Returns the calls of a turn, each a name and arguments; without a shell on offer there are none."""
-        return [(name, arguments(self.command)) for name, arguments in SHELLS.items() if name in tools][:1]
+        shells = [(name, arguments) for name, arguments in SHELLS.items() if name in tools][:1]
+        return [(name, arguments(command)) for command in self.commands for name, arguments in shells]
 
     def mcp_calls(self, tools, raw):
         """Like `shell_calls`, for the tool of the MCP server."""

@@ -28,6 +28,7 @@ from pathlib import Path
 
 import clients
 from model import MCP_SERVER, Model
+from person import Person
 
 SERVER_SCRIPT = Path(__file__).resolve().with_name("mcp_server.py")
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -166,6 +167,19 @@ def ask(turn):
     turn.asked()
 
 
+def approval(turn):
+    turn.asked()
+    turn.expect(turn.ran, "the command that a person approved did not run")
+    turn.expect(not turn.tamed, "another command ran, which the person denied")
+    turn.expect("denied this call: not this one" in turn.told, "the model was not told why")
+
+
+def approval_absent(turn):
+    turn.expect(not turn.ran, "the command ran although no person could be asked")
+    turn.asked()
+    turn.expect("no receiver listens" in turn.told, "the model was not told why")
+
+
 def redact(turn):
     turn.expect(turn.ran, "the command did not run")
     turn.asked()
@@ -247,6 +261,8 @@ def imported(settings):
 
 FORBID = "echo touching is forbidden >&2; exit 2"
 DENY = guard(FORBID)
+ASK = guard('echo "{\\"decision\\": \\"ask\\", \\"reason\\": \\"really?\\"}"')
+PERSON = ASK + "\napproval: [ { hooks: { type: receiver, timeout: 600 } } ]"
 SCENARIOS = {
     "control": (control, "{}"),
     "deny": (deny, DENY),
@@ -273,7 +289,9 @@ SCENARIOS = {
     "project": (deny, DENY),
     "project_missing": (project_missing, DENY),
     "long": (deny, guard("echo touching is forbidden >&2; head -c 900000 /dev/zero | tr \\\\0 x >&2; exit 2")),
-    "ask": (ask, guard('echo "{\\"decision\\": \\"ask\\", \\"reason\\": \\"really?\\"}"')),
+    "ask": (ask, ASK),
+    "approval": (approval, PERSON),
+    "approval_absent": (approval_absent, PERSON),
     "imported": (deny, lambda: imported(CLAUDE_SETTINGS)),
     "goes_on": (goes_on, lambda: imported(CLAUDE_STOP)),
     "redact": (redact, "post_tool_use: [ { hooks: { type: command, command: '" + MARK
@@ -285,10 +303,14 @@ SCENARIOS = {
     "mcp": (deny, guard(FORBID, "mcp__my-kit__do-it")),
 }
 
-#: The command that the model asks for, where it matters.
+#: What a person types at `hookexec approve`, by what it shows.
+ANSWERS = {"approval": {"[1]": "1 y", "[2]": "2 n not this one"}}
+
+#: The commands that the model asks for, where they matter.
 COMMANDS = {
-    "readme_format": "printf 'a  \\n' > ran",
-    "readme_commands": "ls; touch ran; rm -f x",
+    "approval": ["touch ran", "touch tamed"],
+    "readme_format": ["printf 'a  \\n' > ran"],
+    "readme_commands": ["ls; touch ran; rm -f x"],
 }
 
 #: The turn that a scenario plays first. It shows that the tool runs if no guard matches it.
@@ -349,13 +371,14 @@ def take_turn(kind, name, check, hooks):
         subprocess.run(["git", "init", "-q", client.project], check=True)
         if name == "mcp":
             client.servers = {MCP_SERVER: {"command": sys.executable, "args": [str(SERVER_SCRIPT), str(client.project / "ran")]}}
-        with Model(COMMANDS.get(name, "touch ran; echo s3cr3t"), mcp=name == "mcp") as model:
+        with Model(COMMANDS.get(name, ["touch ran; echo s3cr3t"]), mcp=name == "mcp") as model:
             client.prepare(model.port)
             client.write(".config/hookexec/hooks.yaml", hooks() if callable(hooks) else hooks)
             environment = {**client.environment(model.port), "FIRED": str(root / "fired"), "HOOKEXEC_SECONDS": "8"}
             set_up(client, name, environment)
             start = time.monotonic()
-            process = run([client.program(), *client.command(PROMPT)], env=environment, cwd=client.project)
+            with person(name, environment):
+                process = run([client.program(), *client.command(PROMPT)], env=environment, cwd=client.project)
             turn = Turn(client, model, process, time.monotonic() - start)
         check(turn)
         return turn.seconds
@@ -365,6 +388,13 @@ def take_turn(kind, name, check, hooks):
             print(f"      kept: {root}")
         else:
             shutil.rmtree(root, ignore_errors=True)
+
+
+def person(name, environment):
+    """Returns the person that a scenario needs."""
+    if name not in ANSWERS:
+        return contextlib.nullcontext()
+    return Person(HOOKEXEC, {key: environment[key] for key in ["HOME", "PATH"]}, ANSWERS[name])
 
 
 def run(command, **options):
