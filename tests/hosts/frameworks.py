@@ -6,7 +6,8 @@ Without it, frameworks that are not installed there are skipped, and said to be.
 
 Under each framework the model calls the tool `shell` once for each of `COMMANDS`, under the same
 hooks.yaml. What the tool did and what the model read then shows each answer of a hook. The Python
-adapters are those of the wheel, installed in an environment that has nothing else.
+adapters are those of the wheel, installed in an environment that has nothing else. The code of
+docs/hosts.md runs under the packed packages.
 """
 
 import argparse
@@ -23,6 +24,9 @@ import tempfile
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "release"))
+import pack  # noqa: E402
+
 PLACE = ROOT / "target/frameworks"
 PYTHON = PLACE / "python/bin/python"
 #: What is installed, and what was tested.
@@ -144,20 +148,20 @@ def is_installed(program, module):
     return (PLACE / "node/node_modules" / module).is_dir()
 
 
+def facts_of_release():
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
+    return {name: workspace[name] for name in ("version", "license")}
+
+
 @functools.cache
 def python_with_wheel(hookexec):
     """Packs the wheel and installs it in an empty environment, which then sees the frameworks."""
-    sys.path.insert(0, str(ROOT / "release"))
-    import pack
-
     place = pathlib.Path(tempfile.mkdtemp()).resolve()
     atexit.register(shutil.rmtree, place)
-    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
-    facts = {name: workspace[name] for name in ("version", "license")}
     systems = {"linux": "unknown-linux-musl", "darwin": "apple-darwin"}
     processor = {"arm64": "aarch64"}.get(platform.machine(), platform.machine())
     target = f"{processor}-{systems[sys.platform]}"
-    pack.pack_wheel(place, facts, "hooks", target, pathlib.Path(hookexec))
+    pack.pack_wheel(place, facts_of_release(), "hooks", target, pathlib.Path(hookexec))
     subprocess.run([PYTHON, "-m", "venv", place / "venv"], check=True)
     python = place / "venv/bin/python"
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"]
@@ -166,6 +170,15 @@ def python_with_wheel(hookexec):
     site, = (place / "venv/lib").glob("*/site-packages")
     (site / "frameworks.pth").write_text(f"{frameworks}\n")
     return python
+
+
+def install_npm_package(place):
+    """Packs the npm package, and puts it in the place of the source tree's."""
+    pack.pack_npm_launcher(place, facts_of_release(), "hooks", [])
+    packed, = place.glob("*.tgz")
+    shutil.rmtree(place / "node_modules/hookexec")
+    shutil.unpack_archive(packed, place)
+    (place / "package").rename(place / "node_modules/hookexec")
 
 
 def command_of(program, python=PYTHON):
@@ -247,6 +260,7 @@ def paste(name, program, hookexec):
     with tempfile.TemporaryDirectory() as directory:
         place = pathlib.Path(directory).resolve()
         test_page.install(place)
+        install_npm_package(place)
         for package in (PLACE / "node/node_modules").glob("[!.]*"):
             (place / "node_modules" / package.name).symlink_to(package)
         project = place / "project"
