@@ -150,11 +150,8 @@ impl<'a> Call<'a> {
 
     /// Returns the input as one JSON object: what a command hook reads on stdin.
     pub fn json(&self) -> Arc<[u8]> {
-        // An input holds strings, numbers, booleans and JSON values, which always serialise.
-        Arc::clone(self.shared().json.get_or_init(|| {
-            let shown = self.deeds().shown_in(self.input);
-            serde_json::to_vec(shown.as_ref().unwrap_or(self.input)).unwrap_or_default().into()
-        }))
+        let json = || self.deeds().json_with(self.input).into();
+        Arc::clone(self.shared().json.get_or_init(json))
     }
 
     /// Returns what the tool call does.

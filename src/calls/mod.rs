@@ -144,25 +144,28 @@ impl Deeds {
         fits.then(|| paths.join("\n"))
     }
 
-    /// Returns `input` with the lists under their keys; `None` if it has neither.
-    pub(crate) fn shown_in(&self, input: &Input) -> Option<Input> {
-        let [commands, files] = Input::OF_CALLS;
-        let has = |key: &str| input.extra.contains_key(key);
-        if self.commands.is_empty() && self.files.is_empty() && !has(commands) && !has(files) {
-            return None;
+    /// Returns the JSON of `input` with the lists under their keys.
+    pub(crate) fn json_with(&self, input: &Input) -> Vec<u8> {
+        /// Borrows everything: a copy of a large input for one more key would be slow.
+        #[derive(Serialize)]
+        struct Shown<'a> {
+            #[serde(flatten)]
+            input: &'a Input,
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            commands: &'a [Command],
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            files: &'a [TouchedFile],
         }
-        let mut input = input.clone();
-        add(&mut input, commands, &self.commands);
-        add(&mut input, files, &self.files);
-        Some(input)
-    }
-}
-
-fn add<T: Serialize>(input: &mut Input, key: &str, items: &[T]) {
-    input.extra.remove(key);
-    // Texts, numbers and lists of them always serialise.
-    if let Some(list) = serde_json::to_value(items).ok().filter(|_| !items.is_empty()) {
-        input.extra.insert(key.to_owned(), list);
+        let has_hosts = Input::OF_CALLS.iter().any(|key| input.extra.contains_key(*key));
+        let cleaned = has_hosts.then(|| {
+            let mut input = input.clone();
+            input.extra.retain(|key, _| !Input::OF_CALLS.contains(&key.as_str()));
+            input
+        });
+        let input = cleaned.as_ref().unwrap_or(input);
+        // Strings, numbers, booleans and JSON values always serialise.
+        let shown = Shown { input, commands: &self.commands, files: &self.files };
+        serde_json::to_vec(&shown).unwrap_or_default()
     }
 }
 
