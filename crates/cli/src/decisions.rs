@@ -112,7 +112,7 @@ impl Args {
         let filter = self.filter();
         let (mut numbers, mut printed) = (self.numbers()?, Ok(()));
         let (mut rows, mut page) = (String::new(), Page::default());
-        log.read(|line, _| match line {
+        log.read(|line| match line {
             LogLine::Record(record) if !filter.wants(&record) => {}
             LogLine::Record(record) if self.counts() => {
                 numbers.statistics.add(&record);

@@ -133,12 +133,6 @@ impl Write for Stderr {
     }
 }
 
-/// Writes `text`, which moves the cursor and is our own, to stderr.
-pub(crate) fn draw(text: &str) {
-    let mut stderr = anstream::stderr().lock();
-    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
-}
-
 /// Writes to stderr as much as it takes without blocking.
 fn hurried(text: &[u8]) -> io::Result<()> {
     let wait = PATIENCE.load(Ordering::Relaxed) == A_MOMENT;

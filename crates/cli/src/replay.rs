@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::IsTerminal as _;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use crate::records::{Log, LogLine};
 use crate::testing::{Change, Replay, ReplayOptions, Replayed};
@@ -14,15 +12,13 @@ use hookexec::{Config, Registry};
 use serde::Serialize;
 
 use super::error::{CommandError, warn};
-use super::output::{self, PlainFormat};
+use super::output::PlainFormat;
 use super::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
 use super::runtime::Runtime;
 use super::{Exit, config, decisions};
 
 /// How many examples of each change are shown.
 const EXAMPLES: usize = 3;
-/// From which size on progress is shown, in bytes.
-const LONG: u64 = 1 << 20;
 
 /// Runs the recorded events of an audit log through another configuration, and says what changes
 ///
@@ -94,9 +90,8 @@ impl Args {
         let failed = |error: &std::io::Error| decisions::unreadable(&self.log, error);
         let log = Log::find(&self.log).map_err(|error| failed(&error))?;
         let runtime = Runtime::new()?;
-        let mut progress = Progress::new(log.size());
         let (mut summary, mut stopped) = (Summary::default(), None);
-        log.read(|line, read| {
+        log.read(|line| {
             let LogLine::Record(record) = line else {
                 summary.unreadable += 1;
                 return;
@@ -106,11 +101,9 @@ impl Args {
                     Ok(replayed) => summary.add(*record, replayed),
                     Err(error) => stopped = Some(error),
                 }
-                progress.show(read);
             }
         })
         .map_err(|error| failed(&error))?;
-        progress.done();
         if let Some(error) = stopped {
             return Err(error);
         }
@@ -209,35 +202,4 @@ fn text(summary: &Summary) -> String {
         let _ = writeln!(text, "{} had secrets taken out", counted(summary.redacted, "input"));
     }
     text
-}
-
-/// How far a long replay is, on a terminal.
-struct Progress {
-    size: u64,
-    last: Option<Instant>,
-}
-
-impl Progress {
-    fn new(size: u64) -> Self {
-        let shown = size >= LONG && std::io::stderr().is_terminal();
-        Self { size, last: shown.then(Instant::now) }
-    }
-
-    fn show(&mut self, read: u64) {
-        const WIDTH: u64 = 30;
-        if self.last.is_none_or(|last| last.elapsed() < Duration::from_millis(100)) {
-            return;
-        }
-        let done = read.min(self.size) * WIDTH / self.size.max(1);
-        let bar: String = (0..WIDTH).map(|at| if at < done { '#' } else { '.' }).collect();
-        let percent = read.min(self.size) * 100 / self.size.max(1);
-        output::draw(&format!("\r[{bar}] {percent:3} %"));
-        self.last = Some(Instant::now());
-    }
-
-    fn done(&self) {
-        if self.last.is_some() {
-            output::draw("\r\u{1b}[K");
-        }
-    }
 }

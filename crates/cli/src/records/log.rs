@@ -85,30 +85,14 @@ impl Log {
         Ok(Self { files })
     }
 
-    /// Returns the size of all files, in bytes.
-    pub(crate) fn size(&self) -> u64 {
-        self.files.iter().filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum()
-    }
-
-    /// Reads line after line, and calls `each` with it and the number of bytes read so far.
+    /// Reads line after line, and calls `each` with it.
     ///
     /// # Errors
     /// When a file can't be read.
-    pub(crate) fn read(&self, mut each: impl FnMut(LogLine, u64)) -> io::Result<()> {
-        let mut read = 0;
+    pub(crate) fn read(&self, mut each: impl FnMut(LogLine)) -> io::Result<()> {
         for path in &self.files {
-            let mut reader = BufReader::new(File::open(path)?);
-            let mut bytes = Vec::new();
-            loop {
-                bytes.clear();
-                let length = reader.read_until(b'\n', &mut bytes)?;
-                if length == 0 {
-                    break;
-                }
-                read += length as u64;
-                for found in parse(&bytes) {
-                    each(found, read);
-                }
+            for line in BufReader::new(File::open(path)?).split(b'\n') {
+                parse(&line?).into_iter().for_each(&mut each);
             }
         }
         Ok(())
