@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::cases::{CaseKeys, ExpectKeys, FileKeys, TextKeys, events};
+use super::case_keys::{CaseKeys, ExpectKeys, FileKeys, TextKeys, events};
 use hookexec::internal::reading::Kind as _;
 use hookexec::schema;
 

@@ -5,6 +5,7 @@
 
 mod bench;
 mod case;
+mod case_keys;
 mod cases;
 mod cases_schema;
 mod compare;

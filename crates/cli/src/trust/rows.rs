@@ -1,0 +1,158 @@
+//! What `hookexec trust` shows of each hooks file.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use hookexec::config::Command;
+use hookexec::internal::ProjectFile;
+use hookexec::internal::shell::quoted;
+use hookexec::internal::trust::{CoveredHook, ScriptChange, Trust, TrustStore};
+use serde::Serialize;
+
+use crate::plain;
+
+/// What is known of one hooks file.
+#[derive(Serialize)]
+pub(super) struct Row {
+    path: PathBuf,
+    pub(super) status: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    digest: String,
+    pub(super) hooks: Vec<HookRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
+}
+
+/// What an approval covers of one hook.
+#[derive(Serialize)]
+pub(super) struct HookRow {
+    name: String,
+    event: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matcher: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<Command>,
+    pub(super) covered: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) changed: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) gone: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_approved: Vec<String>,
+    pub(super) not_covered: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<String>,
+}
+
+pub(super) const APPROVED: &str = "approved";
+pub(super) const GONE: &str = "gone";
+
+impl Row {
+    pub(super) fn of(file: ProjectFile, store: &TrustStore) -> Self {
+        let changes = match file.trust {
+            Trust::Approved => store.script_changes(&file.bundle),
+            _ => vec![Vec::new(); file.bundle.covered().count()],
+        };
+        let mut all = changes.iter().flatten().map(|(_, change)| *change).peekable();
+        let is_script_gone = all.peek().is_some() && all.all(|change| change == ScriptChange::Gone);
+        let status = match file.trust {
+            Trust::Approved if file.refused.is_empty() => APPROVED,
+            Trust::Approved if is_script_gone => "a script is gone",
+            Trust::Approved => "a script changed",
+            Trust::Changed => "changed",
+            _ => "not approved",
+        };
+        let has_diff = file.trust == Trust::Changed || changes.iter().any(|it| !it.is_empty());
+        Self {
+            status,
+            diff: has_diff.then(|| store.diff(&file.bundle)),
+            hooks: file.bundle.covered().cloned().zip(changes).map(HookRow::of).collect(),
+            digest: file.bundle.digest,
+            path: file.bundle.path,
+        }
+    }
+
+    pub(super) fn gone(path: PathBuf) -> Self {
+        Self { path, status: GONE, digest: String::new(), hooks: Vec::new(), diff: None }
+    }
+
+    /// Returns its path from the current directory.
+    pub(super) fn shown_path(&self) -> String {
+        let here = std::env::current_dir().unwrap_or_default();
+        let path = self.path.strip_prefix(&here).unwrap_or(&self.path);
+        plain::line(&path.to_string_lossy())
+    }
+
+    pub(super) fn text(&self) -> String {
+        let mut text = format!("{}: {}\n", self.shown_path(), self.status);
+        for hook in &self.hooks {
+            text += &hook.text();
+        }
+        text + self.diff.as_deref().unwrap_or_default()
+    }
+}
+
+impl HookRow {
+    fn of((hook, changes): (CoveredHook, Vec<(String, ScriptChange)>)) -> Self {
+        let with = |wanted: ScriptChange| {
+            let wanted = changes.iter().filter(move |(_, change)| *change == wanted);
+            wanted.map(|(name, _)| name.clone()).collect()
+        };
+        let is_sound = |name: &String| {
+            !hook.only_beside.contains(name) && changes.iter().all(|(changed, _)| changed != name)
+        };
+        let is_gone = |word: &str| {
+            let word = word.trim_start_matches("./");
+            changes.iter().any(|(name, change)| *change == ScriptChange::Gone && name == word)
+        };
+        let names = hook.scripts.into_iter().map(|script| script.name);
+        Self {
+            name: hook.name,
+            event: hook.event,
+            matcher: hook.matcher,
+            command: hook.command,
+            covered: names.filter(is_sound).collect(),
+            changed: with(ScriptChange::Changed),
+            gone: with(ScriptChange::Gone),
+            not_approved: with(ScriptChange::Unapproved),
+            not_covered: hook.uncovered.into_iter().filter(|word| !is_gone(word)).collect(),
+            problems: hook.problems,
+        }
+    }
+
+    fn text(&self) -> String {
+        let joined = |words: &[String]| {
+            let words: Vec<String> = words.iter().map(|word| plain::line(word)).collect();
+            words.join(", ")
+        };
+        let mut text = format!("  {} `{}`\n", self.event, plain::line(&self.name));
+        if let Some(matcher) = &self.matcher {
+            let _ = writeln!(text, "    matches: {}", plain::line(matcher));
+        }
+        let runs = match &self.command {
+            Some(Command::Text(text)) => text.trim_end().replace('\n', "\n          "),
+            Some(Command::Argv(words)) => {
+                words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+            }
+            _ => String::new(),
+        };
+        if !runs.is_empty() && runs != self.name {
+            let _ = writeln!(text, "    runs: {}", plain::plain(&runs));
+        }
+        for (title, names) in [
+            ("covered", &self.covered),
+            ("changed", &self.changed),
+            ("gone", &self.gone),
+            ("not approved", &self.not_approved),
+            ("not covered", &self.not_covered),
+        ] {
+            if !names.is_empty() {
+                let _ = writeln!(text, "    {title}: {}", joined(names));
+            }
+        }
+        for problem in &self.problems {
+            let _ = writeln!(text, "    problem: {}", plain::line(problem));
+        }
+        text
+    }
+}
