@@ -56,6 +56,13 @@ pub(crate) fn is_repository(directory: &Path) -> bool {
     directory.join(".git").symlink_metadata().is_ok()
 }
 
+/// Returns the directory of the project that the hooks file in `directory` is for: the one that
+/// contains `.hookexec`.
+pub(crate) fn project_of(directory: &Path) -> &Path {
+    let own = directory.ancestors().take(2).find(|place| place.ends_with(PROJECT_DIRECTORY));
+    own.and_then(Path::parent).unwrap_or(directory)
+}
+
 /// Returns the directories that only hold hooks files of a project and that the one at `path` is in,
 /// the outermost first: `.hookexec`, and `hooks.d` in it.
 pub(crate) fn own_directories(path: &Path) -> impl Iterator<Item = &Path> {

@@ -137,7 +137,8 @@ pub enum ContextMode {
     Text,
 }
 
-/// How often in a row hooks may keep the model at work; Claude Code has the same bound.
+/// How often in a row hooks of one rank of layers may keep the model at work; Claude Code has the
+/// same bound.
 pub const MAX_CONTINUES: u32 = 8;
 
 /// What an event can do: a row of the contract table.

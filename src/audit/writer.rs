@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fs::{OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::record::Record;
+use super::record::{BEGINNING, Record};
 use super::sources::Sources;
 use crate::builtins::secrets::Redactor;
 use crate::config::{AuditSettings, Config};
@@ -203,11 +203,34 @@ fn identities(log: &AuditSettings) -> HashSet<Identity> {
 }
 
 fn write(log: &AuditSettings, line: &[u8]) -> io::Result<()> {
+    check_ours(&log.path)?;
     let size = log.path.symlink_metadata().map_or(0, |metadata| metadata.len());
     if size > 0 && size + line.len() as u64 > log.max_size {
         rotate(log, line.len() as u64)?;
     }
     append_private(&log.path, line)
+}
+
+/// Checks that the file at `path` is a log, if there is one: another program's file must not be
+/// appended to or renamed.
+fn check_ours(path: &Path) -> io::Result<()> {
+    let file = match system::without_links(OpenOptions::new().read(true)).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if system::is_link(&error) => return Err(io::Error::other("it is a link")),
+        opened => opened?,
+    };
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let mut begins = Vec::new();
+    file.take(BEGINNING.len() as u64).read_to_end(&mut begins)?;
+    if begins.is_empty() || begins == BEGINNING.as_bytes() {
+        return Ok(());
+    }
+    let name = path.file_name().unwrap_or_default().display();
+    Err(io::Error::other(format!(
+        "`{name}` does not begin with a record of hookexec; move the file, or set another `path`"
+    )))
 }
 
 /// Renames the full file and those before it, unless another process is doing so.
@@ -231,6 +254,9 @@ fn rotate(log: &AuditSettings, more: u64) -> io::Result<()> {
     let size = log.path.symlink_metadata().map_or(0, |metadata| metadata.len());
     if size == 0 || size + more <= log.max_size {
         return Ok(());
+    }
+    for number in 1..=log.keep {
+        check_ours(&numbered(&log.path, &number.to_string()))?;
     }
     for number in (1..log.keep).rev() {
         let newer = numbered(&log.path, &number.to_string());
@@ -315,7 +341,7 @@ mod tests {
             inputs: false,
             all_events: false,
         };
-        std::fs::write(&path, "x".repeat(20)).unwrap();
+        std::fs::write(&path, BEGINNING).unwrap();
         let lock = numbered(&path, "lock");
         let made = std::process::Command::new("mkfifo").arg(&lock).status().unwrap();
         assert!(made.success());

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Argument, Shipped, Surroundings, Work};
-use crate::handlers::builtin::BuiltinError;
+use crate::handlers::builtin::{Asked, BuiltinError, too_long};
 use crate::suggest;
 use crate::wire::{Input, Output};
 
@@ -18,7 +18,6 @@ pub(super) const ADD_CONTEXT: Shipped = Shipped {
     }],
     details: include_str!("details/add_context.md"),
     example: "session_start:\n  - { type: builtin, command: add_context, args: [\"This is session {{session_id}} in {{cwd}}.\"] }",
-    inline: true,
     prepare,
     ..Shipped::LOOKS
 };
@@ -42,10 +41,8 @@ fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String> {
         return Err("it needs a text".to_owned());
     }
     let texts: Vec<Vec<Part>> = args.iter().map(|arg| parse(arg)).collect::<Result<_, _>>()?;
-    Ok(Box::new(move |input| {
-        let texts: Vec<String> =
-            texts.iter().map(|parts| render(parts, input)).collect::<Result<_, BuiltinError>>()?;
-        let text = texts.join("\n");
+    Ok(Box::new(move |asked| {
+        let text = render(&texts, asked)?;
         Ok((!text.trim().is_empty()).then(|| Output::context(text)))
     }))
 }
@@ -117,16 +114,26 @@ fn snake_case(name: &str) -> String {
     snake
 }
 
-fn render(parts: &[Part], input: &Input) -> Result<String, BuiltinError> {
+/// Joins the texts, with the fields in them. Stops where the text is too long: a large field may be
+/// wanted many times.
+fn render(texts: &[Vec<Part>], asked: &Asked<'_>) -> Result<String, BuiltinError> {
     let mut text = String::new();
-    for part in parts {
-        match part {
-            Part::Text(part) => text.push_str(part),
-            Part::Field(path) => match input.lookup(path).as_deref() {
-                None | Some(Value::Null) => {}
-                Some(Value::String(value)) => text.push_str(value),
-                Some(value) => text.push_str(&serde_json::to_string(value)?),
-            },
+    for (index, parts) in texts.iter().enumerate() {
+        if index > 0 {
+            text.push('\n');
+        }
+        for part in parts {
+            match part {
+                Part::Text(part) => text.push_str(part),
+                Part::Field(path) => match asked.lookup(path).as_deref() {
+                    None | Some(Value::Null) => {}
+                    Some(Value::String(value)) => text.push_str(value),
+                    Some(value) => text.push_str(&serde_json::to_string(value)?),
+                },
+            }
+            if text.len() > asked.max_output {
+                return Err(too_long(asked.max_output).into());
+            }
         }
     }
     Ok(text)

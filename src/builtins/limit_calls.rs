@@ -131,9 +131,8 @@ fn prepare_failed_calls(_: &Surroundings, args: &[String]) -> Result<Work, Strin
                         must set it"
                 .into());
         };
-        let failure = failed.then(|| once(asked, most));
-        let Counter { counts, hook } = asked.counter;
-        let row = counts.count_in_a_row(&asked.session_id, hook, failure.as_ref())?;
+        let counts = &asked.counter.counts;
+        let row = counts.count_in_a_row(&asked.session_id, &once(asked, most), failed)?;
         let calls =
             if most == 1 { "a call has".to_owned() } else { format!("{most} calls in a row have") };
         Ok(row.then(|| {
@@ -146,8 +145,8 @@ fn prepare_failed_calls(_: &Surroundings, args: &[String]) -> Result<Work, Strin
 
 /// Returns what is counted: the call, as long as the session.
 fn once<'a>(asked: &'a Asked<'_>, most: usize) -> Counted<'a> {
-    let hook = &asked.counter.hook;
-    Counted { hook, key: "", window: "", row: "", span: None, most, again: asked.repeated }
+    let (Counter { rank, hook, .. }, again) = (asked.counter, asked.repeated);
+    Counted { rank: *rank, hook, key: "", window: "", row: "", span: None, most, again }
 }
 
 fn number(others: &[&str]) -> Result<usize, String> {

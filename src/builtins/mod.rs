@@ -202,10 +202,11 @@ impl Shipped {
     ) -> Result<Prepared, String> {
         let work = (self.prepare)(surroundings, args)?;
         let counts = Arc::new(Counts::in_memory());
-        let counter = Counter { counts, hook: String::new() };
+        let counter = Counter { counts, rank: 0, hook: String::new() };
+        let max_output = Hook::DEFAULT_MAX_OUTPUT;
         Ok(Box::new(move |input| {
             let reading = &Reading::default();
-            work(&Asked { input, args: &[], reading, counter: &counter })
+            work(&Asked { input, args: &[], max_output, reading, counter: &counter })
         }))
     }
 

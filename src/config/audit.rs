@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::Layer;
 use super::keys::AuditKeys;
 use super::node::Node;
 use super::reader::Reader;
 use super::section::Kind;
+use crate::directories;
+use crate::paths::physical;
 
 /// `audit:` of one hooks file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +56,7 @@ impl Kind<'_> for AuditSettings {
         let errors = reader.errors();
         let keys: AuditKeys<'_> = reader.value(node, what)?;
         if keys.fields.lacks("path") {
-            let hint = "add `path: ~/.local/state/hookexec/audit.jsonl`";
+            let hint = "add `path: audit.jsonl`: a file beside this one";
             reader.error_with_hint(node, "`audit` needs a `path`", hint);
         }
         let path = keys.path?;
@@ -76,10 +79,11 @@ impl Kind<'_> for AuditSettings {
 
 impl Reader {
     /// Returns the place of the log: absolute, below the home directory, or beside the hooks file.
-    /// The agent's own directory changes, and would scatter it.
+    /// The agent's own directory changes, and would scatter it. The log of a project lies in the
+    /// project, because records are written and full files renamed with the rights of the user.
     fn audit_path(&mut self, node: &Node, written: &str) -> Option<PathBuf> {
         let path = if let Some(rest) = written.strip_prefix("~/") {
-            let Some(home) = crate::directories::home_directory() else {
+            let Some(home) = directories::home_directory() else {
                 self.error_with_hint(node, "the home directory is not known", "set HOME");
                 return None;
             };
@@ -89,6 +93,15 @@ impl Reader {
         };
         if Path::new(written).file_name().is_none() || written.ends_with('/') {
             self.error(node, format!("`{written}` is not a file"));
+            return None;
+        }
+        let location = self.location(node);
+        let project = directories::project_of(location.directory());
+        let in_project = || physical(&path).starts_with(physical(project));
+        if location.file().layer == Layer::Project && !in_project() {
+            let message = format!("`{written}` is not in the project `{}`", project.display());
+            let hint = "write a path below it, or move `audit` to your own hooks file";
+            self.error_with_hint(node, message, hint);
             return None;
         }
         Some(path)

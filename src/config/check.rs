@@ -97,7 +97,7 @@ fn without_effect(hook: &Hook, problems: &mut Diagnostics) {
             "set it on the entry of `processes:`",
         ),
         "builtin" => (
-            &["env", "working_dir", "shell", "inherit_env", "max_output", "strict_output"],
+            &["env", "working_dir", "shell", "inherit_env", "strict_output"],
             "a builtin starts no program and prints nothing: remove the key",
         ),
         _ => (&[], ""),

@@ -82,13 +82,14 @@ impl RunLimit {
     pub(crate) fn admits(
         &self,
         counts: &Counts,
-        hook: &str,
+        (rank, hook): (usize, &str),
         input: &Input,
     ) -> Result<bool, String> {
         let (window, span) = self.per.window(input)?;
         let value = self.key.as_ref().map(|field| value_of(field, input)).unwrap_or_default();
         let (most, key) = (self.times, &value);
-        let counted = Counted { hook, key, window: &window, row: "", span, most, again: false };
+        let counted =
+            Counted { rank, hook, key, window: &window, row: "", span, most, again: false };
         counts.count(&input.session_id, &counted)
     }
 

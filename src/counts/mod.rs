@@ -1,5 +1,5 @@
-//! Counts what happens in a session: one small file for each session, below the user's state
-//! directory.
+//! Counts what happens in a session: one small file for each session and rank of layers, below the
+//! user's state directory. So hooks of a lower layer never fill the file of a higher one.
 //!
 //! Guards rest on these counts. So whatever is wrong with a file is an error, and never a count
 //! of 0.
@@ -17,7 +17,7 @@ use crate::files::digest;
 use crate::locks::locked;
 use session::Session;
 
-/// How many sessions are kept; the oldest go first.
+/// How many sessions are kept for each rank; the oldest go first.
 const MAX_SESSIONS: usize = 1000;
 /// How often a thing can be counted.
 pub(crate) const MAX_TIMES: u64 = 1000;
@@ -28,17 +28,19 @@ pub(crate) struct Counts(Place);
 
 #[derive(Debug)]
 enum Place {
-    /// A file for each session; `None` when the user has no home.
+    /// A directory for each rank; `None` when the user has no home.
     Directory(Option<PathBuf>),
     /// Like [`Directory`](Self::Directory), but a change is lost.
     OnlyRead(PathBuf),
     /// This process, for runs that must leave nothing behind.
-    Memory(Mutex<BTreeMap<String, Session>>),
+    Memory(Mutex<BTreeMap<(usize, String), Session>>),
 }
 
 /// What is counted, and how often it may be.
 #[derive(Debug, Clone)]
 pub(crate) struct Counted<'a> {
+    /// The rank of the hook's layer.
+    pub(crate) rank: usize,
     /// The hook that counts, in hexadecimal.
     pub(crate) hook: &'a str,
     /// Each value has a count of its own.
@@ -86,26 +88,26 @@ impl Counts {
     /// # Errors
     /// When the session's counts can't be read or written.
     pub(crate) fn count(&self, session_id: &str, counted: &Counted<'_>) -> Result<bool, String> {
-        self.change(session_id, |session| session.count(counted, now()))
+        self.change(session_id, counted.rank, |session| session.count(counted, now()))
     }
 
-    /// Counts one of several things in a row, or with `None` the end of a row. Returns whether it is
-    /// the last one of `most`; the next begins a new row. Blocks.
+    /// Counts one of several things in a row, or the end of a row unless it `happened`. Returns whether
+    /// it is the last one of `most`; the next begins a new row. Blocks.
     ///
     /// # Errors
     /// When the session's counts can't be read or written.
     pub(crate) fn count_in_a_row(
         &self,
         session_id: &str,
-        hook: &str,
-        counted: Option<&Counted<'_>>,
+        counted: &Counted<'_>,
+        happened: bool,
     ) -> Result<bool, String> {
-        self.change(session_id, |session| match counted {
-            None => {
-                session.forget(hook);
-                Ok(false)
+        self.change(session_id, counted.rank, |session| {
+            if happened {
+                return session.count_in_a_row(counted, now());
             }
-            Some(counted) => session.count_in_a_row(counted, now()),
+            session.forget(counted.hook);
+            Ok(false)
         })
     }
 
@@ -128,6 +130,7 @@ impl Counts {
     fn change<T>(
         &self,
         session_id: &str,
+        rank: usize,
         change: impl FnOnce(&mut Session) -> Result<T, String>,
     ) -> Result<T, String> {
         if session_id.is_empty() {
@@ -137,20 +140,25 @@ impl Counts {
         }
         // An id comes from outside and must not become a path.
         let session = digest(session_id.as_bytes());
+        let of_rank = |directory: &PathBuf| directory.join(rank.to_string());
         match &self.0 {
-            Place::Directory(Some(directory)) => store::change(directory, &session, change),
-            Place::OnlyRead(directory) => store::look(directory, &session, change),
+            Place::Directory(Some(directory)) => {
+                store::change(&of_rank(directory), &session, change)
+            }
+            Place::OnlyRead(directory) => store::look(&of_rank(directory), &session, change),
             Place::Directory(None) => Err("counts can't be kept, because no home directory is \
                                            known; set HOME or XDG_STATE_HOME"
                 .to_owned()),
             Place::Memory(sessions) => {
                 let mut sessions = locked(sessions);
-                if !sessions.contains_key(&session) && sessions.len() >= MAX_SESSIONS {
-                    let oldest = sessions.iter().min_by_key(|(_, session)| session.newest());
+                let name = (rank, session);
+                let of_rank = || sessions.iter().filter(|((of, _), _)| *of == rank);
+                if !sessions.contains_key(&name) && of_rank().count() >= MAX_SESSIONS {
+                    let oldest = of_rank().min_by_key(|(_, session)| session.newest());
                     let oldest = oldest.map(|(name, _)| name.clone());
                     oldest.and_then(|oldest| sessions.remove(&oldest));
                 }
-                change(sessions.entry(session).or_default())
+                change(sessions.entry(name).or_default())
             }
         }
     }

@@ -5,7 +5,7 @@ use std::process::Command;
 use super::*;
 
 fn counted(most: usize) -> Counted<'static> {
-    Counted { hook: "ab", key: "", window: "", row: "", span: None, most, again: false }
+    Counted { rank: 1, hook: "ab", key: "", window: "", row: "", span: None, most, again: false }
 }
 
 fn counts(directory: &Path) -> Counts {
@@ -14,7 +14,7 @@ fn counts(directory: &Path) -> Counts {
 
 /// Returns the files of sessions.
 fn sessions(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory.join("counts")).unwrap();
+    let entries = fs::read_dir(directory.join("counts/1")).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     paths.filter(|path| path.file_name().unwrap() != "lock").collect()
 }
@@ -40,7 +40,7 @@ fn each_session_hook_key_and_window_is_counted_by_itself() {
         assert!(take("s", &again) && take("s", &again), "it was allowed, and is not counted again");
         assert!(!take("s", &Counted { again: false, ..again.clone() }));
         assert!(!take("s", &again), "it was refused");
-        counts.count_in_a_row("s", "ab", None).unwrap();
+        counts.count_in_a_row("s", &counted(1), false).unwrap();
         assert!(take("s", &counted(1)));
         assert!(!take("s", &Counted { hook: "abc", ..counted(1) }), "that of another hook stays");
     }
@@ -51,15 +51,15 @@ fn the_last_of_a_row_is_known_and_the_next_begins_a_row() {
     let counts = Counts::in_memory();
     let next = |again| {
         let counted = Counted { again, ..counted(3) };
-        counts.count_in_a_row("s", "ab", Some(&counted)).unwrap()
+        counts.count_in_a_row("s", &counted, true).unwrap()
     };
     assert_eq!([false; 7].map(next), [false, false, true, false, false, true, false]);
     assert!(!next(true));
     assert_eq!([false; 2].map(next), [false, true]);
     assert!(next(true), "the same failure once more");
-    counts.count_in_a_row("s", "ab", None).unwrap();
+    counts.count_in_a_row("s", &counted(1), false).unwrap();
     assert_eq!([false; 3].map(next), [false, false, true]);
-    let one = |_| counts.count_in_a_row("t", "ab", Some(&counted(1))).unwrap();
+    let one = |_| counts.count_in_a_row("t", &counted(1), true).unwrap();
     assert_eq!([0; 3].map(one), [true; 3]);
 }
 
@@ -268,4 +268,19 @@ fn two_turns_of_a_session_at_the_same_time_are_counted_apart() {
     let in_a_row = |row| counts.count("s", &Counted { hook: "row", row, ..counted(2) }).unwrap();
     let taken: Vec<bool> = ["x", "x", "x", "y", "x"].map(in_a_row).to_vec();
     assert_eq!(taken, [true, true, false, true, true]);
+}
+
+#[test]
+fn a_full_list_of_one_rank_is_not_one_of_another() {
+    let directory = tempfile::tempdir().unwrap();
+    for counts in [counts(directory.path()), Counts::in_memory()] {
+        let keys: Vec<String> = (0..1000).map(|number| number.to_string()).collect();
+        let lower = |key| Counted { rank: 2, key, ..counted(1) };
+        for key in &keys {
+            assert!(counts.count("s", &lower(key)).unwrap());
+        }
+        assert!(counts.count("s", &lower("more")).is_err());
+        assert!(counts.count("s", &counted(1)).unwrap());
+        assert!(!counts.count("s", &counted(1)).unwrap());
+    }
 }

@@ -104,7 +104,7 @@ impl Stage<'_> {
             let outcome = self.call(chosen).await;
             let ends = self.ends(&outcome);
             self.take_rewrite(outcome);
-            if ends && self.plan.contract.denial_prevents() {
+            if ends {
                 return false;
             }
         }

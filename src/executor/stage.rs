@@ -87,8 +87,8 @@ impl<'e> Stage<'e> {
         if may_choose { None } else { self.plan.why_no_choice(self.current.original()) }
     }
 
-    /// Returns whether a hook decided that nothing goes on. A hook that can't run until a person
-    /// approves it denies, but does not keep others from running.
+    /// Returns whether a hook decided that nothing goes on. A denial after a tool or model call
+    /// prevents nothing, so all hooks run.
     pub(super) fn is_over(&self) -> bool {
         if self.plan.contract.may_continue {
             // Hooks say both that the model works on and that it does not.
@@ -98,8 +98,12 @@ impl<'e> Stage<'e> {
         self.record.outcomes.iter().any(|outcome| self.ends(outcome))
     }
 
+    /// Returns whether the outcome ends the moment. A hook that can't run until a person approves it
+    /// denies, but does not keep others from running.
     pub(super) fn ends(&self, outcome: &Outcome) -> bool {
-        outcome.denied() && self.plan.hooks[outcome.index].hook.untrusted.is_none()
+        self.plan.contract.denial_prevents()
+            && outcome.denied()
+            && self.plan.hooks[outcome.index].hook.untrusted.is_none()
     }
 
     /// Tells the hooks that only observe: once, and of the input that all others agreed on.

@@ -9,7 +9,9 @@ use crate::calls::{self, Reading};
 use crate::config::{Command, Hook};
 use crate::counts::Counts;
 use crate::event::Event;
-use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
+use crate::handler::{
+    BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult, NO_ROOM,
+};
 use crate::suggest;
 use crate::wire::{Input, Output};
 
@@ -28,6 +30,8 @@ type OnFailure = fn(Event) -> Option<Output>;
 pub(crate) struct Asked<'a> {
     pub(crate) input: &'a Input,
     pub(crate) args: &'a [String],
+    /// The most bytes of context that it may give.
+    pub(crate) max_output: usize,
     /// What the tool call of the input does, read once for all hooks.
     pub(crate) reading: &'a Reading,
     pub(crate) counter: &'a Counter,
@@ -51,6 +55,8 @@ impl Deref for Asked<'_> {
 /// What one hook counts.
 pub(crate) struct Counter {
     pub(crate) counts: Arc<Counts>,
+    /// The rank of the hook's layer.
+    pub(crate) rank: usize,
     /// The name under which it counts.
     pub(crate) hook: String,
 }
@@ -199,7 +205,12 @@ pub(crate) fn build<'n>(
         on_failure: builtin.on_failure,
         rewrites: builtin.rewrites,
         args: hook.args.clone().into(),
-        counter: Arc::new(Counter { counts: Arc::clone(counts), hook: hook.counter() }),
+        max_output: hook.max_output,
+        counter: Arc::new(Counter {
+            counts: Arc::clone(counts),
+            rank: hook.layer().rank(),
+            hook: hook.counter(),
+        }),
     }))
 }
 
@@ -208,16 +219,19 @@ struct BuiltinHandler {
     on_failure: OnFailure,
     rewrites: bool,
     args: Arc<[String]>,
+    max_output: usize,
     counter: Arc<Counter>,
 }
 
 impl Handler for BuiltinHandler {
     fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
         Box::pin(async move {
+            let max_output = self.max_output;
             let answer = match &self.function {
                 Function::Inline(function) => function(&Asked {
                     input: call.input,
                     args: &self.args,
+                    max_output,
                     reading: call.reading(),
                     counter: &self.counter,
                 }),
@@ -234,14 +248,25 @@ impl Handler for BuiltinHandler {
                     let work = move || {
                         let _seat = seat;
                         let (input, args) = (&input, &args);
-                        function(&Asked { input, args, reading: &reading, counter: &counter })
+                        let (reading, counter) = (&reading, &counter);
+                        function(&Asked { input, args, max_output, reading, counter })
                     };
                     tokio::task::spawn_blocking(work).await.map_err(joined)?
                 }
             };
-            answer
-                .map(HandlerResult::from)
-                .map_err(|error| HandlerError::new(Failure::Other, with_causes(&*error)))
+            let answer =
+                answer.map_err(|error| HandlerError::new(Failure::Other, with_causes(&*error)))?;
+            let context = answer.as_ref().and_then(|output| output.additional_context.as_ref());
+            if let Some(context) = context {
+                let limit = |why: &str| Err(HandlerError::new(Failure::OutputLimit, why));
+                if context.len() > max_output {
+                    return limit(&too_long(max_output));
+                }
+                if !call.room().take(context.len()) {
+                    return limit(NO_ROOM);
+                }
+            }
+            Ok(HandlerResult::from(answer))
         })
     }
 
@@ -257,6 +282,11 @@ impl Handler for BuiltinHandler {
     fn on_failure(&self, event: Event) -> Option<Output> {
         (self.on_failure)(event)
     }
+}
+
+/// Returns the failure of a builtin that gives more context than its hook may.
+pub(crate) fn too_long(max_output: usize) -> String {
+    format!("it gives more than {max_output} bytes of context; give less, or raise `max_output`")
 }
 
 pub(super) fn joined(error: tokio::task::JoinError) -> HandlerError {

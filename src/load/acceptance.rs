@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use super::layers::LoadOptions;
 use crate::config::{Config, Diagnostic, Layer, Location, SourceFile, Untrusted};
-use crate::directories::{is_repository, project_around};
+use crate::directories::{is_repository, project_around, project_of};
 use crate::shell::quoted;
-use crate::trust::bases::project_of;
 use crate::trust::bundle::MAX_SCRIPTS;
 use crate::trust::changes::Refusal;
 use crate::trust::{

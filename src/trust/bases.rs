@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::directories::is_repository;
+use crate::directories::{is_repository, project_of};
 use crate::handlers::command::expand;
 use crate::paths::{lexical, physical};
 use crate::platform::{Platform, strip_base};
@@ -20,13 +20,6 @@ pub(crate) struct Bases {
     pub(super) case_counts: bool,
     /// Whether `\` separates the parts of a path.
     pub(super) has_drives: bool,
-}
-
-/// Returns the directory of the project that the hooks file in `directory` is for: the one that
-/// contains `.hookexec`.
-pub(crate) fn project_of(directory: &Path) -> &Path {
-    let own = directory.ancestors().take(2).find(|place| place.ends_with(".hookexec"));
-    own.and_then(Path::parent).unwrap_or(directory)
 }
 
 impl Bases {

@@ -8,12 +8,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::bases::project_of;
 use super::bundle::Bundle;
 use super::diff::MAX_SHOWN;
 use super::permissions::{UnsafeFile, check_private};
 use super::records::recorded;
-use crate::directories::{base_directory, project_around, resolve};
+use crate::directories::{base_directory, project_around, project_of, resolve};
 use crate::files;
 use crate::platform::Platform;
 

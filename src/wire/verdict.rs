@@ -170,7 +170,8 @@ impl Verdict {
     }
 
     /// Returns the rank of the highest layer with a hook that decided so.
-    pub(crate) fn rank_of(&self, decision: Decision) -> Option<usize> {
+    #[doc(hidden)]
+    pub fn rank_of(&self, decision: Decision) -> Option<usize> {
         let enforced = self.hooks.iter().filter(|hook| hook.mode.is_none());
         enforced.filter(|hook| hook.decision == Some(decision)).map(|hook| hook.rank).min()
     }

@@ -237,10 +237,11 @@ async fn a_program_that_is_stuck_denies_and_withholds_whatever_on_error_says() {
     assert_eq!(stuck(&hooks(Event::PreToolUse), &before).decision, Some(Decision::Deny));
     assert_eq!(stuck(&hooks(Event::ToolGuard), &before).decision, Some(Decision::Deny));
     assert_eq!(stuck(&hooks(Event::Stop), &before).decision, None, "no hook is for the call");
-    let redactor = hooks(Event::ToolResponseTransform);
-    let withheld = stuck(&redactor, &after).updated_tool_response;
-    assert_eq!(withheld, Some(json!("withheld by hookexec: stuck")));
-    assert_eq!(stuck(&hooks(Event::PostToolUse), &after).updated_tool_response, None);
+    for event in [Event::ToolResponseTransform, Event::PostToolUse] {
+        let withheld = stuck(&hooks(event), &after).updated_tool_response;
+        assert_eq!(withheld, Some(json!("withheld by hookexec: stuck")), "{event}");
+    }
+    assert_eq!(stuck(&hooks(Event::Stop), &after).updated_tool_response, None);
     // A hook may have ended the turn, and nobody knows.
     for (event, call) in [(Event::PreToolUse, &before), (Event::PostToolUse, &after)] {
         assert_eq!(stuck(&hooks(event), call).stop, Some(Stop::new(StopScope::Turn, "stuck")));

@@ -271,3 +271,19 @@ fn no_hook_finds_elsewhere_what_a_redactor_took_out() {
         }
     }
 }
+
+#[test]
+fn a_denial_after_a_tool_keeps_no_other_hook_from_running() {
+    let payload = json!({"hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Bash",
+        "tool_input": {"command": "ls"}, "tool_response": {"stdout": "secret"}});
+    let redacts = prints(&json!({"updated_tool_response": {"stdout": "***"}}));
+    let stops = prints(&json!({"continue": false, "stop_reason": "the user stops"}));
+    for (event, more) in [("post_tool_use", ", mutates: true"), ("tool_response_transform", "")] {
+        let projects = hook(event, "echo no >&2; exit 2", more);
+        for (users, expected) in [(&redacts, "\"***\""), (&stops, "the user stops")] {
+            let users = hook("post_tool_use", users, "");
+            let stdout = run("claude-code", &users, &projects, &payload).exits(0).stdout;
+            assert!(stdout.contains(expected), "{event}: {stdout}");
+        }
+    }
+}

@@ -9,7 +9,7 @@ use hookexec::wire::Input;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::support::{input, refused, run, run_in};
+use crate::support::{args, builtin, input, nowhere, refused, run, run_in};
 
 /// Returns the context that a builtin gives.
 fn context(name: &str, args: &[&str], input: &Input) -> Option<String> {
@@ -219,4 +219,14 @@ fn add_context_refuses_what_it_does_not_understand() {
     ] {
         assert_eq!(refused("add_context", text), error);
     }
+}
+
+#[test]
+fn add_context_gives_no_more_than_a_program_may() {
+    let input = input(json!({ "tool_response": "x".repeat(1 << 19) }));
+    let twice = "{{tool_response}}".repeat(2);
+    assert_eq!(context("add_context", &[&twice], &input).unwrap().len(), 1 << 20);
+    let prepared = builtin("add_context").prepare(&nowhere(), &args(&[&twice, "y"])).unwrap();
+    let error = prepared(&input).unwrap_err().to_string();
+    assert!(error.starts_with("it gives more than 1048576 bytes of context"), "{error}");
 }

@@ -237,7 +237,9 @@ fn an_approved_project_does_not_rotate_the_log_of_the_user() {
     std::fs::create_dir(sandbox.home().join("log")).unwrap();
     std::os::unix::fs::symlink(sandbox.home(), sandbox.project().join("link")).unwrap();
     sandbox.write("hooks.yaml", "audit: { path: link/log/audit.jsonl, max_size: 1, keep: 1 }\n");
-    sandbox.trust();
+    let done = sandbox.hookexec(["trust", "add", "--yes"]).run();
+    let said = "`link/log/audit.jsonl` is not in the project";
+    assert!(done.code() != Some(0) && done.stderr.contains(said), "{done:#?}");
     for _ in 0..3 {
         let _ = sandbox.hookexec(["run", "stop"]).stdin("{}").run().exits(0);
     }
@@ -537,4 +539,22 @@ fn lists_of_commands_run_in_a_replay() {
         assert!(done.stdout.contains("-> deny: 1"), "{}", done.stdout);
         assert!(done.stdout.contains(" 0 unknown"), "{}", done.stdout);
     }
+}
+
+#[test]
+fn a_file_that_is_not_a_log_is_neither_appended_to_nor_renamed() {
+    let sandbox = sandbox(&HOOKS.replace("jsonl,", "jsonl, max_size: 1, keep: 1,"));
+    for (name, wrong) in [("logs/audit.jsonl", "notes\n"), ("logs/audit.jsonl.1", "{\"v\":1}\n")] {
+        sandbox.write(name, wrong);
+        let mut done = event(&sandbox, "shell", "cmd", "ls").exits(0);
+        if name.ends_with('1') {
+            done = event(&sandbox, "shell", "cmd", "ls").exits(0);
+        }
+        let said = "does not begin with a record of hookexec";
+        assert!(done.whole().contains(said), "{}", done.whole());
+        assert_eq!(sandbox.read(name), wrong);
+        std::fs::remove_file(sandbox.project().join(name)).unwrap();
+    }
+    let _ = event(&sandbox, "shell", "cmd", "ls").exits(0);
+    assert!(sandbox.project().join("logs/audit.jsonl.1").exists());
 }

@@ -12,6 +12,7 @@ use super::native::Ask;
 use super::own_commands;
 use super::read::NativeCall;
 use super::{Agent, NativeEvent};
+use hookexec::config::Hook;
 use hookexec::event::{Event, Rewrite};
 use hookexec::executor::Executor;
 use hookexec::internal::{DispatchOptions, Judged, Standing};
@@ -48,8 +49,18 @@ pub fn unanswered(executor: &Executor, call: &NativeCall, why: &str) -> Verdict 
     } else {
         Verdict::failed(event, why)
     };
-    if call.input.tool_response.is_some() && executor.has(Event::ToolResponseTransform) {
-        verdict.updated_tool_response = Some(format!("withheld by hookexec: {why}").into());
+    let may_rewrite = |what: Rewrite| {
+        let answers = |hook: &&Hook| hook.enabled && hook.phase.is_answered();
+        let mut hooks = executor.hooks().filter(answers);
+        let rewrites = |event: Event| event.contract().rewrite == what;
+        hooks.any(|hook| events.contains(&hook.event) && rewrites(hook.event))
+    };
+    let withheld = || Some(Value::from(format!("withheld by hookexec: {why}")));
+    if call.input.tool_response.is_some() && may_rewrite(Rewrite::ToolResponse) {
+        verdict.updated_tool_response = withheld();
+    }
+    if call.input.response.is_some() && may_rewrite(Rewrite::Response) {
+        verdict.updated_response = withheld();
     }
     verdict
 }

@@ -13,8 +13,9 @@ use hookexec::internal::files;
 use hookexec::{Decision, Event, Verdict};
 use hookexec_agents::{Agent, NativeCall};
 
-/// Counts a verdict that keeps the model at work, and lets the model stop after [`MAX_CONTINUES`]
-/// in a row. A prompt of the user, and a stop that goes through, begin a new count.
+/// Counts a verdict that keeps the model at work, for the highest layer that denies, and lets the
+/// model stop after [`MAX_CONTINUES`] in a row. A prompt of the user, and a stop that goes through,
+/// begin new counts.
 pub(super) fn limit(call: &NativeCall, verdict: &mut Verdict) {
     if call.agent == Agent::ClaudeCode {
         return;
@@ -24,14 +25,16 @@ pub(super) fn limit(call: &NativeCall, verdict: &mut Verdict) {
         Some(Event::UserPromptSubmit | Event::SessionEnd) => false,
         _ => return,
     };
-    let count = Count::of(call);
+    let counts = Counts::of(call);
     if !stops || verdict.decision != Some(Decision::Deny) {
-        if let Some(count) = count {
-            count.reset();
+        if let Some(counts) = counts {
+            counts.reset();
         }
         return;
     }
-    let told = match count.map_or_else(|| Err(io::ErrorKind::NotFound.into()), |it| it.add()) {
+    let rank = verdict.rank_of(Decision::Deny).unwrap_or_default();
+    let added = counts.map_or_else(|| Err(io::ErrorKind::NotFound.into()), |it| it.add(rank));
+    let told = match added {
         Ok(true) => return,
         Ok(false) => format!("hooks kept the model at work {MAX_CONTINUES} times in a row"),
         Err(error) => format!("can't count how often hooks kept the model at work: {error}"),
@@ -44,10 +47,10 @@ pub(super) fn limit(call: &NativeCall, verdict: &mut Verdict) {
     verdict.allowed = true;
 }
 
-/// The count of one session, or of one of its subagents.
-struct Count(PathBuf);
+/// The counts of one session, or of one of its subagents: a number for each rank of layers.
+struct Counts(PathBuf);
 
-impl Count {
+impl Counts {
     fn of(call: &NativeCall) -> Option<Self> {
         let base = etcetera::base_strategy::Xdg::new().ok()?;
         let subagent = call.input.extra.get("agent_id").and_then(|id| id.as_str());
@@ -57,18 +60,22 @@ impl Count {
         Some(Self(base.state_dir()?.join("hookexec/stops").join(name)))
     }
 
-    /// Counts one more and returns whether it is within the bound.
-    fn add(&self) -> io::Result<bool> {
-        let count = match std::fs::read_to_string(&self.0) {
-            Ok(text) => text.trim().parse().unwrap_or(MAX_CONTINUES),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-            Err(error) => return Err(error),
+    /// Counts one more for the layers of `rank`, and returns whether it is within the bound.
+    fn add(&self, rank: usize) -> io::Result<bool> {
+        let text = match std::fs::read_to_string(&self.0) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            read => read?,
         };
-        if count >= MAX_CONTINUES {
+        let count = |number: &str| number.parse().unwrap_or(MAX_CONTINUES);
+        let mut counts: Vec<u32> = text.split_whitespace().map(count).collect();
+        counts.resize(counts.len().max(rank + 1), 0);
+        if counts[rank] >= MAX_CONTINUES {
             self.reset();
             return Ok(false);
         }
-        files::replace_private(&self.0, format!("{}\n", count + 1).as_bytes())?;
+        counts[rank] += 1;
+        let counts: Vec<String> = counts.iter().map(u32::to_string).collect();
+        files::replace_private(&self.0, format!("{}\n", counts.join(" ")).as_bytes())?;
         Ok(true)
     }
 
