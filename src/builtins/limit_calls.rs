@@ -8,7 +8,7 @@ use crate::config::Period;
 use crate::counts::{Counted, MAX_TIMES};
 use crate::event::{Contract, Event};
 use crate::files::digest;
-use crate::handlers::builtin::{Asked, Counter};
+use crate::handlers::builtin::Asked;
 use crate::wire::{Output, Stop, StopScope};
 
 pub(super) const LIMIT_CALLS: Shipped = Shipped {
@@ -145,8 +145,8 @@ fn prepare_failed_calls(_: &Surroundings, args: &[String]) -> Result<Work, Strin
 
 /// Returns what is counted: the call, as long as the session.
 fn once<'a>(asked: &'a Asked<'_>, most: usize) -> Counted<'a> {
-    let (Counter { rank, hook, .. }, again) = (asked.counter, asked.repeated);
-    Counted { rank: *rank, hook, key: "", window: "", row: "", span: None, most, again }
+    let hook = &asked.counter.hook;
+    Counted { hook, key: "", window: "", row: "", span: None, most, again: asked.repeated }
 }
 
 fn number(others: &[&str]) -> Result<usize, String> {

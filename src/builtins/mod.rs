@@ -36,9 +36,9 @@ use serde::Serialize;
 
 use crate::calls::Reading;
 use crate::config::{Command, Hook};
-use crate::counts::Counts;
+use crate::counts::{CountingHook, Counts};
 use crate::event::{ContextMode, Contract, Event};
-use crate::handlers::builtin::{Asked, Builtin, BuiltinError, Counter, Function};
+use crate::handlers::builtin::{Asked, Builtin, BuiltinError, Counting, Function};
 use crate::locks::locked;
 use crate::registry::Registry;
 use crate::wire::{Input, Output};
@@ -202,7 +202,7 @@ impl Shipped {
     ) -> Result<Prepared, String> {
         let work = (self.prepare)(surroundings, args)?;
         let counts = Arc::new(Counts::in_memory());
-        let counter = Counter { counts, rank: 0, hook: String::new() };
+        let counter = Counting { counts, hook: CountingHook::default() };
         let max_output = Hook::DEFAULT_MAX_OUTPUT;
         Ok(Box::new(move |input| {
             let reading = &Reading::default();

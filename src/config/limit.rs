@@ -11,7 +11,7 @@ use super::model::Hook;
 use super::node::{Node, Value};
 use super::reader::Reader;
 use super::section::Kind;
-use crate::counts::{Counted, Counts, MAX_TIMES};
+use crate::counts::{Counted, CountingHook, Counts, MAX_TIMES};
 use crate::event::{Contract, Rewrite};
 use crate::files::digest;
 use crate::wire::Input;
@@ -82,14 +82,13 @@ impl RunLimit {
     pub(crate) fn admits(
         &self,
         counts: &Counts,
-        (rank, hook): (usize, &str),
+        hook: &CountingHook,
         input: &Input,
     ) -> Result<bool, String> {
         let (window, span) = self.per.window(input)?;
         let value = self.key.as_ref().map(|field| value_of(field, input)).unwrap_or_default();
         let (most, key) = (self.times, &value);
-        let counted =
-            Counted { rank, hook, key, window: &window, row: "", span, most, again: false };
+        let counted = Counted { hook, key, window: &window, row: "", span, most, again: false };
         counts.count(&input.session_id, &counted)
     }
 
@@ -110,9 +109,9 @@ fn value_of(field: &Field, input: &Input) -> String {
 }
 
 impl Hook {
-    /// Returns a name under which the hook counts, in hexadecimal. Another hook has another one, and
-    /// so has the hook itself once it is changed.
-    pub(crate) fn counter(&self) -> String {
+    /// Returns the name under which the hook counts. Another hook has another one, and so has the hook
+    /// itself once it is changed.
+    pub(crate) fn counter(&self) -> CountingHook {
         let parts = format!(
             "{:?}",
             (
@@ -123,7 +122,7 @@ impl Hook {
                 self.limit.as_ref().map(|it| (it.per, it.key.as_ref().map(Field::written))),
             )
         );
-        digest(parts.as_bytes())
+        CountingHook { rank: self.layer().rank(), name: digest(parts.as_bytes()) }
     }
 }
 

@@ -36,13 +36,20 @@ enum Place {
     Memory(Mutex<BTreeMap<(usize, String), Session>>),
 }
 
+/// A hook that counts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct CountingHook {
+    /// The rank of its layer.
+    pub(crate) rank: usize,
+    /// Its name among those of the rank, in hexadecimal.
+    pub(crate) name: String,
+}
+
 /// What is counted, and how often it may be.
 #[derive(Debug, Clone)]
 pub(crate) struct Counted<'a> {
-    /// The rank of the hook's layer.
-    pub(crate) rank: usize,
-    /// The hook that counts, in hexadecimal.
-    pub(crate) hook: &'a str,
+    /// The hook that counts.
+    pub(crate) hook: &'a CountingHook,
     /// Each value has a count of its own.
     pub(crate) key: &'a str,
     /// Each value has a count of its own, such as each turn. The counts of the oldest make room when a
@@ -88,7 +95,7 @@ impl Counts {
     /// # Errors
     /// When the session's counts can't be read or written.
     pub(crate) fn count(&self, session_id: &str, counted: &Counted<'_>) -> Result<bool, String> {
-        self.change(session_id, counted.rank, |session| session.count(counted, now()))
+        self.change(session_id, counted.hook, |session| session.count(counted, now()))
     }
 
     /// Counts one of several things in a row, or the end of a row unless it `happened`. Returns whether
@@ -102,11 +109,11 @@ impl Counts {
         counted: &Counted<'_>,
         happened: bool,
     ) -> Result<bool, String> {
-        self.change(session_id, counted.rank, |session| {
+        self.change(session_id, counted.hook, |session| {
             if happened {
                 return session.count_in_a_row(counted, now());
             }
-            session.forget(counted.hook);
+            session.forget(&counted.hook.name);
             Ok(false)
         })
     }
@@ -120,17 +127,17 @@ impl Counts {
     pub(crate) fn spend(
         &self,
         session_id: &str,
-        hook: &str,
+        hook: &CountingHook,
         units: i64,
         most: u64,
     ) -> Result<bool, String> {
-        self.change(session_id, |session| Ok(session.spend(hook, units, most)))
+        self.change(session_id, hook, |session| Ok(session.spend(&hook.name, units, most)))
     }
 
     fn change<T>(
         &self,
         session_id: &str,
-        rank: usize,
+        CountingHook { rank, .. }: &CountingHook,
         change: impl FnOnce(&mut Session) -> Result<T, String>,
     ) -> Result<T, String> {
         if session_id.is_empty() {
@@ -151,8 +158,8 @@ impl Counts {
                 .to_owned()),
             Place::Memory(sessions) => {
                 let mut sessions = locked(sessions);
-                let name = (rank, session);
-                let of_rank = || sessions.iter().filter(|((of, _), _)| *of == rank);
+                let name = (*rank, session);
+                let of_rank = || sessions.iter().filter(|((of, _), _)| of == rank);
                 if !sessions.contains_key(&name) && of_rank().count() >= MAX_SESSIONS {
                     let oldest = of_rank().min_by_key(|(_, session)| session.newest());
                     let oldest = oldest.map(|(name, _)| name.clone());

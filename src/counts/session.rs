@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Counted;
+use super::{Counted, CountingHook};
 
 /// How many things are counted in one session. Of a full list the oldest turn's counts go; without
 /// such it is an error, because to forget a count would let a guard begin anew.
@@ -32,7 +32,8 @@ struct Counter {
 
 impl Session {
     pub(super) fn count(&mut self, counted: &Counted<'_>, now: u64) -> Result<bool, String> {
-        let Counted { hook, window, row, span, most, again, .. } = counted;
+        let Counted { window, row, span, most, again, .. } = counted;
+        let hook = counted.hook.name.as_str();
         let name = name_of(counted);
         if let Some(known) = self.counters.get(&name).filter(|_| *again) {
             return Ok(!known.full);
@@ -116,7 +117,7 @@ impl Session {
 
 /// Returns the name of a counter. The length keeps the window and the key apart.
 fn name_of(counted: &Counted<'_>) -> String {
-    let Counted { hook, key, window, .. } = counted;
+    let Counted { hook: CountingHook { name: hook, .. }, key, window, .. } = counted;
     format!("{hook}.{}.{window}.{key}", window.len())
 }
 

@@ -3,23 +3,21 @@
 use std::sync::Arc;
 
 use crate::config::{Hook, RunLimit};
-use crate::counts::Counts;
+use crate::counts::{CountingHook, Counts};
 use crate::handler::{Call, Failure, HandlerError};
 
 /// Counts the runs of one hook.
 pub(crate) struct Runs {
     limit: RunLimit,
     counts: Arc<Counts>,
-    rank: usize,
-    hook: String,
+    hook: CountingHook,
 }
 
 impl Runs {
     pub(super) fn of(hook: &Hook, counts: &Arc<Counts>) -> Option<Arc<Self>> {
         // A host may have set a limit where a file can't: a guard is never switched off.
         let limit = hook.limit.clone().filter(|_| RunLimit::is_for(hook.event.contract()))?;
-        let (rank, counts) = (hook.layer().rank(), Arc::clone(counts));
-        Some(Arc::new(Self { limit, counts, rank, hook: hook.counter() }))
+        Some(Arc::new(Self { limit, counts: Arc::clone(counts), hook: hook.counter() }))
     }
 
     /// Counts a run. Returns why the hook must not run, if it must not.
@@ -34,7 +32,7 @@ impl Runs {
         let seat = call.seat_for_thread().await?;
         let counted = tokio::task::spawn_blocking(move || {
             let _seat = seat;
-            let admitted = runs.limit.admits(&runs.counts, (runs.rank, &runs.hook), &input)?;
+            let admitted = runs.limit.admits(&runs.counts, &runs.hook, &input)?;
             Ok((!admitted).then(|| runs.limit.reached()))
         });
         let failed = |cause: String| HandlerError::new(Failure::Other, format!("`limit`: {cause}"));

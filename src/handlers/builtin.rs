@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::calls::{self, Reading};
 use crate::config::{Command, Hook};
-use crate::counts::Counts;
+use crate::counts::{CountingHook, Counts};
 use crate::event::Event;
 use crate::handler::{
     BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult, NO_ROOM,
@@ -34,7 +34,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) max_output: usize,
     /// What the tool call of the input does, read once for all hooks.
     pub(crate) reading: &'a Reading,
-    pub(crate) counter: &'a Counter,
+    pub(crate) counter: &'a Counting,
 }
 
 impl Asked<'_> {
@@ -52,13 +52,10 @@ impl Deref for Asked<'_> {
     }
 }
 
-/// What one hook counts.
-pub(crate) struct Counter {
+/// What one hook counts, and where.
+pub(crate) struct Counting {
     pub(crate) counts: Arc<Counts>,
-    /// The rank of the hook's layer.
-    pub(crate) rank: usize,
-    /// The name under which it counts.
-    pub(crate) hook: String,
+    pub(crate) hook: CountingHook,
 }
 
 /// A function that hooks call by name, and what is known about it.
@@ -206,11 +203,7 @@ pub(crate) fn build<'n>(
         rewrites: builtin.rewrites,
         args: hook.args.clone().into(),
         max_output: hook.max_output,
-        counter: Arc::new(Counter {
-            counts: Arc::clone(counts),
-            rank: hook.layer().rank(),
-            hook: hook.counter(),
-        }),
+        counter: Arc::new(Counting { counts: Arc::clone(counts), hook: hook.counter() }),
     }))
 }
 
@@ -220,7 +213,7 @@ struct BuiltinHandler {
     rewrites: bool,
     args: Arc<[String]>,
     max_output: usize,
-    counter: Arc<Counter>,
+    counter: Arc<Counting>,
 }
 
 impl Handler for BuiltinHandler {

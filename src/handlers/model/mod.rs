@@ -15,7 +15,7 @@ use super::command::expand::Variables;
 use super::endpoint::{Endpoint, on_thread, parameters};
 use super::refuse_keys_of_programs;
 use crate::config::Hook;
-use crate::counts::Counts;
+use crate::counts::{CountingHook, Counts};
 use crate::handler::{
     BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult, Room,
 };
@@ -230,8 +230,8 @@ struct Judge {
     with: Parameters,
     instructions: String,
     counts: Arc<Counts>,
-    /// The name under which the hook counts its tokens.
-    counter: String,
+    /// The hook as it counts its tokens.
+    counter: CountingHook,
 }
 
 impl Judge {
