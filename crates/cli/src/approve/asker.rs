@@ -47,13 +47,13 @@ pub(super) async fn serve(stream: Stream, desk: &Desk, screen: &Screen) {
         Asked::Open(number, question, answer) => (number, question, answer),
     };
     screen.show(number, &question);
-    let mut end = End { desk, screen, number, said: WITHDRAWN.to_owned() };
+    let mut end = End { desk, screen, number, said: ENDED.to_owned() };
     let left = question.left();
     tokio::pin!(gone);
     tokio::select! {
         // No answer counts that comes together with the deadline, or when the caller is gone.
         biased;
-        () = &mut gone => {}
+        () = &mut gone => WITHDRAWN.clone_into(&mut end.said),
         () = tokio::time::sleep(left) => {
             "nobody answered in time".clone_into(&mut end.said);
             drop(end);
@@ -61,14 +61,13 @@ pub(super) async fn serve(stream: Stream, desk: &Desk, screen: &Screen) {
             let _ = tokio::time::timeout(PATIENCE, gone).await;
         }
         Ok(Answer { line, said }) = answer => {
-            if write(&mut writer, &line).await {
-                end.said = said;
-            }
+            end.said = if write(&mut writer, &line).await { said } else { WITHDRAWN.to_owned() };
         }
     }
 }
 
 const WITHDRAWN: &str = "withdrawn: its caller is gone";
+const ENDED: &str = "denied, because `hookexec approve` ends";
 
 /// The end of a question, which is said and remembered however its conversation ends.
 struct End<'d> {

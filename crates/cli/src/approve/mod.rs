@@ -81,10 +81,6 @@ impl Args {
             () = page => {}
             () = callers(&socket, &desk, &screen) => {}
         }
-        match desk.open().len() {
-            0 => {}
-            open => screen.say(&format!("ended; open questions that are denied now: {open}\n")),
-        }
         Ok(Exit::Success)
     }
 

@@ -188,7 +188,7 @@ fn ended(page: &mut String, desk: &Desk) {
     if ended.is_empty() {
         return;
     }
-    page.push_str("<section>\n<h2>Before</h2>\n<table id=\"before\"><tbody>\n");
+    page.push_str("<section>\n<h2>Ended</h2>\n<table id=\"ended-questions\"><tbody>\n");
     for one in ended.iter().take(ENDED) {
         let _ = writeln!(
             page,
