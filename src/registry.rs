@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex};
 use crate::config::Hook;
 use crate::counts::Counts;
 use crate::handler::{BuildError, Handler};
-#[cfg(feature = "http")]
 use crate::handlers;
 use crate::handlers::builtin;
 pub use crate::handlers::builtin::{Builtin, BuiltinError};
@@ -98,7 +97,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// Returns a registry with the types `command`, `builtin`, `process`, `receiver`, `http` and
+    /// Returns a registry with the types `command`, `builtin`, `process`, `mcp`, `receiver`, `http` and
     /// `model`, without builtins. The last two need the feature `http`.
     pub fn new() -> Self {
         let mut registry = Self::empty();
@@ -112,6 +111,9 @@ impl Registry {
         });
         registry.register("process", |env: &HandlerEnv, hook: &Hook| {
             process::build(&env.processes, hook)
+        });
+        registry.register("mcp", |env: &HandlerEnv, hook: &Hook| {
+            handlers::mcp::build(&env.env, &env.processes, hook)
         });
         registry.register("receiver", |_: &HandlerEnv, hook: &Hook| receiver::build(hook));
         #[cfg(feature = "http")]

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 
 use super::diagnostic::{Diagnostic, Diagnostics};
-use super::model::{Command, Config, Hook, Identity, OnError, Phase};
+use super::model::{Command, Config, Hook, Identity, OnError, Phase, Protocol};
 use crate::event::Rewrite;
 
 /// Completes `config`, and warns about what is allowed and probably not meant.
@@ -38,10 +38,15 @@ fn unused_processes(config: &Config, problems: &mut Diagnostics) {
     let used: HashSet<&str> = config.hooks.iter().filter_map(Hook::process).collect();
     for process in config.processes.values().filter(|process| !used.contains(&*process.name)) {
         let message = format!("no hook calls process `{}`", process.name);
-        let hint = format!(
-            "add a hook `{{ type: process, command: {} }}`, or `intercept:` to the process",
-            process.name
-        );
+        let name = &process.name;
+        let hint = match process.protocol {
+            Protocol::Hooks => format!(
+                "add a hook `{{ type: process, command: {name} }}`, or `intercept:` to the process"
+            ),
+            Protocol::Mcp => {
+                format!("add a hook `{{ type: mcp, with: {{ server: {name}, tool: NAME }} }}`")
+            }
+        };
         problems.push(Diagnostic::warning(message).hint(hint).at(process.location.clone()));
     }
 }

@@ -37,7 +37,7 @@ impl Reader {
         let mut keys: HookKeys<'_> = self.value(node, "")?;
         let fields = std::mem::take(&mut keys.fields);
         if fields.lacks("type") {
-            let hint = "add `type:` with `command`, `builtin`, `process`, `http` or `model`";
+            let hint = "add `type:` with `command`, `builtin`, `process`, `http`, `mcp` or `model`";
             self.error_with_hint(node, "a hook needs a `type`", hint);
         }
         let kind = keys.kind.map(|kind| kind.0).unwrap_or_default();
@@ -130,9 +130,9 @@ impl Reader {
             );
         }
         if let Some(dialect) = hook.dialect {
-            if kind != "command" && kind != "http" {
+            if !["command", "http", "mcp"].contains(&kind) {
                 let message = format!("`dialect` has no meaning for a {kind} hook");
-                refuse("dialect", message, "it is for what command and http hooks read");
+                refuse("dialect", message, "it is for what command, http and mcp hooks read");
             } else if !dialect.knows(event) {
                 let message = format!("{} has no event for `{event}`", dialect.title());
                 let hint = "without `dialect` the hook reads what docs/events.md says";

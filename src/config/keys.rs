@@ -13,7 +13,7 @@ use super::condition::{Field, List, Rule};
 use super::kinds::{At, Count, Filled, Words, reference};
 use super::layer::Layer;
 use super::limit::{Period, RunLimit};
-use super::model::{EventMethod, InheritEnv, OnError, SideEffects};
+use super::model::{EventMethod, InheritEnv, OnError, Protocol, SideEffects};
 use super::picoclaw::{Milliseconds, Observed, Stages, Transport};
 use super::process::{Argv, Start};
 use super::section::Kind;
@@ -37,7 +37,7 @@ section! {
     audit "audit": AuditSettings, "none",
         "a log of what was decided at each event ([audit](audit.md))";
     processes "processes": ProcessEntries<'n>, "none",
-        "the long-lived processes that hooks of type `process` call, by name";
+        "the long-lived processes that hooks of the types `process` and `mcp` call, by name";
     hooks "hooks": HooksBlock<'n>, "none", "the hooks, by event";
 }
 
@@ -56,8 +56,8 @@ section! {
     deadline "deadline": Duration, "none",
         "the longest that one event may take, all its hooks together";
     http_hosts "http_hosts": Vec<String>, "all",
-        "the hosts that hooks of the types `http` and `model` may post to, of this layer and those \
-         below it";
+        "the hosts that hooks of the types `http`, `mcp` and `model` may post to, of this layer \
+         and those below it";
 }
 
 section! {
@@ -77,8 +77,8 @@ section! {
     /// The keys of a hook.
     pub(crate) HookKeys<'n>, "a hook":
     kind "type": Filled, "an error",
-        "what runs it: `command`, `builtin`, `process`, `http`, `model`, `receiver`, or a type that \
-         a program registered";
+        "what runs it: `command`, `builtin`, `process`, `http`, `mcp`, `model`, `receiver`, or a \
+         type that a program registered";
     command "command": HookCommand<'n>, "an error",
         "what runs: text for a shell, a list of program and arguments, or the name of a builtin \
          or a process";
@@ -122,8 +122,8 @@ section! {
         "files of the project that an [approval](trust.md) of this hook covers, beside the \
          scripts that it executes";
     with "with": Json, "none",
-        "parameters of an [http hook](configuration.md#http-hooks), of a [model\
-         hook](configuration.md#model-hooks), or of a type that a program registered";
+        "parameters of an [http](configuration.md#http-hooks), [MCP](configuration.md#mcp-hooks) or \
+         [model](configuration.md#model-hooks) hook, or of a type that a program registered";
 }
 
 section! {
@@ -198,6 +198,9 @@ section! {
         "how long a call may take when the hook says nothing";
     max_line "max_line": AnswerSize, "8 MiB", "the longest line it may write, 16 MiB at most";
     provides "provides": Vec<String>, "none", "the tools it may answer for; `*` is every tool";
+    protocol "protocol": Protocol, "`hooks`",
+        "what it speaks: `hooks` ([protocol](protocol.md)), or `mcp`: it is an MCP server, for \
+         [MCP hooks](#mcp-hooks)";
     event_method "event_method": EventMethod, "`runtime_event`",
         "which notification observers get: `hook.runtime_event`, or `hook.event` as PicoClaw up \
          to v0.2.8";
@@ -245,6 +248,7 @@ words! { SideEffects:
 }
 words! { Period: "session" => Self::Session, "turn" => Self::Turn, "hour" => Self::Hour }
 words! { EventMethod: "event" => Self::Event, "runtime_event" => Self::RuntimeEvent }
+words! { Protocol: "hooks" => Self::Hooks, "mcp" => Self::Mcp }
 words! { Start: "lazy" => Self::Lazy, "eager" => Self::Eager }
 words! { AuditInput: "none" => Self::None, "redacted" => Self::Redacted }
 words! { AuditEvents: "hooked" => Self::Hooked, "all" => Self::All }

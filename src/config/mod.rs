@@ -35,7 +35,7 @@ pub(crate) use model::Identity;
 #[cfg(test)]
 pub(crate) use model::Limits;
 pub use model::{Command, Config, FailedFile, Hook, InheritEnv, OnError, Phase, SideEffects};
-pub(crate) use model::{EventMethod, Process, Untrusted};
+pub(crate) use model::{EventMethod, Process, Protocol, Untrusted};
 pub(crate) use node::{Node, Value};
 pub use schema::{config_schema, key_tables};
 pub use source::Location;

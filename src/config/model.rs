@@ -263,12 +263,22 @@ pub struct Process {
     pub max_line: usize,
     /// The tools it may answer for; `*` is every tool.
     pub provides: Vec<String>,
+    /// What it speaks.
+    pub(crate) protocol: Protocol,
     /// Which method observers are notified with.
     pub(crate) event_method: EventMethod,
     /// Whether it must not be started: no person approved its file, or a script of it.
     pub untrusted: bool,
     /// Where it stands.
     pub location: Location,
+}
+
+/// What a process speaks: JSON-RPC with the methods of hooks, or with those of MCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Protocol {
+    #[default]
+    Hooks,
+    Mcp,
 }
 
 /// How an observing process is notified of events.
@@ -404,6 +414,7 @@ impl Hook {
     pub fn process(&self) -> Option<&str> {
         match &self.command {
             Some(Command::Text(name)) if self.kind == "process" => Some(name),
+            _ if self.kind == "mcp" => self.with.as_ref()?.get("server")?.as_str(),
             _ => None,
         }
     }

@@ -68,6 +68,7 @@ impl Reader {
             timeout: keys.timeout,
             max_line: keys.max_line.map_or(Process::DEFAULT_MAX_LINE, |size| size.0),
             provides: keys.provides.unwrap_or_default(),
+            protocol: keys.protocol.unwrap_or_default(),
             event_method: keys.event_method.unwrap_or_default(),
             untrusted: false,
             location: self.location(key),

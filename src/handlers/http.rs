@@ -9,8 +9,9 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::command::expand::Variables;
-use super::endpoint::{Endpoint, Words, each_payload, like_stdout, on_thread, parameters};
+use super::endpoint::{Endpoint, on_thread};
 use super::refuse_keys_of_programs;
+use super::request::{Words, each_payload, like_stdout, parameters};
 use crate::config::Hook;
 use crate::handler::{
     BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
@@ -54,7 +55,7 @@ impl Handler for HttpHandler {
 impl HttpHandler {
     async fn post(&self, call: &Call<'_>, body: Arc<[u8]>) -> Result<Exited, HandlerError> {
         let endpoint = Arc::clone(&self.endpoint);
-        let post = move |deadline, room: &_| endpoint.post(&body, deadline, room);
+        let post = move |deadline, room: &_| endpoint.post(&body, &[], (deadline, room));
         let (reply, host) = (on_thread(call, post).await?, self.endpoint.host());
         if !reply.status.is_success() {
             let message = format!("{host} answered {}", reply.status);

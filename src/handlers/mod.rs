@@ -7,10 +7,12 @@ pub mod depth;
 mod endpoint;
 #[cfg(feature = "http")]
 pub(crate) mod http;
+pub(crate) mod mcp;
 #[cfg(feature = "http")]
 pub(crate) mod model;
 pub(crate) mod process;
 pub(crate) mod receiver;
+mod request;
 
 use crate::config::Hook;
 use crate::handler::BuildError;

@@ -24,6 +24,7 @@ pub(crate) struct Client {
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: ureq::http::StatusCode,
+    pub(crate) headers: ureq::http::HeaderMap,
     /// At most one byte longer than what was asked for.
     pub(crate) body: Vec<u8>,
 }
@@ -71,11 +72,32 @@ impl Client {
         &self.host
     }
 
-    /// Posts `body` and reads at most `most` bytes of the answer, and one more if there are more.
+    fn with_own<'h>(
+        &'h self,
+        headers: &'h [(&'h str, &'h str)],
+    ) -> impl Iterator<Item = (&'h str, &'h str)> {
+        let own = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        own.chain(headers.iter().copied())
+    }
+
+    /// Ends what a server keeps for this client, as far as it can within `patience`.
+    pub(crate) fn delete(&self, headers: &[(&str, &str)], patience: Duration) {
+        let mut request =
+            self.agent.delete(&self.url).config().timeout_global(Some(patience)).build();
+        for (name, value) in self.with_own(headers) {
+            request = request.header(name, value);
+        }
+        if let Err(error) = request.call() {
+            tracing::debug!(host = self.host, "a session was not ended: {error}");
+        }
+    }
+
+    /// Posts `body`, with headers of this request, and reads at most `most` bytes of the answer, and one more if there are more.
     /// Blocks for up to `patience`, from the look-up of the name to the end of the answer.
     pub(crate) fn post(
         &self,
         body: &[u8],
+        headers: &[(&str, &str)],
         most: usize,
         patience: Duration,
     ) -> Result<Reply, NoReply> {
@@ -85,12 +107,12 @@ impl Client {
         };
         let mut request =
             self.agent.post(&self.url).config().timeout_global(Some(patience)).build();
-        for (name, value) in &self.headers {
+        for (name, value) in self.with_own(headers) {
             request = request.header(name, value);
         }
         let response = request.send(body).map_err(failed)?;
-        let status = response.status();
-        let has = |name: &str| response.headers().contains_key(name);
+        let (status, headers) = (response.status(), response.headers().clone());
+        let has = |name: &str| headers.contains_key(name);
         if !(has("content-length") || has("transfer-encoding") || status.as_u16() == 204) {
             let why =
                 "its answer has no length, so a broken connection could not be told from its end";
@@ -101,7 +123,7 @@ impl Client {
         let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
         let read = response.into_body().into_reader().take(limit).read_to_end(&mut body);
         read.map_err(|error| failed(Error::from(error)))?;
-        Ok(Reply { status, body })
+        Ok(Reply { status, headers, body })
     }
 }
 

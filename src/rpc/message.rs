@@ -81,6 +81,11 @@ pub fn refusal(id: &str) -> Vec<u8> {
     .into_bytes()
 }
 
+/// Returns the line that answers a child's call with an empty result; `id` is JSON.
+pub fn nothing(id: &str) -> Vec<u8> {
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}\n").into_bytes()
+}
+
 fn finish(mut line: Vec<u8>, method: &str, params: &[u8]) -> Vec<u8> {
     line.extend_from_slice(br#","method":""#);
     line.extend_from_slice(method.as_bytes());

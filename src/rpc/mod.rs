@@ -5,4 +5,4 @@ mod message;
 
 pub use line::{Line, LineDecoder};
 pub use message::Incoming;
-pub use message::{RpcError, notification, refusal, request};
+pub use message::{RpcError, nothing, notification, refusal, request};

@@ -2,6 +2,7 @@
 #![cfg(test)]
 #![cfg(feature = "http")]
 
+mod mcp;
 mod model;
 mod server;
 

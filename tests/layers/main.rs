@@ -91,7 +91,7 @@ const PLAIN_READERS: [(&str, &str); 14] = [
     ("src/config/schema.rs", "reads a constant"),
     ("src/config/section.rs", "reads a constant"),
     ("src/counts/store.rs", "reads a type without any JSON"),
-    ("src/handlers/endpoint.rs", "`with` was read by the reader of hooks.yaml"),
+    ("src/handlers/request.rs", "`with` was read by the reader of hooks.yaml"),
     ("src/lifecycle/tool_run.rs", "`ToolResult` reads its values with `wire::exact`"),
     ("src/trust/records.rs", "reads a type without any JSON"),
     ("src/wire/output_reader.rs", "its types read their values with `wire::exact`"),

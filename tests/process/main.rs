@@ -5,6 +5,7 @@ mod basics;
 mod dying;
 mod examples;
 mod harness;
+mod mcp;
 mod pressure;
 mod replies;
 mod rewrites;

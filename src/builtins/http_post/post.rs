@@ -69,7 +69,8 @@ impl Post {
             Ok(event.to_string())
         };
         let body = self.body.clone().map_or_else(event, Ok)?;
-        let reply = self.client.post(body.as_bytes(), READ, PATIENCE).map_err(|it| it.message)?;
+        let reply = self.client.post(body.as_bytes(), &[], READ, PATIENCE);
+        let reply = reply.map_err(|it| it.message)?;
         if reply.status.is_success() {
             Ok(())
         } else {

@@ -12,8 +12,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::command::expand::Variables;
-use super::endpoint::{Endpoint, on_thread, parameters};
+use super::endpoint::{Endpoint, on_thread};
 use super::refuse_keys_of_programs;
+use super::request::parameters;
 use crate::config::Hook;
 use crate::counts::{CountingHook, Counts};
 use crate::handler::{
@@ -273,7 +274,7 @@ impl Judge {
         // As a JSON string the input can't end the quotation that it is in.
         let quoted = Value::from(String::from_utf8_lossy(input)).to_string();
         let body = with.api.request(with, &self.instructions, &quoted).to_string();
-        let reply = self.endpoint.post(body.as_bytes(), until, room)?;
+        let reply = self.endpoint.post(body.as_bytes(), &[], (until, room))?;
         let text = String::from_utf8_lossy(&reply.body);
         let value = parse_strict(&text);
         if !reply.status.is_success() {

@@ -10,6 +10,8 @@ use super::calls::OpenCalls;
 use super::connection::{CallError, NewCall, Reply, Request};
 use super::outgoing::Outgoing;
 use super::statistics::Counters;
+use crate::config::{Process, Protocol};
+use crate::handlers::mcp::wire as mcp;
 use crate::rpc::{self, Incoming, Line};
 
 /// How many of a child's last lines on stderr are kept for messages, and how much of each.
@@ -27,6 +29,7 @@ pub(super) struct Conversation {
     pub(super) calls: OpenCalls,
     pub(super) outgoing: Outgoing,
     max_line: usize,
+    protocol: Protocol,
     /// Whether the handshake is done.
     pub(super) ready: bool,
     /// Whether the child wants to hear of calls that were given up.
@@ -41,18 +44,15 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    pub(super) fn new(
-        name: Arc<str>,
-        stdin: ChildStdin,
-        max_line: usize,
-        counters: Arc<Counters>,
-    ) -> Self {
+    pub(super) fn new(process: &Process, stdin: ChildStdin, counters: Arc<Counters>) -> Self {
+        let Process { name, max_line, protocol, .. } = process;
         Self {
-            name,
+            name: name.as_str().into(),
             counters,
             calls: OpenCalls::default(),
             outgoing: Outgoing::new(stdin),
-            max_line,
+            max_line: *max_line,
+            protocol: *protocol,
             ready: false,
             cancels: false,
             served: false,
@@ -76,6 +76,9 @@ impl Conversation {
                 self.cancels = cancels;
                 self.ready = true;
                 self.outgoing.make_ready();
+                if self.protocol == Protocol::Mcp {
+                    self.aside(rpc::notification(mcp::INITIALIZED, b"{}"));
+                }
             }
             Request::Call(_) | Request::Notify | Request::Stop => {}
         }
@@ -107,6 +110,12 @@ impl Conversation {
             Incoming::Unreadable { id, problem } => {
                 self.counters.lines_unparsable.count();
                 self.answer(id, Err(CallError::Unreadable(problem)));
+            }
+            // MCP servers may end a connection whose other end gives no sign of life.
+            Incoming::Request { id, method }
+                if self.protocol == Protocol::Mcp && method == mcp::PING =>
+            {
+                self.aside(rpc::nothing(&id));
             }
             Incoming::Request { id, method } => {
                 self.counters.requests_refused.count();
@@ -146,7 +155,11 @@ impl Conversation {
         if !begun {
             self.outgoing.take_back(id);
         } else if self.cancels {
-            self.aside(rpc::notification("hook.cancel", format!("{{\"id\":{id}}}").as_bytes()));
+            let (method, key) = match self.protocol {
+                Protocol::Hooks => ("hook.cancel", "id"),
+                Protocol::Mcp => (mcp::CANCELLED, "requestId"),
+            };
+            self.aside(rpc::notification(method, format!("{{\"{key}\":{id}}}").as_bytes()));
         }
     }
 

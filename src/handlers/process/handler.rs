@@ -8,7 +8,7 @@ use super::answer;
 use super::observe;
 use super::processes::Entry;
 use super::wire::{Answer, Stage};
-use crate::config::{Command, EventMethod, Hook};
+use crate::config::{Command, EventMethod, Hook, Protocol};
 use crate::handler::{
     BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult, NO_ROOM,
 };
@@ -31,18 +31,14 @@ pub(crate) fn build(
     hook: &Hook,
 ) -> Result<Arc<dyn Handler>, BuildError> {
     let name = match &hook.command {
-        Some(Command::Text(name)) => name.as_str(),
-        Some(Command::Argv(argv)) if argv.len() == 1 => argv[0].as_str(),
+        Some(Command::Text(name)) => name,
+        Some(Command::Argv(argv)) if argv.len() == 1 => &argv[0],
         _ => {
             return Err(BuildError::new("a process hook names an entry of `processes:`")
                 .at("command")
                 .hint("define the process below `processes:` and give its name here"));
         }
     };
-    let Some(entry) = processes.entry(name) else {
-        return Err(unknown(name, processes));
-    };
-    let supervisor = entry.supervisor();
     for (given, key) in [
         (!hook.args.is_empty(), "args"),
         (!hook.env.is_empty(), "env"),
@@ -55,10 +51,8 @@ pub(crate) fn build(
                 .hint(format!("what `{name}` runs is said once, below `processes:`")));
         }
     }
-    if let Some(obstacle) = supervisor.obstacle() {
-        let message = format!("process `{name}` can't be started: {}", obstacle.message);
-        return Err(BuildError { message, key: None, hint: obstacle.hint.clone() });
-    }
+    let callee = Callee::new(processes, name, Protocol::Hooks, "command")?;
+    let supervisor = callee.entry.supervisor();
     let observes = !hook.phase.is_answered();
     let stage = Stage::of(hook.event);
     if hook.enabled {
@@ -70,21 +64,72 @@ pub(crate) fn build(
         Some(stage) => Role::Stage(stage),
         None => Role::Event(format!("hook.{}", hook.event)),
     };
-    Ok(Arc::new(ProcessHandler {
-        name: supervisor.process.name.clone(),
-        provides: supervisor.process.provides.clone(),
-        entry: Arc::clone(entry),
-        processes: Arc::clone(processes),
-        role,
-    }))
+    Ok(Arc::new(ProcessHandler { provides: supervisor.process.provides.clone(), callee, role }))
+}
+
+/// A process that hooks call.
+#[derive(Debug)]
+pub(in crate::handlers) struct Callee {
+    name: String,
+    entry: Arc<Entry>,
+    /// Holds the children: they live as long as a hook can call them.
+    processes: Arc<Processes>,
+}
+
+impl Callee {
+    /// Returns the process that the `key` of a hook names.
+    pub(in crate::handlers) fn new(
+        processes: &Arc<Processes>,
+        name: &str,
+        protocol: Protocol,
+        key: &'static str,
+    ) -> Result<Self, BuildError> {
+        let Some(entry) = processes.entry(name) else {
+            return Err(unknown(name, processes, key));
+        };
+        let supervisor = entry.supervisor();
+        if let Some(obstacle) = supervisor.obstacle() {
+            let message = format!("process `{name}` can't be started: {}", obstacle.message);
+            return Err(BuildError { message, key: None, hint: obstacle.hint.clone() });
+        }
+        if supervisor.process.protocol != protocol {
+            let (is, hint) = match protocol {
+                Protocol::Hooks => ("an MCP server", "call it by a hook of `type: mcp`"),
+                Protocol::Mcp => ("not an MCP server", "if it is one, add `protocol: mcp` to it"),
+            };
+            let error = BuildError::new(format!("process `{name}` is {is}"));
+            return Err(error.at(key).hint(hint));
+        }
+        let (entry, processes) = (Arc::clone(entry), Arc::clone(processes));
+        Ok(Self { name: name.to_owned(), entry, processes })
+    }
+
+    pub(in crate::handlers) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Calls the process, and returns its answer if there is room for it.
+    pub(in crate::handlers) async fn ask(
+        &self,
+        method: &str,
+        params: &[u8],
+        call: &Call<'_>,
+    ) -> Result<String, HandlerError> {
+        let reply = self.entry.supervisor().call(method, params, call.deadline).await?;
+        if !call.room().take(reply.len()) {
+            let message = format!("its answer was not read because {NO_ROOM}");
+            return Err(HandlerError::new(Failure::OutputLimit, message));
+        }
+        Ok(reply)
+    }
 }
 
 fn tools(request: &Input) -> &[serde_json::Value] {
     request.tools.as_deref().unwrap_or_default()
 }
 
-fn unknown(name: &str, processes: &Processes) -> BuildError {
-    let error = BuildError::new(format!("unknown process `{name}`")).at("command");
+fn unknown(name: &str, processes: &Processes, key: &'static str) -> BuildError {
+    let error = BuildError::new(format!("unknown process `{name}`")).at(key);
     let names: Vec<&str> = processes.names().collect();
     error.hint(suggest::hint(name, names.iter().copied()).unwrap_or_else(|| {
         if names.is_empty() {
@@ -98,12 +143,9 @@ fn unknown(name: &str, processes: &Processes) -> BuildError {
 /// A hook that calls a process.
 #[derive(Debug)]
 struct ProcessHandler {
-    name: String,
+    callee: Callee,
     /// The tools that its process may answer for.
     provides: Vec<String>,
-    entry: Arc<Entry>,
-    /// Holds the children: they live as long as a hook can call them.
-    processes: Arc<Processes>,
     role: Role,
 }
 
@@ -123,7 +165,7 @@ impl Handler for ProcessHandler {
                 Role::Observe(method) => return Ok(self.notify(*method, call)),
                 Role::Stage(stage) => {
                     let params = stage.params(call.input);
-                    let reply = self.ask(stage.method, &params, call).await?;
+                    let reply = self.callee.ask(stage.method, &params, call).await?;
                     let output = stage
                         .read(&reply, call.input)
                         .map_err(|problem| self.misread(stage.method, &problem))?;
@@ -131,7 +173,7 @@ impl Handler for ProcessHandler {
                     output
                 }
                 Role::Event(method) => {
-                    let reply = self.ask(method, &call.json(), call).await?;
+                    let reply = self.callee.ask(method, &call.json(), call).await?;
                     answer::read_output(&reply).map_err(|problem| self.misread(method, &problem))?
                 }
             };
@@ -145,30 +187,16 @@ impl Handler for ProcessHandler {
 
     fn may_respond(&self, tool: &str) -> bool {
         // Whether it may in this session was seen to when it answered.
-        self.provides(tool) || self.processes.injections().owns_somewhere(&self.name, tool)
+        self.provides(tool)
+            || self.callee.processes.injections().owns_somewhere(&self.callee.name, tool)
     }
 }
 
 impl ProcessHandler {
-    /// Calls the process, and returns its answer if there is room for it.
-    async fn ask(
-        &self,
-        method: &str,
-        params: &[u8],
-        call: &Call<'_>,
-    ) -> Result<String, HandlerError> {
-        let reply = self.entry.supervisor().call(method, params, call.deadline).await?;
-        if !call.room().take(reply.len()) {
-            let message = format!("its answer was not read because {NO_ROOM}");
-            return Err(HandlerError::new(Failure::OutputLimit, message));
-        }
-        Ok(reply)
-    }
-
     fn notify(&self, method: EventMethod, call: &Call<'_>) -> HandlerResult {
         let (method, params) = observe::notification(method, call.event, call.input);
         let mut result = HandlerResult::from(Some(Output::default()));
-        if let Err(error) = self.entry.supervisor().notify(method, &params) {
+        if let Err(error) = self.callee.entry.supervisor().notify(method, &params) {
             result.warnings.push(format!("the event was not told: {error}"));
         }
         result
@@ -177,8 +205,8 @@ impl ProcessHandler {
     /// Remembers the tools that the process added, and refuses an answer in a foreign tool's place.
     fn vet(&self, stage: &Stage, call: &Call<'_>, output: &Output) -> Result<(), HandlerError> {
         let input = call.input;
-        let name = &self.name;
-        let (injections, session) = (self.processes.injections(), &input.session_id);
+        let name = &self.callee.name;
+        let (injections, session) = (self.callee.processes.injections(), &input.session_id);
         if stage.answer == Answer::Request {
             let before = tools(input);
             let change = output.updated_request.as_ref();
@@ -201,7 +229,7 @@ impl ProcessHandler {
     }
 
     fn misread(&self, method: &str, problem: &str) -> HandlerError {
-        let name = &self.name;
+        let name = &self.callee.name;
         let message =
             format!("the answer of process `{name}` to `{method}` can't be used: {problem}");
         HandlerError::new(Failure::Protocol, message)

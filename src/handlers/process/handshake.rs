@@ -1,4 +1,4 @@
-//! The handshake: `hook.hello`.
+//! The handshake: `hook.hello`, or `initialize` with an MCP server.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -6,10 +6,17 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::connection::CallError;
+use crate::config::Protocol;
 use crate::event::Event;
+use crate::handlers::mcp::wire as mcp;
 
-/// The method of the handshake.
-pub(super) const METHOD: &str = "hook.hello";
+/// Returns the method of the handshake.
+pub(super) const fn method(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Hooks => "hook.hello",
+        Protocol::Mcp => mcp::INITIALIZE,
+    }
+}
 
 /// The version of the protocol.
 const VERSION: u32 = 1;
@@ -32,7 +39,10 @@ impl Roles {
     }
 
     /// Returns the params of the handshake.
-    pub(super) fn greeting(&self, name: &str) -> Vec<u8> {
+    pub(super) fn greeting(&self, protocol: Protocol, name: &str) -> Vec<u8> {
+        if protocol == Protocol::Mcp {
+            return mcp::initialize_params();
+        }
         let modes: Vec<&str> = MODES.into_iter().filter(|mode| self.modes.contains(mode)).collect();
         let events: Vec<&str> = self.events.iter().map(|event| event.name()).collect();
         json!({ "name": name, "version": VERSION, "modes": modes, "events": events })
@@ -60,10 +70,15 @@ pub(super) enum Unwelcome {
 }
 
 /// Reads the result of the handshake. Whatever else stands in it is the process's own affair.
-pub(super) fn read(result: &str) -> Result<Greeting, Unwelcome> {
+pub(super) fn read(protocol: Protocol, result: &str) -> Result<Greeting, Unwelcome> {
     let unreadable = |problem: String| {
-        Unwelcome::Unreadable(format!("its answer to `{METHOD}` can't be used: {problem}"))
+        let method = method(protocol);
+        Unwelcome::Unreadable(format!("its answer to `{method}` can't be used: {problem}"))
     };
+    if protocol == Protocol::Mcp {
+        let server = mcp::read_initialized(result).map_err(unreadable)?;
+        return Ok(Greeting { name: server.name, cancels: true });
+    }
     let value = crate::wire::parse_strict(result).map_err(|error| unreadable(error.to_string()))?;
     let answer = match value {
         Value::Null => return Ok(Greeting::default()),
@@ -88,16 +103,16 @@ pub(super) fn read(result: &str) -> Result<Greeting, Unwelcome> {
 }
 
 /// Says why there was no answer to the greeting.
-pub(super) fn failure(error: &CallError, limit: Duration) -> String {
+pub(super) fn failure(error: &CallError, method: &str, limit: Duration) -> String {
     match error {
-        CallError::Rpc(error) => format!("it answered `{METHOD}` with {error}"),
+        CallError::Rpc(error) => format!("it answered `{method}` with {error}"),
         CallError::Unreadable(problem) => {
-            format!("its answer to `{METHOD}` can't be read: {problem}")
+            format!("its answer to `{method}` can't be read: {problem}")
         }
-        CallError::Ended(end) => format!("it ended before it answered `{METHOD}`: {end}"),
-        CallError::Unsent => format!("it ended before `{METHOD}` could be sent"),
+        CallError::Ended(end) => format!("it ended before it answered `{method}`: {end}"),
+        CallError::Unsent => format!("it ended before `{method}` could be sent"),
         CallError::TimedOut(known) => format!(
-            "it did not answer `{METHOD}` within {limit:?}: {known}; does it flush its stdout after each line? If it needs longer, raise its `start_timeout`"
+            "it did not answer `{method}` within {limit:?}: {known}; does it flush its stdout after each line? If it needs longer, raise its `start_timeout`"
         ),
     }
 }
@@ -113,7 +128,8 @@ mod tests {
         roles.add(Some("observe"), Event::Stop);
         roles.add(Some("tool"), Event::PreToolUse);
         roles.add(None, Event::SessionStart);
-        let params: Value = serde_json::from_slice(&roles.greeting("gate")).unwrap();
+        let params: Value =
+            serde_json::from_slice(&roles.greeting(Protocol::Hooks, "gate")).unwrap();
         assert_eq!(
             params,
             json!({
@@ -128,18 +144,21 @@ mod tests {
     #[test]
     fn every_answer_that_is_not_a_refusal_is_welcome() {
         for answer in ["null", "{}", r#"{"ok":true,"version":"7","capabilities":[]}"#] {
-            assert_eq!(read(answer), Ok(Greeting::default()), "{answer}");
+            assert_eq!(read(Protocol::Hooks, answer), Ok(Greeting::default()), "{answer}");
         }
         let greeting = Greeting { name: Some("gate".into()), cancels: true };
-        assert_eq!(read(r#"{"ok":true,"name":"gate","cancel":true}"#), Ok(greeting));
+        assert_eq!(
+            read(Protocol::Hooks, r#"{"ok":true,"name":"gate","cancel":true}"#),
+            Ok(greeting)
+        );
     }
 
     #[test]
     fn a_refusal_is_heard_with_its_reason() {
         let refused = |reason: &str| Err(Unwelcome::Refused(reason.to_owned()));
-        assert_eq!(read(r#"{"ok":false,"reason":"no key"}"#), refused("no key"));
-        assert_eq!(read(r#"{"ok":false,"error":"no key"}"#), refused("no key"));
-        assert_eq!(read(r#"{"ok":false}"#), refused("it gave no reason"));
+        assert_eq!(read(Protocol::Hooks, r#"{"ok":false,"reason":"no key"}"#), refused("no key"));
+        assert_eq!(read(Protocol::Hooks, r#"{"ok":false,"error":"no key"}"#), refused("no key"));
+        assert_eq!(read(Protocol::Hooks, r#"{"ok":false}"#), refused("it gave no reason"));
     }
 
     #[test]
@@ -147,7 +166,10 @@ mod tests {
         for answer in
             ["[]", "\"ok\"", r#"{"ok":"false"}"#, r#"{"ok":false,"ok":true}"#, r#"{"cancel":1}"#]
         {
-            assert!(matches!(read(answer), Err(Unwelcome::Unreadable(_))), "{answer}");
+            assert!(
+                matches!(read(Protocol::Hooks, answer), Err(Unwelcome::Unreadable(_))),
+                "{answer}"
+            );
         }
     }
 }

@@ -92,8 +92,7 @@ impl Launch {
         else {
             return Err("its pipes are missing".to_owned());
         };
-        let name = process.name.as_str().into();
-        let conversation = Conversation::new(name, stdin, process.max_line, Arc::clone(counters));
+        let conversation = Conversation::new(process, stdin, Arc::clone(counters));
         let (connection, channels) = Connection::new(group);
         let outputs = (stdout, stderr);
         let owner =

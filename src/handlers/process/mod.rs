@@ -1,4 +1,4 @@
-//! `type: process`: long-lived children that speak JSON-RPC 2.0 over stdio.
+//! `type: process`: long-lived children that speak JSON-RPC 2.0 over stdio. MCP servers do, too.
 //!
 //! `processes` holds the children of an executor. `supervisor` starts a child when it is needed, and
 //! `task` owns it while it runs: one task reads and writes its pipes, matches calls and replies by
@@ -27,5 +27,6 @@ mod supervisor;
 mod task;
 mod wire;
 
+pub(super) use handler::Callee;
 pub(crate) use handler::build;
 pub(crate) use processes::Processes;

@@ -425,23 +425,24 @@ impl Start {
             .start(process, notifications, counters)
             .await
             .map_err(|error| failed(Failure::Start, &error))?;
-        let params = self.supervisor.roles().greeting(&process.name);
+        let method = handshake::method(process.protocol);
+        let params = self.supervisor.roles().greeting(process.protocol, &process.name);
         let deadline = Instant::now() + process.start_timeout;
         let connection = running.connection();
-        let mut reply = connection.call(handshake::METHOD, &params, deadline).await;
+        let mut reply = connection.call(method, &params, deadline).await;
         if let Err(CallError::Unsent) = reply
             && let Ok(Some(end)) = timeout_at(deadline.into(), connection.wait_end()).await
         {
             reply = Err(CallError::Ended(end));
         }
         let reply = reply.map_err(|error| {
-            let cause = handshake::failure(&error, process.start_timeout);
+            let cause = handshake::failure(&error, method, process.start_timeout);
             match &error {
                 CallError::TimedOut(_) => failed(Failure::TimedOut, &cause),
                 _ => failed(Failure::Start, &cause),
             }
         })?;
-        match handshake::read(&reply) {
+        match handshake::read(process.protocol, &reply) {
             Ok(greeting) => {
                 connection.request(Request::Ready { cancels: greeting.cancels });
                 tracing::debug!(process = %process.name, says = ?greeting.name, "process started");

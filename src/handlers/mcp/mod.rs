@@ -1,0 +1,148 @@
+//! `type: mcp`: a tool of an MCP server is the hook.
+//!
+//! The server is an entry of `processes:`, which keeps it running, or stands behind an address. The
+//! tool gets the event's input, or `arguments` with values from it. Its result is read like the
+//! stdout of a program that exited with 0.
+
+mod arguments;
+#[cfg(feature = "http")]
+mod remote;
+pub(crate) mod wire;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::command::expand::Variables;
+use super::process::{Callee, Processes};
+use super::refuse_keys_of_programs;
+use super::request::{Words, each_payload, like_stdout, parameters};
+use crate::config::{Hook, Protocol};
+use crate::handler::{
+    BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
+};
+
+const EXAMPLE: &str = "such as `with: { server: NAME, tool: NAME }`, where the server is an entry of \
+                       `processes:` with `protocol: mcp`";
+/// How long after its deadline a call may take to say so.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// The keys of `with`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    server: Option<String>,
+    url: Option<String>,
+    tool: String,
+    arguments: Option<BTreeMap<String, Value>>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    #[serde(default)]
+    allow_private: bool,
+}
+
+/// Builds the handler of an mcp hook.
+pub(crate) fn build(
+    env: &Variables,
+    processes: &Arc<Processes>,
+    hook: &Hook,
+) -> Result<Arc<dyn Handler>, BuildError> {
+    refuse_keys_of_programs(hook, EXAMPLE)?;
+    let Parameters { server, url, tool, arguments, headers, allow_private } =
+        parameters(hook, EXAMPLE)?;
+    let wrong = |problem: &str| BuildError::new(problem).at("with").hint(EXAMPLE);
+    if tool.trim().is_empty() {
+        return Err(wrong("`tool` can't be empty"));
+    }
+    let server = match (server, url) {
+        (Some(_), None) if allow_private || !headers.is_empty() => {
+            return Err(wrong("`headers` and `allow_private` belong to a `url`"));
+        }
+        (Some(name), None) => Server::Local(Callee::new(processes, &name, Protocol::Mcp, "with")?),
+        (None, Some(url)) => remote(env, hook, (&url, allow_private), headers)?,
+        _ => return Err(wrong("an mcp hook needs either a `server` or a `url`")),
+    };
+    let words = hook.dialect.map(|dialect| (dialect, hook.matcher.clone()));
+    let arguments = arguments.map(|it| Value::Object(it.into_iter().collect()));
+    Ok(Arc::new(McpHandler { server, tool, arguments, words }))
+}
+
+#[cfg(feature = "http")]
+fn remote(
+    env: &Variables,
+    hook: &Hook,
+    server: (&str, bool),
+    headers: BTreeMap<String, String>,
+) -> Result<Server, BuildError> {
+    let accepted = "application/json, text/event-stream";
+    let headers = headers.into_iter().chain([("Accept".to_owned(), accepted.to_owned())]);
+    let endpoint = super::endpoint::Endpoint::new(hook, env, server, headers, EXAMPLE)?;
+    Ok(Server::Remote(Arc::new(remote::Remote::new(endpoint))))
+}
+
+#[cfg(not(feature = "http"))]
+fn remote(
+    _: &Variables,
+    _: &Hook,
+    _: (&str, bool),
+    _: BTreeMap<String, String>,
+) -> Result<Server, BuildError> {
+    let message = "a `url` needs the feature `http`, which this hookexec was built without";
+    Err(BuildError::new(message).at("with"))
+}
+
+/// Where a server is.
+enum Server {
+    /// An entry of `processes:`.
+    Local(Callee),
+    #[cfg(feature = "http")]
+    Remote(Arc<remote::Remote>),
+}
+
+struct McpHandler {
+    server: Server,
+    tool: String,
+    /// What the tool gets; the event's input when `None`.
+    arguments: Option<Value>,
+    words: Words,
+}
+
+impl Handler for McpHandler {
+    fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
+        Box::pin(each_payload(call, &self.words, |payload| self.ask(call, payload)))
+    }
+
+    fn grace(&self) -> Duration {
+        GRACE
+    }
+}
+
+impl McpHandler {
+    async fn ask(&self, call: &Call<'_>, payload: Arc<[u8]>) -> Result<Exited, HandlerError> {
+        let payload = String::from_utf8_lossy(&payload);
+        let arguments = match &self.arguments {
+            None => payload.into_owned(),
+            Some(arguments) => arguments::filled(arguments, &payload)
+                .map_err(|problem| HandlerError::new(Failure::Other, problem))?
+                .to_string(),
+        };
+        let params = wire::call_params(&self.tool, &arguments);
+        let (place, result) = match &self.server {
+            Server::Local(process) => {
+                let result = process.ask(wire::CALL, &params, call).await?;
+                (format!("process `{}`", process.name()), result)
+            }
+            #[cfg(feature = "http")]
+            Server::Remote(server) => {
+                let (place, server) = (server.host().to_owned(), Arc::clone(server));
+                let ask = move |deadline, room: &_| server.call(&params, deadline, room);
+                (place, super::endpoint::on_thread(call, ask).await?)
+            }
+        };
+        let from = format!("the tool `{}` of {place}", self.tool);
+        like_stdout(call, &from, wire::read_result(&from, &result)?)
+    }
+}

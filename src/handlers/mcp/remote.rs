@@ -1,0 +1,137 @@
+//! An MCP server behind an address: streamable HTTP.
+//!
+//! Each call has a session of its own, if the server keeps sessions. So no call depends on what
+//! another one left behind, and the server keeps nothing.
+
+use std::time::{Duration, Instant};
+
+use super::wire;
+use crate::handler::{Failure, HandlerError, Room};
+use crate::handlers::endpoint::Endpoint;
+use crate::http::Reply;
+use crate::rpc::{self, Incoming};
+
+/// The headers of MCP.
+const SESSION: &str = "mcp-session-id";
+const VERSION: &str = "mcp-protocol-version";
+/// How long the end of a session may take: the answer waits for it.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+pub(super) struct Remote(Endpoint);
+
+/// The headers of a session.
+type Session<'s> = Vec<(&'s str, &'s str)>;
+
+impl Remote {
+    pub(super) const fn new(endpoint: Endpoint) -> Self {
+        Self(endpoint)
+    }
+
+    pub(super) fn host(&self) -> &str {
+        self.0.host()
+    }
+
+    /// Calls a tool and returns the JSON text of the result. Blocks until `deadline`.
+    pub(super) fn call(
+        &self,
+        params: &[u8],
+        deadline: Instant,
+        room: &Room,
+    ) -> Result<String, HandlerError> {
+        let until = (deadline, room);
+        let hello = rpc::request(1, wire::INITIALIZE, &wire::initialize_params());
+        let welcome = self.post(&hello, &Vec::new(), until)?;
+        let server = self.result(&welcome, 1, wire::INITIALIZE)?;
+        let server = wire::read_initialized(&server).map_err(|problem| {
+            self.protocol(&format!("its answer to `{}`: {problem}", wire::INITIALIZE))
+        })?;
+        let id = welcome.headers.get(SESSION).and_then(|id| id.to_str().ok());
+        let session: Session<'_> =
+            id.map(|id| (SESSION, id)).into_iter().chain([(VERSION, &*server.version)]).collect();
+        let result = self.call_in(&session, params, until);
+        if id.is_some() {
+            let left = deadline.saturating_duration_since(Instant::now()) / 2;
+            self.0.delete(&session, left.min(PATIENCE));
+        }
+        result
+    }
+
+    fn call_in(
+        &self,
+        session: &Session<'_>,
+        params: &[u8],
+        until: (Instant, &Room),
+    ) -> Result<String, HandlerError> {
+        self.post(&rpc::notification(wire::INITIALIZED, b"{}"), session, until)?;
+        let reply = self.post(&rpc::request(2, wire::CALL, params), session, until)?;
+        self.result(&reply, 2, wire::CALL)
+    }
+
+    fn post(
+        &self,
+        message: &[u8],
+        session: &Session<'_>,
+        until: (Instant, &Room),
+    ) -> Result<Reply, HandlerError> {
+        let reply = self.0.post(message, session, until)?;
+        if reply.status.is_success() {
+            return Ok(reply);
+        }
+        let message = format!("{} answered {}", self.host(), reply.status);
+        Err(HandlerError::new(Failure::Other, message))
+    }
+
+    /// Returns the result of the call `id` in a reply: one message, or a stream of them.
+    fn result(&self, reply: &Reply, id: u64, method: &str) -> Result<String, HandlerError> {
+        let kind = reply.headers.get("content-type").and_then(|kind| kind.to_str().ok());
+        let messages = match kind.and_then(|kind| kind.split(';').next()).map(str::trim) {
+            Some("text/event-stream") => events(&reply.body),
+            _ => vec![reply.body.clone()],
+        };
+        for message in messages {
+            match Incoming::read(&message) {
+                Incoming::Result { id: found, text } if found == id => return Ok(text),
+                Incoming::Error { id: found, error } if found == id => {
+                    let message = format!("{} answered `{method}` with {error}", self.host());
+                    return Err(HandlerError::new(Failure::Other, message));
+                }
+                Incoming::Unreadable { id: found, problem } if found == id => {
+                    return Err(self.protocol(&problem));
+                }
+                _ => {}
+            }
+        }
+        Err(self.protocol(&format!("it has no answer to `{method}`")))
+    }
+
+    fn protocol(&self, problem: &str) -> HandlerError {
+        let message = format!("the reply of {} can't be used: {problem}", self.host());
+        HandlerError::new(Failure::Protocol, message)
+    }
+}
+
+/// Returns the data of each event of a stream. The data of an event that was cut off is left out.
+fn events(stream: &[u8]) -> Vec<Vec<u8>> {
+    let (mut events, mut data): (Vec<Vec<u8>>, Vec<u8>) = (Vec::new(), Vec::new());
+    for line in stream.split(|byte| *byte == b'\n') {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if let Some(text) = line.strip_prefix(b"data:") {
+            data.extend_from_slice(text.strip_prefix(b" ").unwrap_or(text));
+            data.push(b'\n');
+        } else if line.is_empty() && !data.is_empty() {
+            events.push(std::mem::take(&mut data));
+        }
+    }
+    events
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_data_of_whole_events_is_read() {
+        let stream = b": hi\r\nevent: message\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\nid: 7\ndata:{}\n\ndata: {\"cut\"";
+        assert_eq!(events(stream), [b"{\"a\":\n1}\n".to_vec(), b"{}\n".to_vec()]);
+    }
+}
