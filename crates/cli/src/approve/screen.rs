@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -83,7 +83,12 @@ pub(super) fn lines(keyboard: File) -> Receiver<String> {
     let (sender, receiver) = mpsc::channel(1);
     std::thread::spawn(move || {
         for line in BufReader::new(keyboard).lines() {
-            let Ok(line) = line else { break };
+            let line = match line {
+                Ok(line) => line,
+                // It is not UTF-8, so it is not understood either.
+                Err(error) if error.kind() == ErrorKind::InvalidData => "?".to_owned(),
+                Err(_) => break,
+            };
             if sender.blocking_send(line).is_err() {
                 break;
             }
