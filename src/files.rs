@@ -86,6 +86,13 @@ pub fn digest_of_file(path: &Path, left: &mut u64) -> io::Result<String> {
     }
 }
 
+/// Returns 128 random bits in hexadecimal.
+pub fn random_id() -> std::io::Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(std::io::Error::from)?;
+    Ok(hexadecimal(&bytes))
+}
+
 /// Returns `bytes` in hexadecimal.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {

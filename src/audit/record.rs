@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::builtins::audit_log::clean;
 use crate::builtins::secrets::Redactor;
 use crate::event::Event;
-use crate::wire::{Decision, HookReport, Input, JsonObject, Mode, Verdict, exact};
+use crate::wire::{ApprovalReport, Decision, HookReport, Input, JsonObject, Mode, Verdict, exact};
 
 /// The format that is written; a later one may add fields.
 const VERSION: u8 = 1;
@@ -42,6 +42,9 @@ pub struct Record {
     /// The reasons.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// What became of the question to a person, at `approval`: who answered, when, over which hook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Box<ApprovalReport>>,
     /// The fields of the verdict that changed something: `updated_input`, ...
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rewritten: Vec<String>,
@@ -112,6 +115,7 @@ impl Record {
             decision: verdict.decision,
             allowed: verdict.allowed,
             message: verdict.message.clone(),
+            approval: verdict.approval.clone(),
             rewritten: rewritten(verdict),
             updated_input: None,
             failed_open: verdict.failed_open.clone(),
@@ -166,6 +170,9 @@ impl Record {
     fn each_text(&mut self, mut change: impl FnMut(&mut String)) {
         change(&mut self.session);
         self.tool.iter_mut().chain(&mut self.agent).chain(&mut self.message).for_each(&mut change);
+        if let Some(ApprovalReport { by, channel, .. }) = self.approval.as_deref_mut() {
+            by.iter_mut().chain(channel).for_each(&mut change);
+        }
         for report in &mut self.hooks {
             change(&mut report.name);
             report.reason.iter_mut().chain(&mut report.error).for_each(&mut change);

@@ -4,18 +4,18 @@ use std::time::Instant;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::dispatch::{DispatchOptions, Executor};
+use super::dispatch::{DispatchOptions, Executor, Observer};
 use super::outcome::Outcome;
 use super::stage::Stage;
 use super::time::Deadlines;
 use crate::event::{Event, Permission};
-use crate::files::hexadecimal;
+use crate::files::random_id;
 use crate::wire::{
     ApprovalQuestion, ApprovalReason, ApprovalReport, Decision, Input, Verdict, call_digest,
 };
 
 /// A tool call that hooks have judged, for the hooks that answer in the user's place.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "only packages of this workspace use it")]
 pub struct Judged<'a> {
     /// The event that the host fired.
@@ -26,8 +26,8 @@ pub struct Judged<'a> {
     pub original: &'a Input,
     /// The call in its final form.
     pub input: &'a Input,
-    /// When the caller gives up.
-    pub deadline: Option<Instant>,
+    /// The deadline of the answer, and what observes each hook.
+    pub options: DispatchOptions<'a>,
     /// Whether the host would not come to `permission_request` by itself.
     pub consults: bool,
     /// Why the host itself asks, if it does.
@@ -45,6 +45,16 @@ impl Executor {
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub async fn approve(&self, verdict: Verdict, input: &Input) -> Verdict {
+        self.approve_observed(verdict, input, None).await
+    }
+
+    #[doc(hidden)]
+    pub async fn approve_observed(
+        &self,
+        verdict: Verdict,
+        input: &Input,
+        observer: Option<&dyn Observer>,
+    ) -> Verdict {
         if !is_left(verdict.event, &verdict) {
             return verdict;
         }
@@ -63,7 +73,7 @@ impl Executor {
                 verdicts: &[verdict],
                 original: input,
                 input: &last,
-                deadline: None,
+                options: DispatchOptions { observer, ..DispatchOptions::default() },
                 consults: false,
                 host_asks: None,
             };
@@ -76,7 +86,7 @@ impl Executor {
     /// Like [`approve`](Self::approve), for the verdict of a moment.
     #[doc(hidden)]
     pub async fn settle(&self, verdict: &mut Verdict, judged: &Judged<'_>) {
-        let Judged { event, input, deadline, .. } = *judged;
+        let Judged { event, input, options, .. } = *judged;
         if !is_left(event, verdict) {
             return;
         }
@@ -86,7 +96,6 @@ impl Executor {
         let mut verdicts = judged.verdicts.to_vec();
         let mut rank = rank_of(judged);
         if event != Event::PermissionRequest && (judged.consults || self.has_channel(input, rank)) {
-            let options = DispatchOptions { deadline, ..DispatchOptions::default() };
             let answer = Box::pin(self.run(Event::PermissionRequest, input, options)).await;
             verdicts.push(answer.clone());
             // No hook answers the mandatory guard in the user's place.
@@ -112,7 +121,7 @@ impl Executor {
     /// Asks the hooks of `approval` that may answer what a hook of `rank` asks.
     #[doc(hidden)]
     pub async fn ask_person(&self, judged: &Judged<'_>, rank: Option<usize>) -> Verdict {
-        let Judged { input, original, deadline, .. } = *judged;
+        let Judged { input, original, options, .. } = *judged;
         let is_changed = input.tool_input != original.tool_input;
         let question = ApprovalQuestion {
             reasons: judged.reasons(),
@@ -120,7 +129,7 @@ impl Executor {
             ..ApprovalQuestion::default()
         };
         let input = Input { approval: Some(Box::new(question)), ..input.clone() };
-        let options = DispatchOptions { deadline, down_to: rank, ..DispatchOptions::default() };
+        let options = DispatchOptions { down_to: rank, ..options };
         Box::pin(self.run(Event::Approval, &input, options)).await
     }
 
@@ -148,10 +157,8 @@ impl Executor {
         let left = last.map(|end| end.saturating_duration_since(Instant::now()));
         let left = left.and_then(|left| SignedDuration::try_from(left).ok()).unwrap_or_default();
         let expires = Timestamp::now().checked_add(left).unwrap_or(Timestamp::MAX);
-        let mut id = [0; 16];
         // Without it the digest still binds an answer to the call.
-        let _ = getrandom::fill(&mut id);
-        question.id = hexadecimal(&id);
+        question.id = random_id().unwrap_or_default();
         question.digest = call_digest(&input);
         question.expires = format!("{expires:.0}");
         input.approval = Some(question);

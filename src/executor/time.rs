@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::select::{Bound, Plan};
 use crate::config::Layer;
-use crate::event::Rewrite;
+use crate::event::{Event, Rewrite};
 
 /// Whether hooks of each rank are waited for, and their shortest deadline.
 type WaitedFor = [Option<Duration>; Layer::RANKS];
@@ -83,7 +83,12 @@ impl Deadlines {
             ),
             (
                 self.caller.map(before),
-                "the time for an answer passed before it answered; lower its `timeout`",
+                if bound.hook.event == Event::Approval {
+                    "nobody answered in the time that the agent waits for hookexec; give the hook a \
+                     `timeout` and run `hookexec install AGENT` again, which raises `--within`"
+                } else {
+                    "the time for an answer passed before it answered; lower its `timeout`"
+                },
             ),
         ];
         let mut until = (now + bound.hook.timeout, None);

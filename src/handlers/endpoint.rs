@@ -66,12 +66,41 @@ impl Endpoint {
         self.client.delete(headers, patience);
     }
 
-    /// Posts `body`, with headers of this request, and returns a whole reply, whatever its status. Blocks until `deadline`.
+    /// Returns the address that `location` of a reply leads to, if it is of the same server.
+    pub(super) fn on_same_server(&self, location: &str) -> Option<String> {
+        self.client.on_same_server(location)
+    }
+
+    /// Notes that a header needs a variable that is not set.
+    pub(super) fn lacks(&mut self, variable: String) {
+        self.missing = Some(variable);
+    }
+
+    /// Posts `body`, with headers of this request, and returns a whole reply, whatever its status.
+    /// Blocks until `deadline`.
     pub(super) fn post(
         &self,
         body: &[u8],
         headers: &[(&str, &str)],
+        until: (Instant, &Room),
+    ) -> Result<Reply, HandlerError> {
+        self.whole(until, |most, patience| self.client.post(body, headers, most, patience))
+    }
+
+    /// Asks for what is at `url`, like [`post`](Self::post).
+    pub(super) fn get(
+        &self,
+        url: &str,
+        headers: &[(&str, &str)],
+        until: (Instant, &Room),
+    ) -> Result<Reply, HandlerError> {
+        self.whole(until, |most, patience| self.client.get(url, headers, most, patience))
+    }
+
+    fn whole(
+        &self,
         (deadline, room): (Instant, &Room),
+        ask: impl FnOnce(usize, Duration) -> Result<Reply, NoReply>,
     ) -> Result<Reply, HandlerError> {
         if let Some(variable) = &self.missing {
             let message = format!("one of its headers needs `{variable}`, which is not set");
@@ -79,7 +108,7 @@ impl Endpoint {
         }
         let (most, host) = (self.most, self.host());
         let patience = deadline.saturating_duration_since(Instant::now());
-        let reply = self.client.post(body, headers, most, patience).map_err(|no_reply| {
+        let reply = ask(most, patience).map_err(|no_reply| {
             let NoReply { timed_out, message } = no_reply;
             let failure = if timed_out { Failure::TimedOut } else { Failure::Other };
             HandlerError::new(failure, message)

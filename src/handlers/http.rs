@@ -2,23 +2,32 @@
 //!
 //! The body is what a command hook reads on stdin. A reply with a status of 2xx is read like the
 //! stdout of a program that exited with 0; anything else is a failure, and a denial in it counts.
+//! At `approval` a 202 says where the answer of a person will be.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::command::expand::Variables;
+use super::command::expand::{Variables, required_env_references};
 use super::endpoint::{Endpoint, on_thread};
 use super::refuse_keys_of_programs;
 use super::request::{Words, each_payload, like_stdout, parameters};
+use super::signature::Secret;
 use crate::config::Hook;
+use crate::event::Event;
+use crate::files::random_id;
 use crate::handler::{
     BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
 };
+use crate::http::Reply;
 
 const EXAMPLE: &str = "such as `with: { url: https://policy.example.com/check, headers: { \
                        Authorization: \"Bearer ${env.TOKEN}\" } }`";
+
+const SECRET: &str = "such as `secret: ${env.APPROVAL_SECRET}`; `echo whsec_$(openssl rand -base64 \
+                      32)` makes one";
 
 /// The keys of `with`.
 #[derive(Deserialize)]
@@ -29,20 +38,38 @@ struct Parameters {
     headers: BTreeMap<String, String>,
     #[serde(default)]
     allow_private: bool,
+    /// Signs each request.
+    secret: Option<String>,
 }
+
+/// How long to wait until a server is asked again for the answer of a person, in seconds, and the
+/// longest that it may say.
+const RETRY_AFTER: u64 = 2;
+const LONGEST_RETRY: u64 = 30;
 
 /// Builds the handler of an http hook.
 pub(crate) fn build(env: &Variables, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
     refuse_keys_of_programs(hook, "an http hook takes `with: { url: https://... }`")?;
-    let Parameters { url, headers, allow_private } = parameters(hook, EXAMPLE)?;
-    let endpoint = Endpoint::new(hook, env, (&url, allow_private), headers, EXAMPLE)?;
+    let Parameters { url, headers, allow_private, secret } = parameters(hook, EXAMPLE)?;
+    let mut endpoint = Endpoint::new(hook, env, (&url, allow_private), headers, EXAMPLE)?;
+    let mut key = None;
+    match secret.map(|text| required_env_references(&text, env)).transpose() {
+        Ok(None) => {}
+        Ok(Some(text)) => {
+            let problem = "`secret` must be `whsec_` and the base64 of 24 to 64 bytes";
+            let wrong = || BuildError::new(problem).at("with").hint(SECRET);
+            key = Some(Secret::read(&text).ok_or_else(wrong)?);
+        }
+        Err(variable) => endpoint.lacks(variable),
+    }
     let words = hook.dialect.map(|dialect| (dialect, hook.matcher.clone()));
-    Ok(Arc::new(HttpHandler { endpoint: Arc::new(endpoint), words }))
+    Ok(Arc::new(HttpHandler { endpoint: Arc::new(endpoint), key: key.map(Arc::new), words }))
 }
 
 #[derive(Debug)]
 struct HttpHandler {
     endpoint: Arc<Endpoint>,
+    key: Option<Arc<Secret>>,
     words: Words,
 }
 
@@ -53,10 +80,48 @@ impl Handler for HttpHandler {
 }
 
 impl HttpHandler {
+    /// Posts `body`, or asks for what is at `url`.
+    async fn send(
+        &self,
+        call: &Call<'_>,
+        url: Option<String>,
+        body: Option<Arc<[u8]>>,
+    ) -> Result<Reply, HandlerError> {
+        let (endpoint, key) = (Arc::clone(&self.endpoint), self.key.clone());
+        let id = call.input.approval.as_ref().map(|asked| asked.id.clone());
+        on_thread(call, move |deadline, room| {
+            let mut headers = Vec::new();
+            if let Some(key) = key {
+                let id = id.map_or_else(random_id, Ok);
+                let id =
+                    id.map_err(|error| HandlerError::new(Failure::Start, error.to_string()))?;
+                headers = key.headers(&id, body.as_deref().unwrap_or_default());
+            }
+            let headers: Vec<_> = headers.iter().map(|(name, it)| (*name, it.as_str())).collect();
+            match url {
+                Some(url) => endpoint.get(&url, &headers, (deadline, room)),
+                None => endpoint.post(&body.unwrap_or_default(), &headers, (deadline, room)),
+            }
+        })
+        .await
+    }
+
     async fn post(&self, call: &Call<'_>, body: Arc<[u8]>) -> Result<Exited, HandlerError> {
-        let endpoint = Arc::clone(&self.endpoint);
-        let post = move |deadline, room: &_| endpoint.post(&body, &[], (deadline, room));
-        let (reply, host) = (on_thread(call, post).await?, self.endpoint.host());
+        let host = self.endpoint.host();
+        let mut reply = self.send(call, None, Some(body)).await?;
+        while call.event == Event::Approval && reply.status.as_u16() == 202 {
+            let next = reply.header("location");
+            let next = next.and_then(|it| self.endpoint.on_same_server(it)).ok_or_else(|| {
+                let message = format!(
+                    "{host} answered 202 without a `Location` of its own where the answer will be"
+                );
+                HandlerError::new(Failure::Protocol, message)
+            })?;
+            let seconds = reply.header("retry-after").and_then(|it| it.trim().parse().ok());
+            let seconds = seconds.unwrap_or(RETRY_AFTER).clamp(1, LONGEST_RETRY);
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+            reply = self.send(call, Some(next), None).await?;
+        }
         if !reply.status.is_success() {
             let message = format!("{host} answered {}", reply.status);
             return Err(HandlerError::new(Failure::Other, message).with_stdout(reply.body));

@@ -13,6 +13,8 @@ pub(crate) mod model;
 pub(crate) mod process;
 pub(crate) mod receiver;
 mod request;
+#[cfg(feature = "http")]
+mod signature;
 
 use crate::config::Hook;
 use crate::handler::BuildError;

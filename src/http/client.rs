@@ -3,10 +3,10 @@
 use std::io::Read as _;
 use std::time::Duration;
 
-use ureq::http::Uri;
+use ureq::http::{Response, Uri};
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
-use ureq::{Agent, Error};
+use ureq::{Agent, Body, Error, RequestBuilder};
 
 use super::address::is_public;
 
@@ -72,28 +72,28 @@ impl Client {
         &self.host
     }
 
-    fn with_own<'h>(
-        &'h self,
-        headers: &'h [(&'h str, &'h str)],
-    ) -> impl Iterator<Item = (&'h str, &'h str)> {
-        let own = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        own.chain(headers.iter().copied())
+    /// Returns the address that `location` of a reply leads to, if it is of the same server.
+    pub(crate) fn on_same_server(&self, location: &str) -> Option<String> {
+        let own: Uri = self.url.parse().ok()?;
+        let origin = (own.scheme()?, own.authority()?);
+        if location.starts_with('/') && !location.starts_with("//") {
+            return Some(format!("{}://{}{location}", origin.0, origin.1));
+        }
+        let next: Uri = location.parse().ok()?;
+        ((next.scheme()?, next.authority()?) == origin).then(|| location.to_owned())
     }
 
     /// Ends what a server keeps for this client, as far as it can within `patience`.
     pub(crate) fn delete(&self, headers: &[(&str, &str)], patience: Duration) {
-        let mut request =
-            self.agent.delete(&self.url).config().timeout_global(Some(patience)).build();
-        for (name, value) in self.with_own(headers) {
-            request = request.header(name, value);
-        }
+        let request = self.prepared(self.agent.delete(&self.url), headers, patience);
         if let Err(error) = request.call() {
             tracing::debug!(host = self.host, "a session was not ended: {error}");
         }
     }
 
-    /// Posts `body`, with headers of this request, and reads at most `most` bytes of the answer, and one more if there are more.
-    /// Blocks for up to `patience`, from the look-up of the name to the end of the answer.
+    /// Posts `body`, with headers of this request, and reads at most `most` bytes of the answer, and
+    /// one more if there are more. Blocks for up to `patience`, from the look-up of the name to the
+    /// end of the answer.
     pub(crate) fn post(
         &self,
         body: &[u8],
@@ -101,16 +101,39 @@ impl Client {
         most: usize,
         patience: Duration,
     ) -> Result<Reply, NoReply> {
+        let request = self.prepared(self.agent.post(&self.url), headers, patience);
+        self.reply(request.send(body), most)
+    }
+
+    /// Asks for what is at `url`, like [`post`](Self::post).
+    pub(crate) fn get(
+        &self,
+        url: &str,
+        headers: &[(&str, &str)],
+        most: usize,
+        patience: Duration,
+    ) -> Result<Reply, NoReply> {
+        self.reply(self.prepared(self.agent.get(url), headers, patience).call(), most)
+    }
+
+    fn prepared<B>(
+        &self,
+        request: RequestBuilder<B>,
+        headers: &[(&str, &str)],
+        patience: Duration,
+    ) -> RequestBuilder<B> {
+        let request = request.config().timeout_global(Some(patience)).build();
+        let own = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let all = own.chain(headers.iter().copied());
+        all.fold(request, |request, (name, value)| request.header(name, value))
+    }
+
+    fn reply(&self, sent: Result<Response<Body>, Error>, most: usize) -> Result<Reply, NoReply> {
         let failed = |error: Error| NoReply {
             timed_out: matches!(error, Error::Timeout(_)),
             message: format!("the post to {} failed: {error}", self.host),
         };
-        let mut request =
-            self.agent.post(&self.url).config().timeout_global(Some(patience)).build();
-        for (name, value) in self.with_own(headers) {
-            request = request.header(name, value);
-        }
-        let response = request.send(body).map_err(failed)?;
+        let response = sent.map_err(failed)?;
         let (status, headers) = (response.status(), response.headers().clone());
         let has = |name: &str| headers.contains_key(name);
         if !(has("content-length") || has("transfer-encoding") || status.as_u16() == 204) {
@@ -124,6 +147,13 @@ impl Client {
         let read = response.into_body().into_reader().take(limit).read_to_end(&mut body);
         read.map_err(|error| failed(Error::from(error)))?;
         Ok(Reply { status, headers, body })
+    }
+}
+
+impl Reply {
+    /// Returns a header, if it is readable.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
     }
 }
 

@@ -290,7 +290,7 @@ impl<'a> Decider<'a> {
             verdicts: self.trail.verdicts(),
             original: &original,
             input: &input,
-            deadline: None,
+            options: DispatchOptions::default(),
             consults: false,
             host_asks,
         };

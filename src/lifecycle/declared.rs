@@ -74,7 +74,7 @@ impl DeclaredEvents {
 }
 
 /// The events that the drivers fire by themselves.
-const DRIVEN: [Event; 19] = [
+const DRIVEN: [Event; 20] = [
     Event::SessionStart,
     Event::SessionEnd,
     Event::OnSessionResume,
@@ -91,6 +91,7 @@ const DRIVEN: [Event; 19] = [
     Event::ToolGuard,
     Event::PreToolUse,
     Event::PermissionRequest,
+    Event::Approval,
     Event::OnToolApprovalDecision,
     Event::ToolResponseTransform,
     Event::PostToolUse,

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod approve;
+mod channels;
 mod claude_fields;
 mod claude_hooks;
 mod delivery;

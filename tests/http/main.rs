@@ -2,6 +2,7 @@
 #![cfg(test)]
 #![cfg(feature = "http")]
 
+mod approval;
 mod mcp;
 mod model;
 mod server;

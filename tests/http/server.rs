@@ -40,23 +40,30 @@ impl Server {
         let ends = reply.split_once("\r\n\r\n").is_none_or(|(head, body)| {
             !head.contains(&format!("Content-Length: {}\r\n", body.len()))
         });
-        Self::start(reply, !ends, false).await
+        Self::start(move |_: &[Request]| reply.clone(), !ends, false).await
+    }
+
+    /// Returns a server whose whole answers depend on all requests until then.
+    pub(crate) async fn answering(reply: impl Fn(&[Request]) -> String + Reply) -> Self {
+        Self::start(reply, true, false).await
     }
 
     /// Returns a server that answers no more than `partial`, and holds the connection.
     pub(crate) async fn hanging(partial: &str) -> Self {
-        Self::start(partial.to_owned(), true, true).await
+        let partial = partial.to_owned();
+        Self::start(move |_: &[Request]| partial.clone(), true, true).await
     }
 
-    async fn start(reply: String, keep: bool, hang: bool) -> Self {
+    async fn start(reply: impl Fn(&[Request]) -> String + Reply, keep: bool, hang: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://127.0.0.1:{}", listener.local_addr().unwrap().port());
         let seen = Arc::new(Seen::default());
         let noted = Arc::clone(&seen);
+        let reply = Arc::new(reply);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 noted.connections.fetch_add(1, Ordering::Relaxed);
-                tokio::spawn(serve(stream, reply.clone(), keep, hang, Arc::clone(&noted)));
+                tokio::spawn(serve(stream, Arc::clone(&reply), keep, hang, Arc::clone(&noted)));
             }
         });
         Self { url, seen }
@@ -76,10 +83,25 @@ impl Server {
     }
 }
 
-async fn serve(stream: TcpStream, reply: String, keep: bool, hang: bool, seen: Arc<Seen>) {
+/// What a closure must be to answer on any connection.
+pub(crate) trait Reply: Send + Sync + 'static {}
+
+impl<T: Send + Sync + 'static> Reply for T {}
+
+async fn serve(
+    stream: TcpStream,
+    reply: Arc<impl Fn(&[Request]) -> String + Reply>,
+    keep: bool,
+    hang: bool,
+    seen: Arc<Seen>,
+) {
     let mut stream = BufReader::new(stream);
     while let Some(request) = read(&mut stream).await {
-        seen.requests.lock().unwrap().push(request);
+        let reply = {
+            let mut requests = seen.requests.lock().unwrap();
+            requests.push(request);
+            reply(&requests)
+        };
         if stream.get_mut().write_all(reply.as_bytes()).await.is_err() || !keep {
             return;
         }

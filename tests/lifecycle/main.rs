@@ -3,6 +3,7 @@
 
 mod approval;
 mod batch;
+mod channels;
 mod declared;
 mod dropped;
 mod examples;

@@ -129,7 +129,9 @@ pub(crate) fn executor(
 pub(crate) async fn session(
     script: impl Fn(Event, &Input) -> Act + Send + Sync + 'static,
 ) -> (Session, Log) {
-    let (executor, log) = executor(Event::all(), script);
+    // A hook of `approval` would answer what no script answers.
+    let events = Event::all().filter(|event| *event != Event::Approval);
+    let (executor, log) = executor(events, script);
     let session = Session::builder("s-1").start(executor, SessionSource::Startup).await;
     assert_eq!(log.take(), ["session_start"]);
     (session, log)

@@ -92,6 +92,9 @@ impl NativeEvent {
         if self.event == Some(Event::PreToolUse) && consults_approvers(agent, self) {
             events.push(Event::PermissionRequest);
         }
+        if matches!(self.event, Some(Event::PreToolUse | Event::PermissionRequest)) {
+            events.push(Event::Approval);
+        }
         events
     }
 }
@@ -162,7 +165,7 @@ impl Moment {
             verdicts: &verdicts,
             original: &call.input,
             input: self.standing.rewritten.as_ref().unwrap_or(&call.input),
-            deadline,
+            options: DispatchOptions { deadline, ..DispatchOptions::default() },
             consults: consults_approvers(call.agent, call.native),
             host_asks: None,
         };

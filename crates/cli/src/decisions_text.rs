@@ -15,6 +15,11 @@ use super::table::Table;
 /// Returns a record as a line, and one more for each hook that failed.
 pub(super) fn record(record: &Record) -> String {
     let mut text = head(record);
+    if let Some(answer) = record.approval.as_ref().filter(|answer| answer.decision.is_some()) {
+        let by = answer.by.as_deref().map(|by| format!(" by {}", one_line(by)));
+        let channel = one_line(answer.channel.as_deref().unwrap_or_default());
+        let _ = write!(text, "  answered{} over {channel}", by.unwrap_or_default());
+    }
     let _ = match &record.message {
         Some(message) => writeln!(text, "  {}", one_line(message)),
         None => writeln!(text),

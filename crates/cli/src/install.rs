@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookexec::Event;
+use hookexec::config::Hook;
 use hookexec::internal::MANAGED_DIRECTORY;
 use hookexec_agents::{Agent, NativeEvent};
 
@@ -37,8 +38,8 @@ pub(crate) struct Args {
     change: ChangeArgs,
 
     /// How long the agents wait for an answer; hookexec answers in nine tenths of it [default: as
-    /// installed, else 60]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(2..=900))]
+    /// installed, else 60; longer for hooks of `approval` with a `timeout`]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(2..=LONGEST))]
     timeout: Option<u64>,
 
     /// A hooks file that counts under these agents, in addition to those that are found [default:
@@ -279,7 +280,9 @@ impl Args {
             return Err(CommandError::usage(format!("the plugin of {title} takes no `--config`"))
                 .hint("write the hooks to ~/.config/hookexec/hooks.yaml"));
         }
-        let new = PluginFile::text(program, within_of(self.timeout.unwrap_or(TIMEOUT)));
+        let raised = || approval_timeout(&configured(&[])).unwrap_or_default().max(TIMEOUT);
+        let timeout = self.timeout.unwrap_or_else(raised);
+        let new = PluginFile::text(program, within_of(timeout));
         let current = store::read(path).map_err(|error| unreadable(path, &error))?;
         if current.as_ref().is_some_and(|text| *text != new && !PluginFile::is_plugin(text)) {
             let path = path.display();
@@ -305,8 +308,12 @@ impl Args {
         if configs.is_empty() {
             configs = kept_configs(settings.agent, there);
         }
-        let timeout = self.timeout.unwrap_or_else(|| kept_timeout(settings.agent, there));
-        entries(settings.agent, program, timeout, &configs, &configured(&configs))
+        let hooks = configured(&configs);
+        let timeout = self.timeout.unwrap_or_else(|| {
+            kept_timeout(settings.agent, there).max(approval_timeout(&hooks).unwrap_or_default())
+        });
+        let events: Vec<Event> = hooks.iter().map(|hook| hook.event).collect();
+        entries(settings.agent, program, timeout, &configs, &events)
     }
 
     fn absolute_configs(&self) -> Result<Vec<String>, CommandError> {
@@ -320,11 +327,11 @@ impl Args {
     }
 }
 
-/// Returns the events that hooks are configured for; none if the files have errors.
-fn configured(configs: &[String]) -> Vec<Event> {
+/// Returns the hooks that are configured; none if the files have errors.
+fn configured(configs: &[String]) -> Vec<Hook> {
     let files: Vec<PathBuf> = configs.iter().map(PathBuf::from).collect();
     match ConfigArgs::of_files(&files).load_to_show() {
-        Ok(loaded) => loaded.config.hooks.iter().map(|hook| hook.event).collect(),
+        Ok(loaded) => loaded.config.hooks,
         Err(error) => {
             warn(&format!(
                 "the hooks files have errors, and until you mend them nothing passes: {error}"
@@ -333,6 +340,21 @@ fn configured(configs: &[String]) -> Vec<Event> {
         }
     }
 }
+
+/// Returns how long an agent must wait for the slowest hook of `approval` that says how long a person
+/// may take.
+fn approval_timeout(hooks: &[Hook]) -> Option<u64> {
+    let asks =
+        |hook: &&Hook| hook.event == Event::Approval && hook.enabled && hook.states_timeout();
+    let longest = hooks.iter().filter(asks).map(|hook| hook.timeout).max()?;
+    Some(timeout_for(longest + APPROVAL_MARGIN).unwrap_or(LONGEST))
+}
+
+/// The time for the hooks that run before a person is asked.
+const APPROVAL_MARGIN: Duration = Duration::from_secs(10);
+
+/// The longest `--timeout`, in seconds.
+const LONGEST: u64 = 900;
 
 /// Returns the hooks files that the installed entries name.
 fn kept_configs(agent: Agent, there: &[Live]) -> Vec<String> {
@@ -351,13 +373,13 @@ fn kept_configs(agent: Agent, there: &[Live]) -> Vec<String> {
 fn kept_timeout(agent: Agent, there: &[Live]) -> u64 {
     let written = there.iter().filter_map(|live| live.timeout).fold(0.0, f64::max);
     let written = Duration::try_from_secs_f64(written).unwrap_or_default().as_secs();
-    if (2..=900).contains(&written) {
+    if (2..=LONGEST).contains(&written) {
         return written;
     }
     // An agent without timeouts in its settings: `--within` of the entries tells.
     let calls = there.iter().filter_map(|live| Call::of(agent, &live.command));
     let within = calls.map(|call| call.within).max();
-    (2..=900).rev().find(|timeout| Some(within_of(*timeout)) == within).unwrap_or(TIMEOUT)
+    (2..=LONGEST).rev().find(|timeout| Some(within_of(*timeout)) == within).unwrap_or(TIMEOUT)
 }
 
 /// Returns within which time an agent that waits for `timeout` gets its answer, in seconds.
@@ -368,7 +390,7 @@ fn within_of(timeout: u64) -> u64 {
 /// Returns how long an agent must wait for answers that may take `within`, in seconds; `None` if no
 /// agent can be made to wait that long.
 pub(crate) fn timeout_for(within: Duration) -> Option<u64> {
-    (2..=900).find(|timeout| Duration::from_secs(within_of(*timeout)) >= within)
+    (2..=LONGEST).find(|timeout| Duration::from_secs(within_of(*timeout)) >= within)
 }
 
 /// Returns a path as it is written into settings.

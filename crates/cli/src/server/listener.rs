@@ -282,7 +282,7 @@ impl Admitted {
             Some(observer) => executor.dispatch_observed(*event, input, observer).await,
             None => executor.dispatch(*event, input).await,
         };
-        verdict = executor.approve(verdict, input).await;
+        verdict = executor.approve_observed(verdict, input, observer).await;
         if let Some(problems) = &self.current.problem {
             let said = verdict.system_message.take().map(|said| said + "\n");
             verdict.system_message = Some(said.unwrap_or_default() + &broken(problems));

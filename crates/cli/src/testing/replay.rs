@@ -10,6 +10,7 @@ use serde::{Deserialize as _, Serialize};
 use super::stub::substituting;
 use crate::records::word;
 use hookexec::config::{Config, Diagnostics, Hook, SideEffects};
+use hookexec::event::Event;
 use hookexec::executor::Executor;
 use hookexec::handler::{BoxFuture, Call, Failure, Handler, HandlerError, HandlerResult};
 use hookexec::internal::audit::{Record, rewritten};
@@ -97,6 +98,9 @@ impl Replay {
 
     /// Runs one recorded event.
     pub async fn run(&self, record: &Record) -> Replayed {
+        if record.event == Event::Approval {
+            return Replayed::NotReplayed { why: "a person is not asked again" };
+        }
         if record.input_cut {
             return Replayed::NotReplayed { why: "its input was too long to be recorded whole" };
         }
