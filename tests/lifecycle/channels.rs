@@ -155,6 +155,7 @@ async fn an_answer_at_another_event_has_no_digest() {
     assert!(matches!(outcome.end, ToolEnd::Ran { .. }), "{outcome:?}");
     let told: Vec<_> = outcome.trail.system_messages().map(|(_, text)| text).collect();
     assert!(told[0].contains("mean nothing at `pre_tool_use`"), "{told:?}");
-    assert_eq!(outcome.trail.verdicts()[0].decision, Some(Decision::Allow));
+    let guard = outcome.trail.verdicts().iter().find(|it| it.event == Event::PreToolUse);
+    assert_eq!(guard.unwrap().decision, Some(Decision::Allow));
     session.end("exit").await;
 }

@@ -264,3 +264,39 @@ async fn another_project_is_not_answered_for() {
     assert_eq!(answer["error"]["code"], -32001);
     assert_eq!(answer["error"]["data"]["verdict"]["decision"], "deny");
 }
+
+#[tokio::test]
+async fn what_a_hook_asks_goes_to_a_person() {
+    let input = json!({ "tool_name": "shell", "tool_input": { "cmd": "ls" }, "cwd": "/srv" });
+    let digest = hookexec::wire::call_digest(&serde_json::from_value(input.clone()).unwrap());
+    let allow = json!({ "decision": "allow", "digest": digest, "by": "ann" });
+    let other = json!({ "decision": "allow", "digest": "sha256:0" });
+    for (answer, decision) in [(&allow, "allow"), (&other, "deny"), (&json!({}), "deny")] {
+        let say = |name: &str, answer: &Value| {
+            let answer = Value::from(answer.to_string());
+            format!(
+                "[{{ hooks: [{{ type: builtin, name: {name}, command: say, args: [{answer}] }}] }}]"
+            )
+        };
+        let asks = say("asker", &json!({ "decision": "ask", "reason": "sure?" }));
+        let hooks = format!("pre_tool_use: {asks}\napproval: {}", say("phone", answer));
+        let server = server(&hooks, &Gate::new(), Limits::default());
+        let mut client = Partner::new(&server);
+        let params = json!({ "event": "pre_tool_use", "input": input, "progress": true });
+        client.ask(1, "dispatch", params).await;
+        // A client waits as long as the hooks that it is told of may take.
+        let mut told = Vec::new();
+        let verdict = loop {
+            let message = client.next().await.unwrap();
+            if message["method"] == "hook.started" {
+                told.push(message["params"]["hook"]["name"].clone());
+            }
+            if message["result"].is_object() {
+                break message["result"].clone();
+            }
+        };
+        assert_eq!(verdict["decision"], decision, "{verdict:#}");
+        assert_eq!(verdict["approval"]["digest"], digest);
+        assert_eq!(told, ["asker", "phone"]);
+    }
+}

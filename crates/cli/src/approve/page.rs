@@ -33,7 +33,7 @@ impl Page {
     pub(super) async fn open() -> io::Result<(TcpListener, Self)> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let host = listener.local_addr()?.to_string();
-        Ok((listener, Self { host, token: random()? }))
+        Ok((listener, Self { host, token: files::random_id()? }))
     }
 
     /// Returns its address.
@@ -85,7 +85,7 @@ impl Page {
 
 /// Returns the page as it is now.
 fn page(desk: &Desk) -> Response {
-    let Ok(nonce) = random() else {
+    let Ok(nonce) = files::random_id() else {
         return Response::text("500 Internal Server Error", "the system has no random numbers");
     };
     let (version, open) = (desk.version(), desk.open());
@@ -199,11 +199,4 @@ fn ended(page: &mut String, desk: &Desk) {
         );
     }
     page.push_str("</tbody></table>\n</section>\n");
-}
-
-/// Returns 128 random bits in hexadecimal.
-fn random() -> io::Result<String> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)?;
-    Ok(files::hexadecimal(&bytes))
 }
