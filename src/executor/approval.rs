@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::dispatch::{DispatchOptions, Executor, Observer};
 use super::outcome::Outcome;
+use super::rewrite::rename;
 use super::stage::Stage;
 use super::time::Deadlines;
 use crate::event::{Event, Permission};
@@ -32,6 +33,8 @@ pub struct Judged<'a> {
     pub consults: bool,
     /// Why the host itself asks, if it does.
     pub host_asks: Option<&'a str>,
+    /// Whether a person may be asked: not when a policy is tried out.
+    pub asks_person: bool,
 }
 
 impl Executor {
@@ -65,7 +68,7 @@ impl Executor {
                 last.tool_input = Some(arguments.clone());
             }
             if let Some(name) = &verdict.updated_tool_name {
-                last.tool_name = Some(name.clone());
+                rename(&mut last, name);
             }
             let mut answered = verdict.clone();
             let judged = Judged {
@@ -76,6 +79,7 @@ impl Executor {
                 options: DispatchOptions { observer, ..DispatchOptions::default() },
                 consults: false,
                 host_asks: None,
+                asks_person: true,
             };
             self.settle(&mut answered, &judged).await;
             answered
@@ -95,7 +99,8 @@ impl Executor {
         let rank_of = |judged: &Judged<'_>| judged.rank().or(asks.then_some(0));
         let mut verdicts = judged.verdicts.to_vec();
         let mut rank = rank_of(judged);
-        if event != Event::PermissionRequest && (judged.consults || self.has_channel(input, rank)) {
+        let has_channel = |rank| judged.asks_person && self.has_channel(input, rank);
+        if event != Event::PermissionRequest && (judged.consults || has_channel(rank)) {
             let answer = Box::pin(self.run(Event::PermissionRequest, input, options)).await;
             verdicts.push(answer.clone());
             // No hook answers the mandatory guard in the user's place.
@@ -105,15 +110,15 @@ impl Executor {
         if !is_left(event, verdict) {
             return;
         }
-        let judged = Judged { verdicts: &verdicts, ..*judged };
-        rank = rank_of(&judged);
+        let all = Judged { verdicts: &verdicts, ..*judged };
+        rank = rank_of(&all);
         if asks {
             let digest = call_digest(&self.complete(event, input));
             let report = ApprovalReport { digest, ..ApprovalReport::default() };
             verdict.approval = Some(Box::new(report));
         }
-        if self.has_channel(input, rank) {
-            let answer = self.ask_person(&judged, rank).await;
+        if has_channel(rank) {
+            let answer = self.ask_person(&all, rank).await;
             take_answer(verdict, answer, rank, true);
         }
     }

@@ -223,7 +223,7 @@ fn differs<T: PartialEq>(new: Option<&T>, now: Option<&T>) -> bool {
 
 /// Gives the call another tool's name, and the kinds of that tool. Other facts about the old tool
 /// are removed.
-fn rename(input: &mut Input, name: &str) {
+pub(super) fn rename(input: &mut Input, name: &str) {
     if input.tool() == name {
         return;
     }

@@ -293,6 +293,7 @@ impl<'a> Decider<'a> {
             options: DispatchOptions::default(),
             consults: false,
             host_asks,
+            asks_person: true,
         };
         let (executor, rank) = (&self.scope.session.executor, judged.rank());
         if !executor.has_channel(&input, rank) {

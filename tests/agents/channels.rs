@@ -348,3 +348,16 @@ fn a_mode_has_no_place_where_a_person_answers() {
         assert!(done.stderr.contains("`mode` on `approval`, where a person answers"), "{done:#?}");
     }
 }
+
+#[test]
+fn who_tries_a_policy_out_asks_nobody() {
+    let sandbox = sandbox(&format!("{ASK}{}", approval(&[channel("allow", "timeout: 60s")])));
+    for input in [call("ls"), callers("ls").remove(0).2.to_string()] {
+        let is_native = input.contains("hook_event_name");
+        let about = if is_native { &["--from", "claude-code"][..] } else { &["pre_tool_use"] };
+        let args = ["explain", "--config", "hooks.yaml"].iter().chain(about);
+        let done = sandbox.hookexec(args).stdin(input).run();
+        assert!(done.stdout.contains("verdict: ask"), "{done:#?}");
+    }
+    assert_eq!(asked(&sandbox), [] as [Value; 0]);
+}

@@ -18,12 +18,13 @@ use hookexec::executor::Executor;
 use hookexec::internal::{DispatchOptions, Judged, Standing};
 use hookexec::wire::{Stop, StopScope, Verdict};
 
-/// Runs the hooks of every event that `call` stands for and folds their verdicts into one.
+/// Runs the hooks of every event that `call` stands for and folds their verdicts into one, to try a
+/// policy out: no person is asked by hooks of `approval`.
 ///
 /// # Panics
 /// When it is not called within a Tokio runtime that has time and I/O enabled.
 pub async fn dispatch(executor: &Executor, call: &NativeCall) -> Verdict {
-    let mut moment = Moment::new(call);
+    let mut moment = Moment { asks_person: false, ..Moment::new(call) };
     moment.run(executor, call, None).await;
     moment.into_verdict(call)
 }
@@ -111,6 +112,8 @@ pub struct Moment {
     verdict: Option<Verdict>,
     /// What they have said until now.
     standing: Standing,
+    /// Whether the hooks of `approval` ask a person what is left to ask.
+    asks_person: bool,
 }
 
 /// The events that judge a call only if a hook approves it with other arguments.
@@ -130,7 +133,7 @@ impl Moment {
         if events.is_empty() {
             verdict.get_or_insert(Verdict::no_opinion(call.event.unwrap_or(Event::Notification)));
         }
-        Self { events, verdict, standing: Standing::default() }
+        Self { events, verdict, standing: Standing::default(), asks_person: true }
     }
 
     /// Runs the hooks. Those that are late at `deadline` fail by their own `on_error`.
@@ -168,6 +171,7 @@ impl Moment {
             options: DispatchOptions { deadline, ..DispatchOptions::default() },
             consults: consults_approvers(call.agent, call.native),
             host_asks: None,
+            asks_person: self.asks_person,
         };
         executor.settle(verdict, &judged).await;
     }
