@@ -27,7 +27,6 @@ mod text;
 mod tool;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Arc, Mutex};
 
 pub use surroundings::Surroundings;
@@ -238,11 +237,5 @@ impl Shipped {
     fn wrong_event(&self, event: Event) -> String {
         let names: Vec<_> = self.events().map(Event::name).collect();
         format!("it can do nothing on `{event}`; it is for {}", names.join(", "))
-    }
-}
-
-impl fmt::Debug for Shipped {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Shipped").field("name", &self.name).finish_non_exhaustive()
     }
 }

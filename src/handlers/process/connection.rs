@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::time::timeout_at;
@@ -81,6 +81,21 @@ pub(super) enum CallError {
     Unsent,
     /// There was no answer in time; what is known about it.
     TimedOut(String),
+}
+
+impl CallError {
+    /// Returns what `who` did in the place of an answer to `method`, for which it had `limit`.
+    pub(super) fn told(&self, who: &str, method: &str, limit: Duration) -> String {
+        match self {
+            Self::Rpc(error) => format!("{who} answered `{method}` with {error}"),
+            Self::Unreadable(problem) => format!("{who} answered `{method}` with {problem}"),
+            Self::Ended(end) => format!("{who} ended before it answered `{method}`: {end}"),
+            Self::Unsent => format!("{who} ended before `{method}` could be sent"),
+            Self::TimedOut(known) => {
+                format!("{who} did not answer `{method}` within {limit:?}: {known}")
+            }
+        }
+    }
 }
 
 /// How a connection ended.

@@ -34,34 +34,21 @@ impl ProcessError {
         // What is left of it when the call begins is a little less than what was given.
         let limit =
             Duration::from_millis(limit.as_micros().div_ceil(1000).try_into().unwrap_or(u64::MAX));
-        let (failure, message, stderr) = match error {
-            CallError::Rpc(error) => (
-                Failure::Other,
-                format!("process `{process}` answered `{method}` with {error}"),
-                String::new(),
-            ),
+        let who = format!("process `{process}`");
+        let (failure, message) = match &error {
             CallError::Unreadable(problem) => (
                 Failure::Protocol,
-                format!("the reply of process `{process}` to `{method}` can't be read: {problem}"),
-                String::new(),
+                format!("the reply of {who} to `{method}` can't be read: {problem}"),
             ),
-            CallError::Ended(end) => (
-                Failure::Other,
-                format!("process `{process}` ended before it answered `{method}`: {end}"),
-                end.stderr.clone(),
-            ),
-            CallError::Unsent => (
-                Failure::Other,
-                format!("process `{process}` ended before `{method}` could be sent"),
-                String::new(),
-            ),
-            CallError::TimedOut(known) => (
-                Failure::TimedOut,
-                format!(
-                    "process `{process}` did not answer `{method}` within {limit:?}: {known}; raise the `timeout` if it needs longer"
-                ),
-                String::new(),
-            ),
+            CallError::TimedOut(_) => {
+                let told = error.told(&who, method, limit);
+                (Failure::TimedOut, format!("{told}; raise the `timeout` if it needs longer"))
+            }
+            _ => (Failure::Other, error.told(&who, method, limit)),
+        };
+        let stderr = match error {
+            CallError::Ended(end) => end.stderr.clone(),
+            _ => String::new(),
         };
         Self { failure, message, stderr }
     }

@@ -104,16 +104,15 @@ pub(super) fn read(protocol: Protocol, result: &str) -> Result<Greeting, Unwelco
 
 /// Says why there was no answer to the greeting.
 pub(super) fn failure(error: &CallError, method: &str, limit: Duration) -> String {
+    let told = error.told("it", method, limit);
     match error {
-        CallError::Rpc(error) => format!("it answered `{method}` with {error}"),
         CallError::Unreadable(problem) => {
             format!("its answer to `{method}` can't be read: {problem}")
         }
-        CallError::Ended(end) => format!("it ended before it answered `{method}`: {end}"),
-        CallError::Unsent => format!("it ended before `{method}` could be sent"),
-        CallError::TimedOut(known) => format!(
-            "it did not answer `{method}` within {limit:?}: {known}; does it flush its stdout after each line? If it needs longer, raise its `start_timeout`"
+        CallError::TimedOut(_) => format!(
+            "{told}; does it flush its stdout after each line? If it needs longer, raise its `start_timeout`"
         ),
+        _ => told,
     }
 }
 

@@ -14,6 +14,7 @@ use jiff::Timestamp;
 
 use super::decisions::Numbers;
 use super::markup::escaped;
+use super::records::word;
 use super::report::counted;
 
 /// How many records can be opened; the newest.
@@ -196,10 +197,5 @@ fn portion(count: usize, all: usize) -> f64 {
 
 /// Returns the place of a decision in [`DECISIONS`].
 fn rank(decision: Option<Decision>) -> usize {
-    match decision {
-        Some(Decision::Deny) => 0,
-        Some(Decision::Ask) => 1,
-        Some(Decision::Allow) => 2,
-        None => 3,
-    }
+    DECISIONS.iter().position(|(name, _)| *name == word(decision)).unwrap_or_default()
 }

@@ -93,12 +93,7 @@ impl Statistics {
 
 /// Returns the word of a decision.
 pub(crate) fn word(decision: Option<Decision>) -> &'static str {
-    match decision {
-        None => "none",
-        Some(Decision::Allow) => "allow",
-        Some(Decision::Ask) => "ask",
-        Some(Decision::Deny) => "deny",
-    }
+    decision.map_or("none", Decision::name)
 }
 
 /// Returns the smallest value that `percent` of all do not exceed.

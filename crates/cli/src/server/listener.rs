@@ -70,16 +70,6 @@ pub(super) struct Shared {
     stopping: watch::Sender<bool>,
 }
 
-impl std::fmt::Debug for Server {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Server")
-            .field("project", &self.shared.project)
-            .field("limits", &self.shared.limits)
-            .finish_non_exhaustive()
-    }
-}
-
 impl Server {
     /// Returns a server for a project, with the configuration that `load` returns now. It is called
     /// again, on another thread, when a place that it named has changed. After a second it is called
