@@ -275,7 +275,8 @@ pub mod internal {
     }
 
     pub use crate::config::condition::Trace;
-    pub use crate::config::model::{Process, Untrusted};
+    pub use crate::config::failed::Untrusted;
+    pub use crate::config::model::Process;
     pub use crate::config::source::{KeyLocations, SourceFile};
     pub use crate::executor::approval::Judged;
     pub use crate::executor::check::Check;

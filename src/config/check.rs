@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 
 use super::diagnostic::{Diagnostic, Diagnostics};
-use super::model::{Command, Config, Hook, Identity, OnError, Phase, Protocol};
+use super::identity::Identity;
+use super::model::{Command, Config, Hook, OnError, Phase, Protocol};
 use crate::event::Rewrite;
 
 /// Completes `config`, and warns about what is allowed and probably not meant.

@@ -1,7 +1,6 @@
 //! What a configuration means: the resolved types, which nothing downstream checks again.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +9,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::condition::Condition;
-use super::diagnostic::{Diagnostic, Diagnostics, Severity};
+use super::diagnostic::Diagnostics;
+use super::failed::{FailedFile, Untrusted};
 use super::layer::Layer;
 use super::limit::RunLimit;
 use super::source::{KeyLocations, Location};
@@ -118,36 +118,6 @@ pub struct Hook {
     /// Where its keys stand, for messages about one of them.
     #[doc(hidden)]
     pub key_locations: KeyLocations,
-}
-
-/// Why a hook must not run, although it is configured.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Untrusted {
-    /// What is wrong, in words that a model may read.
-    pub cause: Arc<str>,
-    /// What the user can do; a model must not see it.
-    pub remedy: Arc<str>,
-}
-
-/// A hooks file that doesn't count as it stands, or a place that should have one: it can't be
-/// loaded, or no person approved it.
-///
-/// An executor runs it as one hook that always fails, so that the absence of a guard is never taken
-/// for its permission. The hooks of all other files run as ever.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct FailedFile {
-    /// The file or directory, and its layer.
-    pub location: Location,
-    /// The events at which it fails; all when `None`.
-    pub events: Option<Vec<Event>>,
-    /// What a failure means; the event's contract decides when `None`.
-    pub on_error: Option<OnError>,
-    /// What is wrong, in words that a model may read.
-    pub cause: Arc<str>,
-    /// What the user can do; a model must not see it.
-    pub remedy: Arc<str>,
 }
 
 /// Limits on the hooks of one layer during one event.
@@ -292,62 +262,6 @@ pub(crate) enum EventMethod {
     RuntimeEvent,
 }
 
-impl Untrusted {
-    pub(crate) fn new(cause: impl Into<Arc<str>>, remedy: Arc<str>) -> Self {
-        Self { cause: cause.into(), remedy }
-    }
-}
-
-impl FailedFile {
-    /// Returns which file fails and why, in words that a model may read.
-    pub fn message(&self) -> String {
-        Self::message_at(&self.location, &self.cause)
-    }
-
-    /// Returns which file fails, why, and what the user can do. The text is for a person, not for a
-    /// model.
-    pub fn notice(&self) -> String {
-        match self.cause.strip_suffix(" A person must approve it.") {
-            Some(problem) => {
-                let message = Self::message_at(&self.location, problem);
-                let (first, rest) = self.remedy.split_at(self.remedy.len().min(1));
-                format!("{message} {}{rest}.", first.to_ascii_uppercase())
-            }
-            None => format!("{}; {}", self.message(), self.remedy),
-        }
-    }
-
-    /// Returns the message of a file at `location` that fails for `cause`.
-    pub(crate) fn message_at(location: &Location, cause: &str) -> String {
-        match cause.strip_prefix("this file ") {
-            Some(rest) => format!("{location} {rest}"),
-            None => format!("{location}: {cause}"),
-        }
-    }
-
-    /// Returns the failure of a file that can't be loaded for these `problems`.
-    pub(crate) fn unloadable<'p>(
-        location: Location,
-        problems: impl IntoIterator<Item = &'p Diagnostic>,
-    ) -> Self {
-        let errors = problems.into_iter().filter(|it| it.severity == Severity::Error);
-        let mut errors = errors.peekable();
-        let mut cause = "this file can't be loaded".to_owned();
-        if let Some(first) = errors.next() {
-            cause.extend([": ", &first.message]);
-            cause.extend(first.hint.iter().flat_map(|hint| ["; ", hint]));
-        }
-        match errors.count() {
-            0 => {}
-            1 => cause.push_str(" (and 1 more error)"),
-            more => cause.extend([" (and ", &more.to_string(), " more errors)"]),
-        }
-        let remedy = "run `hookexec check`: it shows every error and its place";
-        let (cause, remedy) = (cause.into(), remedy.into());
-        Self { location, events: None, on_error: None, cause, remedy }
-    }
-}
-
 impl Hook {
     /// The time a hook may take when nothing is said: docker-agent's 60 s.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
@@ -435,45 +349,5 @@ impl Hook {
             return line.to_owned();
         }
         line.chars().take(LONGEST).chain(['…']).collect()
-    }
-}
-
-/// A hook that equals those of its layer that do the same in the same place: of those that match an
-/// input, only the first runs.
-#[derive(Clone, Copy)]
-pub(crate) struct Identity<'h>(pub(crate) &'h Hook);
-
-impl Identity<'_> {
-    /// Returns what makes the difference.
-    fn parts(&self) -> impl PartialEq {
-        let hook = self.0;
-        (
-            (hook.event, &hook.kind, &hook.command, &hook.args, &hook.name, hook.timeout),
-            (&hook.env, &hook.working_dir, &hook.shell, &hook.inherit_env, hook.max_output),
-            (hook.on_error, hook.on_exit_code, hook.strict_output, hook.phase, hook.mode),
-            (&hook.when, &hook.limit, &hook.with, &hook.untrusted),
-            // Two matchers may lead to one hook: it still runs once. In a dialect one call may be
-            // several tools, of which each matcher chooses its own.
-            hook.dialect.map(|dialect| (dialect, &hook.matcher)),
-            // A script may live beside its file (`$HOOKEXEC_CONFIG_DIR`).
-            hook.location.directory(),
-            // A project must not replace the hook of another layer: its own limits would count.
-            hook.layer(),
-        )
-    }
-}
-
-impl PartialEq for Identity<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.parts() == other.parts()
-    }
-}
-
-impl Eq for Identity<'_> {}
-
-impl Hash for Identity<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        // Hooks that are alike in these and differ in others are few.
-        (self.0.event, &self.0.command, &self.0.args, &self.0.name).hash(state);
     }
 }

@@ -1,0 +1,94 @@
+//! Hooks and hooks files that don't count as they stand, and why.
+
+use std::sync::Arc;
+
+use super::diagnostic::{Diagnostic, Severity};
+use super::model::OnError;
+use super::source::Location;
+use crate::event::Event;
+
+/// Why a hook must not run, although it is configured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Untrusted {
+    /// What is wrong, in words that a model may read.
+    pub cause: Arc<str>,
+    /// What the user can do; a model must not see it.
+    pub remedy: Arc<str>,
+}
+
+/// A hooks file that doesn't count as it stands, or a place that should have one: it can't be
+/// loaded, or no person approved it.
+///
+/// An executor runs it as one hook that always fails, so that the absence of a guard is never taken
+/// for its permission. The hooks of all other files run as ever.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct FailedFile {
+    /// The file or directory, and its layer.
+    pub location: Location,
+    /// The events at which it fails; all when `None`.
+    pub events: Option<Vec<Event>>,
+    /// What a failure means; the event's contract decides when `None`.
+    pub on_error: Option<OnError>,
+    /// What is wrong, in words that a model may read.
+    pub cause: Arc<str>,
+    /// What the user can do; a model must not see it.
+    pub remedy: Arc<str>,
+}
+
+impl Untrusted {
+    pub(crate) fn new(cause: impl Into<Arc<str>>, remedy: Arc<str>) -> Self {
+        Self { cause: cause.into(), remedy }
+    }
+}
+
+impl FailedFile {
+    /// Returns which file fails and why, in words that a model may read.
+    pub fn message(&self) -> String {
+        Self::message_at(&self.location, &self.cause)
+    }
+
+    /// Returns which file fails, why, and what the user can do. The text is for a person, not for a
+    /// model.
+    pub fn notice(&self) -> String {
+        match self.cause.strip_suffix(" A person must approve it.") {
+            Some(problem) => {
+                let message = Self::message_at(&self.location, problem);
+                let (first, rest) = self.remedy.split_at(self.remedy.len().min(1));
+                format!("{message} {}{rest}.", first.to_ascii_uppercase())
+            }
+            None => format!("{}; {}", self.message(), self.remedy),
+        }
+    }
+
+    /// Returns the message of a file at `location` that fails for `cause`.
+    pub(crate) fn message_at(location: &Location, cause: &str) -> String {
+        match cause.strip_prefix("this file ") {
+            Some(rest) => format!("{location} {rest}"),
+            None => format!("{location}: {cause}"),
+        }
+    }
+
+    /// Returns the failure of a file that can't be loaded for these `problems`.
+    pub(crate) fn unloadable<'p>(
+        location: Location,
+        problems: impl IntoIterator<Item = &'p Diagnostic>,
+    ) -> Self {
+        let errors = problems.into_iter().filter(|it| it.severity == Severity::Error);
+        let mut errors = errors.peekable();
+        let mut cause = "this file can't be loaded".to_owned();
+        if let Some(first) = errors.next() {
+            cause.extend([": ", &first.message]);
+            cause.extend(first.hint.iter().flat_map(|hint| ["; ", hint]));
+        }
+        match errors.count() {
+            0 => {}
+            1 => cause.push_str(" (and 1 more error)"),
+            more => cause.extend([" (and ", &more.to_string(), " more errors)"]),
+        }
+        let remedy = "run `hookexec check`: it shows every error and its place";
+        let (cause, remedy) = (cause.into(), remedy.into());
+        Self { location, events: None, on_error: None, cause, remedy }
+    }
+}
