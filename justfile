@@ -26,7 +26,7 @@ format:
 
 # Lints, as strict as the CI
 lint:
-    cargo clippy --all-targets -- -D warnings
+    cargo clippy --workspace --all-targets -- -D warnings
 
 # Rewrites the generated files: schema/ and the tables in docs/
 generate:
@@ -52,6 +52,10 @@ packages *ARGS:
 # Whether the three crates can be published: packs each, and compiles what is packed
 crates:
     cargo publish --dry-run --workspace
+
+# Instructions, system calls, allocations and page faults, beside the committed baseline; `--update` writes it
+counts *arguments:
+    python3 benches/counts/counts.py {{arguments}}
 
 # What the engine costs beside the programs that hooks run; compile time is long, measure on a quiet machine
 bench *words:

@@ -17,7 +17,7 @@ rm -rf "$learnt" && mkdir -p "$learnt"
 
 # Without relocation nothing is left to do at the start. The symbol is one that the standard library
 # looks for at run time: without it, it would fork where it could spawn.
-flags=(-C relocation-model=static -C link-arg=-Wl,-u,posix_spawn_file_actions_addchdir_np)
+mapfile -t flags < release/flags
 
 # The HTTP client has parts in C, which use no library. So the system's compiler serves for musl too.
 compiler=CC_${target//-/_}

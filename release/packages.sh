@@ -83,7 +83,7 @@ for target in "$@"; do
         --override-filename "components-$target"
     python3 release/components.py "crates/cli/components-$target.json" \
         > "dist/hookexec-$version-$target.cdx.json"
-    rm -f {.,crates/*}/"components-$target.json"
+    rm -f {.,benches/counts,crates/*}/"components-$target.json"
 done
 
 python3 release/pack.py dist "$shared" "${programs[@]}"

@@ -19,7 +19,7 @@ pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
     let home = directory.path();
     let run = |program: &Path, arguments: &[&str]| program_run(program, arguments, home, &json);
 
-    for (count, target) in [(1, None), (100, Some(1.6)), (1000, None)] {
+    for (count, target) in [(1, None), (100, Some(1.3)), (1000, Some(4.0))] {
         let work = format!("whole CLI, nothing matches, {count} hooks / an empty Rust program");
         options.add(findings, &work, |samples| {
             let file = directory.path().join(format!("{count}.yaml"));

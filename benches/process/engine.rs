@@ -11,7 +11,7 @@ use crate::{Options, support};
 
 pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
     let cases = [
-        ("builtin dispatch, one no-op", support::builtins_file(1), 1500),
+        ("builtin dispatch, one no-op", support::builtins_file(1), 1000),
         ("dispatch, no match, 1 matcher", support::hooks_file(1), 100),
         ("dispatch, no match, 1000 matchers", support::hooks_file(1000), 500),
     ];

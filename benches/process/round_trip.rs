@@ -16,21 +16,7 @@ use crate::{Options, engine, support};
 /// How many round trips make one sample.
 const TRIPS: u32 = 100;
 
-/// A hook that has no opinion: it reads a line as JSON and answers with its id. With an argument, it
-/// writes what it is called with into that file.
-const CHILD: &str = r#"import sys, json
-record = open(sys.argv[1], "w") if sys.argv[1:] else None
-for line in sys.stdin:
-    request = json.loads(line)
-    if "id" in request:
-        hello = request["method"] == "hook.hello"
-        if record and not hello:
-            record.write(line)
-            record.flush()
-        result = '{"ok":true}' if hello else "{}"
-        sys.stdout.write('{"jsonrpc":"2.0","id":%d,"result":%s}\n' % (request["id"], result))
-        sys.stdout.flush()
-"#;
+const CHILD: &str = include_str!("../support/echo.py");
 
 pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
     let work = "process hook round trip / bare pipe ping-pong";

@@ -29,7 +29,7 @@ pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
         let empty = compile(server.home.path(), "empty", Linking::Dynamic);
         server.check(&json);
         let nothing = || timed(|| raw::run(vec![Command::new(&empty)], &json));
-        ratio(work, Some(1.3), samples, nothing, || timed(|| raw::run(vec![server.ask()], &json)))
+        ratio(work, Some(0.9), samples, nothing, || timed(|| raw::run(vec![server.ask()], &json)))
     });
 
     let work = "load on a server";

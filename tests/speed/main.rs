@@ -4,6 +4,9 @@
 #[path = "../../benches/support/mod.rs"]
 mod support;
 
+#[cfg(unix)] // the program that counts runs on Linux only
+mod counts;
+
 use futures_util::FutureExt as _;
 use hookexec::{Config, Event, Executor, Input};
 

@@ -1,0 +1,98 @@
+//! What `counts.py` counts of the library: `counts WORK TIMES` does one piece of work so often.
+//!
+//! Two runs differ only in `TIMES`, so what differs in their counts is the work alone.
+#![expect(clippy::unwrap_used, reason = "a benchmark that can't run has nothing to say")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::hint::black_box;
+use std::path::Path;
+
+use hookexec::{Config, Event, Executor, Input};
+use serde_json::{Value, json};
+
+/// A process hook without an opinion.
+const ECHO: &str = include_str!("../support/echo.py");
+
+/// Does what the arguments say.
+///
+/// # Panics
+/// If it can't.
+pub fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["files", directory] => write_files(Path::new(directory)),
+        [work, times] => do_work(work, times.parse().unwrap()),
+        _ => panic!("usage: counts files DIRECTORY, or counts WORK TIMES; `just counts` runs this"),
+    }
+}
+
+/// Writes the hooks files and inputs that the command is counted with.
+fn write_files(directory: &Path) {
+    for count in [1, 100, 1000] {
+        write(directory, &format!("{count}.yaml"), &support::hooks_file(count));
+    }
+    let command = "pre_tool_use:\n  - hooks: [{ type: command, command: \"cat >/dev/null\" }]\n";
+    write(directory, "command.yaml", command);
+    write(directory, "small.json", &input_text(2 << 10));
+    write(directory, "large.json", &input_text(12_000_000));
+}
+
+fn write(directory: &Path, name: &str, text: &str) {
+    std::fs::write(directory.join(name), text).unwrap();
+}
+
+fn do_work(work: &str, times: usize) {
+    match work {
+        "no-match" => dispatch(&support::hooks_file(100), times),
+        "builtin" => dispatch(&support::builtins_file(1), times),
+        "process" => {
+            let command = json!(["python3", "-c", ECHO]);
+            let hook = "{ type: process, command: echo }";
+            let processes = format!("processes: {{ echo: {{ command: {command} }} }}");
+            let file = format!("{processes}\npre_tool_use: [{{ hooks: [{hook}] }}]\n");
+            dispatch(&file, times);
+        }
+        "read-small" => read::<Input>(2 << 10, times),
+        "read-large" => read::<Input>(12_000_000, times),
+        "json-small" => read::<Value>(2 << 10, times),
+        "json-large" => read::<Value>(12_000_000, times),
+        _ => panic!("there is no work `{work}`"),
+    }
+}
+
+/// Dispatches one event so often, in a task, as hosts do.
+fn dispatch(file: &str, times: usize) {
+    let config = Config::from_yaml(file, "hooks.yaml").unwrap();
+    let executor = Executor::builder(config).registry(support::registry()).build().unwrap();
+    let input = support::input(100);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        // The first starts what is started once.
+        for _ in 0..=times {
+            let verdict = executor.dispatch(Event::PreToolUse, black_box(&input)).await;
+            assert!(verdict.allowed && verdict.failed_open.is_empty(), "{verdict:?}");
+        }
+    });
+    // The process ends, and its hooks with it.
+    std::mem::forget(executor);
+}
+
+/// Reads one input so often.
+fn read<T: serde::de::DeserializeOwned>(size: usize, times: usize) {
+    let text = input_text(size);
+    for _ in 0..times {
+        drop(black_box(serde_json::from_str::<T>(black_box(&text)).unwrap()));
+    }
+}
+
+/// Returns an input of about `size` bytes: many edits of source code, with line breaks and quotes.
+fn input_text(size: usize) -> String {
+    let line = "    let name = format!(\"{first} {last}\");\n";
+    let edit = json!({ "path": "src/main.rs", "old": line.repeat(4), "new": line.repeat(5) });
+    let edits = vec![&edit; size / edit.to_string().len()];
+    let mut input = serde_json::to_value(support::input(10)).unwrap();
+    input["tool_input"]["edits"] = json!(edits);
+    input.to_string()
+}
