@@ -48,7 +48,7 @@ fn what_cannot_be_imported_is_named_by_its_line_and_nothing_is_written() {
     insta::assert_snapshot!("refused-by-line", import(&sandbox, &[]).stderr);
     let done = import(&sandbox, &["--partial", "--output", "hooks.yaml"]).exits(0);
     assert!(done.stderr.contains("hookexec trust add hooks.yaml"), "{}", done.stderr);
-    assert!(done.stderr.contains("warning: a hook of type `prompt`"), "{}", done.stderr);
+    assert!(done.stderr.contains("warning: a hook of type `agent`"), "{}", done.stderr);
     assert!(!done.stderr.contains("error: "), "{}", done.stderr);
     insta::assert_snapshot!("partial", sandbox.read("hooks.yaml"));
     let again = import(&sandbox, &["--partial", "--output", "hooks.yaml"]).exits(64);
@@ -238,7 +238,7 @@ fn an_import_beside_own_entries_says_what_to_do_next() {
     let sandbox = Sandbox::new();
     let own = "/home/me/.cargo/bin/hookexec run --from claude-code --event PreToolUse --within 54";
     let entry = |command: &str| json!({"type": "command", "command": command});
-    let hooks = json!([entry(own), entry(own), entry("./a"), {"type": "prompt", "prompt": "?"}]);
+    let hooks = json!([entry(own), entry(own), entry("./a"), {"type": "agent", "prompt": "?"}]);
     let settings = json!({"hooks": {"PreToolUse": [{"hooks": hooks}]}});
     let settings = serde_json::to_string_pretty(&settings).unwrap();
     let line = settings.lines().position(|line| line.contains("./a")).unwrap();
@@ -665,4 +665,39 @@ fn a_header_of_the_settings_names_no_variable_by_accident() {
     sandbox.write(".claude/settings.json", &settings.to_string());
     let done = import(&sandbox, &[]).exits(78);
     assert!(done.stderr.contains("would name a variable here"), "{}", done.stderr);
+}
+
+#[test]
+fn a_prompt_becomes_a_model_that_may_deny() {
+    let sandbox = Sandbox::new();
+    let hooks = json!([
+        {"type": "prompt", "prompt": "Is \"it\" safe?\n$ARGUMENTS", "timeout": 9},
+        {"type": "prompt", "prompt": "And so?", "model": "claude-sonnet-5"},
+    ]);
+    let settings = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": hooks}]}});
+    sandbox.write(".claude/settings.json", &settings.to_string());
+    let done = import(&sandbox, &[]).exits(0);
+    assert!(done.stderr.contains("`claude-haiku-4-5` is written in its place"), "{}", done.stderr);
+    assert_eq!(done.stderr.matches("`ANTHROPIC_API_KEY`").count(), 2, "{}", done.stderr);
+    sandbox.write("imported.yaml", &done.stdout);
+    let _ = sandbox.hookexec(["check", "--config", "imported.yaml"]).run().exits(0);
+    let text = &done.stdout;
+    let [first, second]: [&str; 2] =
+        text.split("- type: model").skip(1).collect::<Vec<_>>().try_into().unwrap();
+    for part in [
+        "timeout: 9\n",
+        "model: claude-haiku-4-5,",
+        "api_key: '${env.ANTHROPIC_API_KEY}'",
+        "decisions: [deny, none]",
+        r#"Is \"it\" safe?\n(the input, which is the user message)"#,
+    ] {
+        assert!(first.contains(part), "{part}: {first}");
+    }
+    assert!(second.contains("timeout: 30\n") && second.contains("claude-sonnet-5"), "{second}");
+    assert!(!text.contains("\n          dialect"), "{text}");
+    let input = r#"{"tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+    let run = sandbox.hookexec(["run", "pre_tool_use", "--isolated", "--config", "imported.yaml"]);
+    let verdict = run.stdin(input).run().json_line();
+    let said = verdict["message"].as_str().unwrap();
+    assert!(said.contains("needs `ANTHROPIC_API_KEY`, which is not set"), "{said}");
 }

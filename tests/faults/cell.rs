@@ -13,7 +13,8 @@ use serde_json::json;
 
 use crate::builtins::Gate;
 use crate::expected::{Ends, Kind, OnErrorKey, Outcome, expected};
-use crate::faults::{Case, Fault, Hooks, Run, TYPES};
+use crate::fault::{Case, Fault, Hooks, Run, TYPES};
+use crate::server::Server;
 
 /// How long a cell may take before the test gives up on it.
 const HANG: Duration = Duration::from_mins(3);
@@ -30,6 +31,7 @@ const PRELUDE: &str = r#"
 fork() { n=$1; while [ $n -gt 0 ]; do n=$((n-1)); (read -r x <>hold) & done; }
 welcome() { echo '{"jsonrpc":"2.0","id":1,"result":{"ok":true}}'; }
 hello() { read -r line; welcome; }
+greet() { echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}}}'; }
 each() { while read -r line; do id=${line#*\"id\":}; id=${id%%,*}; eval "$1"; done; }
 "#;
 
@@ -93,7 +95,12 @@ impl Cell {
     async fn dispatch(&self, run: Run, crowd: usize) -> Result<(String, Vec<Verdict>), String> {
         let project = tempfile::tempdir().unwrap();
         let gate = Gate::default();
-        let (text, line) = self.hooks_file(project.path(), run);
+        let server = match run {
+            Run::Replies(reply) => Some(Server::start(reply, self.kind == "model").await),
+            _ => None,
+        };
+        let url = server.as_ref().map(|server| server.url.as_str());
+        let (text, line) = self.hooks_file(project.path(), run, url);
         let config =
             Config::from_yaml(&text, "hooks.yaml").map_err(|problems| problems.to_string())?;
         let executor = Executor::builder(config)
@@ -117,7 +124,7 @@ impl Cell {
     }
 
     /// Writes what the hook runs, and returns a hooks file and the hook's line in it.
-    fn hooks_file(&self, project: &Path, run: Run) -> (String, usize) {
+    fn hooks_file(&self, project: &Path, run: Run, url: Option<&str>) -> (String, usize) {
         std::fs::write(project.join("barred"), "#!/bin/sh\n").unwrap();
         std::fs::set_permissions(project.join("barred"), PermissionsExt::from_mode(0o644)).unwrap();
         rustix::fs::mkfifoat(rustix::fs::CWD, project.join("hold"), 0o600.into()).unwrap();
@@ -125,11 +132,18 @@ impl Cell {
             Run::Shell(text) if text.contains("fork ") => json!(format!("{PRELUDE}{text}")),
             Run::Shell(text) | Run::Builtin(text) => json!(text),
             Run::Program(program) => json!([program]),
+            Run::Calls(text) if self.kind == "mcp" => {
+                let text = format!(
+                    "{PRELUDE}call() {{\n{text}\n}}\nread -r line; greet; read -r line; each call"
+                );
+                json!(["/bin/sh", "-c", text])
+            }
             Run::Calls(text) => {
                 let text = format!("{PRELUDE}call() {{\n{text}\n}}\nhello; each call");
                 json!(["/bin/sh", "-c", text])
             }
             Run::Script(text) => json!(["/bin/sh", "-c", format!("{PRELUDE}{text}")]),
+            Run::Replies(_) => json!(null),
         };
         let mut hook = json!({
             "name": NAME,
@@ -141,11 +155,29 @@ impl Cell {
             hook["on_error"] = json!(word);
         }
         let mut text = String::new();
-        if self.kind == "process" {
-            hook["command"] = json!("child");
-            let process = json!({
+        if let Some(url) = url {
+            hook.as_object_mut().unwrap().remove("command");
+            hook["with"] = json!({ "url": url, "allow_private": true });
+            if self.kind == "model" {
+                hook["with"].as_object_mut().unwrap().extend([
+                    ("api".to_owned(), json!("openai-chat")),
+                    ("model".to_owned(), json!("judge")),
+                    ("prompt".to_owned(), json!("Allow it.")),
+                    ("decisions".to_owned(), json!(["allow", "deny", "none"])),
+                ]);
+            }
+        }
+        if self.kind == "process" || self.kind == "mcp" {
+            let mut process = json!({
                 "command": command, "start_timeout": LONG, "max_line": 8192,
             });
+            if self.kind == "mcp" {
+                hook.as_object_mut().unwrap().remove("command");
+                hook["with"] = json!({ "server": "child", "tool": "judge" });
+                process["protocol"] = json!("mcp");
+            } else {
+                hook["command"] = json!("child");
+            }
             text = format!("processes:\n  child: {process}\n");
         }
         writeln!(text, "hooks:\n  {}:", self.contract.event).unwrap();

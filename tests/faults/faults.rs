@@ -1,87 +1,8 @@
-//! The faults: what goes wrong, as a hook of each type does it, and how such a hook ends.
+//! The faults, one row for each.
 
 use crate::expected::Ends;
-
-/// The types of hooks, in the order of a fault's cases.
-pub(crate) const TYPES: [&str; 3] = ["command", "process", "builtin"];
-
-/// Something that goes wrong.
-pub(crate) struct Fault {
-    pub(crate) name: &'static str,
-    cases: [Case; TYPES.len()],
-}
-
-impl Fault {
-    pub(crate) const fn case(&'static self, kind: usize) -> &'static Case {
-        &self.cases[kind]
-    }
-}
-
-/// A fault of a type.
-pub(crate) enum Case {
-    /// It can't happen there, and why.
-    Meaningless(&'static str),
-    Run(Hooks),
-}
-
-/// Hooks that do the same wrong in different ways.
-pub(crate) struct Hooks {
-    pub(crate) ends: Ends,
-    pub(crate) variants: &'static [(Run, Cause)],
-    /// Whether it hangs, so that its timeout is what ends it.
-    pub(crate) hangs: bool,
-    /// How many dispatches of it may be under way at once, in cells side by side.
-    pub(crate) at_once: usize,
-    /// Whether it leaves a background job, which is left alone.
-    pub(crate) lives_on: bool,
-    /// Whether the input is larger than a pipe holds.
-    pub(crate) large_input: bool,
-}
-
-/// Part of what the report must say.
-type Cause = &'static str;
-
-/// What a hook runs.
-#[derive(Clone, Copy)]
-pub(crate) enum Run {
-    /// A text for the shell.
-    Shell(&'static str),
-    /// A program without a shell.
-    Program(&'static str),
-    /// A process: a text for the shell that says what it does with each call, of number `$id`.
-    Calls(&'static str),
-    /// A process: a text for the shell that says everything it does.
-    Script(&'static str),
-    /// A builtin by name.
-    Builtin(&'static str),
-}
-
-impl Hooks {
-    const fn new(ends: Ends, variants: &'static [(Run, Cause)]) -> Self {
-        Self { ends, variants, hangs: false, at_once: 128, lives_on: false, large_input: false }
-    }
-}
-
-const fn silent(variants: &'static [(Run, Cause)]) -> Hooks {
-    Hooks::new(Ends::Silent, variants)
-}
-
-const fn allows(variants: &'static [(Run, Cause)]) -> Hooks {
-    Hooks::new(Ends::Allows, variants)
-}
-
-const fn fails(variants: &'static [(Run, Cause)]) -> Hooks {
-    Hooks::new(Ends::Fails, variants)
-}
-
-const fn errs(variants: &'static [(Run, Cause)]) -> Hooks {
-    Hooks::new(Ends::Errs, variants)
-}
-
-const fn hangs(variants: &'static [(Run, Cause)]) -> Hooks {
-    // Who hangs costs nothing but time.
-    Hooks { hangs: true, at_once: 10_000, ..Hooks::new(Ends::Fails, variants) }
-}
+use crate::fault::{Case, Cause, Fault, Hooks, Run, allows, errs, fails, hangs, silent, waits};
+use crate::server::Reply;
 
 /// What every report of a timeout says, whoever noticed it.
 const TIMEOUT: Cause = "`timeout`";
@@ -89,8 +10,11 @@ const TIMEOUT: Cause = "`timeout`";
 const TYPED: &str = "a function returns a typed value, not text";
 const NO_PROGRAM: &str = "a function is not a program";
 
+const NO_SERVER: &str = "a server is no child of hookexec";
+
 use Case::{Meaningless, Run as Runs};
-use Run::{Builtin, Calls, Program, Script, Shell};
+use Reply::{Cut, Held, Late, Nobody, Whole};
+use Run::{Builtin, Calls, Program, Replies, Script, Shell};
 
 /// Every fault.
 pub(crate) static FAULTS: [Fault; 18] = [
@@ -104,6 +28,15 @@ pub(crate) static FAULTS: [Fault; 18] = [
                 (Builtin("crash-plain"), "panicked: boom"),
                 (Builtin("crash-async"), "panicked: boom"),
             ])),
+            Runs(fails(&[(Calls("echo boom >&2; exit 3"), "exited with code 3")])),
+            Runs(fails(&[
+                (Replies(Cut("")), "the post to 127.0.0.1 failed"),
+                (
+                    Replies(Cut("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}")),
+                    "the post to 127.0.0.1 failed",
+                ),
+            ])),
+            Runs(fails(&[(Replies(Cut("")), "the post to 127.0.0.1 failed")])),
         ],
     },
     Fault {
@@ -112,6 +45,9 @@ pub(crate) static FAULTS: [Fault; 18] = [
             Runs(hangs(&[(Shell("exec sleep 1000"), TIMEOUT)])),
             Runs(hangs(&[(Calls("exec sleep 1000"), TIMEOUT)])),
             Runs(hangs(&[(Builtin("hang-async"), TIMEOUT)])),
+            Runs(hangs(&[(Calls("exec sleep 1000"), TIMEOUT)])),
+            Runs(waits(&[(Replies(Held("")), "timeout")])),
+            Runs(waits(&[(Replies(Held("")), "timeout")])),
         ],
     },
     Fault {
@@ -121,6 +57,15 @@ pub(crate) static FAULTS: [Fault; 18] = [
             Runs(hangs(&[(Calls("trap '' TERM; exec sleep 1000"), TIMEOUT)])),
             // A function that blocks its thread can't be stopped at all: its answer is not heard.
             Runs(hangs(&[(Builtin("hang-plain"), TIMEOUT)])),
+            Runs(hangs(&[(Calls("trap '' TERM; exec sleep 1000"), TIMEOUT)])),
+            Runs(waits(&[(
+                Replies(Held("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{")),
+                "timeout",
+            )])),
+            Runs(waits(&[(
+                Replies(Held("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{")),
+                "timeout",
+            )])),
         ],
     },
     Fault {
@@ -132,6 +77,9 @@ pub(crate) static FAULTS: [Fault; 18] = [
             }),
             Runs(fails(&[(Calls("sleep 1000 & exit 4"), "exited with code 4")])),
             Meaningless("a function has no pipes"),
+            Runs(fails(&[(Calls("sleep 1000 & exit 4"), "exited with code 4")])),
+            Meaningless(NO_SERVER),
+            Meaningless(NO_SERVER),
         ],
     },
     Fault {
@@ -143,6 +91,20 @@ pub(crate) static FAULTS: [Fault; 18] = [
                 "can't be read",
             )])),
             Meaningless(TYPED),
+            Runs(fails(&[(
+                Calls(
+                    r#"echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"structuredContent\":{""#,
+                ),
+                "can't be read",
+            )])),
+            Runs(fails(&[(
+                Replies(Whole("200 OK", r#"{"decision":"allow","rea"#)),
+                "not valid JSON",
+            )])),
+            Runs(fails(&[(
+                Replies(Whole("200 OK", r#"{"decision":"allow","rea"#)),
+                "can't be read",
+            )])),
         ],
     },
     Fault {
@@ -160,6 +122,18 @@ pub(crate) static FAULTS: [Fault; 18] = [
                 "can't be read",
             )])),
             Meaningless(TYPED),
+            Runs(fails(&[(
+                Calls(r#"echo "{\"id\":$id,\"result\":{\"structuredContent\":{}}}{}""#),
+                "can't be read",
+            )])),
+            Runs(fails(&[(Replies(Whole("200 OK", "{}{}")), "not valid JSON")])),
+            Runs(fails(&[(
+                Replies(Whole(
+                    "200 OK",
+                    r#"{"decision":"allow","reason":""}{"decision":"allow","reason":""}"#,
+                )),
+                "can't be read",
+            )])),
         ],
     },
     Fault {
@@ -174,6 +148,20 @@ pub(crate) static FAULTS: [Fault; 18] = [
                 "longer than 8192 bytes (`max_line`)",
             )])),
             Meaningless("a function's answer is the host's own memory"),
+            Runs(fails(&[(
+                Calls(
+                    r#"printf '{"id":%d,"result":{"structuredContent":{"reason":"%09000d"}}}\n' "$id" 0"#,
+                ),
+                "longer than 8192 bytes (`max_line`)",
+            )])),
+            Runs(fails(&[(
+                Replies(Whole("200 OK", r#"{"decision":"allow","reason":"@huge"}"#)),
+                "answered with more than 1048576 bytes",
+            )])),
+            Runs(fails(&[(
+                Replies(Whole("200 OK", r#"{"decision":"allow","reason":"@huge"}"#)),
+                "answered with more than 1048576 bytes",
+            )])),
         ],
     },
     Fault {
@@ -190,6 +178,20 @@ pub(crate) static FAULTS: [Fault; 18] = [
                 "not UTF-8",
             )])),
             Meaningless("a function's text is UTF-8 by its type"),
+            Runs(fails(&[(
+                Calls(
+                    r#"printf '{"id":%d,"result":{"structuredContent":{"decision":"allow","reason":"\377"}}}\n' "$id""#,
+                ),
+                "not UTF-8",
+            )])),
+            Runs(fails(&[(
+                Replies(Whole("200 OK", r#"{"decision":"allow","reason":"ÿ"}"#)),
+                "not valid UTF-8",
+            )])),
+            Runs(fails(&[(
+                Replies(Whole("200 OK", r#"{"decision":"allow","reason":"ÿ"}"#)),
+                "can't be read",
+            )])),
         ],
     },
     Fault {
@@ -199,6 +201,9 @@ pub(crate) static FAULTS: [Fault; 18] = [
             // It owes an answer.
             Runs(fails(&[(Calls("exit 0"), "exited with code 0")])),
             Runs(silent(&[(Builtin("silent"), "")])),
+            Runs(fails(&[(Calls("exit 0"), "exited with code 0")])),
+            Runs(silent(&[(Replies(Whole("200 OK", "")), "")])),
+            Runs(fails(&[(Replies(Whole("200 OK", "")), "can't be read")])),
         ],
     },
     Fault {
@@ -210,6 +215,17 @@ pub(crate) static FAULTS: [Fault; 18] = [
                 "can't be `alow`",
             )])),
             Meaningless(TYPED),
+            Runs(fails(&[(
+                Calls(
+                    r#"echo "{\"id\":$id,\"result\":{\"structuredContent\":{\"decision\":\"alow\"}}}""#,
+                ),
+                "can't be `alow`",
+            )])),
+            Runs(fails(&[(Replies(Whole("200 OK", r#"{"decision":"alow"}"#)), "can't be `alow`")])),
+            Runs(fails(&[(
+                Replies(Whole("200 OK", r#"{"decision":"alow","reason":""}"#)),
+                "is not one `decision`",
+            )])),
         ],
     },
     Fault {
@@ -221,6 +237,17 @@ pub(crate) static FAULTS: [Fault; 18] = [
                 "`decision`",
             )])),
             Meaningless(TYPED),
+            Runs(fails(&[(
+                Calls(
+                    r#"echo "{\"id\":$id,\"result\":{\"structuredContent\":{\"decision\":[\"allow\"]}}}""#,
+                ),
+                "`decision`",
+            )])),
+            Runs(fails(&[(Replies(Whole("200 OK", r#"{"decision":["allow"]}"#)), "`decision`")])),
+            Runs(fails(&[(
+                Replies(Whole("200 OK", r#"{"decision":["allow"],"reason":""}"#)),
+                "is not one `decision`",
+            )])),
         ],
     },
     Fault {
@@ -233,6 +260,9 @@ pub(crate) static FAULTS: [Fault; 18] = [
             ])),
             Runs(fails(&[(Program("./missing"), "does not exist")])),
             Runs(Hooks::new(Ends::Refused, &[(Builtin("missing"), "unknown builtin `missing`")])),
+            Runs(fails(&[(Program("./missing"), "does not exist")])),
+            Runs(fails(&[(Replies(Nobody), "the post to 127.0.0.1 failed")])),
+            Runs(fails(&[(Replies(Nobody), "the post to 127.0.0.1 failed")])),
         ],
     },
     Fault {
@@ -244,6 +274,9 @@ pub(crate) static FAULTS: [Fault; 18] = [
             ])),
             Runs(fails(&[(Program("./barred"), "may not be executed")])),
             Meaningless(NO_PROGRAM),
+            Runs(fails(&[(Program("./barred"), "may not be executed")])),
+            Runs(fails(&[(Replies(Whole("403 Forbidden", "")), "answered 403")])),
+            Runs(fails(&[(Replies(Whole("403 Forbidden", "")), "answered 403")])),
         ],
     },
     Fault {
@@ -256,6 +289,9 @@ pub(crate) static FAULTS: [Fault; 18] = [
             ])),
             Runs(fails(&[(Calls("kill -KILL $$"), "SIGKILL")])),
             Meaningless("a signal ends the host, and with it the event"),
+            Runs(fails(&[(Calls("kill -KILL $$"), "SIGKILL")])),
+            Meaningless(NO_SERVER),
+            Meaningless(NO_SERVER),
         ],
     },
     Fault {
@@ -269,6 +305,14 @@ pub(crate) static FAULTS: [Fault; 18] = [
                 "",
             )])),
             Runs(allows(&[(Builtin("slow-plain"), ""), (Builtin("slow-async"), "")])),
+            Runs(allows(&[(
+                Script(
+                    r#"sleep 0.2; read -r line; greet; read -r line; each 'echo "{\"id\":$id,\"result\":{\"structuredContent\":{\"decision\":\"allow\"}}}"'"#,
+                ),
+                "",
+            )])),
+            Runs(allows(&[(Replies(Late(r#"{"decision":"allow","reason":""}"#)), "")])),
+            Runs(allows(&[(Replies(Late(r#"{"decision":"allow","reason":""}"#)), "")])),
         ],
     },
     Fault {
@@ -288,6 +332,15 @@ pub(crate) static FAULTS: [Fault; 18] = [
                 )])
             }),
             Meaningless("a function has no stdin"),
+            Runs(Hooks {
+                hangs: true,
+                ..fails(&[(
+                    Script("read -r line; exec <&-; greet; exec sleep 1000"),
+                    "process `child`",
+                )])
+            }),
+            Meaningless(NO_SERVER),
+            Meaningless(NO_SERVER),
         ],
     },
     Fault {
@@ -302,6 +355,12 @@ pub(crate) static FAULTS: [Fault; 18] = [
                 ..hangs(&[(Calls("trap '' TERM; fork 32; exec sleep 1000"), TIMEOUT)])
             }),
             Meaningless("what the host's own code starts is the host's to stop"),
+            Runs(Hooks {
+                at_once: 256,
+                ..hangs(&[(Calls("trap '' TERM; fork 32; exec sleep 1000"), TIMEOUT)])
+            }),
+            Meaningless(NO_SERVER),
+            Meaningless(NO_SERVER),
         ],
     },
     Fault {
@@ -316,6 +375,18 @@ pub(crate) static FAULTS: [Fault; 18] = [
                 "exited with code 1",
             )])),
             Runs(fails(&[(Builtin("full"), "No space left on device")])),
+            Runs(fails(&[(
+                Calls(r#"exec >/dev/full; echo "{\"id\":$id,\"result\":{}}" || exit 1"#),
+                "exited with code 1",
+            )])),
+            Runs(fails(&[(
+                Replies(Whole("507 Insufficient Storage", r#"{"decision":"allow","reason":""}"#)),
+                "answered 507",
+            )])),
+            Runs(fails(&[(
+                Replies(Whole("507 Insufficient Storage", r#"{"decision":"allow","reason":""}"#)),
+                "answered 507",
+            )])),
         ],
     },
 ];

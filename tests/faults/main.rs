@@ -9,10 +9,12 @@
 mod builtins;
 mod cell;
 mod expected;
+mod fault;
 mod faults;
 #[path = "../support/leftovers.rs"]
 mod leftovers;
 mod page;
+mod server;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -22,7 +24,8 @@ use futures_util::{StreamExt as _, stream};
 
 use cell::Cell;
 use expected::{Ends, Kind, OnErrorKey, Outcome};
-use faults::{Case, FAULTS, Hooks, TYPES};
+use fault::{Case, Hooks, TYPES};
+use faults::FAULTS;
 use leftovers::{adopt_orphans, end_survivors, reap_orphans, settled};
 
 /// How many dispatches of one hook are under way at once.
@@ -80,7 +83,7 @@ async fn all_faults() -> Vec<Row> {
 
 /// Runs every cell of a fault, and returns what was seen by kind of event and `on_error`.
 async fn all_cells(
-    fault: &'static faults::Fault,
+    fault: &'static fault::Fault,
     at: usize,
     hooks: &'static Hooks,
     wrong: &mut Vec<String>,

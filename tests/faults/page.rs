@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use hookexec::Decision;
 
 use crate::expected::{Ends, Kind, Outcome};
-use crate::faults::TYPES;
+use crate::fault::TYPES;
 use crate::support::assert_generated;
 use crate::{Row, Seen};
 

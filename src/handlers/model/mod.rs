@@ -275,8 +275,8 @@ impl Judge {
         let quoted = Value::from(String::from_utf8_lossy(input)).to_string();
         let body = with.api.request(with, &self.instructions, &quoted).to_string();
         let reply = self.endpoint.post(body.as_bytes(), &[], (until, room))?;
-        let text = String::from_utf8_lossy(&reply.body);
-        let value = parse_strict(&text);
+        let value = std::str::from_utf8(&reply.body).map_err(|error| error.to_string());
+        let value = value.and_then(|text| parse_strict(text).map_err(|error| error.to_string()));
         if !reply.status.is_success() {
             let said = value.ok().and_then(|value| {
                 let said = value.pointer("/error/message")?.as_str()?;

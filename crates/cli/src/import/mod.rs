@@ -8,6 +8,7 @@ mod json;
 mod matcher;
 mod permissions;
 mod picoclaw;
+mod prompt;
 mod settings;
 mod yaml;
 

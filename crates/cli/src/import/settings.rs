@@ -15,6 +15,7 @@ use super::http;
 use super::json::Reader;
 use super::matcher::{self, Alternatives};
 use super::permissions;
+use super::prompt;
 use super::yaml::{self, Group, Hook};
 use crate::settings::text::{self, EditError};
 
@@ -249,27 +250,31 @@ impl Importer {
     fn hook(&mut self, node: &Node<'_>, target: &Target, matcher: Option<&str>) -> Option<Hook> {
         let members = self.reader.object(node, "a hook")?;
         let kind = self.kind(node, &members)?;
-        let posts = kind == "http";
-        let text = match kind {
-            "http" => String::new(),
-            _ => self.command_text(node, &members)?,
-        };
+        let is_command = kind == "command";
+        let text = if is_command { self.command_text(node, &members)? } else { String::new() };
         if command::is_ours(&text) {
             self.import.own_entries += 1;
             return None;
         }
         let mut hook = Hook::new(self.reader.line(node), kind, Command::Text(text.clone()));
-        if posts {
-            hook.set("with", http::parameters(&mut self.reader, node, &members)?);
+        match kind {
+            "http" => hook.set("with", http::parameters(&mut self.reader, node, &members)?),
+            "model" => {
+                hook.set("with", prompt::parameters(&mut self.reader, node, &members)?);
+                hook.set("timeout", prompt::TIMEOUT);
+            }
+            _ => {}
         }
         let patches = matcher.is_some_and(|matcher| matcher.contains("apply_patch"));
         match target.words {
+            // A model reads any words.
+            _ if kind == "model" => {}
             ScriptWords::ClaudeCode => hook.set("dialect", "claude-code"),
             ScriptWords::ClaudeCodeExceptPatches if !patches => hook.set("dialect", "claude-code"),
             _ => {}
         }
         let import = self.format.import;
-        if let Some(shell) = import.shell.filter(|_| !posts) {
+        if let Some(shell) = import.shell.filter(|_| is_command) {
             hook.set("shell", shell);
         }
         if let Some(timeout) =
@@ -280,14 +285,15 @@ impl Importer {
         if import.any_failure_denies && target.event == Event::PreToolUse {
             hook.set("on_error", "block");
         }
-        if let Some(directory) = self.working_dir.as_ref().filter(|_| !posts) {
+        if let Some(directory) = self.working_dir.as_ref().filter(|_| is_command) {
             hook.set("working_dir", yaml::inline(directory));
         }
         let (mut name, mut env) = (None, Vec::new());
         for member in &members {
             match member.name.as_str() {
                 "name" => name = Some(self.reader.string(&member.value, "`name`")?),
-                "url" | "headers" | "allowedEnvVars" if posts => {}
+                "url" | "headers" | "allowedEnvVars" if kind == "http" => {}
+                "prompt" | "model" if kind == "model" => {}
                 "env" => env = self.variables(&member.value)?,
                 _ => self.key(member, target, &mut hook)?,
             }
@@ -397,6 +403,7 @@ impl Importer {
         match kind.as_string_lit().map(|kind| kind.value.as_ref()) {
             Some("command") => Some("command"),
             Some("http") => Some("http"),
+            Some("prompt") if self.format.agent == Agent::ClaudeCode => Some("model"),
             other => {
                 let other = other.unwrap_or("not a string");
                 let message = format!("a hook of type `{other}` can't be imported");

@@ -189,7 +189,7 @@ impl Hook {
         let indent = format!("{indent}  ");
         for key in KEYS.split(' ') {
             let value = match (key, &self.command) {
-                ("command", _) if self.kind == "http" => None,
+                ("command", _) if self.kind != "command" && self.get("with").is_some() => None,
                 ("command", Command::Argv(words)) => Some(list(words)),
                 ("command", Command::Text(command)) => {
                     Some(block(command, &indent).unwrap_or_else(|| inline(command)))

@@ -1,0 +1,53 @@
+//! A hook whose prompt a model answers, as Claude Code writes it.
+
+use jsonc_parser::ast::{ObjectProp, Value as Node};
+
+use super::json::Reader;
+use super::yaml;
+
+/// The time that Claude Code gives such a hook, in seconds.
+pub(super) const TIMEOUT: &str = "30";
+/// The model where the settings name none that the interface of Anthropic knows.
+const MODEL: &str = "claude-haiku-4-5";
+/// What the prompt was written for, in words of the answer that is asked for here.
+const MEANING: &str = "The question below was written for the answers `ok: true` and `ok: false`. Answer \
+                       `none` for `ok: true`, for a yes, an approval or no objection, and `deny` for \
+                       `ok: false`, a no or a block.";
+
+/// Returns the parameters of a model hook, as the value of `with`.
+pub(super) fn parameters(
+    reader: &mut Reader,
+    node: &Node<'_>,
+    members: &[&ObjectProp<'_>],
+) -> Option<String> {
+    let find = |key: &str| members.iter().find(|member| member.name.as_str() == key);
+    let Some(prompt) = find("prompt") else {
+        reader.error(node, "a prompt hook needs a `prompt`".to_owned(), "");
+        return None;
+    };
+    let prompt = reader.string(&prompt.value, "`prompt`")?;
+    let prompt = prompt.replace("$ARGUMENTS", "(the input, which is the user message)");
+    let model = match find("model") {
+        Some(model) => Some(reader.string(&model.value, "`model`")?),
+        None => None,
+    };
+    // The settings may name a model as `haiku`, which only Claude Code knows.
+    let model = model.filter(|model| model.starts_with("claude-"));
+    if model.is_none() {
+        let message = format!("Claude Code chooses the model; `{MODEL}` is written in its place");
+        reader.warning(node, message, "change `model` in the `with` of the hook");
+    }
+    reader.warning(
+        node,
+        "the hook asks the model with the key in `ANTHROPIC_API_KEY`, which must be set where the \
+         agent runs"
+            .to_owned(),
+        "each answer is billed to that key; to limit it, add a `budget` to the `with` of the hook",
+    );
+    let model = yaml::inline(model.as_deref().unwrap_or(MODEL));
+    let prompt = yaml::inline(&format!("{MEANING}\n\n{prompt}"));
+    Some(format!(
+        "{{ api: anthropic-messages, url: 'https://api.anthropic.com/v1/messages', model: {model}, \
+         api_key: '${{env.ANTHROPIC_API_KEY}}', decisions: [deny, none], prompt: {prompt} }}"
+    ))
+}
