@@ -14,7 +14,7 @@ fn one_builtin_is_told_in_full() {
          Arguments:\n  N (optional)\n      How many commits; 10 when left out.\n\n\
          Events:\n  pre_tool_use, post_tool_use, session_start, turn_start, stop,\n  \
          user_prompt_submit, user_steering_messages_submit, user_followup_submit,\n  \
-         pre_compact, worktree_create\n\n\
+         pre_compact, subagent_start, worktree_create\n\n\
          Nothing without a repository, without git or without a commit.\n\n\
          Example:\n  session_start:\n    - { type: builtin, command: add_recent_commits, args: [\"20\"] }\n"
     );
