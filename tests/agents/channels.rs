@@ -44,9 +44,9 @@ pre_tool_use:
       - { type: command, name: asker, command: "echo '{\"decision\":\"ask\",\"reason\":\"sure?\"}'" }
 "#;
 
-fn channel(mode: &str, more: &str) -> String {
+fn channel(mode: &str, keys: &str) -> String {
     let command = format!("python3 channel.py {mode}");
-    format!("      - {{ type: command, name: {mode}, command: {command}, {more} }}\n")
+    format!("      - {{ type: command, name: {mode}, command: {command}, {keys} }}\n")
 }
 
 fn approval(channels: &[String]) -> String {
@@ -308,7 +308,7 @@ fn the_log_of_decisions_has_who_answered_and_over_what() {
 
 fn indented(mode: &str) -> String {
     let hooks = format!("{ASK}{}", approval(&[channel(mode, "timeout: 60s")]));
-    hooks.lines().map(|line| format!("  {line}\n")).collect()
+    format!("\n{hooks}").replace('\n', "\n  ")
 }
 
 #[test]
