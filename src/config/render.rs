@@ -64,7 +64,9 @@ fn one(renderer: &Renderer, problem: &Diagnostic) -> String {
 /// it would read the whole text once per problem.
 fn excerpt(location: &Location) -> (&str, Range<usize>) {
     let text = &*location.file().text;
+    // A place may be one byte of a character that has several.
     let range = location.range();
+    let range = text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end);
     let start = text[..range.start].rfind('\n').map_or(0, |newline| newline + 1);
     let end = text[range.start..].find('\n').map_or(text.len(), |newline| range.start + newline);
     let line = &text[start..end];
