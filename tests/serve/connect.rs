@@ -72,7 +72,10 @@ fn a_key_that_is_spelt_like_a_private_name_of_the_json_library_comes_through() {
         let done = run.stdin(input.to_string()).run().exits(3);
         assert_eq!(done.stderr, "", "{done:#?}");
         let mut verdict = parse_strict(&done.stdout).unwrap();
-        verdict.as_object_mut().unwrap().remove("hooks");
+        for key in ["hooks", "approval"] {
+            // The digest of the call covers the directory and the name.
+            assert!(verdict.as_object_mut().unwrap().remove(key).is_some(), "{key}");
+        }
         verdict.to_string().replace(name, "NAME")
     };
     let expected = said("$serde_json::private::Other", false);
