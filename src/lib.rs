@@ -284,6 +284,7 @@ pub mod internal {
     pub use crate::executor::explain::{Explanation, Selection};
     pub use crate::executor::moment::Standing;
     pub use crate::executor::worst::WorstCase;
+    pub use crate::handlers::command::group::Group;
     pub use crate::handlers::depth;
     pub use crate::handlers::process::processes::ProcessCheck;
     pub use crate::handlers::process::statistics::ProcessStatistics;

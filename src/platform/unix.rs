@@ -150,7 +150,7 @@ pub fn account_home() -> Option<PathBuf> {
 }
 
 /// Returns the signal that ended a process, if one did.
-pub(crate) fn ending_signal(status: ExitStatus) -> Option<i32> {
+pub fn ending_signal(status: ExitStatus) -> Option<i32> {
     use std::os::unix::process::ExitStatusExt as _;
     status.signal()
 }

@@ -170,6 +170,6 @@ pub fn account_home() -> Option<PathBuf> {
 }
 
 /// A process is not ended by signals here.
-pub(crate) fn ending_signal(_status: ExitStatus) -> Option<i32> {
+pub fn ending_signal(_status: ExitStatus) -> Option<i32> {
     None
 }

@@ -24,7 +24,7 @@ macro_rules! pages {
     };
 }
 
-const PAGES: [(&str, &str, &str); 17] = pages! {
+const PAGES: [(&str, &str, &str); 18] = pages! {
     "platforms": "What differs on macOS and Windows";
     "installation": "Packages, and where `install` keeps it";
     "configuration": "Every key of hooks.yaml";
@@ -39,6 +39,7 @@ const PAGES: [(&str, &str, &str); 17] = pages! {
     "audit": "The log of decisions, and `replay`";
     "faults": "What comes of a broken hook";
     "serve": "One process for many events";
+    "mcp-proxy": "A guard before an MCP server";
     "protocol": "Hooks that are long-lived processes";
     "embedding": "The Rust library";
 };

@@ -26,6 +26,8 @@ pub(crate) enum Exit {
     Internal,
     /// 78: the configuration is broken, or not there.
     Config,
+    /// The code with which the server behind `mcp` exited.
+    Server(u8),
     /// 128 and the number of the signal that ended it before there was an answer.
     Interrupted(u8),
 }
@@ -51,6 +53,7 @@ impl Exit {
             Self::Data => 65,
             Self::Internal => 70,
             Self::Config => 78,
+            Self::Server(code) => code,
             Self::Interrupted(signal) => 128_u8.saturating_add(signal),
         }
     }

@@ -42,6 +42,7 @@ mod log;
 mod man;
 mod markup;
 mod matchers;
+mod mcp;
 mod moment;
 mod output;
 mod page;
@@ -121,7 +122,7 @@ commands! {
     "Set up": Init = init, Import = import, Install = install, Uninstall = uninstall, Trust = trust;
     "Write and test hooks": Check = check, List = list, Explain = explain, Test = test, Replay = replay;
     "Watch": Doctor = doctor, Status = status, Log = decisions, Approve = approve;
-    "Called by agents and programs": Run = run, Serve = serve;
+    "Called by agents and programs": Run = run, Serve = serve, Mcp = mcp;
     "Reference": Docs = docs, Events = events, Agents = agents, Builtins = builtins, Schema = schema,
         Completions = completions, Man = man;
 }
@@ -180,7 +181,10 @@ pub fn main() -> ExitCode {
     panic::set_hook(Box::new(error::remember_panic));
     // An agent takes every exit code but its own words for permission.
     let caller = Caller::of(std::env::args_os());
-    if std::env::args_os().nth(1).is_some_and(|command| command == "run" || command == "serve") {
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|command| ["run", "serve", "mcp"].iter().any(|name| command == *name))
+    {
         output::never_block_on_stderr();
     }
     guarded(caller.as_ref(), || match (Cli::read(), &caller) {

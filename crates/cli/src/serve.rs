@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::server::{Files, Limits, Loaded, Server, Socket, register_host_builtins};
 use hookexec::Registry;
 use hookexec::config::Diagnostics;
+use hookexec::load::LoadOptions;
 use tokio::sync::oneshot;
 
 use super::config::{self, ConfigArgs, not_too_deep};
@@ -15,7 +16,7 @@ use super::runtime::{self, Runtime};
 use super::system;
 use super::{Exit, output};
 
-type Loader = Box<dyn Fn(Files) -> Result<Loaded, Diagnostics> + Send + Sync>;
+pub(crate) type Loader = Box<dyn Fn(Files) -> Result<Loaded, Diagnostics> + Send + Sync>;
 
 /// Answers JSON-RPC 2.0, one object a line, on stdin and stdout or at a Unix socket
 ///
@@ -77,22 +78,10 @@ impl Args {
 
     /// Returns what loads the configuration any number of times.
     fn loader(&self) -> Result<Loader, CommandError> {
-        not_too_deep()?;
-        let options = self.config.options()?;
         let mut registry = Registry::with_shipped_builtins();
         register_host_builtins(&mut registry, &self.builtin)
             .map_err(|problem| CommandError::usage(format!("`--builtin`: {problem}")))?;
-        Ok(Box::new(move |files| {
-            let mut options = options.clone();
-            options.without_project |= files == Files::WithoutProject;
-            let loaded = config::Loaded::of(&options)?;
-            let failures = loaded.failures().map(|failure| failure.line);
-            warn_all(loaded.absences().chain(failures));
-            let files = loaded.found.config.files.clone();
-            let watched = loaded.found.places(&options);
-            let executor = loaded.build_with(registry.clone())?;
-            Ok(Loaded { executor, files, watched })
-        }))
+        loader(self.config.options()?, registry)
     }
 
     async fn talk(&self, server: &Server) -> Result<(), CommandError> {
@@ -107,9 +96,25 @@ impl Args {
     }
 }
 
+/// Returns what loads the configuration any number of times, and warns about what it lacks.
+pub(crate) fn loader(options: LoadOptions, registry: Registry) -> Result<Loader, CommandError> {
+    not_too_deep()?;
+    Ok(Box::new(move |files| {
+        let mut options = options.clone();
+        options.without_project |= files == Files::WithoutProject;
+        let loaded = config::Loaded::of(&options)?;
+        let failures = loaded.failures().map(|failure| failure.line);
+        warn_all(loaded.absences().chain(failures));
+        let files = loaded.found.config.files.clone();
+        let watched = loaded.found.places(&options);
+        let executor = loaded.build_with(registry.clone())?;
+        Ok(Loaded { executor, files, watched })
+    }))
+}
+
 /// Returns once the reader of stdout has closed it. A closed stdin does not tell: a client may
 /// close it after its last request and wait for the answers.
-async fn stdout_closed() {
+pub(crate) async fn stdout_closed() {
     let (closed, told) = oneshot::channel();
     std::thread::spawn(move || {
         system::wait_until_stdout_is_closed();

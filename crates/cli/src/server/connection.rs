@@ -1,5 +1,6 @@
 //! One client: lines in, lines out, and a task for each dispatch in between.
 
+use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -64,7 +65,7 @@ pub(super) async fn run(
 }
 
 /// The client can't be read from or written to any more.
-struct Gone;
+pub(crate) struct Gone;
 
 struct Conversation<'s> {
     shared: &'s Arc<Shared>,
@@ -77,35 +78,28 @@ struct Conversation<'s> {
 impl Conversation<'_> {
     /// Reads requests to their end and waits until all are answered.
     async fn read(mut self, reader: impl AsyncRead) -> Result<(), Gone> {
-        let mut reader = std::pin::pin!(reader);
         let shared = Arc::clone(self.shared);
         let mut stopped = std::pin::pin!(shared.stopped());
-        let mut decoder = LineDecoder::new(shared.limits.line);
-        let mut chunk = vec![0; CHUNK];
-        let mut lines = Lines::default();
+        let reader = std::pin::pin!(reader);
+        let mut lines = Lines::new(reader, shared.limits.line);
         loop {
-            let count = tokio::select! {
+            let line = tokio::select! {
                 biased;
-                () = &mut stopped => 0,
-                count = reader.read(&mut chunk) => count.unwrap_or(0),
+                () = &mut stopped, if lines.is_open => {
+                    lines.close();
+                    continue;
+                }
+                line = lines.next() => line,
             };
-            match count {
-                0 => decoder.finish(|line| lines.push(&line)),
-                count => decoder.feed(&chunk[..count], |line| lines.push(&line)),
-            }
-            for line in lines.0.drain(..) {
-                self.take(line).await?;
-            }
-            if count == 0 {
-                break;
-            }
+            let Some(line) = line else { break };
+            self.take(line).await?;
         }
         while self.running.join_next().await.is_some() {}
         Ok(())
     }
 
     /// Answers one request, or starts to.
-    async fn take(&mut self, line: Result<Vec<u8>, ()>) -> Result<(), Gone> {
+    async fn take(&mut self, line: Result<Vec<u8>, TooLong>) -> Result<(), Gone> {
         let Ok(line) = line else {
             let message = format!("a line is longer than {} bytes", self.shared.limits.line);
             let refusal = Refusal::new(ErrorCode::InvalidRequest, message);
@@ -215,21 +209,57 @@ impl Observer for Progress<'_> {
     }
 }
 
-/// The lines that were read and not answered yet: no more than one chunk can hold.
-#[derive(Default)]
-struct Lines(Vec<Result<Vec<u8>, ()>>);
+/// A line that is longer than allowed.
+pub(crate) struct TooLong;
 
-impl Lines {
-    fn push(&mut self, line: &Line<'_>) {
-        self.0.push(match line {
-            Line::Text(text) => Ok(text.to_vec()),
-            Line::Oversized(_) => Err(()),
-        });
+/// The lines of a stream. Of those that were read it keeps no more than one chunk can hold.
+pub(crate) struct Lines<R> {
+    stream: R,
+    decoder: LineDecoder,
+    chunk: Vec<u8>,
+    ready: VecDeque<Result<Vec<u8>, TooLong>>,
+    is_open: bool,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    /// Returns the lines of at most `max` bytes.
+    pub(crate) fn new(stream: R, max: usize) -> Self {
+        let (decoder, chunk) = (LineDecoder::new(max), vec![0; CHUNK]);
+        Self { stream, decoder, chunk, ready: VecDeque::new(), is_open: true }
+    }
+
+    /// Waits for the next line; `None` at the end. Dropping the future loses nothing.
+    pub(crate) async fn next(&mut self) -> Option<Result<Vec<u8>, TooLong>> {
+        while self.ready.is_empty() && self.is_open {
+            match self.stream.read(&mut self.chunk).await.unwrap_or(0) {
+                0 => self.close(),
+                count => {
+                    self.decoder.feed(&self.chunk[..count], |line| keep(&mut self.ready, &line));
+                }
+            }
+        }
+        self.ready.pop_front()
+    }
+
+    /// Reads no further.
+    fn close(&mut self) {
+        self.is_open = false;
+        self.decoder.finish(|line| keep(&mut self.ready, &line));
     }
 }
 
+fn keep(ready: &mut VecDeque<Result<Vec<u8>, TooLong>>, line: &Line<'_>) {
+    ready.push_back(match line {
+        Line::Text(text) => Ok(text.to_vec()),
+        Line::Oversized(_) => Err(TooLong),
+    });
+}
+
 /// Writes lines until there will be no more.
-async fn write(mut unsent: Receiver<Vec<u8>>, writer: impl AsyncWrite) -> Result<(), Gone> {
+pub(crate) async fn write(
+    mut unsent: Receiver<Vec<u8>>,
+    writer: impl AsyncWrite,
+) -> Result<(), Gone> {
     let mut writer = std::pin::pin!(writer);
     while let Some(mut batch) = unsent.recv().await {
         while batch.len() < BATCH

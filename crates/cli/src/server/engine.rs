@@ -48,13 +48,13 @@ enum Same {
 }
 
 /// Loads the configuration.
-pub(super) type Load = dyn Fn(Files) -> Result<Loaded, Diagnostics> + Send + Sync;
+pub(crate) type Load = dyn Fn(Files) -> Result<Loaded, Diagnostics> + Send + Sync;
 
 /// How long requests wait until all files are read anew. Then those of a project are left out.
 const RELOAD_TIME: Duration = Duration::from_secs(1);
 
 /// Holds the configuration in use.
-pub(super) struct Engine {
+pub(crate) struct Engine {
     load: Box<Load>,
     state: Mutex<State>,
 }
@@ -84,7 +84,7 @@ struct Generation {
 }
 
 /// A configuration that does not end while this is held.
-pub(super) struct InUse {
+pub(crate) struct InUse {
     generation: Arc<Generation>,
     /// Why a newer one is not in use.
     pub(super) problem: Option<Arc<Diagnostics>>,
@@ -97,7 +97,7 @@ impl InUse {
     }
 
     /// Returns the executor for a session of its own, which must not outlive `self`.
-    pub(super) fn shared(&self) -> Arc<Executor> {
+    pub(crate) fn shared(&self) -> Arc<Executor> {
         Arc::clone(&self.generation.executor)
     }
 
@@ -108,7 +108,7 @@ impl InUse {
 
 impl Engine {
     /// Loads the first configuration.
-    pub(super) fn new(load: Box<Load>) -> Result<Self, Diagnostics> {
+    pub(crate) fn new(load: Box<Load>) -> Result<Self, Diagnostics> {
         let since = SystemTime::now();
         let (generation, stamps) = generation(load(Files::All)?, since, None);
         let state = Mutex::new(State { generation, stamps, problem: None, loading: None });
@@ -119,7 +119,7 @@ impl Engine {
     ///
     /// The files are read on another thread. If that takes longer than [`RELOAD_TIME`], they are read
     /// without the project's, and those follow when they are there.
-    pub(super) async fn current(self: &Arc<Self>) -> InUse {
+    pub(crate) async fn current(self: &Arc<Self>) -> InUse {
         while self.state().stamps.outdated() {
             let (loading, is_own) = self.start_loading(Same::GoOn);
             let deadline = loading.started + RELOAD_TIME;
@@ -149,7 +149,7 @@ impl Engine {
     }
 
     /// Waits for the dispatches that use the configuration, then ends it.
-    pub(super) async fn shutdown(&self, patience: Duration) {
+    pub(crate) async fn shutdown(&self, patience: Duration) {
         let generation = Arc::clone(&self.state().generation);
         generation.end(patience).await;
     }

@@ -11,11 +11,11 @@ mod callback;
 #[cfg_attr(unix, path = "client/unix.rs")]
 #[cfg_attr(windows, path = "client/windows.rs")]
 mod client;
-mod connection;
-mod engine;
+pub(crate) mod connection;
+pub(crate) mod engine;
 mod host;
 mod listener;
-mod protocol;
+pub(crate) mod protocol;
 #[cfg_attr(unix, path = "socket/unix.rs")]
 #[cfg_attr(windows, path = "socket/windows.rs")]
 pub(crate) mod socket;

@@ -49,14 +49,14 @@ impl ErrorCode {
 
 /// An answer that is an error.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(crate) struct Refusal {
     pub(super) code: ErrorCode,
-    pub(super) message: String,
+    pub(crate) message: String,
     pub(super) data: Option<Value>,
 }
 
 impl Refusal {
-    pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 
@@ -204,7 +204,7 @@ pub(super) fn event(params: &JsonObject) -> Result<Event, Refusal> {
 }
 
 /// Returns the line that answers a request.
-pub(super) fn answer<T: Serialize>(id: &Value, outcome: &Result<T, Refusal>) -> Vec<u8> {
+pub(crate) fn answer<T: Serialize>(id: &Value, outcome: &Result<T, Refusal>) -> Vec<u8> {
     #[derive(Serialize)]
     struct Answer<'a, T> {
         jsonrpc: &'static str,

@@ -34,7 +34,7 @@ const BUSY_PAUSE: Duration = Duration::from_millis(5);
 /// * **Panic**: unwinding drops it.
 /// * **Descendants** are reached unless they left the group (`setsid`); those live on.
 #[derive(Debug)]
-pub(crate) struct Group {
+pub struct Group {
     /// `None` only while dropping.
     leader: Option<Leader>,
     /// `None` once the leader was reaped.
@@ -43,7 +43,10 @@ pub(crate) struct Group {
 
 impl Group {
     /// Starts `command` as the leader of a new process group.
-    pub(crate) fn spawn(command: &mut Command) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// When the system can't start it.
+    pub fn spawn(command: &mut Command) -> io::Result<Self> {
         let leader = Leader::spawn(command)?;
         Ok(Self { id: leader.id(), leader: Some(leader) })
     }
@@ -70,12 +73,12 @@ impl Group {
     }
 
     /// Hands over the child's end of stdin, once, when it is a pipe.
-    pub(crate) fn take_stdin(&mut self) -> Option<ChildStdin> {
+    pub fn take_stdin(&mut self) -> Option<ChildStdin> {
         self.leader.as_mut()?.take_stdin()
     }
 
     /// Hands over the child's end of stdout, once, when it is a pipe.
-    pub(crate) fn take_stdout(&mut self) -> Option<ChildStdout> {
+    pub fn take_stdout(&mut self) -> Option<ChildStdout> {
         self.leader.as_mut()?.take_stdout()
     }
 
@@ -98,7 +101,10 @@ impl Group {
     /// This is the one exception to the rule that a reaped leader's group is not signalled. The number
     /// is still taken while any member lives. If none does, it became free only now, and the system
     /// gives numbers out in turn: this one comes up again only after all others.
-    pub(crate) async fn wait_and_sweep(&mut self) -> io::Result<ExitStatus> {
+    ///
+    /// # Errors
+    /// When another part of the program has reaped the leader.
+    pub async fn wait_and_sweep(&mut self) -> io::Result<ExitStatus> {
         let status = self.reap().await;
         if status.is_ok() {
             self.kill();
@@ -135,14 +141,14 @@ impl Group {
     }
 
     /// Asks every process of the group to end (SIGTERM). Windows can't ask: it ends them at once.
-    pub(crate) fn terminate(&mut self) {
+    pub fn terminate(&mut self) {
         if let Some(leader) = self.running() {
             leader.terminate();
         }
     }
 
     /// Ends every process of the group (SIGKILL).
-    pub(crate) fn kill(&mut self) {
+    pub fn kill(&mut self) {
         if let Some(leader) = self.running() {
             leader.kill();
         }

@@ -1,0 +1,129 @@
+//! Reads the messages of both sides.
+//!
+//! The proxy and the other side must read the same message in a line. A line that two readers could
+//! read differently is therefore an error, and is not sent on.
+
+use hookexec::lifecycle::ToolCall;
+use hookexec::wire::{JsonObject, parse_strict};
+use serde_json::{Value, json};
+
+use crate::server::ErrorCode;
+use crate::server::protocol::{Refusal, answer};
+
+/// The keys of messages. Servers written in Go take `Method` for `method`, so that no other key may
+/// be there.
+const KEYS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+
+/// A message, and what it is.
+pub(super) struct Message {
+    pub(super) kind: Kind,
+    pub(super) object: JsonObject,
+}
+
+pub(super) enum Kind {
+    Request { id: Value, method: String },
+    Notification { method: String },
+    Response { id: Value },
+}
+
+impl Message {
+    /// Reads one line.
+    ///
+    /// # Errors
+    /// With the id as far as it could be read.
+    pub(super) fn read(line: &[u8]) -> Result<Self, (Value, Refusal)> {
+        let text = std::str::from_utf8(line).map_err(|error| {
+            let message = format!("the line is not UTF-8: {error}");
+            (Value::Null, Refusal::new(ErrorCode::Parse, message))
+        })?;
+        let refuse = |code, problem: String| (id_of(text), Refusal::new(code, problem));
+        let invalid = |problem: &str| refuse(ErrorCode::InvalidRequest, problem.to_owned());
+        // Python's text streams end a line at it, so that the rest would be a message of its own.
+        if line.contains(&b'\r') {
+            return Err(invalid("a carriage return is inside of the line"));
+        }
+        let document = parse_strict(text)
+            .map_err(|error| refuse(ErrorCode::Parse, format!("the line is not JSON: {error}")))?;
+        let Value::Object(object) = document else {
+            return Err(invalid("a message is one JSON object; batches are not taken"));
+        };
+        if let Some(key) = object.keys().find(|key| !KEYS.contains(&key.as_str())) {
+            return Err(invalid(&format!("a message has no key `{key}`")));
+        }
+        let has = |key| object.contains_key(key);
+        let kind = match (object.get("method"), has("result"), has("error")) {
+            (Some(Value::String(method)), false, false) => {
+                let method = method.clone();
+                match object.get("id") {
+                    None => Kind::Notification { method },
+                    Some(id @ (Value::String(_) | Value::Number(_))) => {
+                        Kind::Request { id: id.clone(), method }
+                    }
+                    Some(_) => return Err(invalid("`id` must be a text or a number")),
+                }
+            }
+            (None, true, false) | (None, false, true) => {
+                Kind::Response { id: object.get("id").cloned().unwrap_or_default() }
+            }
+            _ => return Err(invalid("give one of `method`, `result` and `error`")),
+        };
+        Ok(Self { kind, object })
+    }
+}
+
+/// Returns the id of a message that can't be read, to answer it: `null` when there is none.
+fn id_of(text: &str) -> Value {
+    let document: Value = serde_json::from_str(text).unwrap_or_default();
+    match document.get("id") {
+        Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
+        _ => Value::Null,
+    }
+}
+
+/// Reads the call of a tool, which is named `mcp__server__tool` from here on.
+pub(super) fn tool_call(
+    prefix: &str,
+    id: &Value,
+    message: &JsonObject,
+) -> Result<ToolCall, Refusal> {
+    let invalid = |problem: &str| Err(Refusal::new(ErrorCode::InvalidParams, problem));
+    let Some(Value::Object(params)) = message.get("params") else {
+        return invalid("`params` must be an object");
+    };
+    let Some(Value::String(tool)) = params.get("name") else {
+        return invalid("`name` must be a text");
+    };
+    for known in ["name", "arguments"] {
+        // In upper case, because Go also takes `ſ` for `s`.
+        let same = |key: &str| key != known && key.to_uppercase() == known.to_uppercase();
+        if let Some(key) = params.keys().find(|key| same(key)) {
+            return invalid(&format!("`{key}` must be written `{known}`"));
+        }
+    }
+    if params.contains_key("task") {
+        return invalid(
+            "a call can't be a task behind `hookexec mcp`: hooks would miss its result",
+        );
+    }
+    let arguments = params.get("arguments").cloned().unwrap_or_default();
+    let id = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
+    match ToolCall::from_value(format!("{prefix}{tool}"), arguments) {
+        Ok(call) => Ok(call.with_id(id)),
+        Err(error) => invalid(&error.to_string()),
+    }
+}
+
+/// Returns the line that answers a request with a result.
+pub(super) fn result(id: &Value, result: &Value) -> Vec<u8> {
+    answer::<&Value>(id, &Ok(result))
+}
+
+/// Returns the line that answers a request with an error.
+pub(super) fn error(id: &Value, refusal: Refusal) -> Vec<u8> {
+    answer::<()>(id, &Err(refusal))
+}
+
+/// Returns a block of text, as it stands in the result of a tool.
+pub(super) fn text(text: &str) -> Value {
+    json!({ "type": "text", "text": text })
+}
