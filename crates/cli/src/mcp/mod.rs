@@ -75,15 +75,14 @@ impl Args {
         // The calls are denied then, and the model reads why.
         options.named_may_fail = true;
         let load = loader(options, Registry::with_shipped_builtins())?;
-        let mut id = [0; 8];
-        getrandom::fill(&mut id).map_err(|error| {
+        let id = files::random_id().map_err(|error| {
             CommandError::internal(format!("the system gives no random numbers: {error}"))
         })?;
         let runtime = Runtime::new()?;
         runtime.block_on(async {
             let signals = runtime::listen()?;
             let engine = Arc::new(Engine::new(load).map_err(CommandError::config)?);
-            let session_id = format!("mcp-{}", files::hexadecimal(&id));
+            let session_id = format!("mcp-{id}");
             let proxy = Arc::new(Proxy::new(engine, &name, session_id));
             self.run(signals, &proxy).await
         })?
