@@ -1,22 +1,25 @@
-//! Events that fire together: all of them judge one input, and no rewrite of a lower layer comes
-//! after one of a higher layer.
+//! Events that fire together: all of them judge one input, and a rewrite of a lower layer counts only
+//! if the rewriters of higher layers have seen the result.
 //!
-//! The rewriters of all events run first, layer by layer from the lowest to the highest, and within a
-//! layer in the order of the events. Then all other hooks run, event by event, on the result.
+//! The rewriters of all events run first, layer by layer, and within a layer in the order of the
+//! events. Then all other hooks run, event by event, on the result.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use super::dispatch::{DispatchOptions, Executor};
 use super::fold::fold_moment;
+use super::outcome::Outcome;
 use super::phases::Unplanned;
-use super::rewrite::Current;
+use super::rewrite::{Current, rewritten};
 use super::select::Bound;
 use super::stage::{Stage, StageRecord};
 use super::time::Deadlines;
 use crate::config::Layer;
 use crate::event::{Event, Rewrite};
-use crate::wire::{Input, Verdict};
+use crate::wire::{Input, Output, Verdict};
 
 /// What is known of a moment. It outlives a run that is dropped.
 #[derive(Debug, Clone, Default)]
@@ -35,18 +38,31 @@ struct Progress {
     sealed: bool,
     /// Answers about an older generation must be given again. Redactions do not raise it.
     judged_from: usize,
-    /// The last rewrite by hooks without `mutates`.
-    late: Option<UnplannedRewrite>,
+    /// What is returned to if a rewriter fails on what was rewritten since.
+    before: Option<Before>,
 }
 
-/// A rewrite by hooks without `mutates`, after the rewriters.
+/// What one step of rewriting led to.
+#[derive(Debug, Default)]
+struct Step {
+    /// The index of the stage whose denial ends the moment.
+    ended: Option<usize>,
+    /// A rewriter that failed, and why.
+    failure: Option<String>,
+}
+
+/// The moment before a rewrite that rewriters of higher layers have yet to see.
 #[derive(Debug, Clone)]
-struct UnplannedRewrite {
-    /// The index of the stage.
-    index: usize,
-    late: Unplanned,
-    /// The generation of the input that it led to.
-    merged: usize,
+struct Before {
+    /// The position in the order of rewriting of the lowest layer that keeps its answers.
+    above: usize,
+    /// Whether all redactors keep theirs.
+    is_redacted: bool,
+    input: Box<Input>,
+    generation: usize,
+    sealed: bool,
+    /// The outcomes of each stage.
+    outcomes: Vec<Vec<Outcome>>,
 }
 
 /// Events that fire together, on their way to their verdicts.
@@ -125,7 +141,7 @@ impl<'e> Moment<'e> {
         if !rewrites && let Some(first) = self.stages.first_mut() {
             first.start_background();
         }
-        if let ControlFlow::Break(index) = self.rewrite(|_, _| true).await {
+        if let ControlFlow::Break(index) = self.rewrite().await {
             self.reached = index;
             self.stages[index].start_background();
             self.tell_observers().await;
@@ -137,6 +153,9 @@ impl<'e> Moment<'e> {
                 continue;
             }
             self.reached = index;
+            let highest = [false, true].map(|of_any_tool| {
+                self.stages.iter().filter_map(|stage| stage.highest(of_any_tool)).max()
+            });
             let stage = &mut self.stages[index];
             if stage.refusal().is_some() {
                 return;
@@ -144,17 +163,17 @@ impl<'e> Moment<'e> {
             // Not before: a redactor may be among those that rewrite.
             stage.start_background();
             let started = Instant::now();
-            let late = stage.judge().await;
+            let late = stage.judge(highest).await;
             self.after_step(index, started);
             if let Some(late) = late {
                 self.judge_again(index, late).await;
             }
-            if self.is_over() {
+            if self.is_over(index + 1) {
                 break;
             }
         }
         for index in 0..=self.reached {
-            if !self.is_over() && self.stages[index].awake {
+            if !self.is_over(self.stages.len()) && self.stages[index].awake {
                 let started = Instant::now();
                 self.stages[index].ask_rewriters_again(self.progress.judged_from).await;
                 self.after_step(index, started);
@@ -173,83 +192,109 @@ impl<'e> Moment<'e> {
         }
     }
 
-    /// Runs the rewriters for which `chosen(order, event)` holds. Breaks with the index of the stage
-    /// that denied, if any.
+    /// Runs the rewriters. Breaks with the index of the stage that denied, if that ends the moment.
     ///
-    /// Redactors run first, so that no other hook sees what they take out, and again after each layer
-    /// that rewrote.
-    async fn rewrite(&mut self, chosen: impl Fn(usize, Event) -> bool) -> ControlFlow<usize> {
-        for order in 0..Layer::REWRITE_STEPS {
-            self.rewrite_step(order, |event| is_redaction(event) && chosen(order, event)).await?;
-        }
-        for order in 0..Layer::REWRITE_STEPS {
-            let before = self.progress.generation;
-            self.rewrite_step(order, |event| !is_redaction(event) && chosen(order, event)).await?;
-            if self.progress.generation != before {
-                self.redact_from(order).await?;
+    /// For what is about to happen they run from the lowest layer to the highest: a wrapper wraps once.
+    /// For a response they run from the highest layer to the lowest, and the higher ones once more.
+    async fn rewrite(&mut self) -> ControlFlow<usize> {
+        if self.stages.iter().all(|stage| stage.plan.contract.denial_prevents()) {
+            for order in 0..Layer::REWRITE_STEPS {
+                if let Some(index) = self.rewrite_step(order, |_| true).await.ended {
+                    return ControlFlow::Break(index);
+                }
             }
+            return ControlFlow::Continue(());
+        }
+        for order in (0..Layer::REWRITE_STEPS).rev() {
+            // No other hook of the layer sees what its redactors take out.
+            self.rewrite_response(order, true).await;
+            self.rewrite_response(order, false).await;
         }
         ControlFlow::Continue(())
     }
 
-    /// Runs the redactors at position `order` and after it, on what was rewritten there.
-    async fn redact_from(&mut self, order: usize) -> ControlFlow<usize> {
-        for order in order..Layer::REWRITE_STEPS {
-            self.rewrite_step(order, is_redaction).await?;
+    /// Runs the redactors of one layer, or its other rewriters. What they rewrite is shown to the
+    /// redactors of the layer and to all rewriters above it, and falls if one of these fails.
+    async fn rewrite_response(&mut self, order: usize, redactors: bool) {
+        let chosen = |event| is_redaction(event) == redactors;
+        if !self.stages.iter().any(|stage| chosen(stage.event) && stage.has_rewriters(order)) {
+            return;
         }
-        ControlFlow::Continue(())
+        let sees = |above: usize, event: Event| above > order || !redactors && is_redaction(event);
+        let is_seen = |stage: &Stage<'_>| {
+            let mut layers = order..Layer::REWRITE_STEPS;
+            layers.any(|above| sees(above, stage.event) && stage.has_rewriters(above))
+        };
+        if self.stages.iter().any(is_seen) {
+            let input = self.stages[0].current.input().clone();
+            self.progress.before = Some(self.before(order + 1, !redactors, input));
+        }
+        let generation = self.progress.generation;
+        self.rewrite_step(order, chosen).await;
+        let mut failure = None;
+        if self.progress.generation != generation && !self.progress.sealed {
+            for above in order..Layer::REWRITE_STEPS {
+                let step = self.rewrite_step(above, |event| sees(above, event)).await;
+                failure = failure.or(step.failure);
+            }
+        }
+        self.settle(failure);
     }
 
     /// Runs the rewriters at position `order` of the `chosen` events, one after another.
-    async fn rewrite_step(
-        &mut self,
-        order: usize,
-        chosen: impl Fn(Event) -> bool,
-    ) -> ControlFlow<usize> {
+    async fn rewrite_step(&mut self, order: usize, chosen: impl Fn(Event) -> bool) -> Step {
+        let mut step = Step::default();
         for index in 0..self.stages.len() {
+            let (left, lowest) = (self.highest_left(0), self.lowest_rewrite());
             let stage = &mut self.stages[index];
             if !chosen(stage.event) || !stage.awake || stage.refusal().is_some() {
                 continue;
             }
             let started = Instant::now();
-            let goes_on = stage.rewrite(order).await;
+            let (ended, failure) = stage.rewrite(order, left, lowest).await;
+            step.failure = step.failure.or(failure);
             self.after_step(index, started);
-            if !goes_on {
-                return ControlFlow::Break(index);
+            if ended {
+                step.ended = Some(index);
+                break;
             }
         }
-        ControlFlow::Continue(())
+        step
     }
 
-    /// Hooks without `mutates` rewrote the input at the stage `index`: asks every hook again that has
-    /// not seen the result.
+    fn before(&self, above: usize, is_redacted: bool, input: Input) -> Before {
+        let outcomes = self.stages.iter().map(|stage| stage.record.outcomes.clone()).collect();
+        let Progress { generation, sealed, .. } = self.progress;
+        Before { above, is_redacted, input: Box::new(input), generation, sealed, outcomes }
+    }
+
+    /// Ends a rewrite that others had to see. If one of them failed, returns to the moment before it.
+    fn settle(&mut self, failure: Option<String>) {
+        let (Some(before), Some(failure)) = (self.progress.before.take(), failure) else { return };
+        let why = format!("its rewrite is dropped: {failure}");
+        self.stages[0].set(*before.input);
+        self.stages[0].current.sealed = before.sealed;
+        self.spread(0);
+        for (index, outcomes) in before.outcomes.into_iter().enumerate() {
+            let stage = &mut self.stages[index];
+            let is_redacted = before.is_redacted && is_redaction(stage.event);
+            let above = if is_redacted { 0 } else { before.above };
+            stage.take_back(above, before.generation, outcomes, &why);
+            self.spread(index);
+        }
+    }
+
+    /// Hooks without `mutates` rewrote the input at the stage `index`: shows the result to the redactors
+    /// of their layer, and to every other hook that has not seen it.
     async fn judge_again(&mut self, index: usize, late: Unplanned) {
         let merged = self.progress.generation;
-        self.progress.late = Some(UnplannedRewrite { index, late: late.clone(), merged });
-        let rewritten_at = late.order;
-        if self.rewrite(|order, event| runs_again(order, rewritten_at, event)).await.is_break() {
-            return;
-        }
-        self.take_back_unfollowed();
+        let Unplanned { hooks, order, input, generation } = late;
+        let before = Before { generation, ..self.before(order + 1, true, *input) };
+        self.progress.before = Some(before);
+        let failure = self.rewrite_step(order, is_redaction).await.failure;
+        self.settle(failure);
         let overruled = self.progress.generation != merged;
-        let is_corrected = self.judge_stages_again(index, Some(&late), overruled).await;
-        if is_corrected && !self.is_over() {
-            self.take_back(index, late);
-            self.judge_stages_again(index, None, false).await;
-        }
-    }
-
-    /// Asks the hooks of the stages up to `index`, and returns whether one of a higher layer corrects
-    /// the `late` rewrite.
-    async fn judge_stages_again(
-        &mut self,
-        index: usize,
-        late: Option<&Unplanned>,
-        overruled: bool,
-    ) -> bool {
         let judged_from = self.progress.judged_from;
-        let lowest = late.map(|late| late.order);
-        let mut is_corrected = false;
         for other in 0..=index {
             if !self.stages[other].awake {
                 continue;
@@ -257,38 +302,13 @@ impl<'e> Moment<'e> {
             let started = Instant::now();
             let stage = &mut self.stages[other];
             stage.start_background();
-            let hooks = late.filter(|_| other == index).map_or(&[][..], |late| &late.hooks);
-            is_corrected |= stage.judge_again(judged_from, lowest, hooks, overruled).await;
+            let hooks = if other == index { &hooks[..] } else { &[] };
+            stage.judge_again(judged_from, hooks, overruled).await;
             self.after_step(other, started);
-            if self.stages[other].is_over() {
+            if self.is_over(other + 1) {
                 break;
             }
         }
-        is_corrected
-    }
-
-    /// Takes the last late rewrite back if a rewriter of a higher layer had rewritten the input before
-    /// it, and failed when it ran again: its first rewrite must not be lost.
-    fn take_back_unfollowed(&mut self) {
-        let Some(UnplannedRewrite { index, late, .. }) = &self.progress.late else { return };
-        let (index, rewritten_at) = (*index, late.order);
-        let is_lost = |stage: &Stage<'_>| {
-            let mut outcomes = stage.outcomes();
-            outcomes.any(|(bound, outcome)| {
-                let is_due = bound.is_rewriter()
-                    && runs_again(bound.rewrite_order(), rewritten_at, stage.event);
-                is_due && outcome.rewrote && outcome.error.is_some() && !outcome.withholds
-            })
-        };
-        if !self.progress.sealed && self.stages.iter().any(is_lost) {
-            let late = late.clone();
-            self.take_back(index, late);
-        }
-    }
-
-    fn take_back(&mut self, index: usize, late: Unplanned) {
-        self.stages[index].take_back(late);
-        self.spread(index);
     }
 
     /// Counts the time that the stage `index` took since `started`, and gives its rewrites to the
@@ -322,30 +342,63 @@ impl<'e> Moment<'e> {
         }
     }
 
-    fn is_over(&self) -> bool {
-        self.stages.iter().any(Stage::is_over)
+    /// Returns whether a hook decided that nothing goes on, when the stages from `next` on are left. A
+    /// denial of a lower layer keeps no hook of a higher one from being asked that may end the turn.
+    fn is_over(&self, next: usize) -> bool {
+        let left = self.highest_left(next);
+        self.stages.iter().any(|stage| stage.is_over(left))
+    }
+
+    /// Returns the highest layer with hooks for the input at the stages from `next` on that may end the
+    /// turn, as a position in the order of rewriting.
+    fn highest_left(&self, next: usize) -> Option<usize> {
+        let left = self.stages.iter().skip(next);
+        let asked = left.filter(|stage| stage.awake && stage.plan.contract.may_stop());
+        asked.filter_map(|stage| stage.highest(false)).max()
+    }
+
+    /// Returns the lowest layer whose hooks rewrote the input.
+    fn lowest_rewrite(&self) -> Option<usize> {
+        let rewrites = |(bound, outcome): (&Bound, &Outcome)| {
+            let rewrote = (outcome.rewrote || outcome.output.rewrites()) && !outcome.denied();
+            (rewrote && outcome.generation > 0).then(|| bound.rewrite_order())
+        };
+        self.stages.iter().flat_map(Stage::outcomes).filter_map(rewrites).min()
     }
 
     /// Fails every hook that has not answered, with the reason `why`.
     pub(super) fn fail_rest(&mut self, why: &str) {
-        let judged_from = self.progress.judged_from;
-        let late = self.progress.late.as_ref().map(|it| (it.late.order, it.merged));
+        self.withhold_unseen(why);
+        let (judged_from, lowest) = (self.progress.judged_from, self.lowest_rewrite());
         for index in 0..self.stages.len() {
             if self.stages[index].awake {
-                let stage = &mut self.stages[index];
-                let event = stage.event;
-                let due_since = |bound: &Bound| {
-                    let (rewritten_at, merged) = late?;
-                    let again = bound.is_rewriter()
-                        && runs_again(bound.rewrite_order(), rewritten_at, event);
-                    again.then_some(merged)
-                };
-                stage.fail_rest(judged_from, due_since, why);
+                self.stages[index].fail_rest(judged_from, lowest, why);
                 self.reached = index;
                 self.spread(index);
             }
         }
-        self.take_back_unfollowed();
+    }
+
+    /// Withholds a response that was rewritten, if rewriters have yet to see the result.
+    fn withhold_unseen(&mut self, why: &str) {
+        let Some(before) = self.progress.before.take() else { return };
+        if self.progress.generation == before.generation || self.progress.sealed {
+            return;
+        }
+        let input = self.stages[0].current.input();
+        let withheld = |now: &Option<Value>| {
+            now.as_ref().map(|_| format!("withheld by hookexec: {why}").into())
+        };
+        let output = Output {
+            updated_response: withheld(&input.response),
+            updated_tool_response: withheld(&input.tool_response),
+            ..Output::default()
+        };
+        if let Some(next) = rewritten(input, &output) {
+            self.stages[0].set(next);
+            self.stages[0].current.sealed = true;
+            self.spread(0);
+        }
     }
 
     /// Returns the verdict of the only event, and how long its hooks took.
@@ -390,12 +443,6 @@ impl<'e> Moment<'e> {
         let records = self.stages.into_iter().map(|stage| (stage.event, stage.record)).collect();
         Standing { verdict, rewritten, records, progress: self.progress }
     }
-}
-
-/// Returns whether rewriters at position `order` run again after an unplanned rewrite at position
-/// `rewritten_at`: those of higher layers, and the redactors of the same one.
-fn runs_again(order: usize, rewritten_at: usize, event: Event) -> bool {
-    order > rewritten_at || order == rewritten_at && is_redaction(event)
 }
 
 /// Returns whether `event` is there to take secrets out of a response.

@@ -2,7 +2,6 @@
 //!
 //! At the end every answer that could stop the event must be about the final input.
 
-use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::fold::fold;
@@ -26,52 +25,55 @@ const TURN_IS_OVER: &str = "it was asked again for its decision only: its rewrit
 const WITHHELD: &str =
     "an earlier hook failed and withheld what it rewrites: its rewrite is ignored";
 
-/// The failure for an unplanned rewrite that a hook of a higher layer could not follow.
-const NOT_FOLLOWED: &str = "its rewrite is dropped: a hook of a higher layer would rewrite the \
-                            result, or failed to; set `mutates: true`";
-
-/// The failure for an unplanned rewrite beside one of a higher layer.
-const OUTRANKED: &str = "its rewrite is dropped: a hook of a higher layer rewrites at the same time; \
+/// The failure for a rewrite by a hook without `mutates` where a higher layer has hooks, too.
+const OUTRANKED: &str = "its rewrite is dropped: hooks of a higher layer are for this event, too; \
                          set `mutates: true`";
 
-/// The remark on a rewrite that corrects an unplanned one, which is dropped.
-const CORRECTED: &str = "it corrects a rewrite of a lower layer, which is dropped instead";
-
-/// The hooks without `mutates` that rewrote the input all the same.
+/// The hooks without `mutates` that rewrote the input all the same: they are of one layer.
 #[derive(Debug, Clone)]
 pub(super) struct Unplanned {
     /// The hooks, by index.
     pub(super) hooks: Vec<usize>,
-    /// The rewrite order of the lowest of their layers.
+    /// The position of their layer in the order of rewriting.
     pub(super) order: usize,
-    /// The input before they rewrote it.
-    before: Box<Input>,
+    /// The input before they rewrote it, and its generation.
+    pub(super) input: Box<Input>,
+    pub(super) generation: usize,
 }
 
 impl Stage<'_> {
     /// Fails every hook that has no answer about the last input, with the reason `why`. An answer
-    /// counts from generation `judged_from` on; for rewriters that were due again, from `due_since` on.
-    pub(super) fn fail_rest(
-        &mut self,
-        judged_from: usize,
-        due_since: impl Fn(&Bound) -> Option<usize>,
-        why: &str,
-    ) {
+    /// counts from generation `judged_from` on.
+    pub(super) fn fail_rest(&mut self, judged_from: usize, lowest: Option<usize>, why: &str) {
         for index in Arc::clone(&self.current.matching).iter() {
             let bound = &self.plan.hooks[*index];
-            let is_due = |outcome: &Outcome| {
-                if outcome.denied() {
-                    return false;
-                }
-                let judges = !bound.is_rewriter() || self.plan.contract.may_stop();
-                let since = if judges { judged_from } else { 0 };
-                outcome.generation < since.max(due_since(bound).unwrap_or(0))
-            };
+            let judges = !bound.is_rewriter() || self.plan.contract.may_stop();
+            let since = if judges { judged_from } else { 0 };
+            let is_due = |it: &Outcome| !it.denied() && it.generation < since;
             let answered = self.record.outcomes.iter().find(|it| it.index == *index);
             if bound.hook.phase.is_answered() && answered.is_none_or(is_due) {
-                let outcome = self.interpreter(bound).failed(why).under_mode_of(bound);
+                let mut outcome = self.interpreter(bound).failed(why).under_mode_of(bound);
+                if bound.is_rewriter() {
+                    self.deny_unfollowed(&mut outcome, lowest);
+                }
                 self.take_rewrite(outcome);
             }
+        }
+    }
+
+    /// Denies for a rewriter that failed on what a lower layer rewrote, whatever its `on_error` says: on
+    /// the input as it came it may have rewritten.
+    fn deny_unfollowed(&self, outcome: &mut Outcome, lowest: Option<usize>) {
+        let bound = &self.plan.hooks[outcome.index];
+        let is_above = lowest.is_some_and(|lowest| lowest < bound.rewrite_order());
+        let Some(error) = &outcome.error else { return };
+        if is_above && outcome.unenforced.is_none() && self.plan.contract.denial_prevents() {
+            let reason = format!("hook {} failed on a rewrite of a lower layer", bound.title());
+            let reason = format!("{reason}: {error}");
+            outcome.drop_rewrite(reason.as_str());
+            outcome.output.decision = Some(Decision::Deny);
+            outcome.output.reason.get_or_insert(reason);
+            (outcome.failed_open, outcome.withholds) = (false, false);
         }
     }
 
@@ -92,37 +94,57 @@ impl Stage<'_> {
         verdict
     }
 
-    /// Runs the rewriters at position `order`, one after another. Returns whether the event goes on.
-    pub(super) async fn rewrite(&mut self, order: usize) -> bool {
-        let (plan, mut budget) = (self.plan, Budget::new());
+    /// Runs the rewriters at position `order`, one after another. Returns whether a denial ends the
+    /// moment, and a failure, if there is one.
+    pub(super) async fn rewrite(
+        &mut self,
+        order: usize,
+        left: Option<usize>,
+        lowest: Option<usize>,
+    ) -> (bool, Option<String>) {
+        let (plan, mut budget, mut failure) = (self.plan, Budget::new(), None);
         let rewriters = plan.rewriters.iter().map(|index| &plan.hooks[*index]);
         for bound in rewriters.filter(|bound| bound.rewrite_order() == order) {
             // Chosen one by one: an earlier rewriter may have renamed the tool. A rewriter whose turn
             // comes once more must rewrite once more, so its `when` does not see `repeated`.
             let Some(chosen) = self.choose(bound, &mut budget, false) else { continue };
             self.record.asked[bound.index] = true;
-            let outcome = self.call(chosen).await;
-            let ends = self.ends(&outcome);
+            let mut outcome = self.call(chosen).await;
+            if outcome.unenforced.is_none()
+                && let Some(error) = &outcome.error
+            {
+                let failed = || format!("hook {} failed on the result: {error}", bound.title());
+                failure.get_or_insert_with(failed);
+            }
+            self.deny_unfollowed(&mut outcome, lowest);
+            let ends = self.ends(&outcome, left);
             self.take_rewrite(outcome);
             if ends {
-                return false;
+                return (true, failure);
             }
         }
-        true
+        (false, failure)
     }
 
     /// Runs all other hooks at once. Returns those that rewrote the input all the same.
-    pub(super) async fn judge(&mut self) -> Option<Unplanned> {
+    ///
+    /// They count in the highest layer that has hooks for this moment only: by the tool's name, and for
+    /// a hook that gives the tool another name, by any. So no hook of a higher layer has to run after them.
+    pub(super) async fn judge(&mut self, highest: [Option<usize>; 2]) -> Option<Unplanned> {
         let selected = self.select(|bound| !bound.is_rewriter());
         let mut outcomes = self.call_all(selected).await;
         let generation = self.current.generation;
-        let any_rewrites = outcomes.iter().any(|outcome| outcome.output.rewrites());
-        let before = any_rewrites.then(|| Box::new(self.current.input().clone()));
-        for outranked in outranked(&outcomes, &self.plan.hooks, &self.current) {
-            let failed = self.without_rewrite(outcomes[outranked].clone(), OUTRANKED);
-            outcomes[outranked] = Outcome { generation, ..failed };
+        for outcome in &mut outcomes {
+            let renames = outcome.output.updated_tool_name.is_some();
+            let order = self.plan.hooks[outcome.index].rewrite_order();
+            if Some(order) < highest[usize::from(renames)] && self.may_rewrite(outcome) {
+                *outcome = self.without_rewrite(outcome.clone(), OUTRANKED);
+                outcome.generation = generation;
+            }
         }
-        let rewriters = merge_rewrites(&mut outcomes, &self.plan.hooks, &mut self.current);
+        let any_rewrites = outcomes.iter().any(|outcome| outcome.output.rewrites());
+        let input = any_rewrites.then(|| Box::new(self.current.input().clone()));
+        let rewriters = merge_rewrites(&mut outcomes, &mut self.current);
         self.record.rewrote |= self.current.generation > generation;
         // If only one hook rewrote the input, it has already seen the result. If several did, none of
         // them has seen the combination.
@@ -136,19 +158,34 @@ impl Stage<'_> {
         } else {
             self.record.outcomes.append(&mut outcomes);
         }
-        let order = hooks.iter().map(|index| self.plan.hooks[*index].rewrite_order()).min()?;
-        Some(Unplanned { hooks, order, before: before? })
+        let order = self.plan.hooks[*hooks.first()?].rewrite_order();
+        Some(Unplanned { hooks, order, input: input?, generation })
     }
 
-    /// Takes back what `late` hooks made of the input: they have failed.
-    pub(super) fn take_back(&mut self, late: Unplanned) {
-        self.set(*late.before);
-        let generation = self.current.generation;
-        for place in 0..self.record.outcomes.len() {
-            let outcome = &self.record.outcomes[place];
-            if late.hooks.contains(&outcome.index) {
-                let failed = self.without_rewrite(outcome.clone(), NOT_FOLLOWED);
-                self.record.outcomes[place] = Outcome { generation, ..failed };
+    /// Takes back what hooks below `above` rewrote since `generation`: they have failed. Hooks from
+    /// `above` on have the `earlier` outcomes again, which are about the input that counts now.
+    pub(super) fn take_back(
+        &mut self,
+        above: usize,
+        generation: usize,
+        mut earlier: Vec<Outcome>,
+        why: &str,
+    ) {
+        let is_above = |it: &Outcome| self.plan.hooks[it.index].rewrite_order() >= above;
+        earlier.retain(is_above);
+        let now = std::mem::take(&mut self.record.outcomes);
+        self.record.outcomes = earlier;
+        for outcome in now.into_iter().filter(|it| !is_above(it)) {
+            if outcome.output.rewrites() && outcome.generation > generation {
+                let failed = self.without_rewrite(outcome, why);
+                self.take_rewrite(failed);
+            } else {
+                self.record.outcomes.push(outcome);
+            }
+        }
+        for outcome in &mut self.record.outcomes {
+            if outcome.generation == generation {
+                outcome.generation = self.current.generation;
             }
         }
     }
@@ -158,17 +195,12 @@ impl Stage<'_> {
     ///
     /// A denial stays unless the same hook answers again. A hook whose `when` no longer holds is not
     /// asked.
-    ///
-    /// Returns whether a hook above `lowest`, the lowest layer that rewrote, would rewrite the result.
-    /// The caller then takes the rewrite back.
     pub(super) async fn judge_again(
         &mut self,
         judged_from: usize,
-        lowest: Option<usize>,
         late: &[usize],
         overruled: bool,
-    ) -> bool {
-        let mut is_corrected = false;
+    ) {
         let mut again = self.select(|bound| !bound.is_rewriter());
         // A hook that denied the call under its old name may have nothing against the new one, so its
         // denial stays, and it is not asked.
@@ -187,23 +219,13 @@ impl Stage<'_> {
             if let Some(first) = first.filter(|_| !is_late) {
                 outcome.keep_denial_of(&self.record.outcomes.remove(first));
             }
-            // The lowest layer was overruled from above: drop its second rewrite. A higher layer may
-            // have been undone from below: its second rewrite fails the hook.
-            let order = self.plan.hooks[outcome.index].rewrite_order();
-            if overruled && is_late && lowest == Some(order) {
+            if overruled && is_late {
                 drop_late_rewrite(&mut outcome, &self.current);
-            } else if !is_late
-                && lowest.is_some_and(|lowest| lowest < order)
-                && self.may_rewrite(&outcome)
-            {
-                is_corrected = true;
-                outcome.drop_rewrite(CORRECTED);
             } else {
                 outcome = self.settle(outcome);
             }
             self.take_last(outcome);
         }
-        is_corrected
     }
 
     /// Returns whether an answer would change the input, and nothing stands in its way.
@@ -260,7 +282,7 @@ impl Stage<'_> {
         self.note(outcome);
     }
 
-    fn set(&mut self, next: Input) {
+    pub(super) fn set(&mut self, next: Input) {
         self.current.set(next);
         self.record.rewrote = true;
     }
@@ -344,35 +366,14 @@ fn drop_late_rewrite(outcome: &mut Outcome, current: &Current<'_>) {
     }
 }
 
-/// Returns which hooks rewrote the input at the same time as one of a higher layer: only the rewrites of
-/// the highest layer count, so that no lower one stands beside them or takes them along when it falls.
-fn outranked(outcomes: &[Outcome], hooks: &[Bound], current: &Current<'_>) -> Vec<usize> {
-    let order = |place: &usize| hooks[outcomes[*place].index].rewrite_order();
-    let rewrites = |place: &usize| {
-        let outcome = &outcomes[*place];
-        !outcome.denied() && !outcome.withholds && changes(current.input(), &outcome.output)
-    };
-    let mut rewriting: Vec<usize> = (0..outcomes.len()).filter(rewrites).collect();
-    let highest = rewriting.iter().map(order).max();
-    rewriting.retain(|place| Some(order(place)) != highest);
-    rewriting
-}
-
-/// Applies the rewrites of hooks that ran at the same time, from the highest layer down, and returns
-/// the indexes of the outcomes that changed the input. A rewrite that would undo an earlier one is not
+/// Applies the rewrites of hooks of one layer that ran at the same time, and returns the indexes of the
+/// outcomes that changed the input. A rewrite that would undo an earlier one is not
 /// applied: its hook sees the other's result when it runs again.
-fn merge_rewrites(
-    outcomes: &mut [Outcome],
-    hooks: &[Bound],
-    current: &mut Current<'_>,
-) -> Vec<usize> {
+fn merge_rewrites(outcomes: &mut [Outcome], current: &mut Current<'_>) -> Vec<usize> {
     let mut merged: Vec<usize> = Vec::new();
     // A withheld value comes first, and nothing may replace it.
     let mut order: Vec<usize> = (0..outcomes.len()).collect();
-    order.sort_by_key(|place| {
-        let outcome = &outcomes[*place];
-        (!outcome.withholds, Reverse(hooks[outcome.index].rewrite_order()))
-    });
+    order.sort_by_key(|place| !outcomes[*place].withholds);
     order.retain(|place| !outcomes[*place].denied());
     for place in order {
         let Some(next) = rewritten(current.input(), &outcomes[place].output) else { continue };

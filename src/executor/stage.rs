@@ -89,21 +89,38 @@ impl<'e> Stage<'e> {
 
     /// Returns whether a hook decided that nothing goes on. A denial after a tool or model call
     /// prevents nothing, so all hooks run.
-    pub(super) fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self, left: Option<usize>) -> bool {
         if self.plan.contract.may_continue {
             // Hooks say both that the model works on and that it does not.
             let verdict = fold(self.event, &self.plan.hooks, &self.record.outcomes);
             return verdict.decision == Some(Decision::Deny);
         }
-        self.record.outcomes.iter().any(|outcome| self.ends(outcome))
+        self.record.outcomes.iter().any(|outcome| self.ends(outcome, left))
     }
 
-    /// Returns whether the outcome ends the moment. A hook that can't run until a person approves it
-    /// denies, but does not keep others from running.
-    pub(super) fn ends(&self, outcome: &Outcome) -> bool {
+    /// Returns whether the outcome ends the moment when hooks of the `left` layer and of those below are
+    /// left. A hook that can't run until a person approves it denies, but does not keep others from
+    /// running.
+    pub(super) fn ends(&self, outcome: &Outcome, left: Option<usize>) -> bool {
+        let bound = &self.plan.hooks[outcome.index];
         self.plan.contract.denial_prevents()
             && outcome.denied()
-            && self.plan.hooks[outcome.index].hook.untrusted.is_none()
+            && bound.hook.untrusted.is_none()
+            && left.is_none_or(|left| bound.rewrite_order() >= left)
+    }
+
+    /// Returns the highest layer with hooks that are for the input, or for `any_tool`, and waited for,
+    /// as a position in the order of rewriting.
+    pub(super) fn highest(&self, any_tool: bool) -> Option<usize> {
+        let chosen = if any_tool { &self.plan.all } else { &self.current.matching };
+        let bounds = chosen.iter().map(|index| &self.plan.hooks[*index]);
+        bounds.filter(|bound| bound.hook.phase.is_answered()).map(Bound::rewrite_order).max()
+    }
+
+    /// Returns whether a layer has rewriters here, by its position in the order of rewriting.
+    pub(super) fn has_rewriters(&self, order: usize) -> bool {
+        let mut rewriters = self.plan.rewriters.iter();
+        rewriters.any(|index| self.plan.hooks[*index].rewrite_order() == order)
     }
 
     /// Tells the hooks that only observe: once, and of the input that all others agreed on.

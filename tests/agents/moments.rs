@@ -78,7 +78,11 @@ fn a_later_event_does_not_get_past_a_transform_of_a_higher_layer() {
             let users = hook(event, &denies_rm(), "");
             let payload = tool("PreToolUse", "Bash", "ls");
             let stdout = run("claude-code", &users, &projects, &payload).exits(0).stdout;
-            assert!(stdout.contains("\"deny\"") && stdout.contains("no rm"), "{event}: {stdout}");
+            let why = if mutates.is_empty() { "set `mutates: true`" } else { "no rm" };
+            assert!(stdout.contains("\"deny\"") && stdout.contains(why), "{event}: {stdout}");
+        }
+        if mutates.is_empty() {
+            continue;
         }
         let users = hook("tool_input_transform", &boxes(), "");
         let projects = hook("pre_tool_use", &sets_rm(), mutates);
@@ -119,7 +123,7 @@ fn arguments_that_come_with_an_approval_are_judged_by_everyone() {
         let decision = json!({"behavior": behavior, "updatedInput": {"command": command}});
         let answer = json!({"hookSpecificOutput":
             {"hookEventName": "PermissionRequest", "decision": decision}});
-        hook("permission_request", &prints(&answer), "")
+        hook("permission_request", &prints(&answer), ", mutates: true")
     };
     let projects = approval("rm -rf x", json!("allow"));
     for event in ["permission_request", "tool_guard", "pre_tool_use", "tool_input_transform"] {

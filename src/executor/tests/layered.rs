@@ -106,7 +106,10 @@ async fn a_project_does_not_undo_what_the_user_redacts() {
             let project = Hook { phase, ..say(event, &secret) };
             let verdict = verdict(vec![user, in_layer(Layer::Project, project)], event).await;
             let response = verdict.updated_tool_response;
-            assert_eq!(response, Some(json!("the ***")), "{event} {phase:?}");
+            // Without `mutates` the project's rewrite does not count where the user has a hook.
+            let is_dropped = (event, phase) == (PostToolUse, Phase::Validate);
+            let expected = if is_dropped { "a ***" } else { "the ***" };
+            assert_eq!(response, Some(json!(expected)), "{event} {phase:?}");
         }
     }
 }
@@ -143,27 +146,115 @@ async fn only_the_highest_of_several_layers_rewrites_without_mutates() {
 }
 
 #[tokio::test]
-async fn rewriters_of_a_higher_layer_run_again_after_a_hook_without_mutates() {
-    let user =
-        |name: &str, word: &str| in_layer(Layer::User, mutates(hook(PreToolUse, name, &[word])));
-    let project = || in_layer(Layer::Project, hook(PreToolUse, "set_cmd", &["rm"]));
-    let guard = in_layer(Layer::User, hook(PreToolUse, "deny_word", &["rm"]));
+async fn without_mutates_a_rewrite_counts_in_the_highest_layer_that_has_hooks_there() {
+    let late = |layer| {
+        let hook = hook(PreToolUse, "set_cmd", &["rm"]);
+        in_layer(layer, Hook { on_error: Some(OnError::Warn), ..hook })
+    };
+    // A condition that does not hold for this input may hold for the other one.
+    let yaml = "pre_tool_use: [{ matcher: TOOL, hooks: [{ type: builtin, command: set_cmd, \
+                args: [safe], mutates: true, when: { field: tool_input.cmd, equals: rm } }] }]";
+    for (matcher, highest, counts) in [
+        ("shell", Layer::Project, false),
+        ("other", Layer::Project, true),
+        ("shell", Layer::User, true),
+    ] {
+        let mut config = Config::from_yaml(&yaml.replace("TOOL", matcher), "hooks.yaml").unwrap();
+        config.hooks[0] = in_layer(Layer::User, config.hooks[0].clone());
+        let verdict = verdict(vec![config.hooks.remove(0), late(highest)], PreToolUse).await;
+        let input = verdict.updated_input.as_ref();
+        assert_eq!(input.map(|input| &input["cmd"]), counts.then_some(&json!("rm")), "{matcher}");
+        let error = verdict.hooks.last().unwrap().error.as_ref();
+        assert_eq!(error.is_none_or(|it| !it.contains("set `mutates: true`")), counts, "{error:?}");
+    }
+    // By another name any hook may be for the call.
+    let mut other = Config::from_yaml(&yaml.replace("TOOL", "other"), "hooks.yaml").unwrap();
+    let rename = json!({"hook_specific_output": {"updated_tool_name": "other"}});
+    let rename = in_layer(Layer::Project, say(PreToolUse, &rename));
+    let hooks = vec![in_layer(Layer::User, other.hooks.remove(0)), rename];
+    assert_eq!(verdict(hooks, PreToolUse).await.updated_tool_name, None);
+}
 
-    let hooks = vec![user("set_cmd", "safe"), guard, project()];
-    let rewritten = verdict(hooks, PreToolUse).await;
-    assert_eq!(rewritten.decision, None, "{rewritten:#?}");
-    assert_eq!(rewritten.updated_input.unwrap()["cmd"], "safe");
-    let warnings = &rewritten.hooks[2].warnings;
-    assert!(warnings.iter().any(|it| it.contains("its rewrite is ignored")), "{warnings:?}");
+#[tokio::test]
+async fn a_rewriter_that_fails_on_what_a_lower_layer_rewrote_denies() {
+    let mut registry = with_rewriters();
+    registry.register_builtin(
+        "wrap_or_fail",
+        Builtin::inline(|input: &Input, _: &[String]| {
+            let command = input.lookup(&["tool_input", "cmd"]).unwrap_or_default().into_owned();
+            match command.as_str() {
+                Some("ls") => Ok(Some(Output::patch_input(object(json!({ "cmd": "safe ls" }))))),
+                _ => Err("it knows `ls` only".to_owned()),
+            }
+        }),
+    );
+    let wraps = mutates(hook(PreToolUse, "wrap_or_fail", &[]));
+    let wraps = in_layer(Layer::User, Hook { on_error: Some(OnError::Warn), ..wraps });
+    let sets = |command| in_layer(Layer::Project, mutates(hook(PreToolUse, "set_cmd", &[command])));
+    for (command, denied) in [("ls", false), ("rm", true)] {
+        let config = Config { hooks: vec![wraps.clone(), sets(command)], ..Config::default() };
+        let executor = Executor::builder(config).registry(registry.clone()).build().unwrap();
+        let verdict = executor.dispatch(PreToolUse, &call("ls")).await;
+        assert_eq!(!verdict.allowed, denied, "{verdict:#?}");
+        if denied {
+            let told = verdict.message.unwrap();
+            assert!(told.contains("failed on a rewrite of a lower layer: it knows"), "{told}");
+        }
+    }
+}
 
-    let denied = verdict(vec![user("deny_word", "rm"), project()], PreToolUse).await;
-    assert_eq!(denied.message.as_deref(), Some("no rm"));
-    assert_eq!(denied.hooks.len(), 2, "{denied:#?}");
-    // In a lower layer it had its turn.
-    let below = in_layer(Layer::Project, mutates(hook(PreToolUse, "set_cmd", &["safe"])));
-    let above = in_layer(Layer::User, hook(PreToolUse, "set_cmd", &["ls -l"]));
-    let verdict = verdict(vec![above, below], PreToolUse).await;
-    assert_eq!(verdict.updated_input.unwrap()["cmd"], "ls -l");
+#[tokio::test]
+async fn a_rewrite_of_a_response_falls_if_a_higher_rewriter_fails_on_it() {
+    let mut registry = with_rewriters();
+    registry.register_builtin(
+        "redact_or_fail",
+        Builtin::inline(|input: &Input, _: &[String]| {
+            let response = input.tool_response.as_ref().and_then(Value::as_str).unwrap_or_default();
+            let clean = response.replace("secret", "***");
+            if response.contains("evil") {
+                return Err("it has to be parsed".to_owned());
+            }
+            Ok((clean != response).then(|| Output::tool_response(clean)))
+        }),
+    );
+    let answer = |text: &str| json!({"hook_specific_output": {"updated_tool_response": text}});
+    for event in [Event::ToolResponseTransform, PostToolUse] {
+        for redactor in [Event::ToolResponseTransform, PostToolUse] {
+            for (text, expected) in [("an evil secret", "a ***"), ("the secret", "the ***")] {
+                let redacts = mutates(hook(redactor, "redact_or_fail", &[]));
+                let answers = mutates(say(event, &answer(text)));
+                let hooks = vec![in_layer(Layer::User, redacts), in_layer(Layer::Project, answers)];
+                let config = Config { hooks, ..Config::default() };
+                let executor =
+                    Executor::builder(config).registry(registry.clone()).build().unwrap();
+                let mut input = call("ls");
+                input.tool_response = Some(json!("a secret"));
+                let events = [Event::ToolResponseTransform, PostToolUse];
+                let mut standing = crate::executor::Standing::default();
+                let options = crate::executor::DispatchOptions::default();
+                let _ = executor.run_moment(&events, &input, options, &mut standing).await;
+                let verdict = standing.verdict.unwrap();
+                let said = format!("{event} {redactor} {text}: {verdict:#?}");
+                assert_eq!(verdict.updated_tool_response, Some(json!(expected)), "{said}");
+                let dropped = verdict.hooks.iter().any(|hook| {
+                    hook.error.as_ref().is_some_and(|it| it.contains("is dropped: hook `redact"))
+                });
+                assert_eq!(dropped, text.contains("evil"), "{said}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_denial_of_a_lower_layer_keeps_no_higher_hook_from_ending_the_turn() {
+    let denial = json!({"decision": "block", "reason": "no"});
+    let stop = json!({"continue": false, "stop_reason": "enough"});
+    for (higher, stops) in [(Layer::User, true), (Layer::Project, false)] {
+        let denies = in_layer(Layer::Project, mutates(say(PreToolUse, &denial)));
+        let ends = in_layer(higher, say(PreToolUse, &stop));
+        let verdict = verdict(vec![denies, ends], PreToolUse).await;
+        assert_eq!((verdict.allowed, verdict.stop.is_some()), (false, stops), "{higher:?}");
+    }
 }
 
 #[tokio::test]
@@ -214,7 +305,7 @@ async fn a_decision_stands_until_its_hook_is_asked_again() {
         (r#"{"decision":"allow"}"#, None),
     ] {
         let mut config = Config::from_yaml(&yaml(answer), "hooks.yaml").unwrap();
-        config.hooks.push(in_layer(Layer::Project, hook(PreToolUse, "set_cmd", &["x"])));
+        config.hooks.push(hook(PreToolUse, "set_cmd", &["x"]));
         let verdict = verdict(config.hooks, PreToolUse).await;
         assert_eq!(verdict.decision, decision, "{verdict:#?}");
         assert_eq!(verdict.message.is_some(), decision.is_some(), "{verdict:#?}");
@@ -228,8 +319,7 @@ async fn a_rename_leaves_out_no_hook_that_was_chosen_by_the_old_name() {
     for phase in [Phase::Mutate, Phase::Validate] {
         let mut config = Config::from_yaml(yaml, "hooks.yaml").unwrap();
         let rename = json!({"hook_specific_output": {"updated_tool_name": "bash"}});
-        let rename = Hook { phase, ..say(PreToolUse, &rename) };
-        config.hooks.push(in_layer(Layer::Project, rename));
+        config.hooks.push(Hook { phase, ..say(PreToolUse, &rename) });
         let verdict = verdict(config.hooks, PreToolUse).await;
         assert_eq!(verdict.message.as_deref(), Some("no ls"), "{phase:?} {verdict:#?}");
     }
@@ -310,5 +400,36 @@ async fn a_lower_layer_does_not_end_the_turn_that_a_higher_one_continues() {
         let verdict = verdict(hooks, Stop).await;
         assert_eq!(verdict.decision.is_some(), goes_on, "{blocks:?} {ends:?}: {verdict:#?}");
         assert_eq!(verdict.stop.is_none(), goes_on, "{blocks:?} {ends:?}: {verdict:#?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_response_is_withheld_when_time_ends_before_a_higher_layer_has_seen_it() {
+    let mut registry = with_rewriters();
+    registry.register_builtin(
+        "slow_on_evil",
+        Builtin::future(|input: Arc<Input>, _: Arc<[String]>| async move {
+            if input.tool_response == Some(json!("evil")) {
+                std::future::pending::<()>().await;
+            }
+            Ok::<_, String>(None)
+        }),
+    );
+    let answer = |text: &str| json!({"hook_specific_output": {"updated_tool_response": text}});
+    let event = Event::ToolResponseTransform;
+    for (text, withheld) in [("evil", true), ("good", false)] {
+        let slow = in_layer(Layer::User, hook(event, "slow_on_evil", &[]));
+        let project = in_layer(Layer::Project, say(event, &answer(text)));
+        let config = Config { hooks: vec![slow, project], ..Config::default() };
+        let executor = Executor::builder(config).registry(registry.clone()).build().unwrap();
+        let mut input = call("ls");
+        input.tool_response = Some(json!("a secret"));
+        let (options, mut standing) = (Default::default(), crate::executor::Standing::default());
+        let events = [event];
+        let run = executor.run_moment(&events, &input, options, &mut standing);
+        let _ = tokio::time::timeout(Duration::from_secs(1), run).await;
+        let verdict = executor.give_up(&events, &input, options, &standing, "late");
+        let expected = if withheld { "withheld by hookexec: late" } else { text };
+        assert_eq!(verdict.updated_tool_response, Some(json!(expected)), "{verdict:#?}");
     }
 }

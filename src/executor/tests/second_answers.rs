@@ -18,10 +18,6 @@ fn with_first_answers() -> Registry {
     registry.register_builtin("deny_once", once(|_| Output::deny("no")));
     registry.register_builtin("ask_once", once(|_| Output::ask("sure?")));
     registry.register_builtin("box_once", once(boxed));
-    registry.register_builtin(
-        "box_again",
-        Builtin::inline(|input: &Input, _: &[String]| Ok::<_, String>(Some(boxed(input)))),
-    );
     registry
 }
 
@@ -43,6 +39,7 @@ async fn verdict(hooks: Vec<Hook>, event: Event) -> Verdict {
 #[tokio::test]
 async fn a_failure_takes_back_no_denial_and_no_ask() {
     let response = json!({"hook_specific_output": {"updated_tool_response": "other"}});
+    // A late rewrite of the guard's own layer makes it answer again.
     for (event, late) in [
         (PreToolUse, hook(PreToolUse, "set_cmd", &["rm"])),
         (PostToolUse, say(PostToolUse, &response)),
@@ -53,7 +50,7 @@ async fn a_failure_takes_back_no_denial_and_no_ask() {
             }
             let on_error = Some(OnError::Warn);
             let guard = in_layer(Layer::User, Hook { on_error, ..hook(event, name, &[]) });
-            let verdict = verdict(vec![guard, in_layer(Layer::Project, late.clone())], event).await;
+            let verdict = verdict(vec![guard, in_layer(Layer::User, late.clone())], event).await;
             assert_eq!(verdict.decision, Some(decision), "{event}: {verdict:#?}");
             assert_eq!(verdict.failed_open.len(), 1, "the failure is told: {verdict:#?}");
         }
@@ -72,17 +69,6 @@ async fn a_rewriter_that_fails_when_it_runs_again_is_not_undone() {
     let verdict = verdict(vec![rewriter, late(OnError::Ignore)], PreToolUse).await;
     assert_eq!(verdict.updated_input.as_ref().unwrap()["cmd"], "box ls", "{verdict:#?}");
     assert!(verdict.hooks[1].error.as_ref().unwrap().contains("is dropped"), "{verdict:#?}");
-}
-
-#[tokio::test]
-async fn a_rewriter_that_skips_repeated_calls_runs_again_in_its_turn() {
-    let text = "pre_tool_use: [{ hooks: [{ type: builtin, command: box_again, mutates: true, \
-                when: { field: repeated, exists: false } }] }]";
-    let mut config = Config::from_yaml(text, "hooks.yaml").unwrap();
-    config.hooks[0] = in_layer(Layer::User, config.hooks[0].clone());
-    config.hooks.push(in_layer(Layer::Project, hook(PreToolUse, "set_cmd", &["rm"])));
-    let verdict = verdict(config.hooks, PreToolUse).await;
-    assert_eq!(verdict.updated_input.as_ref().unwrap()["cmd"], "box rm", "{verdict:#?}");
 }
 
 #[tokio::test]
