@@ -78,7 +78,7 @@ pub struct Call<'a> {
     /// Receives a hook that goes on in the background.
     pub(crate) background: Option<(&'a Background, usize)>,
     /// What is left for answers, once a handler keeps one in memory.
-    room: Option<&'a OnceLock<Arc<Room>>>,
+    room: Option<SharedRoom<'a>>,
     seating: Seating<'a>,
     shared: Sharing<'a>,
 }
@@ -132,7 +132,7 @@ impl<'a> Call<'a> {
     }
 
     /// Sets the room that the hook's answer shares with those of other hooks.
-    pub(crate) fn sharing(mut self, room: &'a OnceLock<Arc<Room>>) -> Self {
+    pub(crate) fn sharing(mut self, room: SharedRoom<'a>) -> Self {
         self.room = Some(room);
         self
     }
@@ -145,7 +145,10 @@ impl<'a> Call<'a> {
 
     /// Returns what is left for answers.
     pub(crate) fn room(&self) -> Arc<Room> {
-        self.room.map(|room| Arc::clone(room.get_or_init(Arc::default))).unwrap_or_default()
+        let init = |(room, all): SharedRoom<'_>| {
+            Arc::clone(room.get_or_init(|| Arc::new(Room::within(all))))
+        };
+        self.room.map(init).unwrap_or_default()
     }
 
     /// Returns the input as one JSON object: what a command hook reads on stdin.
@@ -170,7 +173,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// How many bytes the answers of one layer's hooks may have together at one event.
+/// How many bytes the answers of one layer's hooks may have together at the events of a moment.
 const MAX_ANSWERS: usize = 64 << 20;
 
 /// The message about a hook whose answer has no room.
@@ -179,24 +182,51 @@ pub(crate) const NO_ROOM: &str =
 
 /// The memory that is left for the answers of several hooks.
 #[derive(Debug)]
-pub(crate) struct Room(AtomicUsize);
+pub(crate) struct Room {
+    left: AtomicUsize,
+    /// What it takes of, too, and gives back when it is dropped.
+    all: Option<Arc<Self>>,
+}
+
+/// The room of one event, once it is needed, and what the events at the same time have together.
+pub(crate) type SharedRoom<'a> = (&'a OnceLock<Arc<Room>>, &'a Arc<Room>);
 
 impl Default for Room {
     fn default() -> Self {
-        Self(AtomicUsize::new(MAX_ANSWERS))
+        Self { left: AtomicUsize::new(MAX_ANSWERS), all: None }
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        if let Some(all) = &self.all {
+            all.left.fetch_add(MAX_ANSWERS - *self.left.get_mut(), Ordering::Relaxed);
+        }
     }
 }
 
 impl Room {
     /// Returns the room of one hook in the background: all of a layer have as much as its answers.
     pub(crate) fn in_background() -> Self {
-        Self(AtomicUsize::new(MAX_ANSWERS / background::MAX_RUNNING))
+        Self { left: AtomicUsize::new(MAX_ANSWERS / background::MAX_RUNNING), all: None }
+    }
+
+    /// Returns the room of one event.
+    fn within(all: &Arc<Self>) -> Self {
+        Self { left: AtomicUsize::new(MAX_ANSWERS), all: Some(Arc::clone(all)) }
     }
 
     /// Takes `bytes` for an answer; returns `false` when fewer are left.
     pub(crate) fn take(&self, bytes: usize) -> bool {
         let taken = |left: usize| left.checked_sub(bytes);
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).is_ok()
+        if self.all.as_ref().is_some_and(|all| !all.take(bytes)) {
+            return false;
+        }
+        let is_taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).is_ok();
+        if let (Some(all), false) = (&self.all, is_taken) {
+            all.left.fetch_add(bytes, Ordering::Relaxed);
+        }
+        is_taken
     }
 }
 
@@ -401,5 +431,21 @@ impl BuildError {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_at_the_same_time_share_the_room_of_a_layer() {
+        let all = Arc::default();
+        let (one, other) = (Room::within(&all), Room::within(&all));
+        assert!(one.take(MAX_ANSWERS - 1));
+        assert!(!other.take(2) && other.take(1));
+        drop(one);
+        assert!(other.take(MAX_ANSWERS - 1));
+        assert!(!other.take(1));
     }
 }

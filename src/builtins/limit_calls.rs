@@ -91,8 +91,9 @@ fn prepare_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let by = by.transpose()?;
     Ok(Box::new(move |asked| {
         let (window, span) = per.window(asked)?;
-        let key =
-            by.as_ref().map(|(_, path)| digest(text(asked.lookup(path).as_deref()).as_bytes()));
+        let key = by
+            .as_ref()
+            .map(|(_, path)| digest(text(asked.original.lookup(path).as_deref()).as_bytes()));
         let key = key.unwrap_or_default();
         let counted = Counted { key: &key, window: &window, span, ..once(asked, most) };
         if asked.counter.counts.count(&asked.session_id, &counted)? {
@@ -111,8 +112,10 @@ fn prepare_same_calls(_: &Surroundings, args: &[String]) -> Result<Work, String>
     let most = number(&others)?;
     let decide = decision(&options)?;
     Ok(Box::new(move |asked| {
-        let arguments = asked.tool_input.clone().map(Value::Object);
-        let call = digest(format!("{:?}{}", asked.tool(), text(arguments.as_ref())).as_bytes());
+        // A rewrite of another layer must not make equal calls look different.
+        let made = asked.original;
+        let arguments = made.tool_input.clone().map(Value::Object);
+        let call = digest(format!("{:?}{}", made.tool(), text(arguments.as_ref())).as_bytes());
         let counted = Counted { row: &call, ..once(asked, most) };
         if asked.counter.counts.count(&asked.session_id, &counted)? {
             return Ok(None);

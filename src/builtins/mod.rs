@@ -205,7 +205,8 @@ impl Shipped {
         let max_output = Hook::DEFAULT_MAX_OUTPUT;
         Ok(Box::new(move |input| {
             let reading = &Reading::default();
-            work(&Asked { input, args: &[], max_output, reading, counter: &counter })
+            let (original, args, counter) = (input, &[], &counter);
+            work(&Asked { input, original, args, max_output, reading, counter })
         }))
     }
 

@@ -24,6 +24,8 @@ const MAX_BYTES: usize = 4 << 20;
 const MAX_PROJECT_BYTES: usize = 1 << 20;
 /// How many files a layer may have.
 const MAX_FILES: usize = 1_000;
+/// The same for a project: each of its files is looked up among the approvals.
+const MAX_PROJECT_FILES: usize = 32;
 /// How many processes a layer may have: each keeps three pipes open, and hooks of other layers need
 /// descriptors, too.
 const MAX_PROCESSES: usize = 32;
@@ -96,9 +98,10 @@ impl Assembly {
     pub(crate) fn may_read(&mut self, layer: Layer, path: &Path) -> bool {
         let used = self.used.entry(layer).or_default();
         used.files += 1;
-        if used.files > MAX_FILES && !used.is_full {
+        let most = if layer == Layer::Project { MAX_PROJECT_FILES } else { MAX_FILES };
+        if used.files > most && !used.is_full {
             used.is_full = true;
-            let problem = format!("this layer has more than {MAX_FILES} hooks files");
+            let problem = format!("this layer has more than {most} hooks files");
             self.fail(layer, path, [too_much(layer, path, problem)]);
             return false;
         }

@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
@@ -11,7 +10,7 @@ use super::select::Bound;
 use super::time::Until;
 use crate::event::Event;
 use crate::handler::{
-    Background, Call, Failure, HandlerError, HandlerResult, Room, Seating, Shared,
+    Background, Call, Failure, HandlerError, HandlerResult, Seating, Shared, SharedRoom,
 };
 use crate::wire::Input;
 
@@ -20,7 +19,7 @@ pub(super) struct Surroundings<'a> {
     /// Where it goes on if it asks to run in the background, and its rank.
     pub(super) background: Option<(&'a Background, usize)>,
     pub(super) seating: Seating<'a>,
-    pub(super) room: &'a OnceLock<Arc<Room>>,
+    pub(super) room: SharedRoom<'a>,
 }
 
 /// Runs `bound` on `input`, which is `original` with the rewrites so far, and returns its result

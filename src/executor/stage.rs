@@ -154,10 +154,11 @@ impl<'e> Stage<'e> {
             let work = |seat| async move {
                 let bound = hook;
                 let (shared, until) = (Shared::default(), Deadlines::none().until(&bound));
-                let room = OnceLock::from(Arc::new(Room::in_background()));
+                let all = Arc::new(Room::in_background());
+                let room = OnceLock::from(Arc::clone(&all));
                 let shown = (&input, &shared);
                 let seating = Seating::Has(&seat);
-                let around = Surroundings { background: None, seating, room: &room };
+                let around = Surroundings { background: None, seating, room: (&room, &all) };
                 let (result, _) = run(&bound, event, &input, shown, until, around).await;
                 if let Err(error) = result {
                     tracing::warn!(hook = %bound.title(), %event, "background hook failed: {error}");
@@ -207,9 +208,10 @@ impl<'e> Stage<'e> {
         } else {
             let (original, shown) = (current.original(), current.shown(repeated));
             let until = self.deadlines.until(bound);
-            let (stop, room) = (until.stop, &self.rooms[bound.rank()]);
+            let stop = until.stop;
             // A program that must end with its answer waits for nothing in the background.
             let (capacity, rank) = (&*self.executor.capacity, bound.rank());
+            let room = (&self.rooms[rank], &capacity.rooms[rank]);
             let may_leave = self.executor.handed_over.is_none();
             let background = may_leave.then_some((&capacity.background, rank));
             let seating = Seating::Among(&capacity.seats, rank);

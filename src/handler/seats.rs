@@ -6,7 +6,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout_at;
 
 use super::background::Background;
-use super::{Call, Failure, HandlerError};
+use super::{Call, Failure, HandlerError, Room};
 use crate::config::Layer;
 
 /// How many hooks of each rank run at once. A project has as many as one event of it may run, so
@@ -23,6 +23,8 @@ const NO_SEAT: &str = "as many hooks of its layer were running as may run at onc
 pub(crate) struct Capacity {
     pub(crate) background: Background,
     pub(crate) seats: Seats,
+    /// What is left for the answers of each rank, at all events together.
+    pub(crate) rooms: [Arc<Room>; Layer::RANKS],
 }
 
 /// The places of running hooks: each rank of layers has its own.

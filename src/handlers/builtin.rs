@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::calls::{self, Reading};
-use crate::config::{Command, Hook};
+use crate::config::{Command, Hook, Layer};
 use crate::counts::{CountingHook, Counts};
 use crate::event::Event;
 use crate::handler::{
@@ -29,6 +29,8 @@ type OnFailure = fn(Event) -> Option<Output>;
 /// One call of a builtin: its input, and what shipped builtins may need beside it.
 pub(crate) struct Asked<'a> {
     pub(crate) input: &'a Input,
+    /// The input as the event came with it, before any rewrite.
+    pub(crate) original: &'a Input,
     pub(crate) args: &'a [String],
     /// The most bytes of context that it may give.
     pub(crate) max_output: usize,
@@ -197,6 +199,13 @@ pub(crate) fn build<'n>(
     };
     let function = (builtin.prepare)(hook.event, &hook.args)
         .map_err(|problem| BuildError::new(format!("builtin `{name}`: {problem}")).at("args"))?;
+    let function = match function {
+        // The timers of all hooks run on this thread.
+        Function::Inline(function) if hook.layer() == Layer::Project => {
+            Function::Blocking(function)
+        }
+        other => other,
+    };
     Ok(Arc::new(BuiltinHandler {
         function,
         on_failure: builtin.on_failure,
@@ -223,6 +232,7 @@ impl Handler for BuiltinHandler {
             let answer = match &self.function {
                 Function::Inline(function) => function(&Asked {
                     input: call.input,
+                    original: call.original,
                     args: &self.args,
                     max_output,
                     reading: call.reading(),
@@ -236,13 +246,16 @@ impl Handler for BuiltinHandler {
                     let args = Arc::clone(&self.args);
                     let (input, reading) = (call.owned_input(), call.reading().share());
                     let counter = Arc::clone(&self.counter);
+                    let is_same = std::ptr::eq(call.input, call.original);
+                    let original =
+                        if is_same { Arc::clone(&input) } else { Arc::new(call.original.clone()) };
                     // A function that is late can't be stopped: until it ends, it keeps its seat.
                     let seat = call.seat_for_thread().await?;
                     let work = move || {
                         let _seat = seat;
-                        let (input, args) = (&input, &args);
+                        let (input, original, args) = (&input, &original, &args);
                         let (reading, counter) = (&reading, &counter);
-                        function(&Asked { input, args, max_output, reading, counter })
+                        function(&Asked { input, original, args, max_output, reading, counter })
                     };
                     tokio::task::spawn_blocking(work).await.map_err(joined)?
                 }

@@ -141,7 +141,7 @@ fn refused(unsafe_file: &UnsafeFile) -> Diagnostic {
 impl Acceptance {
     pub(super) fn new(options: &LoadOptions) -> Self {
         Self {
-            store: options.trust_store(),
+            store: options.trust_store().map(TrustStore::listed_once),
             user_is_given: options.user_dir.is_some() || options.home.is_some(),
             vouched: options.trust_projects,
             only_show: options.only_show,

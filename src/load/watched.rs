@@ -68,10 +68,10 @@ impl Loaded {
             followed.extend(options.trust_store().map(|store| store.directory().to_owned()));
             for file in &self.project_files {
                 // The hooks file itself comes first.
-                followed.extend(file.bundle.files().into_iter().skip(1).map(|file| file.path));
+                plain.extend(file.bundle.files().into_iter().skip(1).map(|file| file.path));
                 // A script that is restored, or that appears where a hook looks first.
                 let absent = file.bundle.covered().flat_map(|hook| hook.absent.values());
-                followed.extend(absent.cloned());
+                plain.extend(absent.cloned());
             }
         }
         let plain = plain.into_iter().map(|path| Place { path, is_plain: true });

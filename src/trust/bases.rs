@@ -43,6 +43,21 @@ impl Bases {
         }
     }
 
+    /// Returns the first symbolic link on the way from the project to `path`. Follows none: a project
+    /// could make that slow.
+    pub(super) fn link_to<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        let bases = [&self.root, &self.project, &self.directory];
+        let above = |place: &Path| bases.iter().any(|base| base.starts_with(place));
+        let mut places: Vec<&Path> = path.ancestors().take_while(|place| !above(place)).collect();
+        places.reverse();
+        places.into_iter().find(|place| place.is_symlink())
+    }
+
+    /// Returns whether a file is at `path`, or a link on the way there.
+    pub(super) fn is_there(&self, path: &Path) -> bool {
+        self.link_to(path).is_some() || path.is_file()
+    }
+
     /// Returns the name of a file of the project: its path from the root, links not followed.
     pub(super) fn name(&self, path: &Path) -> Option<String> {
         let inside = |path: &Path| {

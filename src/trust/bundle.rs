@@ -15,6 +15,9 @@ use crate::files;
 /// event.
 pub(crate) const MAX_SCRIPTS: u64 = 64 << 20;
 
+/// How many scripts the hooks of one file may execute.
+const MAX_COVERED: usize = 100;
+
 /// One file of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -104,7 +107,7 @@ impl Bundle {
                 command: command_of(hook, &config.processes),
                 ..CoveredHook::default()
             };
-            covered.take(executed, &mut digests, left);
+            covered.take(&bases, executed, &mut digests, left);
             covered
         };
         let hooks = config.hooks.iter().map(&mut cover).collect();
@@ -143,6 +146,7 @@ fn uncalled(config: &Config) -> impl Iterator<Item = &str> {
 impl CoveredHook {
     fn take(
         &mut self,
+        bases: &Bases,
         executed: Executed,
         digests: &mut BTreeMap<PathBuf, Result<String, String>>,
         left: &mut u64,
@@ -151,7 +155,17 @@ impl CoveredHook {
         self.only_beside = names.filter(|name| !executed.run.contains(name)).collect();
         (self.listed, self.absent) = (executed.listed, executed.absent);
         for (name, path) in executed.scripts {
+            let is_full = digests.len() >= MAX_COVERED;
             let digest = digests.entry(path.clone()).or_insert_with(|| {
+                if is_full {
+                    return Err(format!("the file has more than {MAX_COVERED} scripts"));
+                }
+                if let Some(link) = bases.link_to(&path) {
+                    return Err(format!(
+                        "`{}` is a symbolic link; put what it leads to in its place",
+                        link.display()
+                    ));
+                }
                 let digest: io::Result<String> = files::digest_of_file(&path, left);
                 digest.map_err(|error| match error.kind() {
                     io::ErrorKind::FileTooLarge => {

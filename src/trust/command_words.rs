@@ -186,7 +186,7 @@ impl Search<'_> {
     /// that it leads to where no file is.
     fn locate(&mut self, word: &Word) -> Vec<(String, PathBuf)> {
         let (found, absent): (Vec<_>, Vec<_>) =
-            self.candidates(word).into_iter().partition(|(_, path)| path.is_file());
+            self.candidates(word).into_iter().partition(|(_, path)| self.bases.is_there(path));
         self.executed.scripts.extend(found.iter().cloned());
         self.executed.absent.extend(absent);
         found
@@ -225,7 +225,8 @@ impl Search<'_> {
                 word.text.split_once('=').map(|(_, value)| Word { text: value.into(), ..word });
             for word in [Some(word), value].into_iter().flatten() {
                 let places = self.candidates(&word).into_iter();
-                let new = places.filter(|(_, path)| path.is_file()).map(|(name, _)| name);
+                let new =
+                    places.filter(|(_, path)| self.bases.is_there(path)).map(|(name, _)| name);
                 let new = new.filter(|name| !self.executed.scripts.contains_key(name));
                 self.executed.uncovered.extend(new.collect::<Vec<_>>());
             }

@@ -7,6 +7,7 @@ use std::cmp::Ordering;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::permissions::check_own;
 use super::store::{Approval, TrustStore};
@@ -61,8 +62,9 @@ impl TrustStore {
     }
 
     fn records(&self, wanted: impl Fn(&RecordName<'_>) -> bool) -> impl Iterator<Item = PathBuf> {
-        let entries = fs::read_dir(self.directory()).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).filter(move |path| {
+        let records: Arc<[PathBuf]> =
+            self.listed.clone().unwrap_or_else(|| self.all_records().collect());
+        (0..records.len()).map(move |index| records[index].clone()).filter(move |path| {
             let stem = path.extension().filter(|it| *it == "json").and_then(|_| path.file_stem());
             let mut parts = stem.and_then(OsStr::to_str).unwrap_or_default().splitn(3, '-');
             match (parts.next(), parts.next(), parts.next()) {
@@ -72,6 +74,11 @@ impl TrustStore {
                 _ => false,
             }
         })
+    }
+
+    pub(super) fn all_records(&self) -> impl Iterator<Item = PathBuf> {
+        let entries = fs::read_dir(self.directory()).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path())
     }
 
     fn read_record(&self, record: &Path) -> Option<Approval> {

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,8 @@ pub struct TrustStore {
     directory: PathBuf,
     /// Whether the file system tells names by case, as everywhere but on macOS.
     pub(super) case_counts: bool,
+    /// The paths of its records, if they were listed once for many questions.
+    pub(super) listed: Option<Arc<[PathBuf]>>,
 }
 
 /// Whether a hooks file may run.
@@ -63,7 +66,14 @@ pub struct Approval {
 impl TrustStore {
     /// Returns the store in `directory`; nothing is made before something is approved.
     pub fn at(directory: impl Into<PathBuf>) -> Self {
-        Self { directory: directory.into(), case_counts: Platform::HERE.case_counts }
+        let case_counts = Platform::HERE.case_counts;
+        Self { directory: directory.into(), case_counts, listed: None }
+    }
+
+    /// Returns the store with the records that it has now, for one loading.
+    pub(crate) fn listed_once(self) -> Self {
+        let listed = Some(self.all_records().collect());
+        Self { listed, ..self }
     }
 
     /// Returns the user's store, `$XDG_STATE_HOME/hookexec/trust`; `None` when no home is known.
@@ -100,7 +110,7 @@ impl TrustStore {
         };
         let elsewhere = || {
             let same = self.approvals_where(|name| name.digest == bundle.digest);
-            same.into_iter().rfind(is_current)
+            same.into_iter().rev().find(is_current)
         };
         self.newest(&bundle.path).or_else(elsewhere)
     }

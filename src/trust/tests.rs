@@ -216,26 +216,39 @@ fn a_change_of_everything_is_shown_soon_and_in_part() {
 // Windows lets few users make links.
 #[cfg(unix)]
 #[test]
-fn links_that_change_places_are_a_change() {
+fn a_script_behind_a_link_is_not_approved_and_one_that_became_a_link_has_changed() {
     let (directory, path) = project();
-    let hooks = "pre_tool_use: [{hooks: [{type: command, command: ./a}]}]\nstop: [{type: command, command: ./b}]\n";
+    let hooks = "stop: [{type: command, command: ./a}, {type: command, command: ./s/b}]\n";
     fs::write(&path, hooks).unwrap();
-    let link = |name: &str, target: &str| {
-        let link = path.with_file_name(name);
-        let _ = fs::remove_file(&link);
-        std::os::unix::fs::symlink(target, link).unwrap();
-    };
-    fs::write(path.with_file_name("log.sh"), "exit 0 # log\n").unwrap();
-    link("a", "check.sh");
-    link("b", "log.sh");
+    let at = |name: &str| path.with_file_name(name);
+    fs::create_dir(at("s")).unwrap();
+    fs::write(at("a"), "exit 0\n").unwrap();
+    fs::write(at("s/b"), "exit 0\n").unwrap();
     let store = TrustStore::at(directory.path().join("state"));
     store.add(&bundle(&path)).unwrap();
-    link("a", "log.sh");
-    link("b", "check.sh");
-    assert!(refusals(&store, &bundle(&path)).iter().all(Option::is_some));
-    link("a", "check.sh");
-    link("b", "log.sh");
     assert_eq!(refusals(&store, &bundle(&path)), [None, None]);
+    fs::rename(at("a"), at("real")).unwrap();
+    fs::rename(at("s"), at("t")).unwrap();
+    std::os::unix::fs::symlink("real", at("a")).unwrap();
+    std::os::unix::fs::symlink("t", at("s")).unwrap();
+    let is_link = |it: &Option<String>| it.as_ref().unwrap().contains("is a symbolic link");
+    assert!(refusals(&store, &bundle(&path)).iter().all(is_link));
+    assert!(store.add(&bundle(&path)).is_err());
+}
+
+#[test]
+fn a_file_has_a_bounded_number_of_scripts() {
+    let (_directory, path) = project();
+    let names: Vec<String> = (0..101).map(|number| format!("s{number}")).collect();
+    for name in &names {
+        fs::write(path.with_file_name(name), "").unwrap();
+    }
+    let list = names.join(", ");
+    let hooks = format!("stop: [{{type: command, command: 'true', scripts: [{list}]}}]\n");
+    fs::write(&path, hooks).unwrap();
+    let problems = &bundle(&path).hooks[0].problems;
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(problems[0].contains("more than 100 scripts"), "{problems:?}");
 }
 
 #[test]

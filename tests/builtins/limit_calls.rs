@@ -154,6 +154,19 @@ async fn a_call_that_is_judged_again_counts_once() {
 }
 
 #[tokio::test]
+async fn calls_count_as_the_agent_made_them() {
+    let rewrite = r#"{ type: command, mutates: true, command: 'echo "{\"updated_input\":{\"url\":\"$PPID-$$\"}}"' }"#;
+    for builtin in
+        ["limit_same_calls, args: [\"1\"]", "limit_calls, args: [\"1\", --by=tool_input.url]"]
+    {
+        let place = guard(&format!("{rewrite}, {{ type: builtin, command: {builtin} }}"));
+        for (url, decision) in [("a", None), ("a", DENY), ("b", None)] {
+            assert_eq!(place.decide(&fetch("s", "", url)).await, decision, "{builtin} {url}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn failures_in_a_row_end_the_turn() {
     let place = Place::new(
         "hooks: { post_tool_use: [{ hooks: [{ type: builtin, command: limit_failed_calls, \

@@ -203,6 +203,19 @@ fn what_is_there_and_can_not_be_read_is_an_error_and_not_absent() {
 }
 
 #[test]
+fn a_project_has_few_hooks_files() {
+    let machine = Machine::new();
+    machine.hook("home/.config/hookexec/hooks.d/z.yaml", "user");
+    for number in 0..40 {
+        machine.hook(&format!("home/code/repo/.hookexec/hooks.d/{number:02}.yaml"), "true");
+        machine.hook(&format!("home/.config/hookexec/hooks.d/{number:02}.yaml"), "user");
+    }
+    let failures = machine.failures(&machine.options());
+    let [failure] = &failures[..] else { panic!("{failures:?}") };
+    assert!(failure.contains("32.yaml: this file can't be loaded: this layer has more than 32"));
+}
+
+#[test]
 fn a_layer_that_is_too_large_takes_no_room_from_another() {
     let machine = Machine::new();
     machine.hook("home/.config/hookexec/hooks.d/z.yaml", "user");

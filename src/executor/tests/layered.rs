@@ -424,7 +424,8 @@ async fn a_response_is_withheld_when_time_ends_before_a_higher_layer_has_seen_it
         let executor = Executor::builder(config).registry(registry.clone()).build().unwrap();
         let mut input = call("ls");
         input.tool_response = Some(json!("a secret"));
-        let (options, mut standing) = (Default::default(), crate::executor::Standing::default());
+        let options = crate::executor::DispatchOptions::default();
+        let mut standing = crate::executor::Standing::default();
         let events = [event];
         let run = executor.run_moment(&events, &input, options, &mut standing);
         let _ = tokio::time::timeout(Duration::from_secs(1), run).await;
