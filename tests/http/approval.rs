@@ -63,7 +63,7 @@ async fn a_server_may_say_where_the_answer_will_be() {
         .await;
         let verdict = decide(&executor(&server, json!({}))).await;
         assert_eq!(verdict.decision, Some(Decision::Allow), "{verdict:#?}");
-        let lines: Vec<String> = server.requests().iter().map(|it| first_line(it)).collect();
+        let lines: Vec<String> = server.requests().iter().map(first_line).collect();
         let later = "GET /answers/7 HTTP/1.1";
         assert_eq!(lines, ["POST /ask?x=1 HTTP/1.1", later, later]);
     }
