@@ -303,6 +303,15 @@ def vectors():
     return [*done.stdout.splitlines(), *done.stderr.splitlines()[-5:]]
 
 
+def mcp_proxy():
+    """Runs a client and a server of the Python SDK with `hookexec mcp` between them."""
+    with tempfile.TemporaryDirectory() as directory:
+        env = {"PATH": os.environ["PATH"], "HOME": directory, "HOOKEXEC": os.environ["HOOKEXEC"]}
+        done = subprocess.run([PYTHON, ROOT / "tests/hosts/mcp_proxy.py"], cwd=directory, env=env,
+                              capture_output=True, text=True, timeout=300, check=False)
+    return done.stderr.splitlines() if done.returncode else []
+
+
 def types_of_node():
     """Checks the types of the npm package, as a program sees them."""
     (PLACE / "node/use.mts").write_text(USE)
@@ -346,6 +355,7 @@ def main():
         failed |= bool(problems)
         print(f"{'FAILED' if problems else 'ok'} {name}", *problems, sep="\n  ")
     checks = {"vectors of AGENT-HOOKS": (vectors, "x.py", "agent_hooks"),
+              "hookexec mcp": (mcp_proxy, "x.py", "mcp"),
               "types of Python": (types_of_python, "x.py", "mypy"),
               "types of Node": (types_of_node, "x.mjs", "typescript")}
     for name, (run_check, *module) in {} if options.only else checks.items():

@@ -301,6 +301,7 @@ SCENARIOS = {
     "readme_commands": (asked_about, lambda: from_readme("commands.yaml")),
     "readme_format": (formatted, lambda: from_readme("format.yaml")),
     "mcp": (deny, guard(FORBID, "mcp__my-kit__do-it")),
+    "mcp_proxy": (deny, guard(FORBID, "mcp__my-kit__do-it")),
 }
 
 #: What a person types at `hookexec approve`, by what it shows.
@@ -314,7 +315,7 @@ COMMANDS = {
 }
 
 #: The turn that a scenario plays first. It shows that the tool runs if no guard matches it.
-BEFORE = {"mcp": (mcp_unguarded, guard(FORBID, "mcp__my-kit__do-other"))}
+BEFORE = dict.fromkeys(["mcp", "mcp_proxy"], (mcp_unguarded, guard(FORBID, "mcp__my-kit__do-other")))
 
 
 def set_up(client, name, environment):
@@ -330,7 +331,7 @@ def set_up(client, name, environment):
             doctor = subprocess.run(["hookexec", "doctor", client.agent], env=environment, cwd=client.project, capture_output=True, text=True)
             if "installed as its own package" not in doctor.stdout:
                 raise Failed(f"doctor does not see the package: {doctor.stdout}")
-    elif client.agent and name != "control":
+    elif client.agent and name not in ["control", "mcp_proxy"]:
         if name in ["foreign", "doubled"]:
             install = ["hookexec", "install", "claude-code", "--scope", "project"]
             subprocess.run(install, env=environment, cwd=client.project, capture_output=True, check=True)
@@ -345,7 +346,7 @@ def set_up(client, name, environment):
         done = subprocess.run(install, env=environment, cwd=client.project, capture_output=True, text=True)
         if done.returncode != 0:
             raise Failed(f"install: {done.stderr}")
-    if name == "control":
+    if name in ["control", "mcp_proxy"]:
         client.without_plugin()
     if name.endswith("missing"):
         program.unlink()
@@ -369,9 +370,14 @@ def take_turn(kind, name, check, hooks):
             directory.mkdir()
         (root / "bin/hookexec").symlink_to(HOOKEXEC)
         subprocess.run(["git", "init", "-q", client.project], check=True)
-        if name == "mcp":
-            client.servers = {MCP_SERVER: {"command": sys.executable, "args": [str(SERVER_SCRIPT), str(client.project / "ran")]}}
-        with Model(COMMANDS.get(name, ["touch ran; echo s3cr3t"]), mcp=name == "mcp") as model:
+        if name.startswith("mcp"):
+            command = [sys.executable, str(SERVER_SCRIPT), str(client.project / "ran")]
+            if name == "mcp_proxy":
+                # Codex hands on a few variables only.
+                fired = ["env", f"FIRED={root / 'fired'}"]
+                command = [*fired, str(root / "bin/hookexec"), "mcp", "--name", MCP_SERVER, "--", *command]
+            client.servers = {MCP_SERVER: {"command": command[0], "args": command[1:]}}
+        with Model(COMMANDS.get(name, ["touch ran; echo s3cr3t"]), mcp=name.startswith("mcp")) as model:
             client.prepare(model.port)
             client.write(".config/hookexec/hooks.yaml", hooks() if callable(hooks) else hooks)
             environment = {**client.environment(model.port), "FIRED": str(root / "fired"), "HOOKEXEC_SECONDS": "8"}

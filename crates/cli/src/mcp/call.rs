@@ -113,5 +113,11 @@ fn answer(id: &Value, outcome: &ToolOutcome, reply: Option<Reply>) -> Vec<u8> {
 
 /// Returns the line that answers a call with a text for the model.
 pub(super) fn failure_or_text(id: &Value, text: &str, is_error: bool) -> Vec<u8> {
-    message::result(id, &json!({ "content": [message::text(text)], "isError": is_error }))
+    // Clients of the revision 2026-07-28 want `resultType`, and all others ignore it.
+    let result = json!({
+        "resultType": "complete",
+        "content": [message::text(text)],
+        "isError": is_error,
+    });
+    message::result(id, &result)
 }
