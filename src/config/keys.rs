@@ -102,8 +102,8 @@ section! {
     mutates "mutates": bool,
         "`false`; `true` for builtins that rewrite, and for every hook of an event that exists to \
          rewrite ([events.md](events.md))",
-        "whether it is a rewriter. Rewriters run before the others, [the lowest layer \
-         first](#rewriting), and each sees the result of the one before";
+        "whether it is a rewriter. Rewriters run before the others, [layer by \
+         layer](#rewriting), and each sees the result of the one before";
     background "background": bool, "`false`",
         "whether it is started and not waited for; only where nothing can be blocked, or with \
          `mode: shadow`";

@@ -58,8 +58,8 @@ impl Layer {
         }
     }
 
-    /// Returns when its rewriters run. They are counted from the lowest layer up, so that the highest
-    /// layer has the last word.
+    /// Returns its place in the order of layers, from the lowest up: before a call rewriters run in this
+    /// order, so that the highest layer has the last word.
     pub(crate) const fn rewrite_order(self) -> usize {
         match self {
             Self::Project => 0,

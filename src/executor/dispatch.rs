@@ -21,8 +21,9 @@ use crate::wire::{HookReport, Input, Verdict};
 
 /// Runs the hooks of a configuration.
 ///
-/// * Order: rewriters run one after another, layer by layer from the lowest to the highest and in
-///   file order within a layer, and each sees the result of the one before. A hook is a rewriter if
+/// * Order: rewriters run one after another, layer by layer and in file order within a layer, and each
+///   sees the result of the one before. Before a call the lowest layer is the first; a response is
+///   rewritten from the highest layer down, and once more by the higher layers. A hook is a rewriter if
 ///   it has `mutates: true`, if it is a builtin that rewrites, or if its event exists to rewrite.
 ///   All others run at once, on the final input; those with `background: true` are started and not
 ///   waited for. A rewriter that did not see the final input runs once more, for its decision only.

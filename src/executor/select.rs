@@ -66,7 +66,7 @@ impl Bound {
 pub(crate) struct Plan {
     pub(crate) contract: &'static Contract,
     pub(crate) hooks: Vec<Bound>,
-    /// The rewriters in the order in which they run: layer by layer, the lowest first.
+    /// The rewriters in the order in which they run before a call: layer by layer, the lowest first.
     pub(crate) rewriters: Vec<usize>,
     /// For each rank the shortest deadline of its hooks that are not in the background; `None` when
     /// it has no such hook.
