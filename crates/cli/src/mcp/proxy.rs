@@ -10,7 +10,7 @@ use futures_util::FutureExt as _;
 use hookexec::Executor;
 use hookexec::internal::{locked, tools};
 use hookexec::lifecycle::{Session, ToolFacts};
-use hookexec::wire::JsonObject;
+use hookexec::wire::{JsonObject, parse_strict};
 use serde_json::Value;
 use tokio::io::AsyncRead;
 use tokio::sync::mpsc::Sender;
@@ -280,7 +280,7 @@ impl Proxy {
                 Some(match reply {
                     Reply::Response { line, .. } => line,
                     Reply::Lost(why) => {
-                        let id = serde_json::from_str(id).unwrap_or_default();
+                        let id = parse_strict(id).unwrap_or_default();
                         message::error(&id, Refusal::new(ErrorCode::Internal, why))
                     }
                 })
