@@ -498,12 +498,13 @@ fn a_script_that_is_gone_fails_the_hooks_that_execute_it() {
         assert!(shown.stdout.contains("hooks.yaml: a script is gone"), "{command}: {shown:?}");
         assert!(shown.stdout.contains(&format!("    gone: {file}\n")), "{command}: {shown:?}");
         assert!(!shown.stdout.contains("    covered: check.js"), "{command}: {shown:?}");
-        // A directory or a link to nothing is not the script either.
+        // A directory is not the script either, and a link is not followed.
         fs::create_dir(&path).unwrap();
         refused();
         fs::remove_dir(&path).unwrap();
         std::os::unix::fs::symlink("/nonexistent", &path).unwrap();
-        refused();
+        let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+        assert!(run.stdout.contains("is a symbolic link"), "{command}: {run:?}");
         fs::remove_file(&path).unwrap();
         // A person may approve that it is gone, and another script is not approved.
         sandbox.trust();
@@ -523,29 +524,26 @@ fn a_script_that_is_gone_fails_its_hook_by_its_own_failure_mode() {
 }
 
 #[test]
-fn a_link_that_leads_elsewhere_is_a_change() {
+fn a_script_that_became_a_link_is_a_change_wherever_it_leads() {
     let sandbox = Sandbox::new();
     let hook = "{ type: command, command: sh ./hooks/check.sh }";
     sandbox.write("hooks.yaml", &format!("pre_tool_use: [{{ hooks: [{hook}] }}]\n"));
-    sandbox.write("real/check.sh", "exit 2\n");
-    sandbox.write("other/check.sh", "touch ran\n");
-    let link = sandbox.project().join("hooks");
-    std::os::unix::fs::symlink("real", &link).unwrap();
+    sandbox.write("hooks/check.sh", "exit 0\n");
     sandbox.trust();
-    let outside = sandbox.home().join("outside");
-    fs::create_dir(&outside).unwrap();
-    fs::write(outside.join("check.sh"), "touch ran\n").unwrap();
-    let empty = sandbox.home().join("empty");
-    fs::create_dir(&empty).unwrap();
-    for (target, said) in [
-        (sandbox.project().join("other"), "`hooks/check.sh` changed after its approval"),
-        (outside, "`hooks/check.sh` changed after its approval"),
-        (empty, "`hooks/check.sh` was approved and is gone"),
-    ] {
-        fs::remove_file(&link).unwrap();
-        std::os::unix::fs::symlink(&target, &link).unwrap();
-        let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-        assert!(run.stdout.contains(said), "{target:?}: {run:?}");
+    let run = || sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run();
+    let _ = run().exits(0);
+    let place = sandbox.project().join("hooks");
+    let (same, other) = (sandbox.project().join("real"), sandbox.home().join("outside"));
+    fs::rename(&place, &same).unwrap();
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("check.sh"), "touch ran\n").unwrap();
+    for target in [same, other, sandbox.home().join("nowhere")] {
+        std::os::unix::fs::symlink(&target, &place).unwrap();
+        let run = run().exits(2);
+        assert!(run.stdout.contains("is a symbolic link"), "{target:?}: {run:?}");
+        let approval = sandbox.hookexec(["trust", "add", "--yes"]).run();
+        assert!(approval.code() != Some(0), "{approval:?}");
+        fs::remove_file(&place).unwrap();
     }
     assert!(!sandbox.project().join("ran").exists());
 }
