@@ -47,7 +47,7 @@ fn no_other_command_runs_hooks_there_either() {
         ["explain", "pre_tool_use", "--config", "hooks.yaml"].as_slice(),
         &["test"],
         &["serve", "--config", "hooks.yaml"],
-        &["mcp", "--config", "hooks.yaml", "--", "true"],
+        &["mcp", "--name", "kit", "--config", "hooks.yaml", "--", "true"],
     ] {
         let run = sandbox.hookexec(args).env("HOOKEXEC_DEPTH", "4");
         let done = run.stdin(TOOL).run().exits(64);

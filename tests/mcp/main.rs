@@ -414,17 +414,35 @@ fn a_hooks_file_that_fails_denies_every_call_and_a_new_one_counts_at_once() {
 }
 
 #[test]
-fn the_name_of_the_server_is_that_of_its_program_unless_another_is_given() {
+fn the_server_needs_a_name_for_matchers() {
     let sandbox = Sandbox::new();
-    let hooks = "hooks: { pre_tool_use: [{ matcher: mcp__python3__echo, hooks: [{ type: command, command: exit 2 }] }] }";
-    sandbox.write("hooks.yaml", hooks);
-    for (arguments, denied) in [([].as_slice(), true), (&["--name", "kit"], false)] {
-        let arguments = [&["--isolated", "--config", "hooks.yaml"], arguments].concat();
-        let mut client = Client::of(&sandbox, &arguments);
-        assert_eq!(client.tool("echo", &text("plain")).1, denied);
+    for arguments in [["mcp", "--", "true"].as_slice(), &["mcp", "--name", "", "--", "true"]] {
+        let done = sandbox.hookexec(arguments).run().exits(64);
+        assert!(done.stderr.contains("--name <NAME>"), "{}", done.stderr);
     }
-    let done = sandbox.hookexec(["mcp", "--name", "", "--", "x"]).run().exits(64);
-    assert!(done.stderr.contains("use `--name NAME`"), "{}", done.stderr);
-    let done = sandbox.hookexec(["mcp", "--", "./missing"]).run().exits(64);
+    let done = sandbox.hookexec(["mcp", "--name", "kit", "--", "./missing"]).run().exits(64);
     assert!(done.stderr.contains("`./missing` can't be started"), "{}", done.stderr);
+}
+
+#[test]
+fn verbose_shows_which_hooks_ran_and_which_did_not() {
+    let sandbox = Sandbox::new();
+    let hook = |name| json!({ "type": "command", "name": name, "command": "true" });
+    let groups = json!([
+        { "matcher": "mcp__kit__.*", "hooks": [hook("near")] },
+        { "matcher": "mcp__tool__.*", "hooks": [hook("far")] },
+        { "matcher": "mcp", "hooks": [hook("any")] },
+    ]);
+    sandbox.write("hooks.yaml", &json!({ "hooks": { "pre_tool_use": groups } }).to_string());
+    let arguments = ["-v", "--name", "kit", "--isolated", "--config", "hooks.yaml"];
+    let mut client = Client::of(&sandbox, &arguments);
+    client.tool("echo", &text("plain"));
+    let (_, stderr) = client.ends();
+    let line = |name: &str| stderr.lines().find(|line| line.contains(&format!(" {name} (")));
+    assert!(stderr.contains("mcp__kit__echo\n"), "{stderr}");
+    for name in ["near", "any"] {
+        assert!(line(name).is_some_and(|line| line.contains(" ok ")), "{stderr}");
+    }
+    let told = "matcher `mcp__tool__.*` does not match the tool";
+    assert!(line("far").is_some_and(|line| line.contains(told)), "{stderr}");
 }

@@ -1,14 +1,16 @@
 //! One call of a tool, from the client through the hooks to the server and back.
 
+use hookexec::internal::tools;
 use hookexec::lifecycle::{AuthorizedCall, ToolCall, ToolEnd, ToolError, ToolOutcome};
 use hookexec::wire::JsonObject;
+use hookexec::{Event, Executor, Input};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::Sender;
 use tokio::sync::oneshot;
 
 use super::message;
 use super::proxy::Proxy;
-use crate::output;
+use crate::{output, plain, report};
 
 /// A call as the client sent it.
 pub(super) struct Call {
@@ -61,11 +63,27 @@ impl Call {
                 std::future::pending::<()>().await;
             }
         };
+        let not_run = proxy.is_verbose.then(|| self.not_run(current.shared().as_ref()));
         let outcome = session.tool_call(self.tool.clone()).cancelled_by(wish).run(work).await;
         for (_, told) in outcome.trail.system_messages() {
             output::talk(&format!("{told}\n"));
         }
+        if let Some(not_run) = not_run {
+            let verdicts = outcome.trail.verdicts().iter();
+            let ran: String = verdicts.map(|verdict| report::hooks(&verdict.hooks)).collect();
+            output::talk(&format!("{}\n{ran}{not_run}", plain::line(&self.tool.name)));
+        }
         answer(&self.id, &outcome, reply)
+    }
+
+    /// Returns a line for each hook that does not judge this call before the server gets it.
+    fn not_run(&self, executor: &Executor) -> String {
+        let mut input = Input::default();
+        input.tool_name = Some(self.tool.name.clone());
+        input.tool_input = Some(self.tool.arguments.clone());
+        input.tool_kinds = tools::kinds_anywhere(&self.tool.name);
+        let events = [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse];
+        events.map(|event| report::not_run(&executor.explain(event, &input))).concat()
     }
 
     /// Returns the line for the server: the client's own, unless a hook has changed the call.

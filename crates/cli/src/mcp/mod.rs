@@ -9,11 +9,11 @@ mod message;
 mod proxy;
 
 use std::ffi::OsString;
-use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::builder::NonEmptyStringValueParser;
 use hookexec::Registry;
 use hookexec::internal::system::ending_signal;
 use hookexec::internal::{Group, files};
@@ -40,10 +40,9 @@ use proxy::Proxy;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec mcp --name github -- npx -y @example/github-server")]
 pub(crate) struct Args {
-    /// The server's name for hooks, best the one that the client has for it [default: the file
-    /// name of its program, without its ending]
-    #[arg(long)]
-    name: Option<String>,
+    /// The server's name for hooks, best the one that the client has for it: matchers must have it
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
+    name: String,
 
     /// The program of the server, and its arguments
     #[arg(last = true, required = true, value_name = "SERVER")]
@@ -70,7 +69,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         self.log.start();
-        let name = self.name()?;
         let mut options = self.config.options()?;
         // The calls are denied then, and the model reads why.
         options.named_may_fail = true;
@@ -83,19 +81,9 @@ impl Args {
             let signals = runtime::listen()?;
             let engine = Arc::new(Engine::new(load).map_err(CommandError::config)?);
             let session_id = format!("mcp-{id}");
-            let proxy = Arc::new(Proxy::new(engine, &name, session_id));
+            let proxy = Arc::new(Proxy::new(engine, &self.name, session_id, self.log.verbose()));
             self.run(signals, &proxy).await
         })?
-    }
-
-    /// Returns the server's name.
-    fn name(&self) -> Result<String, CommandError> {
-        let program = || Some(Path::new(self.server.first()?).file_stem()?.to_str()?.to_owned());
-        let name = self.name.clone().or_else(program).unwrap_or_default();
-        if name.is_empty() {
-            return Err(CommandError::usage("the server has no name: use `--name NAME`"));
-        }
-        Ok(name)
     }
 
     /// Starts the server, and talks until one of the two sides ends.

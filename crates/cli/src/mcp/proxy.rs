@@ -39,6 +39,8 @@ pub(super) struct Proxy {
     /// What the names of the tools begin with: `mcp__SERVER__`.
     pub(super) prefix: String,
     session_id: String,
+    /// Whether each call is shown on stderr.
+    pub(super) is_verbose: bool,
     /// The requests of the client, by the JSON of their ids.
     open: Mutex<HashMap<String, Open>>,
     room: Semaphore,
@@ -57,12 +59,18 @@ enum Open {
 }
 
 impl Proxy {
-    pub(super) fn new(engine: Arc<Engine>, server: &str, session_id: String) -> Self {
+    pub(super) fn new(
+        engine: Arc<Engine>,
+        server: &str,
+        session_id: String,
+        is_verbose: bool,
+    ) -> Self {
         let (open, room) = (Mutex::default(), Semaphore::new(MOST_CALLS));
         Self {
             engine,
             prefix: format!("mcp__{server}__"),
             session_id,
+            is_verbose,
             open,
             room,
             has_ended: AtomicBool::new(false),
