@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::identity::Identity;
 use super::model::{Command, Config, Hook, OnError, Phase, Protocol};
-use crate::event::Rewrite;
+use crate::event::{Event, Rewrite};
 
 /// Completes `config`, and warns about what is allowed and probably not meant.
 pub(super) fn whole(config: &mut Config, problems: &mut Diagnostics) {
@@ -61,6 +61,8 @@ fn guards_that_open(config: &Config, problems: &mut Diagnostics) {
             && hook.enabled
             && hook.on_error.or(hook.on_exit_code).is_none()
             && hook.event.contract().fails_closed()
+            // There a crash is no answer, and that is a denial.
+            && hook.event != Event::Approval
         {
             guards.entry(hook.location.path().as_os_str()).or_default().push(hook);
         }

@@ -9,6 +9,7 @@ use super::outcome::Outcome;
 use super::rewrite::rename;
 use super::stage::Stage;
 use super::time::Deadlines;
+use crate::config::Layer;
 use crate::event::{Event, Permission};
 use crate::files::random_id;
 use crate::wire::{
@@ -134,7 +135,7 @@ impl Executor {
             ..ApprovalQuestion::default()
         };
         let input = Input { approval: Some(Box::new(question)), ..input.clone() };
-        let options = DispatchOptions { down_to: rank, ..options };
+        let options = DispatchOptions { down_to: Some(asker(rank)), ..options };
         Box::pin(self.run(Event::Approval, &input, options)).await
     }
 
@@ -143,7 +144,10 @@ impl Executor {
     pub fn has_channel(&self, input: &Input, rank: Option<usize>) -> bool {
         let plan = self.plan(Event::Approval);
         !plan.hooks.is_empty()
-            && plan.matching(input).iter().any(|index| may_answer(rank, plan.hooks[*index].rank()))
+            && plan
+                .matching(input)
+                .iter()
+                .any(|index| may_answer(Some(asker(rank)), plan.hooks[*index].rank()))
     }
 
     /// Returns the input of `approval`, with what only this question has.
@@ -168,6 +172,15 @@ impl Executor {
         question.expires = format!("{expires:.0}");
         input.approval = Some(question);
         input
+    }
+}
+
+/// Returns the rank of who asks. What the host asks is a question to the user: after a hook of the
+/// user has asked, an agent fires its own event for the same call.
+const fn asker(rank: Option<usize>) -> usize {
+    match rank {
+        Some(rank) => rank,
+        None => Layer::User.rank(),
     }
 }
 

@@ -142,7 +142,8 @@ impl Interpreter<'_> {
             }
             (0, Stdout::Text(text)) if self.takes_text() => self.answered(Output::context(text)),
             (0, Stdout::Text(text)) => Outcome { stdout: text, ..Outcome::none(self.bound.index) },
-            (0, Stdout::Background) => {
+            // Whether it was still running when its line was read is chance.
+            (_, Stdout::Background) => {
                 Outcome { status: HookStatus::Background, ..Outcome::none(self.bound.index) }
             }
             (0, Stdout::Empty) => Outcome::none(self.bound.index),
