@@ -32,7 +32,7 @@ pub(super) async fn serve(stream: Stream, desk: &Desk, screen: &Screen) {
     let question = match question {
         Ok(question) => question,
         Err(problem) => {
-            screen.say(&format!("a question was denied: {problem}\n"));
+            screen.remark(&format!("a question was denied: {problem}"));
             let reason = format!("`hookexec approve` denies this question: {problem}");
             write(&mut writer, &denial(&reason)).await;
             return;
@@ -40,7 +40,7 @@ pub(super) async fn serve(stream: Stream, desk: &Desk, screen: &Screen) {
     };
     let (number, question, answer) = match desk.ask(question) {
         Asked::Approved(number, Answer { line, said }) => {
-            screen.say(&format!("[{number}] {said}\n"));
+            screen.remark(&format!("[{number}] {said}"));
             write(&mut writer, &line).await;
             return;
         }
@@ -80,7 +80,7 @@ struct End<'d> {
 impl Drop for End<'_> {
     fn drop(&mut self) {
         self.desk.end(self.number, &self.said);
-        self.screen.say(&format!("[{}] {}\n", self.number, self.said));
+        self.screen.remark(&format!("[{}] {}", self.number, self.said));
     }
 }
 

@@ -17,10 +17,17 @@ use crate::plain::{coloured, visible, visible_line};
 
 const BOLD: Style = Style::new().bold();
 
-/// How many arguments are shown at once, and how much of one text.
+/// How many arguments are shown at once, and how many rows of one text.
 const ARGUMENTS: usize = 30;
-const LINES: usize = 40;
-const LETTERS: usize = 4_000;
+const ROWS: usize = 40;
+/// How many rows of what was decided are shown.
+const REMARK: usize = 3;
+
+/// What stands before a line of the call, and before a row that continues a line.
+const BAR: &str = "      | ";
+const FURTHER: &str = "      : ";
+/// The widest row.
+const COLUMNS: usize = 80;
 
 pub(super) const HELP: &str = "\
 1 y         approves question 1, this once
@@ -46,9 +53,24 @@ impl Screen {
         let _ = screen.write_all(coloured(text).as_bytes()).and_then(|()| screen.flush());
     }
 
+    /// Writes what became of a question. It may hold what a model wrote.
+    pub(super) fn remark(&self, remark: &str) {
+        let mut text = String::new();
+        rows(&mut text, "", &visible_line(remark), self.columns(), REMARK);
+        self.say(&text);
+    }
+
     /// Shows a question.
     pub(super) fn show(&self, number: u64, question: &Question) {
-        self.say(&text(number, question, false));
+        self.say(&text(number, question, self.columns(), false));
+    }
+
+    /// Returns how wide a row may be. The terminal would wrap a wider one, without a bar.
+    fn columns(&self) -> usize {
+        let size = terminal_size::terminal_size_of(locked(&self.0).as_inner());
+        // A terminal without a size says 0.
+        let columns = size.map(|(width, _)| usize::from(width.0)).filter(|columns| *columns > 0);
+        columns.map_or(COLUMNS, |columns| columns.min(COLUMNS))
     }
 
     /// Does what a person typed.
@@ -64,9 +86,9 @@ impl Screen {
                 }
                 Ok(())
             }
-            Some(Typed::View(number)) => {
-                desk.question(number).map(|question| self.say(&text(number, &question, true)))
-            }
+            Some(Typed::View(number)) => desk
+                .question(number)
+                .map(|question| self.say(&text(number, &question, self.columns(), true))),
             Some(Typed::Answer(number, choice)) => desk
                 .question(number)
                 .and_then(|it| desk.answer(number, &it.digest, &choice, "terminal")),
@@ -126,36 +148,28 @@ impl Typed {
     }
 }
 
-/// Returns a question as text. Every line that a model wrote has a bar before it, so that it can't
+/// Returns a question as text. Every row that a model wrote has a bar before it, so that it can't
 /// pass for one of ours.
-fn text(number: u64, question: &Question, whole: bool) -> String {
-    let mut text = format!(
-        "{BOLD}[{number}] {}{BOLD:#}, {} left\n",
-        visible_line(&question.tool),
-        clock(question.left())
-    );
-    let most = if whole { usize::MAX } else { ARGUMENTS };
-    let mut is_cut = question.arguments.len() > most;
-    for Argument { name, text: quoted, note, .. } in question.arguments.iter().take(most) {
-        let (name, quoted) = (visible_line(name), visible(quoted));
-        let _ = writeln!(text, "    `{}`{note}:", if whole { &*name } else { beginning(&name) });
-        let part = if whole { &*quoted } else { beginning(&quoted) };
-        for line in part.split('\n') {
-            let _ = writeln!(text, "      | {line}");
-        }
-        if part.len() < quoted.len() {
-            is_cut = true;
-            let left = quoted[part.len()..].chars().count();
-            let _ = writeln!(text, "      {BOLD}... and {left} characters more{BOLD:#}");
-        }
+fn text(number: u64, question: &Question, columns: usize, whole: bool) -> String {
+    let mut text = BOLD.to_string();
+    let tool = visible_line(&question.tool);
+    let head = format!("[{number}] {tool}, {} left", clock(question.left()));
+    rows(&mut text, "", &head, columns, usize::MAX);
+    let _ = write!(text, "{BOLD:#}");
+    let (arguments, most) = if whole { (usize::MAX, usize::MAX) } else { (ARGUMENTS, ROWS) };
+    let mut is_cut = question.arguments.len() > arguments;
+    for Argument { name, text: quoted, note, .. } in question.arguments.iter().take(arguments) {
+        let name = format!("`{}`{note}:", visible_line(name));
+        is_cut |= rows(&mut text, "    ", &name, columns, most);
+        is_cut |= rows(&mut text, BAR, &visible(quoted), columns, most);
     }
-    if let Some(left @ 1..) = question.arguments.len().checked_sub(most) {
+    if let Some(left @ 1..) = question.arguments.len().checked_sub(arguments) {
         let _ = writeln!(text, "    {BOLD}... and {left} arguments more{BOLD:#}");
     }
-    for reason in &question.reasons {
-        let _ = writeln!(text, "    asked by {}", visible_line(reason));
+    let reasons = question.reasons.iter().map(|reason| format!("asked by {reason}"));
+    for line in reasons.chain([format!("from {}", question.origin())]) {
+        rows(&mut text, "    ", &visible_line(&line), columns, usize::MAX);
     }
-    let _ = writeln!(text, "    from {}", visible_line(&question.origin()));
     let _ = writeln!(text, "    digest {}", visible_line(question.short_digest()));
     let all = if is_cut { format!(", all of it: {number} v") } else { String::new() };
     let _ = writeln!(
@@ -165,12 +179,37 @@ fn text(number: u64, question: &Question, whole: bool) -> String {
     text
 }
 
-/// Returns as much of a text as is shown at once.
-fn beginning(text: &str) -> &str {
-    let lines = text.match_indices('\n').nth(LINES - 1).map(|(at, _)| at);
-    let letters = text.char_indices().nth(LETTERS).map(|(at, _)| at);
-    let end = lines.into_iter().chain(letters).min().unwrap_or(text.len());
-    &text[..end]
+/// Writes a text in rows that the terminal does not wrap, and at most `most` of them; `first` stands
+/// before each line. Returns whether more is left, which it says.
+fn rows(out: &mut String, first: &str, text: &str, columns: usize, most: usize) -> bool {
+    let (mut row, mut used) = (1, first.len());
+    out.push_str(first);
+    for (at, letter) in text.char_indices() {
+        // How wide a terminal draws other letters depends on it, and is 2 at most.
+        let width = if letter.is_ascii() { 1 } else { 2 };
+        let before = match letter {
+            '\n' => first,
+            _ if used + width > columns && used > FURTHER.len() => FURTHER,
+            _ => "",
+        };
+        if letter == '\n' || !before.is_empty() {
+            if row == most {
+                let left = text[at..].chars().count();
+                let _ = writeln!(out, "\n      {BOLD}... and {left} characters more{BOLD:#}");
+                return true;
+            }
+            row += 1;
+            used = before.len();
+            out.push('\n');
+            out.push_str(before);
+        }
+        if letter != '\n' {
+            out.push(letter);
+            used += width;
+        }
+    }
+    out.push('\n');
+    false
 }
 
 /// Returns a time as minutes and seconds.
@@ -182,6 +221,32 @@ pub(super) fn clock(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_row_that_continues_a_line_has_a_bar() {
+        let shown = |text: &str, most| {
+            let mut shown = String::new();
+            let is_cut = rows(&mut shown, BAR, text, 12, most);
+            (anstream::adapter::strip_str(&shown).to_string(), is_cut)
+        };
+        for (text, expected) in [
+            ("", "      | \n"),
+            ("abcd\n\nef", "      | abcd\n      | \n      | ef\n"),
+            ("abcdefghij", "      | abcd\n      : efgh\n      : ij\n"),
+            ("aéb文c", "      | aéb\n      : 文c\n"),
+            ("     [1] x", "      |     \n      :  [1]\n      :  x\n"),
+        ] {
+            assert_eq!(shown(text, usize::MAX), (expected.to_owned(), false), "{text:?}");
+        }
+        let cut = "      | abcd\n      | ef\n      ... and 3 characters more\n";
+        assert_eq!(shown("abcd\nef\ngh", 2), (cut.to_owned(), true));
+        let cut = "      | abcd\n      : efgh\n      ... and 2 characters more\n";
+        assert_eq!(shown("abcdefghij", 2), (cut.to_owned(), true));
+        // However narrow it is, all is shown.
+        let mut narrow = String::new();
+        rows(&mut narrow, "", "abcdefghij", 4, usize::MAX);
+        assert_eq!(narrow.matches(char::is_alphabetic).count(), 10);
+    }
 
     #[test]
     fn only_whole_commands_are_understood() {
