@@ -4,6 +4,9 @@
 //! approves them. Nothing in them may move, colour, hide or reverse other text on the screen.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
 
 /// The parameters of colours that we use ourselves, of which none hides.
 const COLOURS: [&str; 15] =
@@ -19,28 +22,31 @@ pub(crate) fn line(text: &str) -> String {
     text.replace(misleads, "\u{fffd}")
 }
 
-/// Returns `text`, of several lines, with what a terminal obeys or an eye is misled by written as an
-/// escape such as `\u{1b}`: for texts of which nothing may be missed.
+/// Returns `text`, of several lines, with an escape such as `\u{1b}` for every character that is not
+/// a visible letter, number, punctuation, symbol or U+0020: for texts of which nothing may be missed.
 pub(crate) fn visible(text: &str) -> String {
-    escaped(text, |letter| misleads(letter) && !matches!(letter, '\n' | '\t'))
+    let lines: Vec<_> = text.split('\n').map(visible_line).collect();
+    lines.join("\n")
 }
 
 /// Returns `text` as [`visible`] does, on one line.
 pub(crate) fn visible_line(text: &str) -> String {
-    escaped(text, misleads)
+    // Backslashes before an escape, and before what looks like one, are doubled: so an odd number of
+    // them begins an escape, and an even number is what was written.
+    let escaped = |found: &Captures<'_>| {
+        let (backslashes, then) = (&found[1], &found[2]);
+        let then = if then == "u{" { then.to_owned() } else { then.escape_unicode().to_string() };
+        format!("{backslashes}{backslashes}{then}")
+    };
+    HIDDEN.replace_all(text, escaped).into_owned()
 }
 
-fn escaped(text: &str, misleads: impl Fn(char) -> bool) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if misleads(letter) {
-            shown.extend(letter.escape_unicode());
-        } else {
-            shown.push(letter);
-        }
-    }
-    shown
-}
+/// Marks are among them: a mark draws over a letter. Some letters and symbols draw nothing.
+#[expect(clippy::unwrap_used, reason = "a test reads it")]
+static HIDDEN: LazyLock<Regex> = LazyLock::new(|| {
+    let hidden = r"[[^\ \p{L}\p{N}\p{P}\p{S}]\p{Default_Ignorable_Code_Point}\x{2800}]";
+    Regex::new(&format!(r"(\\*)(u\{{|{hidden})")).unwrap()
+});
 
 /// Returns `text` as [`plain`] does, with our own colours left in: all that is shown passes here.
 pub(crate) fn coloured(text: &str) -> Cow<'_, str> {
@@ -92,7 +98,31 @@ mod tests {
             assert_eq!(coloured(text), shown, "{text:?}");
         }
         assert_eq!(line("a\nb"), "a\u{fffd}b");
-        assert_eq!(visible("a\n\tb\r\u{1b}[8m\u{202e}"), "a\n\tb\\u{d}\\u{1b}[8m\\u{202e}");
+    }
+
+    #[test]
+    fn what_can_not_be_seen_is_an_escape() {
+        assert_eq!(visible("a\n\tb\r\u{1b}[8m\u{202e}\n"), "a\n\\u{9}b\\u{d}\\u{1b}[8m\\u{202e}\n");
         assert_eq!(visible_line("a\nb"), "a\\u{a}b");
+        let seen = r#"C:\users \n "é" жλ文한字🙂 €+½²…«» \d{2} \\x"#;
+        assert_eq!(visible(seen), seen);
+        // Invisible letters, symbols and formats, blanks, lone marks, and what no font need have.
+        for hidden in "\u{200b}\u{200c}\u{200d}\u{34f}\u{3164}\u{2800}\u{fe0f}\u{115f}\u{1160}\u{17b4}\
+                       \u{ffa0}\u{e0100}\u{e0041}\u{feff}\u{ad}\u{a0}\u{202f}\u{3000}\u{2028}\u{301}\
+                       \u{20dd}\u{e000}\u{378}\u{85}\u{1d173}\u{fff9}"
+            .chars()
+        {
+            let escape = hidden.escape_unicode();
+            assert_eq!(visible(&format!("./a{hidden}.sh")), format!("./a{escape}.sh"));
+        }
+        // An escape is not what a model wrote.
+        for (text, shown) in [
+            (r"\u{202e}", r"\\u{202e}"),
+            ("\\\u{202e}", r"\\\u{202e}"),
+            (r"\\u{202e}", r"\\\\u{202e}"),
+            ("u{1} \\", "u{1} \\"),
+        ] {
+            assert_eq!(visible_line(text), shown, "{text:?}");
+        }
     }
 }
