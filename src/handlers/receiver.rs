@@ -47,7 +47,12 @@ fn handler(_: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
 #[cfg(unix)]
 #[expect(clippy::unnecessary_wraps, reason = "on Windows there is none")]
 fn handler(hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-    Ok(Arc::new(unix::Receiver { timeout: hook.timeout, max_output: hook.max_output }))
+    let remedy = format!(
+        "a person must decide: run `hookexec approve` in another terminal, repeat the call, and \
+         answer there within {:?} (the hook's `timeout`)",
+        hook.timeout
+    );
+    Ok(Arc::new(unix::Receiver { timeout: hook.timeout, max_output: hook.max_output, remedy }))
 }
 
 #[cfg(unix)]
@@ -68,6 +73,8 @@ mod unix {
     pub(super) struct Receiver {
         pub(super) timeout: Duration,
         pub(super) max_output: usize,
+        /// What the user can do. The model can't do it, and is told to say so.
+        pub(super) remedy: String,
     }
 
     impl Handler for Receiver {
@@ -79,13 +86,16 @@ mod unix {
                 let asked = tokio::time::timeout_at(call.deadline.into(), self.ask(call));
                 asked.await.unwrap_or_else(|_| {
                     let message = format!(
-                        "nobody answered at `hookexec approve` within {:?}; raise the hook's \
-                         `timeout` if a person needs longer",
+                        "nobody answered at `hookexec approve` within {:?}; tell the user",
                         self.timeout
                     );
                     Err(HandlerError::new(Failure::TimedOut, message))
                 })
             })
+        }
+
+        fn remedy(&self) -> Option<&str> {
+            Some(&self.remedy)
         }
     }
 
@@ -115,10 +125,7 @@ mod unix {
             }
             let cause = written.and(read.map(|_| ())).err();
             let cause = cause.map(|cause| format!(" ({cause})")).unwrap_or_default();
-            let message = format!(
-                "the receiver ended before it answered{cause}; start `hookexec approve` again in \
-                 another terminal"
-            );
+            let message = format!("the receiver ended before it answered{cause}; tell the user");
             Err(HandlerError::new(Failure::Other, message))
         }
     }
@@ -134,7 +141,8 @@ mod unix {
             failed(if absent {
                 let path = path.display();
                 format!(
-                    "no receiver listens at {path}: start `hookexec approve` in another terminal"
+                    "no receiver listens at {path}: a person must decide about this call; tell the \
+                     user"
                 )
             } else {
                 unusable(&path, &cause)

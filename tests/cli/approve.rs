@@ -534,6 +534,15 @@ fn denied((code, verdict): (i32, Value), why: &str) {
     assert!(message.contains(why), "{why}: {message}");
 }
 
+/// How to receive is told to the user. The model can't do it, and is told to say so.
+#[track_caller]
+fn unanswered(judged: (i32, Value), why: &str) {
+    let (reason, told) = (judged.1["message"].to_string(), judged.1["system_message"].to_string());
+    assert!(reason.contains("tell the user") && !reason.contains("run `hookexec"), "{reason}");
+    assert!(told.contains("run `hookexec approve` in another terminal"), "{told}");
+    denied(judged, why);
+}
+
 #[test]
 fn an_approval_lets_one_call_run() {
     let sandbox = asking("60s");
@@ -572,24 +581,24 @@ fn an_approval_lets_one_call_run() {
 #[test]
 fn without_a_receiver_that_answers_a_call_is_denied() {
     let sandbox = asking("60s");
-    denied(judged(&sandbox, || {}), "no receiver listens at");
+    unanswered(judged(&sandbox, || {}), "no receiver listens at");
     let terminal = receiver(&sandbox, &[]);
     let killed = judged(&sandbox, || {
         terminal.shows("[1] shell");
         terminal.signal("-KILL");
     });
-    denied(killed, "the receiver ended before it answered");
+    unanswered(killed, "the receiver ended before it answered");
     // The socket of the dead receiver is still there.
     assert!(socket(&sandbox).exists());
-    denied(judged(&sandbox, || {}), "no receiver listens at");
+    unanswered(judged(&sandbox, || {}), "no receiver listens at");
 
     let sandbox = asking("1s");
     let mut terminal = receiver(&sandbox, &[]);
-    denied(judged(&sandbox, || {}), "nobody answered at `hookexec approve` within 1s");
+    unanswered(judged(&sandbox, || {}), "nobody answered at `hookexec approve` within 1s");
     terminal.types("1 y");
     terminal.shows("question 1 is not open any longer");
     terminal.signal("-STOP");
-    denied(judged(&sandbox, || {}), "nobody answered at `hookexec approve` within 1s");
+    unanswered(judged(&sandbox, || {}), "nobody answered at `hookexec approve` within 1s");
     terminal.signal("-CONT");
 
     let sandbox = Sandbox::new();
