@@ -177,6 +177,8 @@ fn an_approval_for_a_session_is_for_the_same_call_in_the_same_session() {
     let answer = Caller::ask(&sandbox, &question("ls")).answer().unwrap();
     assert_eq!((&answer["decision"], &answer["digest"]), (&json!("allow"), &json!(digest("ls"))));
     terminal.shows("[2] approved by");
+    let said = format!("before): shell, digest {}, `command`: ls\n", &digest("ls")[7..19]);
+    until("the call is named", || terminal.shown().replace("\n      : ", "").contains(&said));
     for (number, (key, value)) in
         [("session_id", "s2"), ("agent_name", "gemini"), ("session_id", "")].into_iter().enumerate()
     {
@@ -247,6 +249,19 @@ fn nothing_in_a_call_passes_for_a_line_of_ours() {
     terminal.shows("[4] shell");
     terminal.shows("all of it: 4 v\n");
     assert!(terminal.shown().contains("... and 10 arguments more"), "{}", terminal.shown());
+}
+
+#[test]
+fn the_help_has_a_hook_that_works_and_names_the_page() {
+    let sandbox = Sandbox::new();
+    let help = sandbox.hookexec(["approve", "--help"]).run().exits(0).stdout;
+    assert!(help.contains("a restart forgets") && help.contains("`hookexec docs approval`"));
+    let hooks = help.split_once("`ask`:\n").unwrap().1.split_once("\n\n").unwrap().0;
+    sandbox.write_users_hooks(hooks);
+    let run = sandbox.hookexec(["list"]).run().exits(0);
+    assert!(run.stdout.contains("receiver"), "{run:?}");
+    let page = sandbox.hookexec(["docs", "approval"]).run().exits(0).stdout;
+    assert!(page.contains("type: receiver"), "{page}");
 }
 
 #[test]

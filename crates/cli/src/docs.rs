@@ -24,7 +24,7 @@ macro_rules! pages {
     };
 }
 
-const PAGES: [(&str, &str, &str); 18] = pages! {
+const PAGES: [(&str, &str, &str); 19] = pages! {
     "platforms": "What differs on macOS and Windows";
     "installation": "Packages, and where `install` keeps it";
     "configuration": "Every key of hooks.yaml";
@@ -33,6 +33,7 @@ const PAGES: [(&str, &str, &str); 18] = pages! {
     "commands": "The commands and the files of a tool call";
     "builtins": "Guards and helpers without a process";
     "agents": "Claude Code, Codex, Cursor and others";
+    "approval": "A person elsewhere decides what hooks ask";
     "trust": "Which files may run, and who approves";
     "testing": "`explain` and `test`";
     "continuous-integration": "`check` and `test` before a commit or a merge";

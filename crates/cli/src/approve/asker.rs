@@ -39,8 +39,8 @@ pub(super) async fn serve(stream: Stream, desk: &Desk, screen: &Screen) {
         }
     };
     let (number, question, answer) = match desk.ask(question) {
-        Asked::Approved(number, Answer { line, said }) => {
-            screen.remark(&format!("[{number}] {said}"));
+        Asked::Approved(number, question, Answer { line, said }) => {
+            screen.remark(&format!("[{number}] {said}: {}", question.call()));
             write(&mut writer, &line).await;
             return;
         }

@@ -37,7 +37,7 @@ pub(super) struct Answer {
 pub(super) enum Asked {
     Open(u64, Arc<Question>, oneshot::Receiver<Answer>),
     /// Approved before, for its session.
-    Approved(u64, Answer),
+    Approved(u64, Arc<Question>, Answer),
 }
 
 /// How a question ended.
@@ -71,8 +71,8 @@ impl Desk {
         let key = (question.session.clone(), question.digest.clone());
         if state.approved.contains(&key) {
             let answer = answer(&question, &Choice::Once, "approved for this session before");
-            state.end(number, question.tool, answer.said.clone());
-            return Asked::Approved(number, answer);
+            state.end(number, question.tool.clone(), answer.said.clone());
+            return Asked::Approved(number, question.into(), answer);
         }
         let (sender, receiver) = oneshot::channel();
         let question = Arc::new(question);

@@ -30,13 +30,23 @@ use super::{Exit, system};
 /// How many callers may wait at once.
 const CALLERS: usize = 64;
 
+const EXAMPLE: &str = "\
+In ~/.config/hookexec/hooks.yaml, for what other hooks answer with `ask`:
+  hooks:
+    approval:
+      - hooks: [{ type: receiver, timeout: 10m }]
+
+`hookexec docs approval` says who may answer what.
+
+Example: hookexec approve";
+
 /// Shows the calls that hooks ask a person about, and takes the answers
 ///
 /// Hooks of `type: receiver` below `approval:` ask here. Questions are listed in this terminal, and on a
 /// page in the browser. A call runs only if you approve it in time; when this command ends, every
-/// open question is denied. Nothing is stored.
+/// open question is denied. Nothing is stored: a restart forgets what you approved for a session.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: hookexec approve")]
+#[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
     /// Serves no page for the browser
     #[arg(long)]

@@ -81,6 +81,13 @@ impl Question {
         digest.get(..12).unwrap_or(digest)
     }
 
+    /// Returns the call in one line; what may be long comes last.
+    pub(super) fn call(&self) -> String {
+        let arguments = self.arguments.iter().filter(|argument| !argument.is_old);
+        let arguments = arguments.map(|Argument { name, text, .. }| format!(", `{name}`: {text}"));
+        format!("{}, digest {}{}", self.tool, self.short_digest(), arguments.collect::<String>())
+    }
+
     /// Returns the agent, its session and its directory in one line.
     pub(super) fn origin(&self) -> String {
         let Session { agent, id } = &self.session;
