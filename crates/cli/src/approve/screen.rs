@@ -31,7 +31,7 @@ const COLUMNS: usize = 80;
 
 pub(super) const HELP: &str = "\
 1 y         approves question 1, this once
-1 s         approves the same call for the rest of its session, too; a restart forgets it
+1 s         approves the same call in the same session, until this command ends
 1 n REASON  denies question 1, and tells the model why
 1 v         shows all of question 1
 Enter       lists the open questions
