@@ -114,7 +114,12 @@ impl Client {
     /// Calls a tool and returns its text, and whether it is an error.
     #[track_caller]
     fn tool(&mut self, tool: &str, arguments: &Value) -> (String, bool) {
-        self.call(1, tool, arguments);
+        self.tool_as(1, tool, arguments)
+    }
+
+    #[track_caller]
+    fn tool_as(&mut self, id: u32, tool: &str, arguments: &Value) -> (String, bool) {
+        self.call(id, tool, arguments);
         text_of(&self.next())
     }
 
@@ -311,6 +316,71 @@ fn a_cancelled_call_stops_its_hooks_and_gets_no_answer() {
 }
 
 #[test]
+fn an_id_is_free_again_once_the_server_has_answered() {
+    let sandbox = Sandbox::new();
+    let mut client = Client::start(&sandbox);
+    client.tool("echo", &text("first"));
+    std::fs::remove_file(sandbox.project().join("after")).unwrap();
+    client.call(7, "hang", &json!({}));
+    client.send(r#"{"jsonrpc":"2.0","id":8,"method":"mute"}"#);
+    until("the server has both", || {
+        let got = sandbox.read("got");
+        got.contains("hang") && got.contains("mute")
+    });
+    for id in [7, 8] {
+        let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+        client.send(cancel.to_string());
+    }
+    until("the hooks behind the call run", || sandbox.project().join("after").exists());
+    assert!(!client.tool("echo", &text("next")).1);
+    for id in [7, 8] {
+        let ping = json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }).to_string();
+        client.send(&ping);
+        let refused = format!("a request with the id {id} is open");
+        assert_eq!(client.next()["error"]["message"], refused);
+        // The late answer is dropped.
+        assert_eq!(client.tool("late", &json!({ "ids": [id] })).0, "done");
+        client.send(&ping);
+        assert_eq!(client.next()["result"]["of"], "ping");
+    }
+    for id in ["7.0", "7e0", "-0", "1e400", "true", "[7]"] {
+        client.send(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#));
+        let answer = client.next();
+        assert_eq!(answer["error"]["message"], "`id` must be a text or an integer of plain digits");
+        assert_eq!(answer["id"], Value::Null);
+    }
+}
+
+#[test]
+fn an_answer_that_cannot_be_read_fails_the_requests_that_it_may_be_for() {
+    let sandbox = Sandbox::new();
+    let mut client = Client::start(&sandbox);
+    for line in [
+        r#"{"jsonrpc":"2.0","id":1,"result":{"content":["\ud800"]}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{}}{"a":1}"#,
+        r#"{"jsonrpc":"2.0","id":1.0,"result":{}}"#,
+        r#"[{"jsonrpc":"2.0","id":1,"result":{}}]"#,
+    ] {
+        client.send(r#"{"jsonrpc":"2.0","id":2,"method":"mute"}"#);
+        client.call(1, "line", &json!({ "line": line }));
+        let mut answers = [client.next(), client.next()];
+        answers.sort_by_key(|answer| answer["id"].as_u64());
+        let told = "a line of the MCP server can't be read";
+        let (said, is_error) = text_of(&answers[0]);
+        assert!(is_error && said.contains(told), "{line}: {said}");
+        let said = answers[1]["error"]["message"].as_str().unwrap();
+        assert!(said.contains(told), "{line}: {said}");
+        // Their answers may still come.
+        assert_eq!(client.tool_as(3, "late", &json!({ "ids": [1, 2] })).0, "done");
+    }
+    // What can't be an answer fails none.
+    for line in ["[info] hello {", "hello", r#"{"level":"info"}"#, ""] {
+        let arguments = json!({ "line": line, "then": "done" });
+        assert_eq!(client.tool("line", &arguments).0, "done", "{line}");
+    }
+}
+
+#[test]
 fn many_calls_run_at_once_and_both_sides_may_write_at_once() {
     let sandbox = Sandbox::new();
     let mut client = Client::start(&sandbox);
@@ -338,10 +408,10 @@ fn a_line_that_is_too_long_fails_the_calls_that_are_open() {
     answers.sort_by_key(|answer| answer["id"].as_u64());
     assert_eq!(text_of(&answers[0]), (told.to_owned(), true));
     assert_eq!(answers[1]["error"]["message"], told);
-    assert_eq!(client.tool("echo", &text("next")).0, r#"echo {"text": "next"}"#);
+    assert_eq!(client.tool_as(3, "echo", &text("next")).0, r#"echo {"text": "next"}"#);
     client.send("x".repeat((64 << 20) + 1));
     assert_eq!(client.next()["error"]["message"], "a line is longer than 64 MiB");
-    assert_eq!(client.tool("echo", &text("next")).0, r#"echo {"text": "next"}"#);
+    assert_eq!(client.tool_as(3, "echo", &text("next")).0, r#"echo {"text": "next"}"#);
 }
 
 #[test]

@@ -47,6 +47,15 @@ def call(id, tool, arguments):
         say(id, "right")
     elif tool == "doubled":
         write(f'{{"jsonrpc":"2.0","id":{id},"result":{{}},"result":{{"x":"{SECRET}"}}}}')
+    elif tool == "late":
+        # The answers to the calls that hang, and those that a client could take for them.
+        for late in arguments["ids"]:
+            say(late, SECRET)
+        say(id, "done")
+    elif tool == "line":
+        write(arguments["line"])
+        if "then" in arguments:
+            say(id, arguments["then"])
     elif tool == "hidden":
         write(f'{{"a":\r{{"jsonrpc":"2.0","id":{id},"result":{{"content":["{SECRET}"]}}}}\r}}')
         say(id, "shown")

@@ -14,6 +14,8 @@ use crate::server::protocol::{Refusal, answer};
 /// be there.
 const KEYS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
+const NO_ID: &str = "`id` must be a text or an integer of plain digits";
+
 /// A message, and what it is.
 pub(super) struct Message {
     pub(super) kind: Kind,
@@ -30,13 +32,11 @@ impl Message {
     /// Reads one line.
     ///
     /// # Errors
-    /// With the id as far as it could be read.
-    pub(super) fn read(line: &[u8]) -> Result<Self, (Value, Refusal)> {
-        let text = std::str::from_utf8(line).map_err(|error| {
-            let message = format!("the line is not UTF-8: {error}");
-            (Value::Null, Refusal::new(ErrorCode::Parse, message))
-        })?;
-        let refuse = |code, problem: String| (id_of(text), Refusal::new(code, problem));
+    /// With the id: `null` if there is none, and `None` if it can't be read.
+    pub(super) fn read(line: &[u8]) -> Result<Self, (Option<Value>, Refusal)> {
+        let refuse = |code, problem: String| (id_of(line), Refusal::new(code, problem));
+        let text = std::str::from_utf8(line)
+            .map_err(|error| refuse(ErrorCode::Parse, format!("the line is not UTF-8: {error}")))?;
         let invalid = |problem: &str| refuse(ErrorCode::InvalidRequest, problem.to_owned());
         // Python's text streams end a line at it, so that the rest would be a message of its own.
         if line.contains(&b'\r') {
@@ -56,14 +56,16 @@ impl Message {
                 let method = method.clone();
                 match object.get("id") {
                     None => Kind::Notification { method },
-                    Some(id @ (Value::String(_) | Value::Number(_))) => {
-                        Kind::Request { id: id.clone(), method }
-                    }
-                    Some(_) => return Err(invalid("`id` must be a text or a number")),
+                    Some(id) if is_id(id) => Kind::Request { id: id.clone(), method },
+                    Some(_) => return Err(invalid(NO_ID)),
                 }
             }
             (None, true, false) | (None, false, true) => {
-                Kind::Response { id: object.get("id").cloned().unwrap_or_default() }
+                let id = object.get("id").cloned().unwrap_or_default();
+                if !(id.is_null() || is_id(&id)) {
+                    return Err(invalid(NO_ID));
+                }
+                Kind::Response { id }
             }
             _ => return Err(invalid("give one of `method`, `result` and `error`")),
         };
@@ -71,12 +73,23 @@ impl Message {
     }
 }
 
-/// Returns the id of a message that can't be read, to answer it: `null` when there is none.
-fn id_of(text: &str) -> Value {
-    let document: Value = serde_json::from_str(text).unwrap_or_default();
-    match document.get("id") {
-        Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
-        _ => Value::Null,
+/// Returns whether both sides write `id` in the same way: `7.0` could be answered as `7`.
+fn is_id(id: &Value) -> bool {
+    let text = id.to_string();
+    id.is_string() || text.parse::<i64>().is_ok_and(|number| number.to_string() == text)
+}
+
+/// Returns the id of a message that is refused: `null` if there is none, and `None` if it can't be
+/// read.
+fn id_of(line: &[u8]) -> Option<Value> {
+    let text = String::from_utf8_lossy(line);
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(object)) => match object.get("id") {
+            None => Some(Value::Null),
+            Some(id) => Some(id.clone()).filter(|id| id.is_null() || is_id(id)),
+        },
+        // Some servers write text for people to stdout, too.
+        _ => (!text.trim_start_matches(['[', ' ', '\t']).starts_with('{')).then_some(Value::Null),
     }
 }
 

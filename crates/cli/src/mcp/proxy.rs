@@ -1,7 +1,6 @@
 //! What goes from the client to the server, and back.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -41,10 +40,19 @@ pub(super) struct Proxy {
     session_id: String,
     /// Whether each call is shown on stderr.
     pub(super) is_verbose: bool,
-    /// The requests of the client, by the JSON of their ids.
-    open: Mutex<HashMap<String, Open>>,
+    requests: Mutex<Requests>,
     room: Semaphore,
     has_ended: AtomicBool,
+}
+
+/// The requests of the client, by the JSON of their ids.
+#[derive(Default)]
+struct Requests {
+    /// Those that the client waits for.
+    open: HashMap<String, Open>,
+    /// Those that the server has and has not answered. It may still answer one that was cancelled,
+    /// and a new request with its id would get that answer.
+    at_server: HashSet<String>,
 }
 
 /// A request of the client that is not answered.
@@ -65,13 +73,13 @@ impl Proxy {
         session_id: String,
         is_verbose: bool,
     ) -> Self {
-        let (open, room) = (Mutex::default(), Semaphore::new(MOST_CALLS));
+        let (requests, room) = (Mutex::default(), Semaphore::new(MOST_CALLS));
         Self {
             engine,
             prefix: format!("mcp__{server}__"),
             session_id,
             is_verbose,
-            open,
+            requests,
             room,
             has_ended: AtomicBool::new(false),
         }
@@ -119,7 +127,7 @@ impl Proxy {
         let mut lines = Lines::new(server, MAX_LINE);
         while let Some(line) = lines.next().await {
             let passed = if let Ok(line) = line {
-                self.pass_to_client(line).into_iter().collect()
+                self.pass_to_client(line)
             } else {
                 // The id may stand at its end.
                 let problem = format!("the MCP server: {}", too_long().message);
@@ -146,7 +154,8 @@ impl Proxy {
         to_server: &Sender<Vec<u8>>,
         to_client: &Sender<Vec<u8>>,
     ) -> Result<Option<Vec<u8>>, Vec<u8>> {
-        let message = Message::read(&line).map_err(|(id, refusal)| message::error(&id, refusal))?;
+        let message = Message::read(&line)
+            .map_err(|(id, refusal)| message::error(&id.unwrap_or_default(), refusal))?;
         line.push(b'\n');
         let Message { kind, object } = message;
         match kind {
@@ -192,7 +201,7 @@ impl Proxy {
         let line = driven.await.unwrap_or_else(|_| {
             failure_or_text(&id, "Tool call denied: `hookexec mcp` is at fault: it panicked", true)
         });
-        let open = locked(&self.open).remove(&id.to_string());
+        let open = locked(&self.requests).open.remove(&id.to_string());
         if let Some(Open::Call { cancel: Some(_), .. }) = open {
             let _ = to_client.send(line).await;
         }
@@ -200,22 +209,23 @@ impl Proxy {
 
     /// Keeps an open request, by whose id the server will answer.
     fn admit(&self, id: &Value, request: Open) -> Result<(), Vec<u8>> {
-        let mut open = locked(&self.open);
+        let mut requests = locked(&self.requests);
         // With its id, the client would take it for the answer to the other request.
         let refuse =
             |code, problem: String| Err(message::error(&Value::Null, Refusal::new(code, problem)));
-        if open.len() >= MOST_REQUESTS {
+        if requests.open.len() >= MOST_REQUESTS {
             return refuse(ErrorCode::Overloaded, format!("{MOST_REQUESTS} requests are open"));
         }
-        match open.entry(id.to_string()) {
-            Entry::Occupied(_) => {
-                refuse(ErrorCode::InvalidRequest, format!("a request with the id {id} is open"))
-            }
-            Entry::Vacant(place) => {
-                place.insert(request);
-                Ok(())
-            }
+        let key = id.to_string();
+        if requests.open.contains_key(&key) || requests.at_server.contains(&key) {
+            let problem = format!("a request with the id {id} is open");
+            return refuse(ErrorCode::InvalidRequest, problem);
         }
+        if matches!(request, Open::Other) {
+            requests.at_server.insert(key.clone());
+        }
+        requests.open.insert(key, request);
+        Ok(())
     }
 
     /// Stops the hooks of a call that the client has cancelled.
@@ -223,13 +233,13 @@ impl Proxy {
         let Some(id) = notification.get("params").and_then(|params| params.get("requestId")) else {
             return;
         };
-        let mut requests = locked(&self.open);
-        match requests.get_mut(&id.to_string()) {
+        let mut requests = locked(&self.requests);
+        match requests.open.get_mut(&id.to_string()) {
             Some(Open::Call { cancel, .. }) => {
                 let _ = cancel.take().map(|cancel| cancel.send(()));
             }
             // The server need not answer it.
-            Some(Open::Other) => drop(requests.remove(&id.to_string())),
+            Some(Open::Other) => drop(requests.open.remove(&id.to_string())),
             None => {}
         }
     }
@@ -237,12 +247,14 @@ impl Proxy {
     /// Returns where the answer arrives to a call that is about to be sent to the server; `None` if
     /// it must not be sent.
     pub(super) fn awaits(&self, id: &Value) -> Option<oneshot::Receiver<Reply>> {
-        match locked(&self.open).get_mut(&id.to_string()) {
+        let Requests { open, at_server } = &mut *locked(&self.requests);
+        match open.get_mut(&id.to_string()) {
             Some(Open::Call { cancel: Some(_), reply })
                 if !self.has_ended.load(Ordering::Relaxed) =>
             {
                 let (sender, answer) = oneshot::channel();
                 *reply = Some(sender);
+                at_server.insert(id.to_string());
                 Some(answer)
             }
             _ => None,
@@ -253,38 +265,62 @@ impl Proxy {
     ///
     /// A response must answer an open request: the client could take another one for the result of
     /// a call that the hooks have not seen.
-    fn pass_to_client(&self, mut line: Vec<u8>) -> Option<Vec<u8>> {
+    fn pass_to_client(&self, mut line: Vec<u8>) -> Vec<Vec<u8>> {
         let message = match Message::read(&line) {
             Ok(message) => message,
             Err((id, refusal)) => {
                 let problem =
                     format!("a line of the MCP server can't be read: {}", refusal.message);
                 tracing::warn!("{problem}");
-                return self.settle(&id.to_string(), Reply::Lost(problem));
+                return match id {
+                    Some(id) => self.answered(&id, Reply::Lost(problem)),
+                    None => self.fail_all(&problem),
+                };
             }
         };
         line.push(b'\n');
         let Message { kind: Kind::Response { id }, mut object } = message else {
-            return Some(line);
+            return vec![line];
         };
         let error = object.remove("error");
         if id.is_null() && error.is_some() {
-            return Some(line);
+            return vec![line];
         }
         let answer = error.map_or_else(|| Ok(object.remove("result").unwrap_or_default()), Err);
-        self.settle(&id.to_string(), Reply::Response { line, answer })
+        self.answered(&id, Reply::Response { line, answer })
     }
 
+    /// Takes what the server answered to a request.
+    fn answered(&self, id: &Value, reply: Reply) -> Vec<Vec<u8>> {
+        let (mut requests, id) = (locked(&self.requests), id.to_string());
+        requests.at_server.remove(&id);
+        requests.settle(&id, reply).into_iter().collect()
+    }
+
+    /// Fails all open requests, and those that follow: the server has ended.
+    pub(super) fn end(&self) -> Vec<Vec<u8>> {
+        self.has_ended.store(true, Ordering::Relaxed);
+        self.fail_all("the MCP server has ended")
+    }
+
+    /// Fails all open requests that the server has.
+    fn fail_all(&self, why: &str) -> Vec<Vec<u8>> {
+        let mut requests = locked(&self.requests);
+        let ids: Vec<String> = requests.open.keys().cloned().collect();
+        ids.iter().filter_map(|id| requests.settle(id, Reply::Lost(why.to_owned()))).collect()
+    }
+}
+
+impl Requests {
     /// Gives an open request its answer: a line for the client now, unless it is a call.
-    fn settle(&self, id: &str, reply: Reply) -> Option<Vec<u8>> {
-        let mut requests = locked(&self.open);
-        match (requests.get_mut(id), reply) {
+    fn settle(&mut self, id: &str, reply: Reply) -> Option<Vec<u8>> {
+        match (self.open.get_mut(id), reply) {
             (Some(Open::Call { reply: waiting @ Some(_), .. }), reply) => {
                 let _ = waiting.take().map(|waiting| waiting.send(reply));
                 None
             }
             (Some(Open::Other), reply) => {
-                requests.remove(id);
+                self.open.remove(id);
                 Some(match reply {
                     Reply::Response { line, .. } => line,
                     Reply::Lost(why) => {
@@ -300,18 +336,6 @@ impl Proxy {
             }
             (_, Reply::Lost(_)) => None,
         }
-    }
-
-    /// Fails all open requests, and those that follow: the server has ended.
-    pub(super) fn end(&self) -> Vec<Vec<u8>> {
-        self.has_ended.store(true, Ordering::Relaxed);
-        self.fail_all("the MCP server has ended")
-    }
-
-    /// Fails all open requests that the server has.
-    fn fail_all(&self, why: &str) -> Vec<Vec<u8>> {
-        let ids: Vec<String> = locked(&self.open).keys().cloned().collect();
-        ids.iter().filter_map(|id| self.settle(id, Reply::Lost(why.to_owned()))).collect()
     }
 }
 
