@@ -109,8 +109,12 @@ impl Endpoint {
         let (most, host) = (self.most, self.host());
         let patience = deadline.saturating_duration_since(Instant::now());
         let reply = ask(most, patience).map_err(|no_reply| {
-            let NoReply { timed_out, message } = no_reply;
-            let failure = if timed_out { Failure::TimedOut } else { Failure::Other };
+            let NoReply { timed_out, unsent, message } = no_reply;
+            let failure = match (timed_out, unsent) {
+                (true, _) => Failure::TimedOut,
+                (_, true) => Failure::Start,
+                _ => Failure::Other,
+            };
             HandlerError::new(failure, message)
         })?;
         if reply.body.len() > most {

@@ -1,6 +1,6 @@
 //! A client that posts, and connects only to public addresses by default.
 
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::time::Duration;
 
 use ureq::http::{Response, Uri};
@@ -33,6 +33,8 @@ pub(crate) struct Reply {
 #[derive(Debug)]
 pub(crate) struct NoReply {
     pub(crate) timed_out: bool,
+    /// The server got nothing of the request.
+    pub(crate) unsent: bool,
     pub(crate) message: String,
 }
 
@@ -131,6 +133,11 @@ impl Client {
     fn reply(&self, sent: Result<Response<Body>, Error>, most: usize) -> Result<Reply, NoReply> {
         let failed = |error: Error| NoReply {
             timed_out: matches!(error, Error::Timeout(_)),
+            unsent: match &error {
+                Error::HostNotFound | Error::ConnectionFailed => true,
+                Error::Io(error) => error.kind() == ErrorKind::ConnectionRefused,
+                _ => false,
+            },
             message: format!("the post to {} failed: {error}", self.host),
         };
         let response = sent.map_err(failed)?;
@@ -140,7 +147,7 @@ impl Client {
             let why =
                 "its answer has no length, so a broken connection could not be told from its end";
             let message = format!("the post to {} failed: {why}", self.host);
-            return Err(NoReply { timed_out: false, message });
+            return Err(NoReply { timed_out: false, unsent: false, message });
         }
         let mut body = Vec::new();
         let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);

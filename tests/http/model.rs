@@ -251,6 +251,27 @@ async fn calls_at_once_and_without_an_answer_use_the_budget() {
 }
 
 #[tokio::test]
+async fn a_call_that_was_not_sent_does_not_use_the_budget() {
+    let server = server(&reply("openai-chat", &decided("none"))).await;
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for (key, value, told) in [
+        ("api_key", "${env.MISSING}".to_owned(), "`MISSING`, which is not set"),
+        ("url", format!("http://{closed}/"), "refused"),
+    ] {
+        let mut with = with("openai-chat", &server);
+        (with["budget"], with["max_tokens"]) = (json!(50), json!(50));
+        with[key] = json!(value);
+        let config = Config::from_yaml(&hook(&with, ""), "hooks.yaml").unwrap();
+        let env = [("TOKEN".into(), "correct-horse".into())];
+        let executor = Executor::builder(config).env(env).counts_in_memory().build().unwrap();
+        for _ in 0..3 {
+            let verdict = executor.dispatch(Event::PreToolUse, &call_in("s1")).await;
+            failed(&verdict, told, &with);
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_budget_needs_the_usage() {
     let mut silent = reply("openai-chat", &decided("none"));
     silent.as_object_mut().unwrap().remove("usage");

@@ -253,7 +253,14 @@ impl Judge {
             );
             return Err(HandlerError::new(Failure::Other, message));
         }
-        let reply = self.ask(input, until, room)?;
+        let reply = match self.ask(input, until, room) {
+            // Nothing was sent.
+            Err(error) if error.failure == Failure::Start => {
+                self.spend(session, -reserved, u64::MAX)?;
+                return Err(error);
+            }
+            reply => reply?,
+        };
         let usage = self.with.api.usage(&reply).map(|usage| self.with.priced(usage));
         let answered = self.read(&reply, usage.is_some());
         let settled = usage.map_or(Ok(true), |usage| {
