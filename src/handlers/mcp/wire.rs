@@ -26,7 +26,10 @@ pub(crate) struct Server {
     /// What it calls itself.
     pub(crate) name: Option<String>,
     /// The version that is spoken from now on.
-    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "only HTTP repeats it"))]
+    #[cfg_attr(
+        not(any(feature = "http", test)),
+        expect(dead_code, reason = "only HTTP repeats it")
+    )]
     pub(crate) version: String,
 }
 
