@@ -27,7 +27,7 @@ const BUSY_PAUSE: Duration = Duration::from_millis(5);
 /// A running child and everything it started that stayed in its group.
 ///
 /// * **Order**: [`terminate`](Self::terminate), a kill timeout, [`kill`](Self::kill), then
-///   [`wait`](Self::wait). Signals come before `wait`: once the leader is reaped they do nothing.
+///   `wait`. Signals come before `wait`: once the leader is reaped they do nothing.
 /// * **Cancellation**: dropping any future of this type loses nothing; call again.
 /// * **Drop** before `wait` has returned: SIGKILL to the group at once; the leader is reaped in the
 ///   background. After it: nothing is signalled.
@@ -95,7 +95,7 @@ impl Group {
         status
     }
 
-    /// Waits like [`wait`](Self::wait), and when the leader has ended on its own kills what is
+    /// Waits like `wait`, and when the leader has ended on its own kills what is
     /// left of its group (SIGKILL): a child that served for long leaves nothing behind.
     ///
     /// This is the one exception to the rule that a reaped leader's group is not signalled. The number
