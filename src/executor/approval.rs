@@ -96,7 +96,7 @@ impl Executor {
             return;
         }
         let asks = verdict.decision == Some(Decision::Ask);
-        // Who asks without a hook is of the highest layer.
+        // A verdict that asks without a hook is as one of the highest layer.
         let rank_of = |judged: &Judged<'_>| judged.rank().or(asks.then_some(0));
         let mut verdicts = judged.verdicts.to_vec();
         let mut rank = rank_of(judged);
@@ -143,11 +143,10 @@ impl Executor {
     #[doc(hidden)]
     pub fn has_channel(&self, input: &Input, rank: Option<usize>) -> bool {
         let plan = self.plan(Event::Approval);
-        !plan.hooks.is_empty()
-            && plan
-                .matching(input)
-                .iter()
-                .any(|index| may_answer(Some(asker(rank)), plan.hooks[*index].rank()))
+        !plan.hooks.is_empty() && {
+            let asker = Some(asker(rank));
+            plan.matching(input).iter().any(|it| may_answer(asker, plan.hooks[*it].rank()))
+        }
     }
 
     /// Returns the input of `approval`, with what only this question has.
@@ -175,13 +174,10 @@ impl Executor {
     }
 }
 
-/// Returns the rank of who asks. What the host asks is a question to the user: after a hook of the
-/// user has asked, an agent fires its own event for the same call.
-const fn asker(rank: Option<usize>) -> usize {
-    match rank {
-        Some(rank) => rank,
-        None => Layer::User.rank(),
-    }
+/// Returns the rank that a question has: that of the hook, else the user's. After a hook of the user
+/// has asked, an agent asks by an event of its own about the same call.
+fn asker(rank: Option<usize>) -> usize {
+    rank.unwrap_or(Layer::User.rank())
 }
 
 /// Returns whether a hook of `rank` may answer what one of `down_to` asks.

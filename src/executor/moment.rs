@@ -153,9 +153,6 @@ impl<'e> Moment<'e> {
                 continue;
             }
             self.reached = index;
-            let highest = [false, true].map(|of_any_tool| {
-                self.stages.iter().filter_map(|stage| stage.highest(of_any_tool)).max()
-            });
             let stage = &mut self.stages[index];
             if stage.refusal().is_some() {
                 return;
@@ -163,7 +160,17 @@ impl<'e> Moment<'e> {
             // Not before: a redactor may be among those that rewrite.
             stage.start_background();
             let started = Instant::now();
-            let late = stage.judge(highest).await;
+            let answers = stage.ask_others().await;
+            // Where no hook rewrites, it does not matter who outranks whom.
+            let late = if answers.iter().any(|answer| answer.output.rewrites()) {
+                let highest = [false, true].map(|of_any_tool| {
+                    self.stages.iter().filter_map(|stage| stage.highest(of_any_tool)).max()
+                });
+                self.stages[index].take_answers(answers, highest)
+            } else {
+                stage.add_outcomes(answers);
+                None
+            };
             self.after_step(index, started);
             if let Some(late) = late {
                 self.judge_again(index, late).await;
@@ -245,11 +252,13 @@ impl<'e> Moment<'e> {
     async fn rewrite_step(&mut self, order: usize, chosen: impl Fn(Event) -> bool) -> Step {
         let mut step = Step::default();
         for index in 0..self.stages.len() {
-            let (left, lowest) = (self.highest_left(0), self.lowest_rewrite());
-            let stage = &mut self.stages[index];
-            if !chosen(stage.event) || !stage.awake || stage.refusal().is_some() {
+            let stage = &self.stages[index];
+            let takes_part = chosen(stage.event) && stage.awake && stage.has_rewriters(order);
+            if !takes_part || stage.refusal().is_some() {
                 continue;
             }
+            let (left, lowest) = (self.highest_left(0), self.lowest_rewrite());
+            let stage = &mut self.stages[index];
             let started = Instant::now();
             let (ended, failure) = stage.rewrite(order, left, lowest).await;
             step.failure = step.failure.or(failure);

@@ -126,13 +126,23 @@ impl Stage<'_> {
         (false, failure)
     }
 
-    /// Runs all other hooks at once. Returns those that rewrote the input all the same.
-    ///
-    /// They count in the highest layer that has hooks for this moment only: by the tool's name, and for
-    /// a hook that gives the tool another name, by any. So no hook of a higher layer has to run after them.
-    pub(super) async fn judge(&mut self, highest: [Option<usize>; 2]) -> Option<Unplanned> {
+    /// Runs all hooks at once that are no rewriters.
+    pub(super) async fn ask_others(&mut self) -> Vec<Outcome> {
         let selected = self.select(|bound| !bound.is_rewriter());
-        let mut outcomes = self.call_all(selected).await;
+        self.call_all(selected).await
+    }
+
+    /// Takes the answers of hooks some of which rewrote the input although they are no rewriters, and
+    /// returns these.
+    ///
+    /// Their rewrites count only in the `highest` layer that has hooks for this moment: by the tool's
+    /// name, and for a hook that gives the tool another name, by any. So no hook of a higher layer has
+    /// to run after them.
+    pub(super) fn take_answers(
+        &mut self,
+        mut outcomes: Vec<Outcome>,
+        highest: [Option<usize>; 2],
+    ) -> Option<Unplanned> {
         let generation = self.current.generation;
         for outcome in &mut outcomes {
             let renames = outcome.output.updated_tool_name.is_some();
@@ -142,8 +152,7 @@ impl Stage<'_> {
                 outcome.generation = generation;
             }
         }
-        let any_rewrites = outcomes.iter().any(|outcome| outcome.output.rewrites());
-        let input = any_rewrites.then(|| Box::new(self.current.input().clone()));
+        let input = Box::new(self.current.input().clone());
         let rewriters = merge_rewrites(&mut outcomes, &mut self.current);
         self.record.rewrote |= self.current.generation > generation;
         // If only one hook rewrote the input, it has already seen the result. If several did, none of
@@ -152,14 +161,18 @@ impl Stage<'_> {
             outcomes[only].generation = self.current.generation;
         }
         let hooks: Vec<usize> = rewriters.iter().map(|place| outcomes[*place].index).collect();
+        self.add_outcomes(outcomes);
+        let order = self.plan.hooks[*hooks.first()?].rewrite_order();
+        Some(Unplanned { hooks, order, input, generation })
+    }
+
+    pub(super) fn add_outcomes(&mut self, mut outcomes: Vec<Outcome>) {
         // The list itself, where there is none yet: appending would allocate another.
         if self.record.outcomes.is_empty() {
             self.record.outcomes = outcomes;
         } else {
             self.record.outcomes.append(&mut outcomes);
         }
-        let order = self.plan.hooks[*hooks.first()?].rewrite_order();
-        Some(Unplanned { hooks, order, input: input?, generation })
     }
 
     /// Takes back what hooks below `above` rewrote since `generation`: they have failed. Hooks from
