@@ -12,11 +12,7 @@ pub(super) fn parameters(
     members: &[&ObjectProp<'_>],
 ) -> Option<String> {
     let find = |key: &str| members.iter().find(|member| member.name.as_str() == key);
-    let Some(url) = find("url") else {
-        reader.error(node, "an http hook needs a `url`".to_owned(), "");
-        return None;
-    };
-    let url = reader.string(&url.value, "`url`")?;
+    let url = reader.required((node, members), "url", "an http hook")?;
     let mut allowed = Vec::new();
     for name in find("allowedEnvVars")
         .map(|list| reader.list(&list.value, "`allowedEnvVars`"))

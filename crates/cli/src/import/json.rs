@@ -26,6 +26,20 @@ impl Reader {
         text
     }
 
+    /// Returns the text of a member that must be there; `what` is the object.
+    pub(super) fn required(
+        &mut self,
+        (node, members): (&Node<'_>, &[&ObjectProp<'_>]),
+        key: &str,
+        what: &str,
+    ) -> Option<String> {
+        let Some(member) = members.iter().find(|member| member.name.as_str() == key) else {
+            self.error(node, format!("{what} needs a `{key}`"), "");
+            return None;
+        };
+        self.string(&member.value, &format!("`{key}`"))
+    }
+
     pub(super) fn boolean(&mut self, node: &Node<'_>, what: &str) -> Option<bool> {
         let truth = node.as_boolean_lit().map(|truth| truth.value);
         if truth.is_none() {

@@ -20,14 +20,10 @@ pub(super) fn parameters(
     node: &Node<'_>,
     members: &[&ObjectProp<'_>],
 ) -> Option<String> {
-    let find = |key: &str| members.iter().find(|member| member.name.as_str() == key);
-    let Some(prompt) = find("prompt") else {
-        reader.error(node, "a prompt hook needs a `prompt`".to_owned(), "");
-        return None;
-    };
-    let prompt = reader.string(&prompt.value, "`prompt`")?;
+    let prompt = reader.required((node, members), "prompt", "a prompt hook")?;
     let prompt = prompt.replace("$ARGUMENTS", "(the input, which is the user message)");
-    let model = match find("model") {
+    let model = members.iter().find(|member| member.name.as_str() == "model");
+    let model = match model {
         Some(model) => Some(reader.string(&model.value, "`model`")?),
         None => None,
     };

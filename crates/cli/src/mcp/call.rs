@@ -78,9 +78,7 @@ impl Call {
 
     /// Returns a line for each hook that does not judge this call before the server gets it.
     fn not_run(&self, executor: &Executor) -> String {
-        let mut input = Input::default();
-        input.tool_name = Some(self.tool.name.clone());
-        input.tool_input = Some(self.tool.arguments.clone());
+        let mut input = Input::for_tool(&self.tool.name, self.tool.arguments.clone());
         input.tool_kinds = tools::kinds_anywhere(&self.tool.name);
         let events = [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse];
         events.map(|event| report::not_run(&executor.explain(event, &input))).concat()
