@@ -435,6 +435,8 @@ fn the_page_shows_questions_and_takes_answers() {
     for broken in ["", "number=1", "number=x&digest=y&choice=once", &form(1, hostile, "yes")] {
         assert!(page.answer(broken).starts_with("HTTP/1.1 409"), "{broken}");
     }
+    let said = page.answer(&form(1, hostile, "deny&choice=once"));
+    assert!(said.starts_with("HTTP/1.1 400") && said.contains("is there twice"), "{said}");
     let said = page.answer(&form(9, hostile, "once"));
     assert!(said.contains("there is no question 9"), "{said}");
 

@@ -111,7 +111,11 @@ async fn read(stream: &mut TcpStream) -> io::Result<Request> {
         }
     }
     let body = &bytes[body_at..body_at + length];
-    request.form = form_urlencoded::parse(body).into_owned().collect();
+    for (key, value) in form_urlencoded::parse(body).into_owned() {
+        if request.form.insert(key, value).is_some() {
+            return Err(invalid("a field of the form is there twice"));
+        }
+    }
     Ok(request)
 }
 
