@@ -12,8 +12,9 @@ use serde::Deserialize;
 
 use super::command::expand::{Variables, required_env_references};
 use super::endpoint::{Endpoint, on_thread};
+use super::payloads::{Words, each_payload, words};
 use super::refuse_keys_of_programs;
-use super::request::{Words, each_payload, like_stdout, parameters};
+use super::request::{like_stdout, parameters};
 use super::signature::Secret;
 use crate::config::Hook;
 use crate::event::Event;
@@ -62,8 +63,8 @@ pub(crate) fn build(env: &Variables, hook: &Hook) -> Result<Arc<dyn Handler>, Bu
         }
         Err(variable) => endpoint.lacks(variable),
     }
-    let words = hook.dialect.map(|dialect| (dialect, hook.matcher.clone()));
-    Ok(Arc::new(HttpHandler { endpoint: Arc::new(endpoint), key: key.map(Arc::new), words }))
+    let (endpoint, key) = (Arc::new(endpoint), key.map(Arc::new));
+    Ok(Arc::new(HttpHandler { endpoint, key, words: words(hook) }))
 }
 
 #[derive(Debug)]

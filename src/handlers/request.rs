@@ -1,14 +1,10 @@
-//! What hooks share that ask a server: their parameters, and what they are told and answer.
-
-use std::sync::Arc;
+//! What hooks that ask a server share: their parameters, and how its answer is read.
 
 use serde::de::DeserializeOwned;
 
 use crate::config::Hook;
-use crate::dialect::Dialect;
 use crate::event::ContextMode;
-use crate::handler::{BuildError, Call, Exited, Failure, HandlerError, HandlerResult};
-use crate::matcher::Matcher;
+use crate::handler::{BuildError, Call, Exited, Failure, HandlerError};
 
 /// Reads the keys of `with`.
 pub(super) fn parameters<P: DeserializeOwned>(hook: &Hook, example: &str) -> Result<P, BuildError> {
@@ -16,34 +12,12 @@ pub(super) fn parameters<P: DeserializeOwned>(hook: &Hook, example: &str) -> Res
         .map_err(|error| BuildError::new(format!("`with`: {error}")).at("with").hint(example))
 }
 
-/// Whose words a hook reads, and which tools it is for: the tool of a call may have several names
-/// there.
-pub(super) type Words = Option<(Dialect, Matcher)>;
+/// The longest part of what a server says of an error that is shown.
+const SHOWN: usize = 200;
 
-/// Asks once for each payload of a call, until one fails.
-pub(super) async fn each_payload<F: Future<Output = Result<Exited, HandlerError>>>(
-    call: &Call<'_>,
-    words: &Words,
-    ask: impl Fn(Arc<[u8]>) -> F,
-) -> Result<HandlerResult, HandlerError> {
-    let Some((dialect, matcher)) = words else {
-        return Ok(ask(call.json()).await?.into());
-    };
-    let payloads = dialect
-        .payloads(matcher, call.input)
-        .map_err(|message| HandlerError::new(Failure::Protocol, message))?;
-    let mut answers = Vec::new();
-    for payload in payloads {
-        // Strings, numbers and JSON values: nothing in it can fail to serialise.
-        let body = serde_json::to_vec(&payload).unwrap_or_default();
-        let answer = ask(body.into()).await;
-        let is_last = answer.is_err();
-        answers.push(answer);
-        if is_last {
-            break;
-        }
-    }
-    Ok(HandlerResult::each(answers, Vec::new()))
+/// Returns the beginning of what a server says of an error.
+pub(super) fn excerpt(text: &str) -> String {
+    text.chars().take(SHOWN).collect()
 }
 
 /// Returns an answer to be read like the stdout of a program that exited with 0. A text is one only

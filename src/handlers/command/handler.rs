@@ -17,17 +17,15 @@ use super::place::{self, absolute, config_dir};
 use super::program::Program;
 use super::shells::{Invocation, Language};
 use super::start_error::start_error;
-use crate::answer::BLOCK;
 use crate::config::{Command, Hook, Phase};
 use crate::dialect::Dialect;
 use crate::handler::{
     BACKGROUND_FULL, BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError,
     HandlerResult, NO_ROOM,
 };
-use crate::matcher::Matcher;
+use crate::handlers::payloads::{Ran, Words, each_payload, words};
 use crate::platform::Platform;
 use crate::platform::system::{self, ending_signal};
-use crate::wire::JsonObject;
 
 /// Builds the handler of a command hook.
 ///
@@ -83,7 +81,7 @@ pub(crate) fn build(
         environment,
         directory,
         max_output: hook.max_output,
-        dialect: hook.dialect.map(|dialect| (dialect, hook.matcher.clone())),
+        words: words(hook),
         may_leave: hook.phase != Phase::Background && !hook.event.contract().may_block,
     }))
 }
@@ -98,8 +96,7 @@ struct CommandHandler {
     environment: Environment,
     directory: PathBuf,
     max_output: usize,
-    /// Whose words it reads, and which tools it is for.
-    dialect: Option<(Dialect, Matcher)>,
+    words: Words,
     /// Whether the event goes on without it when it asks for that.
     may_leave: bool,
 }
@@ -108,15 +105,7 @@ impl Handler for CommandHandler {
     fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
         Box::pin(async move {
             let _seat = call.seat_for_program().await?;
-            match &self.dialect {
-                None => Ok(self.run_once(call, &call.json()).await?.into()),
-                Some((dialect, matcher)) => {
-                    let payloads = dialect
-                        .payloads(matcher, call.input)
-                        .map_err(|message| HandlerError::new(Failure::Protocol, message))?;
-                    Ok(self.run_for_each(call, payloads).await)
-                }
-            }
+            each_payload(call, &self.words, |stdin| self.run_once(call, stdin)).await
         })
     }
 
@@ -126,29 +115,14 @@ impl Handler for CommandHandler {
     }
 }
 
-/// What a command answered, and a warning about it.
-#[derive(Default)]
-struct Ran {
-    exited: Exited,
-    warning: Option<String>,
-}
-
-impl From<Ran> for HandlerResult {
-    fn from(ran: Ran) -> Self {
-        let mut result = Self::from(ran.exited);
-        result.warnings.extend(ran.warning);
-        result
-    }
-}
-
 impl CommandHandler {
     /// Runs the command once.
-    async fn run_once(&self, call: &Call<'_>, stdin: &[u8]) -> Result<Ran, HandlerError> {
+    async fn run_once(&self, call: &Call<'_>, stdin: Arc<[u8]>) -> Result<Ran, HandlerError> {
         let start = Instant::now();
         let group = self.start(call).await?;
         let exchange = Exchange::new(group, self.max_output, &call.room());
         let deadline = call.deadline;
-        let (ending, left) = exchange.run(stdin, deadline, self.may_leave).await;
+        let (ending, left) = exchange.run(&stdin, deadline, self.may_leave).await;
         match (left, call.background) {
             (Some(left), Some((background, rank))) => {
                 // Without a place it is dropped, which stops it.
@@ -159,30 +133,6 @@ impl CommandHandler {
             (left, _) => left.into_iter().for_each(Exchange::abandon),
         }
         self.report(ending, call.deadline.saturating_duration_since(start))
-    }
-
-    /// Runs the command for each of `payloads`, up to the first that is denied by exit code 2 or can't
-    /// be run.
-    async fn run_for_each(
-        &self,
-        call: &Call<'_>,
-        payloads: impl Iterator<Item = JsonObject>,
-    ) -> HandlerResult {
-        let (mut answers, mut warnings) = (Vec::new(), Vec::new());
-        for payload in payloads {
-            // Strings, numbers and JSON values: nothing in it can fail to serialise.
-            let stdin = serde_json::to_vec(&payload).unwrap_or_default();
-            let ran = self.run_once(call, &stdin).await;
-            let is_last = ran.as_ref().map_or(true, |ran| ran.exited.code == BLOCK);
-            answers.push(ran.map(|Ran { exited, warning }| {
-                warnings.extend(warning);
-                exited
-            }));
-            if is_last {
-                break;
-            }
-        }
-        HandlerResult::each(answers, warnings)
     }
 
     async fn start(&self, call: &Call<'_>) -> Result<Group, HandlerError> {

@@ -17,9 +17,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::command::expand::Variables;
+use super::payloads::{Words, each_payload, words};
 use super::process::{Callee, Processes};
 use super::refuse_keys_of_programs;
-use super::request::{Words, each_payload, like_stdout, parameters};
+use super::request::{like_stdout, parameters};
 use crate::config::{Hook, Protocol};
 use crate::handler::{
     BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
@@ -65,9 +66,8 @@ pub(crate) fn build(
         (None, Some(url)) => remote(env, hook, (&url, allow_private), headers)?,
         _ => return Err(wrong("an mcp hook needs either a `server` or a `url`")),
     };
-    let words = hook.dialect.map(|dialect| (dialect, hook.matcher.clone()));
     let arguments = arguments.map(|it| Value::Object(it.into_iter().collect()));
-    Ok(Arc::new(McpHandler { server, tool, arguments, words }))
+    Ok(Arc::new(McpHandler { server, tool, arguments, words: words(hook) }))
 }
 
 #[cfg(feature = "http")]

@@ -6,6 +6,7 @@
 use serde_json::{Value, json};
 
 use crate::handler::{Failure, HandlerError};
+use crate::handlers::request::excerpt;
 use crate::wire::{JsonObject, parse_strict};
 
 pub(crate) const INITIALIZE: &str = "initialize";
@@ -16,9 +17,6 @@ pub(super) const CALL: &str = "tools/call";
 
 /// The versions that begin with a handshake, the newest first.
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-
-/// The longest part of an error message that is shown.
-const SHOWN: usize = 200;
 
 /// What a server said in the handshake.
 #[derive(Debug)]
@@ -87,8 +85,8 @@ pub(super) fn read_result(from: &str, text: &str) -> Result<Vec<u8>, HandlerErro
         None | Some(Value::Bool(false)) => answer.map_err(unusable),
         Some(Value::Bool(true)) => {
             let answer = answer.unwrap_or_default();
-            let said: String = String::from_utf8_lossy(&answer).chars().take(SHOWN).collect();
-            let message = format!("{from} failed: {said}");
+            let said = String::from_utf8_lossy(&answer);
+            let message = format!("{from} failed: {}", excerpt(&said));
             Err(HandlerError::new(Failure::Other, message).with_stdout(answer))
         }
         Some(_) => Err(unusable("`isError` must be true or false".to_owned())),

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Parameters;
+use crate::handlers::request::excerpt;
 use crate::wire::{Usage, parse_strict};
 
 /// The name of the answer's schema.
@@ -104,8 +105,7 @@ impl Api {
             }
             Self::OpenaiChat => {
                 if let Some(refusal) = text("/choices/0/message/refusal") {
-                    let refusal: String = refusal.chars().take(super::SHOWN).collect();
-                    return Err(format!("it refused to answer: {refusal}"));
+                    return Err(format!("it refused to answer: {}", excerpt(refusal)));
                 }
                 let content = text("/choices/0/message/content");
                 let content = content.filter(|_| list("choices").count() == 1);

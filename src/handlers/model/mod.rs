@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::command::expand::Variables;
 use super::endpoint::{Endpoint, on_thread};
 use super::refuse_keys_of_programs;
-use super::request::parameters;
+use super::request::{excerpt, parameters};
 use crate::config::Hook;
 use crate::counts::{CountingHook, Counts};
 use crate::handler::{
@@ -26,9 +26,6 @@ use api::Api;
 const EXAMPLE: &str = "such as `with: { api: anthropic-messages, url: \
                        https://api.anthropic.com/v1/messages, model: NAME, api_key: \
                        \"${env.ANTHROPIC_API_KEY}\", prompt: \"Deny what ...\" }`";
-/// The longest part of a provider's error message that is shown.
-const SHOWN: usize = 200;
-
 /// The keys of `with`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -287,7 +284,7 @@ impl Judge {
         if !reply.status.is_success() {
             let said = value.ok().and_then(|value| {
                 let said = value.pointer("/error/message")?.as_str()?;
-                Some(format!(": {}", said.chars().take(SHOWN).collect::<String>()))
+                Some(format!(": {}", excerpt(said)))
             });
             let message = format!("{host} answered {}{}", reply.status, said.unwrap_or_default());
             return Err(HandlerError::new(Failure::Other, message));

@@ -1,0 +1,63 @@
+//! What a hook gets: the input in our words, or one payload in the agent's that it was written for.
+
+use std::sync::Arc;
+
+use crate::answer::BLOCK;
+use crate::config::Hook;
+use crate::dialect::Dialect;
+use crate::handler::{Call, Exited, Failure, HandlerError, HandlerResult};
+use crate::matcher::Matcher;
+
+/// Whose words a hook reads, and which tools it is for: the tool of a call may have several names
+/// there.
+pub(super) type Words = Option<(Dialect, Matcher)>;
+
+/// Returns whose words a hook reads.
+pub(super) fn words(hook: &Hook) -> Words {
+    hook.dialect.map(|dialect| (dialect, hook.matcher.clone()))
+}
+
+/// What a hook answered to one payload, and a warning about it.
+#[derive(Default)]
+pub(super) struct Ran {
+    pub(super) exited: Exited,
+    pub(super) warning: Option<String>,
+}
+
+impl From<Exited> for Ran {
+    fn from(exited: Exited) -> Self {
+        Self { exited, warning: None }
+    }
+}
+
+/// Asks once for each payload of a call, up to the first that is denied by exit code 2 or fails.
+pub(super) async fn each_payload<R: Into<Ran>, F: Future<Output = Result<R, HandlerError>>>(
+    call: &Call<'_>,
+    words: &Words,
+    ask: impl Fn(Arc<[u8]>) -> F,
+) -> Result<HandlerResult, HandlerError> {
+    let Some((dialect, matcher)) = words else {
+        let Ran { exited, warning } = ask(call.json()).await?.into();
+        let mut result = HandlerResult::from(exited);
+        result.warnings.extend(warning);
+        return Ok(result);
+    };
+    let payloads = dialect
+        .payloads(matcher, call.input)
+        .map_err(|message| HandlerError::new(Failure::Protocol, message))?;
+    let (mut answers, mut warnings) = (Vec::new(), Vec::new());
+    for payload in payloads {
+        // Strings, numbers and JSON values: nothing in it can fail to serialise.
+        let payload = serde_json::to_vec(&payload).unwrap_or_default();
+        let ran = ask(payload.into()).await.map(Into::into);
+        let is_last = ran.as_ref().map_or(true, |ran: &Ran| ran.exited.code == BLOCK);
+        answers.push(ran.map(|Ran { exited, warning }| {
+            warnings.extend(warning);
+            exited
+        }));
+        if is_last {
+            break;
+        }
+    }
+    Ok(HandlerResult::each(answers, warnings))
+}
