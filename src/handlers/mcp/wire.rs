@@ -94,29 +94,47 @@ pub(super) fn read_result(from: &str, text: &str) -> Result<Vec<u8>, HandlerErro
 }
 
 /// Returns the structured content of a result, else its only content, if that is a text.
+///
+/// Servers repeat a structured content as a text. One that says something else there has given two
+/// answers.
 fn answer(result: &JsonObject) -> Result<Vec<u8>, String> {
-    if let Some(content) = result.get("structuredContent").filter(|content| !content.is_null()) {
-        return Ok(unwrapped(content));
+    let structured = result.get("structuredContent").filter(|it| !it.is_null()).map(unwrapped);
+    let Some(content) = result.get("content").map(Value::as_array) else {
+        return structured
+            .map(written)
+            .ok_or_else(|| "it has neither `structuredContent` nor `content`".to_owned());
+    };
+    let content = content.ok_or("its `content` is not a list")?;
+    if let Some(structured) = structured {
+        let texts = content.iter().filter_map(|it| it.get("text")?.as_str());
+        let mut answers = texts.filter(|text| text.trim_start().starts_with('{'));
+        if answers.any(|text| parse_strict(text).ok().as_ref() != Some(structured)) {
+            return Err("its text is another answer than its `structuredContent`".to_owned());
+        }
+        return Ok(written(structured));
     }
-    match result.get("content").and_then(Value::as_array).map(Vec::as_slice) {
-        Some([]) => Ok(Vec::new()),
-        Some([only]) if only.get("type").is_some_and(|kind| kind == "text") => {
+    match content.as_slice() {
+        [] => Ok(Vec::new()),
+        [only] if only.get("type").is_some_and(|kind| kind == "text") => {
             let text = only.get("text").and_then(Value::as_str);
             text.map(|text| text.as_bytes().to_vec()).ok_or_else(|| "its text is missing".into())
         }
-        Some(_) => Err("it is not one text".to_owned()),
-        None => Err("it has neither `structuredContent` nor `content`".to_owned()),
+        _ => Err("it is not one text".to_owned()),
     }
 }
 
-/// Returns the text of a structured content. SDKs wrap what is not an object as `{"result": ...}`, a
+/// Returns what a structured content holds. SDKs wrap what is not an object as `{"result": ...}`, a
 /// key that no answer has.
-fn unwrapped(content: &Value) -> Vec<u8> {
+fn unwrapped(content: &Value) -> &Value {
     let wrapped = content.as_object().filter(|object| object.len() == 1);
-    match wrapped.and_then(|object| object.get("result")).unwrap_or(content) {
+    wrapped.and_then(|object| object.get("result")).unwrap_or(content)
+}
+
+fn written(answer: &Value) -> Vec<u8> {
+    match answer {
         Value::Null => Vec::new(),
         Value::String(text) => text.as_bytes().to_vec(),
-        content => content.to_string().into_bytes(),
+        answer => answer.to_string().into_bytes(),
     }
 }
 
@@ -145,6 +163,10 @@ mod tests {
             (r#"{"content":[],"structuredContent":{"decision":"deny"}}"#, r#"{"decision":"deny"}"#),
             (r#"{"content":[{"type":"text","text":"{}"}],"isError":false}"#, "{}"),
             (r#"{"content":[{"type":"text","text":"a"}],"structuredContent":{"result":"b"}}"#, "b"),
+            (
+                r#"{"content":[{"type":"text","text":"{ \"a\": 1 }"}],"structuredContent":{"a":1}}"#,
+                r#"{"a":1}"#,
+            ),
             (r#"{"content":[],"structuredContent":{"result":{"a":1}}}"#, r#"{"a":1}"#),
             (r#"{"content":[],"structuredContent":{"result":null}}"#, ""),
             (r#"{"content":[]}"#, ""),
@@ -168,9 +190,15 @@ mod tests {
             (r#"{"content":[],"isError":"false"}"#, "`isError` must be"),
             (r#"{"content":[],"resultType":"input_required"}"#, "asks for more"),
             (r#"{"structuredContent":{"decision":"deny","decision":"allow"}}"#, "decision"),
+            (r#"{"content":{},"structuredContent":{}}"#, "not a list"),
         ] {
             let problem = read(result).unwrap_err();
             assert!(problem.contains(cause), "{result}: {problem}");
+        }
+        for structured in ["{}", r#"{"result":null}"#, r#"{"decision":"allow"}"#] {
+            let content = r#"[{"type":"text","text":" {\"decision\":\"deny\"}"}]"#;
+            let result = format!(r#"{{"content":{content},"structuredContent":{structured}}}"#);
+            assert!(read(&result).unwrap_err().contains("another answer"), "{result}");
         }
         let denied = r#"{"structuredContent":{"decision":"deny"},"isError":true}"#;
         let error = read_result("tool `t`", denied).unwrap_err();
