@@ -260,6 +260,7 @@ pub mod internal {
     pub mod builtins;
     pub mod dialect;
     pub mod files;
+    pub mod policy;
     pub mod rpc;
     pub mod shell;
     pub mod suggest;

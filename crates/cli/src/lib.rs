@@ -13,6 +13,7 @@
 mod agents;
 mod approve;
 mod builtins;
+mod bundle;
 mod check;
 mod codex;
 mod completions;
@@ -122,6 +123,7 @@ commands! {
     "Set up": Init = init, Import = import, Install = install, Uninstall = uninstall, Trust = trust;
     "Write and test hooks": Check = check, List = list, Explain = explain, Test = test, Replay = replay;
     "Watch": Doctor = doctor, Status = status, Log = decisions, Approve = approve;
+    "Many machines": Bundle = bundle;
     "Called by agents and programs": Run = run, Serve = serve, Mcp = mcp;
     "Reference": Docs = docs, Events = events, Agents = agents, Builtins = builtins, Schema = schema,
         Completions = completions, Man = man;

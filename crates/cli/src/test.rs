@@ -91,16 +91,7 @@ impl ConfigCoverage {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        config::not_too_deep()?;
-        let files = self.case_files()?;
-        let working_dir = config::project(self.cwd.as_deref())?;
-        let mut benches = Benches::of(&files, &working_dir)?;
-        let runtime = Runtime::new()?;
-        let mut results = runtime.run(self.run(&files, &mut benches))??;
-        results.min_coverage = self.min_coverage;
-        results.enough_coverage = self.min_coverage.is_none_or(|wanted| {
-            results.coverage.iter().all(|one| one.report.percent >= f64::from(wanted))
-        });
+        let results = self.results(&self.paths()?)?;
         if self.filter.is_some() && results.passed + results.failed == 0 {
             let hint = "the filter is a part of a case's name; without it all cases run";
             return Err(CommandError::usage("no case has such a name").hint(hint));
@@ -115,22 +106,18 @@ impl Args {
         Ok(if passed { Exit::Success } else { Exit::Negative })
     }
 
-    fn case_files(&self) -> Result<Vec<CaseFile>, CommandError> {
-        let (mut files, mut problems) = (Vec::new(), Diagnostics::default());
-        for path in self.paths()? {
-            // A named pipe would wait for a writer that never comes.
-            if path.exists() && !path.is_file() {
-                let message = format!("{} is not a regular file", path.display());
-                return Err(
-                    CommandError::usage(message).hint("move it away, or give it another name")
-                );
-            }
-            match CaseFile::load(&path) {
-                Ok(file) => files.push(file),
-                Err(found) => problems.extend(found),
-            }
-        }
-        if problems.is_empty() { Ok(files) } else { Err(CommandError::config(problems)) }
+    fn results(&self, paths: &[PathBuf]) -> Result<Results, CommandError> {
+        config::not_too_deep()?;
+        let files = case_files(paths)?;
+        let working_dir = config::project(self.cwd.as_deref())?;
+        let mut benches = Benches::of(&files, &working_dir)?;
+        let runtime = Runtime::new()?;
+        let mut results = runtime.run(self.run(&files, &mut benches))??;
+        results.min_coverage = self.min_coverage;
+        results.enough_coverage = self.min_coverage.is_none_or(|wanted| {
+            results.coverage.iter().all(|one| one.report.percent >= f64::from(wanted))
+        });
+        Ok(results)
     }
 
     fn paths(&self) -> Result<Vec<PathBuf>, CommandError> {
@@ -182,6 +169,29 @@ impl Args {
         results.coverage = benches.0.iter().map(ConfigCoverage::of).collect();
         Ok(results)
     }
+}
+
+/// Runs all cases of these files; the hooks run in `project`.
+pub(super) fn cases(files: &[PathBuf], project: PathBuf) -> Result<Results, CommandError> {
+    let (filter, min_coverage, format) = (None, None, Format::Text);
+    let args = Args { files: Vec::new(), filter, format, min_coverage, cwd: Some(project) };
+    args.results(files)
+}
+
+fn case_files(paths: &[PathBuf]) -> Result<Vec<CaseFile>, CommandError> {
+    let (mut files, mut problems) = (Vec::new(), Diagnostics::default());
+    for path in paths {
+        // A named pipe would wait for a writer that never comes.
+        if path.exists() && !path.is_file() {
+            let message = format!("{} is not a regular file", path.display());
+            return Err(CommandError::usage(message).hint("move it away, or give it another name"));
+        }
+        match CaseFile::load(path) {
+            Ok(file) => files.push(file),
+            Err(found) => problems.extend(found),
+        }
+    }
+    if problems.is_empty() { Ok(files) } else { Err(CommandError::config(problems)) }
 }
 
 /// The hooks files that are tested, each once.

@@ -1,0 +1,92 @@
+//! A bundle as files in a directory, and its test cases there.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use hookexec::internal::files;
+use hookexec::internal::policy::MANIFEST;
+use hookexec::{Config, Executor, Registry};
+
+use super::archive::Archive;
+use crate::error::CommandError;
+use crate::system;
+use crate::test::{self, Results};
+
+/// Returns the hooks files of a bundle, in their order.
+pub(super) fn hooks_files<'n>(names: impl Iterator<Item = &'n String>) -> Vec<&'n String> {
+    let is_drop_in = |name: &str| {
+        let name = name.strip_prefix("hooks.d/").filter(|name| !name.contains('/'));
+        name.is_some_and(|name| {
+            Path::new(name).extension().is_some_and(|it| it == "yaml" || it == "yml")
+        })
+    };
+    let (own, drop_ins): (Vec<_>, Vec<_>) = names
+        .filter(|name| *name == "hooks.yaml" || is_drop_in(name))
+        .partition(|name| *name == "hooks.yaml");
+    own.into_iter().chain(drop_ins).collect()
+}
+
+/// Returns the files of test cases: those beside `hooks.yaml`.
+pub(super) fn test_files<'n>(names: impl Iterator<Item = &'n String>) -> Vec<String> {
+    let is_cases = |name: &&String| {
+        !name.contains('/') && (name.ends_with(".test.yaml") || name.ends_with(".test.yml"))
+    };
+    names.filter(is_cases).cloned().collect()
+}
+
+/// Writes the files of a bundle into a new directory.
+pub(super) fn unpack(archive: &Archive, directory: &Path) -> io::Result<()> {
+    let write = |name: &str, bytes: &[u8], mode| {
+        let path = directory.join(name);
+        fs::create_dir_all(path.parent().unwrap_or(directory))?;
+        let mut options = OpenOptions::new();
+        system::with_mode(options.write(true).create_new(true), mode).open(path)?.write_all(bytes)
+    };
+    write(MANIFEST, &archive.manifest_bytes, 0o644)?;
+    archive.files.iter().try_for_each(|(name, file)| {
+        write(name, &file.bytes, if file.is_program { 0o755 } else { 0o644 })
+    })
+}
+
+/// Unpacks a bundle below `scratch`, loads its hooks and runs its test cases. The hooks run in an empty
+/// directory, as they will run in any project.
+pub(super) fn test(archive: &Archive, scratch: &Path) -> Result<Results, CommandError> {
+    let failed = |error: io::Error| {
+        CommandError::usage(format!("can't unpack into {}: {error}", scratch.display()))
+    };
+    let (bundle, project) = (scratch.join("bundle"), scratch.join("project"));
+    fs::create_dir_all(&project).map_err(failed)?;
+    unpack(archive, &bundle).map_err(failed)?;
+    let paths = hooks_files(archive.files.keys()).into_iter().map(|name| bundle.join(name));
+    let config = Config::load_files(paths).map_err(CommandError::config)?;
+    let executor = Executor::builder(config).registry(Registry::with_shipped_builtins());
+    executor.working_dir(&project).build().map_err(CommandError::config)?;
+    let cases: Vec<PathBuf> = archive.manifest.tests.iter().map(|name| bundle.join(name)).collect();
+    test::cases(&cases, project)
+}
+
+/// A directory of its own that only the user can enter, removed at the end.
+pub(super) struct Scratch(PathBuf);
+
+impl Scratch {
+    pub(super) fn new() -> Result<Self, CommandError> {
+        let make = || {
+            let path = std::env::temp_dir().join(format!("hookexec-{}", files::random_id()?));
+            files::private_directory(&path).map(|()| path)
+        };
+        make().map(Self).map_err(|error| {
+            CommandError::usage(format!("can't make a temporary directory: {error}"))
+        })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
