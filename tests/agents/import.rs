@@ -50,7 +50,7 @@ fn what_cannot_be_imported_is_named_by_its_line_and_nothing_is_written() {
     assert!(done.stderr.contains("hookexec trust add hooks.yaml"), "{}", done.stderr);
     assert!(done.stderr.contains("warning: a hook of type `agent`"), "{}", done.stderr);
     assert!(!done.stderr.contains("error: "), "{}", done.stderr);
-    insta::assert_snapshot!("partial", sandbox.read("hooks.yaml"));
+    insta::assert_snapshot!("partial", sandbox.plain(&sandbox.read("hooks.yaml")));
     let again = import(&sandbox, &["--partial", "--output", "hooks.yaml"]).exits(64);
     let said = "can't write hooks.yaml: there is one already\n\nhint: give `--output` another name";
     assert!(again.stderr.contains(said), "{}", again.stderr);
@@ -416,7 +416,9 @@ fn what_has_no_counterpart_is_listed_with_the_reason() {
 fn the_hooks_of_a_docker_agent_file_are_written_without_the_rest() {
     let sandbox = Sandbox::new();
     let file = r#"version: "3"
-models: { smart: { provider: some, model: x } }
+models:
+  smart: { provider: openai, model: gpt-x, base_url: 'https://models.example.com/v1', token_key: KEY }
+  local: { provider: dmr, model: x }
 agents:
   root:
     model: smart
@@ -427,6 +429,15 @@ agents:
           hooks:
             - { type: command, command: 'echo no >&2; exit 2', on_error: block, timeout: 5, env: { A: b } }
             - { type: model, model: smart, prompt: "is it safe?" }
+            - { type: model, model: local, prompt: "is it safe?", schema: pre_tool_use_decision }
+            - { type: model, model: smart, prompt: "{{ if .Cwd }}a{{ end }}", schema: pre_tool_use_decision }
+            - { type: model, model: other, prompt: "is it safe?", schema: pre_tool_use_decision }
+            - type: model
+              name: judge
+              model: smart
+              prompt: "is it safe? {{ toJSON .ToolInput }}"
+              schema: pre_tool_use_decision
+              timeout: 9
 "#;
     sandbox.write("team.yaml", file);
     let import = |more: &[&str]| {
@@ -436,13 +447,32 @@ agents:
     let done = import(&[]).exits(78);
     assert!(done.stderr.contains("`--agent NAME`"), "{}", done.stderr);
     let done = import(&["--agent", "root"]).exits(78);
-    assert!(done.stderr.contains("hooks of type `model`"), "{}", done.stderr);
-    assert!(done.stderr.contains("team.yaml:12:"), "{}", done.stderr);
+    for (line, problem) in [
+        (14, "only a model hook with `schema: pre_tool_use_decision` can be imported"),
+        (15, "hookexec reaches no model of the provider `dmr`"),
+        (16, "its template has the action `{{ if .Cwd }}`"),
+        (17, "the file has no model `other`"),
+    ] {
+        assert!(done.stderr.contains(problem), "{problem}: {}", done.stderr);
+        assert!(done.stderr.contains(&format!("team.yaml:{line}:")), "{}", done.stderr);
+    }
     let done = import(&["--agent", "root", "--partial"]).exits(0);
-    for part in
-        ["#   line 12: only docker-agent runs", "on_error: block", "- type: builtin", "add_date"]
+    for part in ["#   line 14: only a model hook", "on_error: block", "- type: builtin", "add_date"]
     {
         assert!(done.stdout.contains(part), "{part}: {}", done.stdout);
+    }
+    let judge = done.stdout.split("- type: model").nth(1).unwrap();
+    for part in [
+        "name: judge",
+        r#""api":"openai-chat""#,
+        r#""url":"https://models.example.com/v1/chat/completions""#,
+        r#""model":"gpt-x""#,
+        r#""api_key":"${env.KEY}""#,
+        r#""decisions":["allow","ask","deny"]"#,
+        r#""prompt":"is it safe? (`tool_input` of the input)""#,
+        "timeout: 9000ms",
+    ] {
+        assert!(judge.contains(part), "{part}: {judge}");
     }
     sandbox.write("imported.yaml", &done.stdout);
     let args = ["run", "pre_tool_use", "--config", "imported.yaml"];
@@ -700,4 +730,62 @@ fn a_prompt_becomes_a_model_that_may_deny() {
     let verdict = run.stdin(input).run().json_line();
     let said = verdict["message"].as_str().unwrap();
     assert!(said.contains("needs `ANTHROPIC_API_KEY`, which is not set"), "{said}");
+}
+
+#[test]
+fn a_tool_of_a_configured_mcp_server_goes_on_judging() {
+    let sandbox = Sandbox::new();
+    let server = r#"import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["method"] == "initialize":
+        result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
+    elif message["method"] == "tools/call":
+        answer = {"decision": "block", "reason": json.dumps(message["params"])}
+        result = {"content": [{"type": "text", "text": json.dumps(answer)}]}
+    else:
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"#;
+    sandbox.write("server.py", server);
+    let servers = json!({"mcpServers": {
+        "policy": {"command": "python3", "args": ["server.py"]},
+        "far": {"type": "http", "url": "https://policy.example.com/mcp", "headers": {"X-A": "b"}},
+        "variable": {"command": "${HOME}/server"},
+        "old": {"type": "sse", "url": "https://policy.example.com/sse"},
+    }});
+    sandbox.write(".mcp.json", &servers.to_string());
+    let hook = |server: &str| {
+        json!({
+            "type": "mcp_tool", "server": server, "tool": "check",
+            "input": {"text": "${tool_input.command}", "n": 1}, "timeout": 20,
+        })
+    };
+    let settings = |hooks: &[serde_json::Value]| {
+        let settings = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": hooks}]}});
+        sandbox.write(".claude/settings.json", &settings.to_string());
+    };
+    settings(&[hook("policy"), hook("policy")]);
+    let done = import(&sandbox, &[]).exits(0);
+    assert_eq!(done.stdout.matches("\"protocol\":\"mcp\"").count(), 1, "{}", done.stdout);
+    sandbox.write("imported.yaml", &done.stdout);
+    let run = sandbox.hookexec(["run", "pre_tool_use", "--isolated", "--config", "imported.yaml"]);
+    let input = r#"{"tool_name":"Bash","tool_input":{"command":"ls -l"}}"#;
+    let done = run.stdin(input).run().exits(2);
+    for part in [r#"\"name\": \"check\""#, r#"\"text\": \"ls -l\""#, r#"\"n\": 1"#] {
+        assert!(done.stdout.contains(part), "{part}: {}", done.stdout);
+    }
+
+    settings(&[hook("far")]);
+    let done = import(&sandbox, &[]).exits(0);
+    assert!(done.stdout.contains("\"url\":\"https://policy.example.com/mcp\""), "{}", done.stdout);
+    for (server, problem) in [
+        ("nowhere", "no server `nowhere` is configured in "),
+        ("variable", ".mcp.json: server `variable`: its entry has variables"),
+        ("old", ".mcp.json: server `old`: only servers over stdio and HTTP"),
+    ] {
+        settings(&[hook(server)]);
+        let done = import(&sandbox, &[]).exits(78);
+        assert!(done.stderr.contains(problem), "{problem}: {}", done.stderr);
+    }
 }

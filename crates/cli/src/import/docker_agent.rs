@@ -7,6 +7,7 @@ use hookexec::config::{Command, Diagnostics, Hook, Phase};
 use hookexec::internal::reading::{Fields, Node, Reader, Value, read_text};
 use hookexec::internal::suggest;
 
+use super::judge;
 use super::settings::Import;
 use super::yaml::{self, Group};
 
@@ -31,7 +32,9 @@ pub(super) fn read(path: &Path, text: &str, name: Option<&str>) -> Result<Import
     let mut hooks = None;
     let read = read_text(path, text, |reader, root| {
         let (agent, fields) = chosen(reader, root, name)?;
-        let found = hooks_of(reader, &fields);
+        let models = reader.open_fields(root, "the file").and_then(|file| file.get("models"));
+        let models = models.and_then(|models| reader.open_fields(models, "`models`"));
+        let found = hooks_of(reader, &fields, models.as_ref());
         if found.is_empty() && reader.errors() == 0 {
             reader.error(agent, "this agent has no hooks");
             return None;
@@ -78,7 +81,7 @@ fn chosen<'n>(
     Some((agent, reader.open_fields(agent, "an agent")?))
 }
 
-fn hooks_of(reader: &mut Reader, agent: &Fields<'_>) -> Vec<Hook> {
+fn hooks_of(reader: &mut Reader, agent: &Fields<'_>, models: Option<&Fields<'_>>) -> Vec<Hook> {
     // Other keys are docker-agent's, but a guard below a misspelt key must not vanish.
     for (name, key, _) in agent.iter() {
         if name == "hooks" {
@@ -89,7 +92,10 @@ fn hooks_of(reader: &mut Reader, agent: &Fields<'_>) -> Vec<Hook> {
         }
     }
     let mut hooks = match agent.get("hooks") {
-        Some(block) => reader.hooks_block(block),
+        Some(block) => {
+            let block = judge::translated(reader, block, models);
+            reader.hooks_block(&block)
+        }
         None => Vec::new(),
     };
     // The flags come after the user's own hooks, as in docker-agent.
@@ -165,6 +171,10 @@ fn written(hook: &Hook) -> yaml::Hook {
         if said(key) {
             written.set(key, value.to_string());
         }
+    }
+    if let Some(parameters) = &hook.with {
+        // JSON is YAML as well.
+        written.set("with", parameters.to_string());
     }
     written
 }

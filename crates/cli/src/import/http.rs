@@ -68,7 +68,7 @@ fn with_references(text: &str, allowed: &[String]) -> String {
 
 /// Returns whether `url` names this machine, or has no encryption: only such servers are meant by
 /// settings that allow them.
-fn is_local(url: &str) -> bool {
+pub(super) fn is_local(url: &str) -> bool {
     let host = url.split_once("://").map_or(url, |(_, rest)| rest);
     url.starts_with("http://")
         || ["localhost", "127.0.0.1", "[::1]"].iter().any(|name| {

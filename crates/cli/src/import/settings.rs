@@ -14,6 +14,7 @@ use super::format::{Format, Target};
 use super::http;
 use super::json::Reader;
 use super::matcher::{self, Alternatives};
+use super::mcp::{self, Server};
 use super::permissions;
 use super::prompt;
 use super::yaml::{self, Group, Hook};
@@ -24,6 +25,8 @@ use crate::settings::text::{self, EditError};
 pub(super) struct Import {
     /// The groups of hooks, by event in the order in which the events first appear.
     pub(super) events: Vec<(Event, Vec<Group>)>,
+    /// The MCP servers that hooks call.
+    pub(super) servers: Vec<Server>,
     /// What can't be imported, as errors, and what is imported as something else.
     pub(super) problems: Diagnostics,
     /// How many entries that call hookexec were skipped.
@@ -64,6 +67,7 @@ pub(super) fn read(format: Format, source: SourceFile, path: &Path) -> Result<Im
     let mut importer = Importer {
         format,
         reader: Reader::new(&source),
+        servers: mcp::Files::of(path, plugin_root(path).as_deref()),
         plugin: plugin_root(path),
         working_dir: None,
         names: Vec::new(),
@@ -121,6 +125,7 @@ struct Importer {
     format: Format,
     reader: Reader,
     plugin: Option<String>,
+    servers: mcp::Files,
     working_dir: Option<String>,
     /// The names that hooks have got so far.
     names: Vec<String>,
@@ -153,10 +158,11 @@ impl Importer {
         let hooks = std::mem::take(&mut group.hooks);
         let alone = |hook: Hook| Group { hooks: vec![hook], ..group.clone() };
         let any = Hook::new(group.line, "command", Command::Text("true".to_owned()));
-        if !hooks.is_empty() && self.loads(group.line, yaml::problems(event, alone(any))) {
+        if !hooks.is_empty() && self.loads(group.line, yaml::problems(event, alone(any), &[])) {
             let mut sound = Vec::new();
             for hook in hooks {
-                if self.loads(hook.line, yaml::problems(event, alone(hook.clone()))) {
+                let problems = yaml::problems(event, alone(hook.clone()), &self.import.servers);
+                if self.loads(hook.line, problems) {
                     sound.push(hook);
                 }
             }
@@ -263,6 +269,14 @@ impl Importer {
                 hook.set("with", prompt::parameters(&mut self.reader, node, &members)?);
                 hook.set("timeout", prompt::TIMEOUT);
             }
+            "mcp" => {
+                let (with, server) =
+                    mcp::parameters(&mut self.reader, node, &members, &self.servers)?;
+                hook.set("with", with);
+                if self.import.servers.iter().all(|known| known.name != server.name) {
+                    self.import.servers.push(server);
+                }
+            }
             _ => {}
         }
         let patches = matcher.is_some_and(|matcher| matcher.contains("apply_patch"));
@@ -294,6 +308,7 @@ impl Importer {
                 "name" => name = Some(self.reader.string(&member.value, "`name`")?),
                 "url" | "headers" | "allowedEnvVars" if kind == "http" => {}
                 "prompt" | "model" if kind == "model" => {}
+                "server" | "tool" | "input" if kind == "mcp" => {}
                 "env" => env = self.variables(&member.value)?,
                 _ => self.key(member, target, &mut hook)?,
             }
@@ -404,6 +419,7 @@ impl Importer {
             Some("command") => Some("command"),
             Some("http") => Some("http"),
             Some("prompt") if self.format.agent == Agent::ClaudeCode => Some("model"),
+            Some("mcp_tool") if self.format.agent == Agent::ClaudeCode => Some("mcp"),
             other => {
                 let other = other.unwrap_or("not a string");
                 let message = format!("a hook of type `{other}` can't be imported");

@@ -7,6 +7,7 @@ use hookexec::config::{Command, Diagnostics, Location, Severity};
 use hookexec::{Config, Event};
 
 use super::format::Format;
+use super::mcp::Server;
 use super::settings::Import;
 
 /// Hooks that share a matcher.
@@ -106,6 +107,7 @@ pub(super) fn write(format: Format, from: &Path, import: &Import) -> String {
         text,
         "\ndefaults:\n  timeout: {timeout} # {title}'s; an agent waits no longer than `hookexec install --timeout`\n"
     );
+    processes(&import.servers, &mut text);
     events(&import.events, &mut text);
     text
 }
@@ -128,8 +130,9 @@ pub(super) fn write_picoclaw(from: &Path, hooks: &str, import: &Import) -> Strin
 }
 
 /// Returns what is wrong with a group as it is written.
-pub(super) fn problems(event: Event, group: Group) -> Option<Diagnostics> {
+pub(super) fn problems(event: Event, group: Group, servers: &[Server]) -> Option<Diagnostics> {
     let mut text = String::new();
+    processes(servers, &mut text);
     events(&[(event, vec![group])], &mut text);
     Config::from_yaml(&text, "hooks.yaml").err()
 }
@@ -143,6 +146,18 @@ fn left_out(import: &Import, text: &mut String) {
         }
         let line = problem.location.as_ref().map_or(0, Location::line);
         let _ = writeln!(text, "#   line {line}: {}", one_line(&problem.message));
+    }
+}
+
+/// Writes the servers that hooks call.
+fn processes(servers: &[Server], text: &mut String) {
+    let started =
+        servers.iter().filter_map(|server| Some((&server.name, server.process.as_ref()?)));
+    for (index, (name, process)) in started.enumerate() {
+        if index == 0 {
+            text.push_str("\nprocesses:\n");
+        }
+        let _ = writeln!(text, "  {}: {process}", inline(name));
     }
 }
 

@@ -1,0 +1,185 @@
+//! Hooks of docker-agent in which a model decides, as model hooks.
+
+use hookexec::internal::reading::{Fields, Node, Reader, Value};
+
+/// Returns `node` with each hook of docker-agent's type `model` as one of ours. One that has no
+/// counterpart is reported and left out.
+pub(super) fn translated<'n>(
+    reader: &mut Reader,
+    node: &Node<'n>,
+    models: Option<&Fields<'_>>,
+) -> Node<'n> {
+    let value = match &node.value {
+        Value::Map(_) if is_judge(node) => match judge(node, models) {
+            Ok(hook) => return hook,
+            Err((place, problem)) => {
+                reader.error(&place, problem);
+                Value::List(Vec::new())
+            }
+        },
+        Value::Map(entries) => {
+            let entries = entries.iter();
+            let inside = entries.map(|(key, it)| (key.clone(), translated(reader, it, models)));
+            Value::Map(inside.collect())
+        }
+        Value::List(items) => {
+            let left_out =
+                |item: &Node<'_>| matches!(&item.value, Value::List(list) if list.is_empty());
+            let inside = items.iter().map(|item| translated(reader, item, models));
+            Value::List(inside.filter(|item| !left_out(item)).collect())
+        }
+        other => other.clone(),
+    };
+    Node { value, span: node.span.clone() }
+}
+
+/// Returns the value of a key in a mapping.
+fn get<'m, 'n>(node: &'m Node<'n>, name: &str) -> Option<&'m Node<'n>> {
+    let (_, value) = node.as_map()?.iter().find(|(key, _)| key.as_text() == Some(name))?;
+    Some(value)
+}
+
+/// Returns whether it is a hook in docker-agent's words. One of ours has its model in `with`.
+fn is_judge(node: &Node<'_>) -> bool {
+    let kind = get(node, "type").and_then(Node::as_text);
+    kind == Some("model") && get(node, "model").is_some()
+}
+
+/// Returns a hook with its parameters in `with`; else what can't be imported, and where it stands.
+fn judge<'n>(hook: &Node<'n>, models: Option<&Fields<'_>>) -> Result<Node<'n>, (Node<'n>, String)> {
+    let text = |key: &str| {
+        let problem = || (hook.clone(), format!("a model hook needs a `{key}`, as text"));
+        let node = get(hook, key).ok_or_else(problem)?;
+        Ok((node, node.as_text().ok_or_else(problem)?))
+    };
+    let (place, name) = text("model")?;
+    let model = Model::named(name, models).map_err(|problem| (place.clone(), problem))?;
+    let (place, prompt) = text("prompt")?;
+    let prompt = without_actions(prompt).map_err(|problem| (place.clone(), problem))?;
+    if get(hook, "schema").and_then(Node::as_text) != Some("pre_tool_use_decision") {
+        let problem = "only a model hook with `schema: pre_tool_use_decision` can be imported: \
+                       others give context, and a model hook here decides";
+        return Err((get(hook, "schema").unwrap_or(hook).clone(), problem.to_owned()));
+    }
+    let said =
+        |text: &str| Node { value: Value::Text(text.to_owned().into()), span: hook.span.clone() };
+    let decisions = ["allow", "ask", "deny"].map(said).to_vec();
+    let with = [
+        ("api", said(model.api)),
+        ("url", said(&model.url)),
+        ("model", said(&model.name)),
+        ("api_key", said(&format!("${{env.{}}}", model.key))),
+        ("decisions", Node { value: Value::List(decisions), span: hook.span.clone() }),
+        ("prompt", said(&prompt)),
+    ];
+    let with = with.into_iter().map(|(key, value)| (said(key), value)).collect();
+    let entries = hook.as_map().unwrap_or_default().iter();
+    let ours = |key: &Node<'_>| {
+        !["model", "prompt", "schema"].contains(&key.as_text().unwrap_or_default())
+    };
+    let mut entries: Vec<_> = entries.filter(|(key, _)| ours(key)).cloned().collect();
+    entries.push((said("with"), Node { value: Value::Map(with), span: hook.span.clone() }));
+    Ok(Node { value: Value::Map(entries), span: hook.span.clone() })
+}
+
+/// A model, and how it is reached.
+struct Model {
+    api: &'static str,
+    url: String,
+    name: String,
+    /// The variable with the key.
+    key: String,
+}
+
+impl Model {
+    /// Returns the model that a file calls `name`: an entry of its `models`, else `provider/model`.
+    fn named(name: &str, models: Option<&Fields<'_>>) -> Result<Self, String> {
+        let entry = models.and_then(|models| models.get(name));
+        let text = |key: &str| entry.and_then(|it| get(it, key)).and_then(Node::as_text);
+        let (provider, model) = match entry {
+            Some(_) => text("provider").zip(text("model")),
+            None => name.split_once('/'),
+        }
+        .ok_or_else(|| format!("the file has no model `{name}`, with `provider` and `model`"))?;
+        let (api, base, path, key) = match provider {
+            "anthropic" => (
+                "anthropic-messages",
+                "https://api.anthropic.com",
+                "v1/messages",
+                "ANTHROPIC_API_KEY",
+            ),
+            "openai" => {
+                ("openai-chat", "https://api.openai.com/v1", "chat/completions", "OPENAI_API_KEY")
+            }
+            _ => return Err(format!("hookexec reaches no model of the provider `{provider}`")),
+        };
+        let base = text("base_url").unwrap_or(base).trim_end_matches('/');
+        let key = text("token_key").unwrap_or(key).to_owned();
+        Ok(Self { api, url: format!("{base}/{path}"), name: model.to_owned(), key })
+    }
+}
+
+/// Returns a Go template in which each action that shows a part of the input names that part: the
+/// model gets the whole input as the user message.
+fn without_actions(template: &str) -> Result<String, String> {
+    let (mut said, mut rest) = (String::new(), template);
+    while let Some((before, behind)) = rest.split_once("{{") {
+        let (action, after) = behind.split_once("}}").ok_or("its template has no end of `{{`")?;
+        let path = shown(action).ok_or_else(|| {
+            format!("its template has the action `{{{{{action}}}}}`; only those that show a field are imported")
+        })?;
+        said += before;
+        said += &path;
+        rest = after;
+    }
+    Ok(said + rest)
+}
+
+/// Returns how an action such as `.ToolInput.Cmd | toJSON` is said.
+fn shown(action: &str) -> Option<String> {
+    let words = action.trim_matches(['-', ' ']).split(['|', ' ', '(', ')']);
+    let shapes = |word: &&str| {
+        !word.is_empty() && !["toJSON", "truncate"].contains(word) && word.parse::<u64>().is_err()
+    };
+    let mut fields = words.filter(shapes);
+    let field = fields.next()?.strip_prefix('.').filter(|_| fields.next().is_none())?;
+    if field.is_empty() {
+        return Some("(the input, which is the user message)".to_owned());
+    }
+    let part = |letter: char| letter.is_ascii_alphanumeric() || "._".contains(letter);
+    field.chars().all(part).then(|| format!("(`{}` of the input)", snake_case(field)))
+}
+
+/// Returns a field as JSON names it: `ToolInput` is `tool_input`.
+fn snake_case(field: &str) -> String {
+    let mut name = String::new();
+    for letter in field.chars() {
+        if letter.is_ascii_uppercase() && name.ends_with(|last: char| last.is_ascii_lowercase()) {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn actions_that_show_a_field_name_it() {
+        for (template, expected) in [
+            ("Is it safe?", "Is it safe?"),
+            ("{{ . }}", "(the input, which is the user message)"),
+            ("{{toJSON .ToolInput}}!", "(`tool_input` of the input)!"),
+            ("{{- .ToolName | truncate 20 -}}", "(`tool_name` of the input)"),
+            ("{{ truncate 100 (toJSON .) }}", "(the input, which is the user message)"),
+            ("{{ if .Cwd }}a{{ end }}", ""),
+            ("{{ .A .B }}", ""),
+            ("{{ 5 }}", ""),
+            ("{{ open", ""),
+        ] {
+            assert_eq!(without_actions(template).unwrap_or_default(), expected, "{template}");
+        }
+    }
+}
