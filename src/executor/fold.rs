@@ -275,7 +275,7 @@ mod laws {
         assert!(!given(rewritten));
         // A hook that answers again says anew what comes with its decision.
         let second = Outcome { output: Output::allow(), ..Outcome::none(0) };
-        assert!(!given(second.merged_with(&mut approval())));
+        assert!(!given(second.merged_with(&mut approval(), false)));
     }
 
     proptest! {

@@ -1,10 +1,11 @@
 //! Events that fire together: all of them judge one input, and a rewrite of a lower layer counts only
 //! if the rewriters of higher layers have seen the result.
 //!
-//! The rewriters of all events run first, layer by layer, and within a layer in the order of the
-//! events. Then all other hooks run, event by event, on the result.
+//! Before something happens, the rewriters of all events run first, from the lowest layer to the
+//! highest, and then all other hooks judge the result, event by event. A response is judged layer by
+//! layer, from the highest down: no guard waits for what a lower layer makes of it.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -38,6 +39,8 @@ struct Progress {
     sealed: bool,
     /// Answers about an older generation must be given again. Redactions do not raise it.
     judged_from: usize,
+    /// How many layers have judged a response, and are not asked again.
+    layers_done: usize,
     /// What is returned to if a rewriter fails on what was rewritten since.
     before: Option<Before>,
 }
@@ -141,26 +144,54 @@ impl<'e> Moment<'e> {
         if !rewrites && let Some(first) = self.stages.first_mut() {
             first.start_background();
         }
-        if let ControlFlow::Break(index) = self.rewrite().await {
+        if !self.stages.iter().all(|stage| stage.plan.contract.denial_prevents()) {
+            self.judge_response().await;
+        } else if let ControlFlow::Break(index) = self.rewrite().await {
             self.reached = index;
             self.stages[index].start_background();
             self.tell_observers().await;
             self.stages[index].skip_rest();
             return;
+        } else {
+            self.judge(0..Layer::REWRITE_STEPS).await;
         }
+        self.tell_observers().await;
+    }
+
+    /// Has the layers judge a response from the highest down. Where no layer below rewrites, several
+    /// judge at once.
+    async fn judge_response(&mut self) {
+        let mut left = Layer::REWRITE_STEPS;
+        for order in (0..Layer::REWRITE_STEPS).rev() {
+            if self.stages.iter().any(|stage| stage.has_rewriters(order)) {
+                self.judge(order + 1..left).await;
+                left = order + 1;
+                // No other hook of the layer sees what its redactors take out.
+                self.rewrite_response(order, true).await;
+                self.rewrite_response(order, false).await;
+            }
+        }
+        self.judge(0..left).await;
+    }
+
+    /// Runs the hooks of some layers that are no rewriters, event by event.
+    async fn judge(&mut self, layers: Range<usize>) {
         for index in 0..self.stages.len() {
             if !self.stages[index].awake {
                 continue;
             }
-            self.reached = index;
+            self.reached = self.reached.max(index);
+            let lowest = self.lowest_rewrite();
             let stage = &mut self.stages[index];
             if stage.refusal().is_some() {
                 return;
             }
             // Not before: a redactor may be among those that rewrite.
-            stage.start_background();
+            if layers.start == 0 {
+                stage.start_background();
+            }
             let started = Instant::now();
-            let answers = stage.ask_others().await;
+            let answers = stage.ask_others(&layers, lowest).await;
             // Where no hook rewrites, it does not matter who outranks whom.
             let late = if answers.iter().any(|answer| answer.output.rewrites()) {
                 let highest = [false, true].map(|of_any_tool| {
@@ -173,7 +204,7 @@ impl<'e> Moment<'e> {
             };
             self.after_step(index, started);
             if let Some(late) = late {
-                self.judge_again(index, late).await;
+                self.judge_again(index, late, &layers).await;
             }
             if self.is_over(index + 1) {
                 break;
@@ -182,11 +213,12 @@ impl<'e> Moment<'e> {
         for index in 0..=self.reached {
             if !self.is_over(self.stages.len()) && self.stages[index].awake {
                 let started = Instant::now();
-                self.stages[index].ask_rewriters_again(self.progress.judged_from).await;
+                let judged_from = self.progress.judged_from;
+                self.stages[index].ask_rewriters_again(judged_from, &layers).await;
                 self.after_step(index, started);
             }
         }
-        self.tell_observers().await;
+        self.progress.layers_done = Layer::REWRITE_STEPS - layers.start;
     }
 
     async fn tell_observers(&mut self) {
@@ -199,23 +231,13 @@ impl<'e> Moment<'e> {
         }
     }
 
-    /// Runs the rewriters. Breaks with the index of the stage that denied, if that ends the moment.
-    ///
-    /// For what is about to happen they run from the lowest layer to the highest: a wrapper wraps once.
-    /// For a response they run from the highest layer to the lowest, and the higher ones once more.
+    /// Runs the rewriters from the lowest layer to the highest: a wrapper wraps once. Breaks with the index
+    /// of the stage whose denial ends the moment.
     async fn rewrite(&mut self) -> ControlFlow<usize> {
-        if self.stages.iter().all(|stage| stage.plan.contract.denial_prevents()) {
-            for order in 0..Layer::REWRITE_STEPS {
-                if let Some(index) = self.rewrite_step(order, |_| true).await.ended {
-                    return ControlFlow::Break(index);
-                }
+        for order in 0..Layer::REWRITE_STEPS {
+            if let Some(index) = self.rewrite_step(order, |_| true).await.ended {
+                return ControlFlow::Break(index);
             }
-            return ControlFlow::Continue(());
-        }
-        for order in (0..Layer::REWRITE_STEPS).rev() {
-            // No other hook of the layer sees what its redactors take out.
-            self.rewrite_response(order, true).await;
-            self.rewrite_response(order, false).await;
         }
         ControlFlow::Continue(())
     }
@@ -294,8 +316,8 @@ impl<'e> Moment<'e> {
     }
 
     /// Hooks without `mutates` rewrote the input at the stage `index`: shows the result to the redactors
-    /// of their layer, and to every other hook that has not seen it.
-    async fn judge_again(&mut self, index: usize, late: Unplanned) {
+    /// of their layer, and to every other hook of the `layers` that has not seen it.
+    async fn judge_again(&mut self, index: usize, late: Unplanned, layers: &Range<usize>) {
         let merged = self.progress.generation;
         let Unplanned { hooks, order, input, generation } = late;
         let before = Before { generation, ..self.before(order + 1, true, *input) };
@@ -310,9 +332,11 @@ impl<'e> Moment<'e> {
             }
             let started = Instant::now();
             let stage = &mut self.stages[other];
-            stage.start_background();
+            if layers.start == 0 {
+                stage.start_background();
+            }
             let hooks = if other == index { &hooks[..] } else { &[] };
-            stage.judge_again(judged_from, hooks, overruled).await;
+            stage.judge_again(judged_from, (hooks, overruled), layers).await;
             self.after_step(other, started);
             if self.is_over(other + 1) {
                 break;
@@ -378,10 +402,11 @@ impl<'e> Moment<'e> {
     /// Fails every hook that has not answered, with the reason `why`.
     pub(super) fn fail_rest(&mut self, why: &str) {
         self.withhold_unseen(why);
-        let (judged_from, lowest) = (self.progress.judged_from, self.lowest_rewrite());
+        let Progress { judged_from, layers_done, .. } = self.progress;
+        let (open, lowest) = (0..Layer::REWRITE_STEPS - layers_done, self.lowest_rewrite());
         for index in 0..self.stages.len() {
             if self.stages[index].awake {
-                self.stages[index].fail_rest(judged_from, lowest, why);
+                self.stages[index].fail_rest((judged_from, &open), lowest, why);
                 self.reached = index;
                 self.spread(index);
             }

@@ -76,9 +76,10 @@ impl Outcome {
         self.warnings.push(why.into());
     }
 
-    /// Merges the hook's second answer with its first: messages and an ask of the first stay.
-    pub(super) fn merged_with(mut self, first: &mut Self) -> Self {
-        self.keep_denial_of(first);
+    /// Merges the hook's second answer with its first: messages and an ask of the first stay, and if
+    /// it failed or the denial `stays`, what it denied.
+    pub(super) fn merged_with(mut self, first: &mut Self, stays: bool) -> Self {
+        self.keep_denial_of(first, stays);
         self.rewrote |= first.rewrote || first.output.rewrites();
         if std::mem::take(&mut first.failed_open) && !self.failed_open {
             self.failed_open = true;
@@ -125,10 +126,10 @@ impl Outcome {
         first
     }
 
-    /// Keeps what the hook denied, asked or stopped in its first answer if it has failed since: only
-    /// another answer takes that back.
-    pub(super) fn keep_denial_of(&mut self, first: &Self) {
-        if self.error.is_none() || !first.output.denies_or_asks() {
+    /// Keeps what the hook denied, asked or stopped in its first answer if it `stays`, or if the hook has
+    /// failed since: only another answer takes that back.
+    pub(super) fn keep_denial_of(&mut self, first: &Self, stays: bool) {
+        if !(stays || self.error.is_some()) || !first.output.denies_or_asks() {
             return;
         }
         if first.output.decision > self.output.decision {

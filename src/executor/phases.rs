@@ -2,6 +2,7 @@
 //!
 //! At the end every answer that could stop the event must be about the final input.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::fold::fold;
@@ -10,7 +11,7 @@ use super::rewrite::{Current, changes, rewritten};
 use super::select::Bound;
 use super::stage::Stage;
 use crate::config::Phase;
-use crate::event::Event;
+use crate::event::{Contract, Event};
 use crate::pattern::Budget;
 use crate::wire::{Decision, Input, Output, Verdict};
 
@@ -43,26 +44,30 @@ pub(super) struct Unplanned {
 
 impl Stage<'_> {
     /// Fails every hook that has no answer about the last input, with the reason `why`. An answer
-    /// counts from generation `judged_from` on.
-    pub(super) fn fail_rest(&mut self, judged_from: usize, lowest: Option<usize>, why: &str) {
+    /// counts from generation `judged_from` on, and in any case in a layer that is no longer `open`.
+    pub(super) fn fail_rest(
+        &mut self,
+        (judged_from, open): (usize, &Range<usize>),
+        lowest: Option<usize>,
+        why: &str,
+    ) {
         for index in Arc::clone(&self.current.matching).iter() {
             let bound = &self.plan.hooks[*index];
             let judges = !bound.is_rewriter() || self.plan.contract.may_stop();
-            let since = if judges { judged_from } else { 0 };
+            let is_open = open.contains(&bound.rewrite_order());
+            let since = if judges && is_open { judged_from } else { 0 };
             let is_due = |it: &Outcome| !it.denied() && it.generation < since;
             let answered = self.record.outcomes.iter().find(|it| it.index == *index);
             if bound.hook.phase.is_answered() && answered.is_none_or(is_due) {
                 let mut outcome = self.interpreter(bound).failed(why).under_mode_of(bound);
-                if bound.is_rewriter() {
-                    self.deny_unfollowed(&mut outcome, lowest);
-                }
+                self.deny_unfollowed(&mut outcome, lowest);
                 self.take_rewrite(outcome);
             }
         }
     }
 
-    /// Denies for a rewriter that failed on what a lower layer rewrote, whatever its `on_error` says: on
-    /// the input as it came it may have rewritten.
+    /// Denies for a hook that failed on what a lower layer rewrote, whatever its `on_error` says: on the
+    /// input as it came it may have denied, or rewritten.
     fn deny_unfollowed(&self, outcome: &mut Outcome, lowest: Option<usize>) {
         let bound = &self.plan.hooks[outcome.index];
         let is_above = lowest.is_some_and(|lowest| lowest < bound.rewrite_order());
@@ -126,10 +131,19 @@ impl Stage<'_> {
         (false, failure)
     }
 
-    /// Runs all hooks at once that are no rewriters.
-    pub(super) async fn ask_others(&mut self) -> Vec<Outcome> {
-        let selected = self.select(|bound| !bound.is_rewriter());
-        self.call_all(selected).await
+    /// Runs all hooks of some layers at once that are no rewriters. `lowest` is the lowest layer that
+    /// rewrote the input.
+    pub(super) async fn ask_others(
+        &mut self,
+        layers: &Range<usize>,
+        lowest: Option<usize>,
+    ) -> Vec<Outcome> {
+        let selected = self.select(layers, |bound| !bound.is_rewriter());
+        let mut outcomes = self.call_all(selected).await;
+        for outcome in &mut outcomes {
+            self.deny_unfollowed(outcome, lowest);
+        }
+        outcomes
     }
 
     /// Takes the answers of hooks some of which rewrote the input although they are no rewriters, and
@@ -153,7 +167,9 @@ impl Stage<'_> {
             }
         }
         let input = Box::new(self.current.input().clone());
-        let rewriters = merge_rewrites(&mut outcomes, &mut self.current);
+        let contract = self.plan.contract;
+        let counts = |outcome: &Outcome| rewrite_counts(contract, outcome);
+        let rewriters = merge_rewrites(&mut outcomes, &mut self.current, counts);
         self.record.rewrote |= self.current.generation > generation;
         // If only one hook rewrote the input, it has already seen the result. If several did, none of
         // them has seen the combination.
@@ -203,18 +219,18 @@ impl Stage<'_> {
         }
     }
 
-    /// Asks the hooks again whose answers are about a generation before `judged_from`. The hooks in
-    /// `late` rewrote the input; if they were `overruled`, they may not rewrite it back.
+    /// Asks the hooks of some layers again whose answers are about a generation before `judged_from`.
+    /// The hooks in `late` rewrote the input; if they were `overruled`, they may not rewrite it back.
     ///
     /// A denial stays unless the same hook answers again. A hook whose `when` no longer holds is not
     /// asked.
     pub(super) async fn judge_again(
         &mut self,
         judged_from: usize,
-        late: &[usize],
-        overruled: bool,
+        (late, overruled): (&[usize], bool),
+        layers: &Range<usize>,
     ) {
-        let mut again = self.select(|bound| !bound.is_rewriter());
+        let mut again = self.select(layers, |bound| !bound.is_rewriter());
         // A hook that denied the call under its old name may have nothing against the new one, so its
         // denial stays, and it is not asked.
         let is_renamed = self.current.is_renamed();
@@ -230,7 +246,7 @@ impl Stage<'_> {
             let first = self.record.outcomes.iter().position(|it| it.index == outcome.index);
             // The messages that a late hook gave with its rewrite stay; other first answers go.
             if let Some(first) = first.filter(|_| !is_late) {
-                outcome.keep_denial_of(&self.record.outcomes.remove(first));
+                outcome.keep_denial_of(&self.record.outcomes.remove(first), false);
             }
             if overruled && is_late {
                 drop_late_rewrite(&mut outcome, &self.current);
@@ -243,20 +259,20 @@ impl Stage<'_> {
 
     /// Returns whether an answer would change the input, and nothing stands in its way.
     fn may_rewrite(&self, outcome: &Outcome) -> bool {
-        !outcome.denied()
+        rewrite_counts(self.plan.contract, outcome)
             && !outcome.withholds
             && !self.current.sealed
             && changes(self.current.input(), &outcome.output)
     }
 
-    /// Asks the rewriters again whose answers are about a generation before `judged_from`, for their
-    /// decision only.
-    pub(super) async fn ask_rewriters_again(&mut self, judged_from: usize) {
+    /// Asks the rewriters of some layers again whose answers are about a generation before
+    /// `judged_from`, for their decision only.
+    pub(super) async fn ask_rewriters_again(&mut self, judged_from: usize, layers: &Range<usize>) {
         // Where nothing can be prevented, a second answer is of no use.
         if !self.plan.contract.may_stop() {
             return;
         }
-        let mut outdated = self.select(Bound::is_rewriter);
+        let mut outdated = self.select(layers, Bound::is_rewriter);
         outdated.retain(|chosen| {
             let index = chosen.bound.index;
             let is_last = |it: &Outcome| it.generation >= judged_from || it.denied();
@@ -273,7 +289,7 @@ impl Stage<'_> {
         if let Some(next) = rewritten(self.current.input(), &outcome.output) {
             if self.current.sealed {
                 outcome.drop_rewrite(WITHHELD);
-            } else if !outcome.denied() {
+            } else if rewrite_counts(self.plan.contract, &outcome) {
                 self.set(next);
             }
         }
@@ -302,8 +318,10 @@ impl Stage<'_> {
 
     /// Notes what became of a hook, which may have answered before.
     fn note(&mut self, outcome: Outcome) {
+        // What a hook says of a response on seeing less of it takes nothing back.
+        let stays = !self.plan.contract.denial_prevents();
         match self.record.outcomes.iter_mut().find(|first| first.index == outcome.index) {
-            Some(first) => *first = outcome.merged_with(first),
+            Some(first) => *first = outcome.merged_with(first, stays),
             None => self.record.outcomes.push(outcome),
         }
     }
@@ -349,6 +367,10 @@ impl Stage<'_> {
     /// Drops every allow and every answer in the tool's place that is not about the final input, or
     /// that comes from a hook chosen by an earlier name of the tool.
     pub(super) fn drop_outdated_permissions(&mut self) {
+        // A response needs no permission.
+        if !self.plan.contract.denial_prevents() {
+            return;
+        }
         let current = &self.current;
         let named = current.is_renamed().then(|| self.plan.matching(current.input()));
         let permits = |it: &Outcome| {
@@ -372,6 +394,12 @@ impl Stage<'_> {
     }
 }
 
+/// Returns whether the rewrite of an answer counts. One that comes with a denial is of no use where the
+/// denial prevents what it rewrites.
+fn rewrite_counts(contract: &Contract, outcome: &Outcome) -> bool {
+    !outcome.denied() || !contract.denial_prevents()
+}
+
 /// Ignores the rewrite of a hook that runs again for its decision only.
 fn drop_late_rewrite(outcome: &mut Outcome, current: &Current<'_>) {
     if !outcome.withholds && changes(current.input(), &outcome.output) {
@@ -382,12 +410,16 @@ fn drop_late_rewrite(outcome: &mut Outcome, current: &Current<'_>) {
 /// Applies the rewrites of hooks of one layer that ran at the same time, and returns the indexes of the
 /// outcomes that changed the input. A rewrite that would undo an earlier one is not
 /// applied: its hook sees the other's result when it runs again.
-fn merge_rewrites(outcomes: &mut [Outcome], current: &mut Current<'_>) -> Vec<usize> {
+fn merge_rewrites(
+    outcomes: &mut [Outcome],
+    current: &mut Current<'_>,
+    counts: impl Fn(&Outcome) -> bool,
+) -> Vec<usize> {
     let mut merged: Vec<usize> = Vec::new();
     // A withheld value comes first, and nothing may replace it.
     let mut order: Vec<usize> = (0..outcomes.len()).collect();
     order.sort_by_key(|place| !outcomes[*place].withholds);
-    order.retain(|place| !outcomes[*place].denied());
+    order.retain(|place| counts(&outcomes[*place]));
     for place in order {
         let Some(next) = rewritten(current.input(), &outcomes[place].output) else { continue };
         if current.sealed {

@@ -1,6 +1,6 @@
 //! One event of a moment: which of its hooks are for the input, and how they are called.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -266,9 +266,15 @@ impl<'e> Stage<'e> {
         Interpreter { contract: self.plan.contract, bound, input: self.current.input() }
     }
 
-    /// Returns the hooks of one kind that are for the input and waited for, in config order.
-    pub(super) fn select(&self, kind: impl Fn(&Bound) -> bool) -> Vec<Chosen<'e>> {
-        self.chosen(|bound| bound.hook.phase.is_answered() && kind(bound))
+    /// Returns the hooks of some layers and one kind that are for the input and waited for, in config
+    /// order.
+    pub(super) fn select(
+        &self,
+        layers: &Range<usize>,
+        kind: impl Fn(&Bound) -> bool,
+    ) -> Vec<Chosen<'e>> {
+        let answers = |bound: &Bound| bound.hook.phase.is_answered() && kind(bound);
+        self.chosen(|bound| layers.contains(&bound.rewrite_order()) && answers(bound))
     }
 
     /// Returns the hooks of one kind that are for the input, in config order. Each layer has its own

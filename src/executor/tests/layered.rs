@@ -434,3 +434,111 @@ async fn a_response_is_withheld_when_time_ends_before_a_higher_layer_has_seen_it
         assert_eq!(verdict.updated_tool_response, Some(json!(expected)), "{verdict:#?}");
     }
 }
+
+/// Runs the moment after a tool call whose response is `a secret`.
+async fn after_the_call(registry: Registry, hooks: Vec<Hook>) -> Verdict {
+    let config = Config { hooks, ..Config::default() };
+    let executor = Executor::builder(config).registry(registry).build().unwrap();
+    let mut input = call("ls");
+    input.tool_response = Some(json!("a secret"));
+    let events = [Event::ToolResponseTransform, PostToolUse];
+    let mut standing = crate::executor::Standing::default();
+    let options = crate::executor::DispatchOptions::default();
+    let _ = executor.run_moment(&events, &input, options, &mut standing).await;
+    standing.verdict.unwrap()
+}
+
+#[tokio::test]
+async fn no_guard_of_a_higher_layer_waits_for_what_a_lower_one_makes_of_a_response() {
+    let mut registry = with_rewriters();
+    registry.register_builtin(
+        "object",
+        Builtin::inline(|input: &Input, _: &[String]| {
+            let found = input.tool_response == Some(json!("a secret"));
+            let answer = json!({"decision": "block", "reason": "secret", "stop_reason": "s", "continue": false});
+            Ok::<_, String>(found.then(|| Output::parse(&answer.to_string()).unwrap()))
+        }),
+    );
+    let clean = json!({"hook_specific_output": {"updated_tool_response": "clean"}});
+    for event in [Event::ToolResponseTransform, PostToolUse] {
+        let guard = in_layer(Layer::User, hook(PostToolUse, "object", &[]));
+        let project = in_layer(Layer::Project, mutates(say(event, &clean)));
+        let verdict = after_the_call(registry.clone(), vec![project, guard]).await;
+        assert!(!verdict.allowed && verdict.stop.is_some(), "{event}: {verdict:#?}");
+        assert_eq!(verdict.updated_tool_response, Some(json!("clean")), "{event}");
+    }
+}
+
+#[tokio::test]
+async fn a_rewrite_without_mutates_comes_before_that_of_a_lower_layer() {
+    let mut registry = with_rewriters();
+    registry.register_builtin(
+        "redact_text",
+        Builtin::inline(|input: &Input, _: &[String]| match &input.tool_response {
+            Some(Value::String(text)) => {
+                Ok(Some(Output::tool_response(text.replace("secret", "***"))))
+            }
+            _ => Err("it has to be a text".to_owned()),
+        }),
+    );
+    registry.register_builtin(
+        "wrap",
+        Builtin::inline(|input: &Input, _: &[String]| {
+            Ok::<_, String>(Some(Output::tool_response(json!({"text": input.tool_response}))))
+        }),
+    );
+    let user = in_layer(Layer::User, hook(PostToolUse, "redact_text", &[]));
+    let project = in_layer(Layer::Project, mutates(hook(PostToolUse, "wrap", &[])));
+    let verdict = after_the_call(registry, vec![user, project]).await;
+    assert_eq!(verdict.updated_tool_response, Some(json!({"text": "a ***"})), "{verdict:#?}");
+}
+
+#[tokio::test]
+async fn a_guard_that_fails_on_what_a_lower_layer_rewrote_denies() {
+    let mut registry = with_rewriters();
+    registry.register_builtin(
+        "parse",
+        Builtin::inline(|input: &Input, _: &[String]| {
+            let command = input.lookup(&["tool_input", "cmd"]).unwrap_or_default().into_owned();
+            if command == json!("ls") { Ok(None) } else { Err("no closing quotation".to_owned()) }
+        }),
+    );
+    let suffix = mutates(hook(PreToolUse, "suffix", &["'"]));
+    for (layer, denied) in [(Layer::Project, true), (Layer::User, false)] {
+        let guard = Hook { on_error: Some(OnError::Warn), ..hook(PreToolUse, "parse", &[]) };
+        let hooks = vec![in_layer(Layer::User, guard), in_layer(layer, suffix.clone())];
+        let config = Config { hooks, ..Config::default() };
+        let executor = Executor::builder(config).registry(registry.clone()).build().unwrap();
+        let verdict = executor.dispatch(PreToolUse, &call("ls")).await;
+        assert_eq!(!verdict.allowed, denied, "{layer:?}: {verdict:#?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_hook_says_of_a_response_stays_beside_its_rewrite() {
+    let mut registry = with_rewriters();
+    registry.register_builtin(
+        "redact_and_stop",
+        Builtin::inline(|input: &Input, _: &[String]| {
+            let found = input.tool_response == Some(json!("a secret"));
+            let answer = json!({
+                "decision": "block", "reason": "no", "continue": false, "stop_reason": "enough",
+                "hook_specific_output": {"updated_tool_response": "a ***"},
+            });
+            Ok::<_, String>(found.then(|| Output::parse(&answer.to_string()).unwrap()))
+        }),
+    );
+    let longer = json!({"hook_specific_output": {"updated_tool_response": "longer"}});
+    let project = in_layer(Layer::Project, mutates(say(PostToolUse, &longer)));
+    for phase in [Phase::Mutate, Phase::Validate] {
+        let redacts = Hook { phase, ..hook(PostToolUse, "redact_and_stop", &[]) };
+        let redacts = in_layer(Layer::User, redacts);
+        for (hooks, expected) in
+            [(vec![redacts.clone()], "a ***"), (vec![redacts, project.clone()], "longer")]
+        {
+            let verdict = after_the_call(registry.clone(), hooks).await;
+            assert_eq!(verdict.updated_tool_response, Some(json!(expected)), "{verdict:#?}");
+            assert!(!verdict.allowed && verdict.stop.is_some(), "{phase:?}: {verdict:#?}");
+        }
+    }
+}

@@ -7,8 +7,8 @@ use tokio::io::AsyncReadExt as _;
 use crate::handlers::command::group::{Output, read_left};
 use crate::rpc::{Line, LineDecoder};
 
-/// The most that is read of a pipe after the child's end: more than any pipe holds.
-const REST: usize = 16 << 20;
+/// The most that is read of a pipe at once: more than any pipe holds.
+const MOST_WRITTEN: usize = 16 << 20;
 
 /// An output stream of a child, cut into lines.
 #[derive(Debug)]
@@ -52,12 +52,11 @@ impl<R: Output> Stream<R> {
         self.filled = 0;
     }
 
-    /// Reads what the ended child left behind, without waiting: a process that inherited the pipe
-    /// may hold it open for ever.
-    pub(super) async fn read_rest(&mut self, mut take: impl FnMut(&Line<'_>)) {
+    /// Reads what the child has already written, without waiting.
+    pub(super) async fn read_written(&mut self, mut take: impl FnMut(&Line<'_>)) {
         let mut total = 0;
         while let Some(reader) = &mut self.reader
-            && total < REST
+            && total < MOST_WRITTEN
         {
             self.filled = read_left(reader, &mut self.buffer).await;
             if self.filled == 0 {
@@ -66,6 +65,12 @@ impl<R: Output> Stream<R> {
             total += self.filled;
             self.hand_over(&mut take);
         }
+    }
+
+    /// Reads what the ended child left behind: a process that inherited the pipe may hold it open for
+    /// ever.
+    pub(super) async fn read_rest(&mut self, mut take: impl FnMut(&Line<'_>)) {
+        self.read_written(&mut take).await;
         self.reader = None;
         self.filled = 0;
         self.hand_over(take);

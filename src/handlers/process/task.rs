@@ -179,7 +179,11 @@ impl Task {
                 biased;
                 // Deadlines and requests first, or a child that never stops talking would hold up
                 // the calls to it.
-                () = alarm.as_mut().ring() => talk.expire(Instant::now()),
+                () = alarm.as_mut().ring() => {
+                    // An answer that is there counts, also if this thread was busy in the meantime.
+                    stdout.read_written(|line| talk.receive(line)).await;
+                    talk.expire(Instant::now());
+                }
                 request = channels.requests.recv() => match request {
                     Some(Request::Stop) if !*stopping => return Interruption::StopRequested,
                     Some(request) => talk.handle(request),
