@@ -9,7 +9,7 @@ mod writer;
 
 pub use record::Record;
 #[doc(hidden)]
-pub use record::{BEGINNING, rewritten};
+pub use record::{BEGINNING, read_traceparent, rewritten};
 pub(crate) use writer::Auditor;
 #[doc(hidden)]
-pub use writer::numbered;
+pub use writer::{numbered, open_lock};

@@ -62,6 +62,9 @@ pub struct Record {
     pub hooks: Vec<HookReport>,
     /// How long the event took, in milliseconds.
     pub duration_ms: f64,
+    /// The span that the event belongs to, in the words of W3C Trace Context.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<String>,
     /// A digest of the hooks files.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub config: String,
@@ -121,6 +124,7 @@ impl Record {
             failed_open: verdict.failed_open.clone(),
             hooks: hooks.collect(),
             duration_ms,
+            traceparent: None,
             config: String::new(),
             input: None,
             input_cut: false,
@@ -179,6 +183,23 @@ impl Record {
         }
         self.failed_open.iter_mut().for_each(change);
     }
+}
+
+/// Returns the trace, the span and the flags that a `traceparent` names, each in hexadecimal.
+pub fn read_traceparent(text: &str) -> Option<[&str; 3]> {
+    let parts: Vec<&str> = text.split('-').collect();
+    let [version, trace, span, flags] = parts[..] else { return None };
+    let is_id = |part: &str, length: usize| {
+        part.len() == length && part.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    let is_set = |part: &str| part.bytes().any(|it| it != b'0');
+    let is_one = version == "00"
+        && is_id(trace, 32)
+        && is_id(span, 16)
+        && is_id(flags, 2)
+        && is_set(trace)
+        && is_set(span);
+    is_one.then_some([trace, span, flags])
 }
 
 /// Returns the fields of a verdict that change something, by name.

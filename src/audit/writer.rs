@@ -1,8 +1,8 @@
 //! Writes the decision log.
 
 use std::collections::{BTreeMap, HashSet};
-use std::ffi::OsString;
-use std::fs::{OpenOptions, TryLockError};
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::record::{BEGINNING, Record};
+use super::record::{BEGINNING, Record, read_traceparent};
 use super::sources::Sources;
 use crate::builtins::secrets::Redactor;
 use crate::config::{AuditSettings, Config};
@@ -49,6 +49,8 @@ struct Inner {
     logs: Vec<AuditSettings>,
     redactor: Redactor,
     sources: Sources,
+    /// The span that this process works for.
+    traceparent: Option<String>,
     /// One permit for each record that may still wait for the disk.
     room: Arc<Semaphore>,
     /// Whether the last record took too long: the next verdict does not wait for its own.
@@ -65,7 +67,9 @@ impl Auditor {
         let (logs, sources) = (separate(&config.audit), Sources::of(config));
         let room = Arc::new(Semaphore::new(MAX_WAITING as usize));
         let is_slow = AtomicBool::new(false);
-        Some(Self(Arc::new(Inner { logs, redactor, sources, room, is_slow })))
+        let traceparent =
+            env.get(OsStr::new("TRACEPARENT")).and_then(|it| traceparent(it.to_str()?));
+        Some(Self(Arc::new(Inner { logs, redactor, sources, traceparent, room, is_slow })))
     }
 
     /// Returns whether a log wants events that no hook is configured for.
@@ -150,6 +154,8 @@ impl Inner {
         let duration_ms = (took.as_secs_f64() * 1e6).round() / 1e3;
         let mut problems = Vec::new();
         let mut plain = Record::new(time, event, input, verdict, duration_ms);
+        let own = || traceparent(input.extra.get("traceparent")?.as_str()?);
+        plain.traceparent = own().or_else(|| self.traceparent.clone());
         self.sources.name(&mut plain);
         for log in self.logs.iter().filter(|log| hooked || log.all_events) {
             let mut record = plain.clone();
@@ -167,6 +173,11 @@ impl Inner {
         }
         problems
     }
+}
+
+/// Returns `text` if it names a span: anything else could be a secret.
+fn traceparent(text: &str) -> Option<String> {
+    read_traceparent(text).map(|_| text.to_owned())
 }
 
 /// Leaves out each log that uses a file of one before it. Those of a higher layer come first.
@@ -238,14 +249,7 @@ fn check_ours(path: &Path) -> io::Result<()> {
 /// A writer that has the full file open still appends to it under its new name; one that sleeps
 /// through as many rotations as files are kept finds that its file is gone, and appends anew.
 fn rotate(log: &AuditSettings, more: u64) -> io::Result<()> {
-    // A named pipe in its place must not hold every event up.
-    let mut options = OpenOptions::new();
-    options.create(true).truncate(false).read(true).write(true);
-    system::without_links(system::private(&mut options));
-    let lock = options.open(numbered(&log.path, "lock"))?;
-    if !lock.metadata()?.is_file() {
-        return Err(io::Error::other("its lock is not a regular file"));
-    }
+    let lock = open_lock(&log.path)?;
     match lock.try_lock() {
         Err(TryLockError::WouldBlock) => return Ok(()),
         locked => locked?,
@@ -265,6 +269,19 @@ fn rotate(log: &AuditSettings, more: u64) -> io::Result<()> {
         }
     }
     std::fs::rename(&log.path, numbered(&log.path, "1"))
+}
+
+/// Opens the file that a process locks while it renames the files of the log at `path`.
+pub fn open_lock(path: &Path) -> io::Result<File> {
+    // A named pipe in its place must not hold every event up.
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).read(true).write(true);
+    system::without_links(system::private(&mut options));
+    let lock = options.open(numbered(path, "lock"))?;
+    if !lock.metadata()?.is_file() {
+        return Err(io::Error::other("its lock is not a regular file"));
+    }
+    Ok(lock)
 }
 
 /// Returns the path with something appended: `audit.jsonl.1`.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::build::unknown_type;
 use super::dispatch::Executor;
 use super::worst::WorstCase;
-use crate::config::{Assembly, Diagnostic, Diagnostics, FailedFile, Hook};
+use crate::config::{Assembly, AuditSettings, Diagnostic, Diagnostics, FailedFile, Hook};
 use crate::load::acceptance::ProjectFile;
 use crate::load::{LoadOptions, Loading};
 use crate::registry::Registry;
@@ -28,6 +28,8 @@ pub struct Check {
     pub failed: Vec<FailedFile>,
     /// How long the hooks of each event may take.
     pub worst_cases: Vec<WorstCase>,
+    /// The logs of decisions.
+    pub logs: Vec<AuditSettings>,
     configured: Vec<Arc<Hook>>,
 }
 
@@ -56,6 +58,7 @@ impl Executor {
         let Assembly { config, mut problems, broken_hooks, .. } = assembly.complete();
         let (files, hooks) = (config.files.clone(), config.hooks.len());
         let (left_out, failed) = (config.left_out.clone(), config.failed.clone());
+        let logs = config.audit.clone();
         if !problems.has_errors() {
             problems.extend(project_files.iter().filter_map(ProjectFile::warning));
         }
@@ -74,6 +77,6 @@ impl Executor {
         problems.sort(&files);
         let configured = executor.configured.clone();
         let hooks = hooks.saturating_sub(broken);
-        Check { files, hooks, problems, left_out, failed, worst_cases, configured }
+        Check { files, hooks, problems, left_out, failed, worst_cases, logs, configured }
     }
 }

@@ -6,6 +6,8 @@ mod cases;
 mod explain;
 mod from;
 mod page;
+#[cfg(feature = "http")]
+mod ship;
 #[path = "../support/mod.rs"]
 mod support;
 mod walk;

@@ -104,7 +104,7 @@ pub(super) struct Named {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        let path = self.path()?;
+        let path = log_path(self.file.as_deref(), &self.config)?;
         if self.follow {
             return self.follow(&path);
         }
@@ -220,24 +220,6 @@ impl Args {
         .collect()
     }
 
-    fn path(&self) -> Result<PathBuf, CommandError> {
-        if let Some(path) = &self.file {
-            return Ok(path.clone());
-        }
-        let Loaded { config, project_files, .. } = self.config.load_to_show()?;
-        config.audit.first().map(|settings| settings.path.clone()).ok_or_else(|| {
-            let error = CommandError::usage("which log? No hooks file says `audit:`");
-            // What a file that is not approved says does not count.
-            let unapproved = project_files.iter().find_map(|file| {
-                let (path, problem) = (file.bundle.path.display(), file.problem()?);
-                Some(format!("{path}: {problem}; {}", file.remedy()))
-            });
-            let hint =
-                "name the file, or add `audit: { path: ~/.local/state/hookexec/audit.jsonl }`";
-            error.hint(unapproved.unwrap_or_else(|| hint.to_owned()))
-        })
-    }
-
     /// Returns numbers of nothing yet, with every hook that is configured.
     fn numbers(&self) -> Result<Numbers, CommandError> {
         let mut never_ran = Vec::new();
@@ -250,6 +232,24 @@ impl Args {
         let statistics = Statistics::default();
         Ok(Numbers { statistics, hooks: Vec::new(), never_ran, unreadable: 0 })
     }
+}
+
+/// Returns the log at `file`, or else that of the hooks files.
+pub(super) fn log_path(file: Option<&Path>, config: &ConfigArgs) -> Result<PathBuf, CommandError> {
+    if let Some(path) = file {
+        return Ok(path.to_owned());
+    }
+    let Loaded { config, project_files, .. } = config.load_to_show()?;
+    config.audit.first().map(|settings| settings.path.clone()).ok_or_else(|| {
+        let error = CommandError::usage("which log? No hooks file says `audit:`");
+        // What a file that is not approved says does not count.
+        let unapproved = project_files.iter().find_map(|file| {
+            let (path, problem) = (file.bundle.path.display(), file.problem()?);
+            Some(format!("{path}: {problem}; {}", file.remedy()))
+        });
+        let hint = "name the file, or add `audit: { path: ~/.local/state/hookexec/audit.jsonl }`";
+        error.hint(unapproved.unwrap_or_else(|| hint.to_owned()))
+    })
 }
 
 /// Returns a hook's place as it is shown: below the current directory from there.

@@ -60,6 +60,8 @@ mod serve;
 pub mod server;
 mod settings;
 mod shell_texts;
+#[cfg(feature = "http")]
+mod ship;
 mod starter;
 mod status;
 mod stops;
@@ -100,10 +102,10 @@ Take anything but 0 for \"not allowed\".";
 
 /// Defines the subcommands, in groups by task: a variant for each module, whose `Args` it executes.
 macro_rules! commands {
-    ($($task:literal: $($name:ident = $module:ident),+;)+) => {
+    ($($task:literal: $($(#[$only:meta])* $name:ident = $module:ident),+;)+) => {
         #[derive(Debug, Subcommand)]
         enum Command {
-            $($($name($module::Args)),+),+
+            $($($(#[$only])* $name($module::Args)),+),+
         }
 
         impl Command {
@@ -112,7 +114,7 @@ macro_rules! commands {
 
             fn execute(self) -> Result<Exit, CommandError> {
                 match self {
-                    $($(Self::$name(args) => args.execute()),+),+
+                    $($($(#[$only])* Self::$name(args) => args.execute()),+),+
                 }
             }
         }
@@ -123,7 +125,7 @@ commands! {
     "Set up": Init = init, Import = import, Install = install, Uninstall = uninstall, Trust = trust;
     "Write and test hooks": Check = check, List = list, Explain = explain, Test = test, Replay = replay;
     "Watch": Doctor = doctor, Status = status, Log = decisions, Approve = approve;
-    "Many machines": Bundle = bundle;
+    "Many machines": Bundle = bundle, #[cfg(feature = "http")] Ship = ship;
     "Called by agents and programs": Run = run, Serve = serve, Mcp = mcp;
     "Reference": Docs = docs, Events = events, Agents = agents, Builtins = builtins, Schema = schema,
         Completions = completions, Man = man;

@@ -5,6 +5,8 @@ mod doubled;
 mod installed;
 pub(crate) mod packages;
 mod programs;
+#[cfg(feature = "http")]
+mod shipped;
 mod switches;
 
 use std::fmt::Write as _;
@@ -136,7 +138,10 @@ impl Args {
         for agent in Agent::all() {
             sections.extend(self.agent(agent, &check, &project));
         }
-        if sections.len() == 1 {
+        let without_agents = sections.len() == 1;
+        #[cfg(feature = "http")]
+        sections.extend(shipped::section(&check.logs));
+        if without_agents {
             let nothing = Finding::warning("no coding agent is found here");
             sections.push(Section::new("Agents", vec![nothing]));
         }

@@ -85,6 +85,12 @@ impl Log {
         Ok(Self { files })
     }
 
+    /// Returns the files, oldest first.
+    #[cfg(feature = "http")]
+    pub(crate) fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
     /// Reads line after line, and calls `each` with it.
     ///
     /// # Errors
@@ -158,7 +164,7 @@ impl Tail {
 }
 
 /// Reads a line: a record, or one that was cut and perhaps another that was appended to it.
-fn parse(bytes: &[u8]) -> Vec<LogLine> {
+pub(crate) fn parse(bytes: &[u8]) -> Vec<LogLine> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim();
     if text.is_empty() {

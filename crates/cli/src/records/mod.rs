@@ -3,5 +3,7 @@
 mod log;
 mod statistics;
 
+#[cfg(feature = "http")]
+pub(crate) use log::parse;
 pub(crate) use log::{Filter, Log, LogLine, Tail, is_wanted};
 pub(crate) use statistics::{HookStatistics, Statistics, word};

@@ -1,0 +1,240 @@
+//! The requests of OTLP: logs, spans and metrics.
+
+use std::time::Duration;
+
+use hookexec::internal::audit::{Record, read_traceparent};
+use hookexec::wire::Decision;
+use jiff::Timestamp;
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::any_value::Value as Kind;
+use opentelemetry_proto::tonic::common::v1::{
+    AnyValue, ArrayValue, InstrumentationScope, KeyValue,
+};
+use opentelemetry_proto::tonic::logs::v1::{LogRecord, ResourceLogs, ScopeLogs, SeverityNumber};
+use opentelemetry_proto::tonic::metrics::v1::metric::Data;
+use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value as Number;
+use opentelemetry_proto::tonic::metrics::v1::{
+    AggregationTemporality, Gauge, Histogram, HistogramDataPoint, Metric, NumberDataPoint,
+    ResourceMetrics, ScopeMetrics, Sum,
+};
+use opentelemetry_proto::tonic::resource::v1::Resource;
+use opentelemetry_proto::tonic::trace::v1::span::{Event, SpanKind};
+use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
+use prost::Message as _;
+
+use super::attributes::{any, attributes, hooks, pair, text};
+use super::counters::{BOUNDS, CONFIG, EVENT_DURATION, HOOK_DURATION, Labels, METRICS, WAITING};
+use super::queue::{Parcel, waiting};
+use super::state::{State, now_in_nanoseconds};
+use crate::records::word;
+
+/// The name of each log record of a decision.
+pub(super) const EVENT_NAME: &str = "hookexec.decision";
+
+/// Makes the requests of one machine.
+#[derive(Debug)]
+pub(super) struct Requests {
+    /// What describes the machine.
+    pub(super) resource: Resource,
+    /// Whether recorded inputs are sent.
+    pub(super) inputs: bool,
+}
+
+impl Requests {
+    /// Returns records as log records.
+    pub(super) fn logs(&self, parcels: &[Parcel]) -> Vec<u8> {
+        let log_records = parcels.iter().map(|parcel| self.log_record(parcel)).collect();
+        let logs = ScopeLogs { scope: Some(scope()), log_records, ..ScopeLogs::default() };
+        let resource = Some(self.resource.clone());
+        let all = ResourceLogs { resource, scope_logs: vec![logs], ..ResourceLogs::default() };
+        ExportLogsServiceRequest { resource_logs: vec![all] }.encode_to_vec()
+    }
+
+    /// Returns the records that belong to a sampled span as spans; `None` when there are none.
+    pub(super) fn spans(&self, parcels: &[Parcel]) -> Option<Vec<u8>> {
+        let spans: Vec<Span> = parcels.iter().filter_map(|parcel| self.span(parcel)).collect();
+        if spans.is_empty() {
+            return None;
+        }
+        let spans = ScopeSpans { scope: Some(scope()), spans, ..ScopeSpans::default() };
+        let resource = Some(self.resource.clone());
+        let all = ResourceSpans { resource, scope_spans: vec![spans], ..ResourceSpans::default() };
+        Some(ExportTraceServiceRequest { resource_spans: vec![all] }.encode_to_vec())
+    }
+
+    fn log_record(&self, parcel: &Parcel) -> LogRecord {
+        let record = &*parcel.record;
+        let severity = match record.decision {
+            _ if !record.failed_open.is_empty() => SeverityNumber::Error,
+            Some(Decision::Deny | Decision::Ask) => SeverityNumber::Warn,
+            _ => SeverityNumber::Info,
+        };
+        let mut attributes = attributes(parcel, self.inputs);
+        let values = hooks(record).map(|hook| AnyValue { value: Some(Kind::KvlistValue(hook)) });
+        let values = Kind::ArrayValue(ArrayValue { values: values.collect() });
+        let value = Some(AnyValue { value: Some(values) });
+        attributes.push(KeyValue {
+            key: "hookexec.hooks".to_owned(),
+            value,
+            ..KeyValue::default()
+        });
+        let trace = Trace::of(parcel);
+        LogRecord {
+            time_unix_nano: time(record),
+            observed_time_unix_nano: now_in_nanoseconds(),
+            severity_number: severity.into(),
+            severity_text: severity.as_str_name().trim_start_matches("SEVERITY_NUMBER_").to_owned(),
+            body: any(summary(record).into()),
+            attributes,
+            flags: trace.as_ref().map_or(0, |trace| trace.flags.into()),
+            trace_id: trace.as_ref().map(|trace| trace.id.clone()).unwrap_or_default(),
+            span_id: trace.map(Trace::span_of_record).unwrap_or_default(),
+            event_name: EVENT_NAME.to_owned(),
+            ..LogRecord::default()
+        }
+    }
+
+    fn span(&self, parcel: &Parcel) -> Option<Span> {
+        let record = &*parcel.record;
+        let trace = Trace::of(parcel).filter(|trace| trace.flags & 1 == 1)?;
+        let end = time(record);
+        let took = Duration::try_from_secs_f64(record.duration_ms / 1e3).unwrap_or_default();
+        let events = hooks(record).map(|hook| Event {
+            time_unix_nano: end,
+            name: "hookexec.hook".to_owned(),
+            attributes: hook.values,
+            ..Event::default()
+        });
+        Some(Span {
+            trace_id: trace.id.clone(),
+            parent_span_id: trace.parent.clone(),
+            flags: trace.flags.into(),
+            name: format!("hookexec {}", record.event),
+            kind: SpanKind::Internal.into(),
+            start_time_unix_nano: end
+                .saturating_sub(u64::try_from(took.as_nanos()).unwrap_or_default()),
+            end_time_unix_nano: end,
+            attributes: attributes(parcel, self.inputs),
+            events: events.collect(),
+            span_id: trace.span_of_record(),
+            ..Span::default()
+        })
+    }
+
+    /// Returns what was counted until now.
+    pub(super) fn metrics(&self, state: &State) -> Vec<u8> {
+        let (start_time_unix_nano, time_unix_nano) = (state.since, now_in_nanoseconds());
+        let temporality = AggregationTemporality::Cumulative.into();
+        let number = |attributes, value: u64| NumberDataPoint {
+            attributes,
+            start_time_unix_nano,
+            time_unix_nano,
+            value: Some(Number::AsInt(i64::try_from(value).unwrap_or(i64::MAX))),
+            ..NumberDataPoint::default()
+        };
+        let data = |name: &str| match name {
+            EVENT_DURATION | HOOK_DURATION => {
+                let points = state.counters.times(name).into_iter().map(|(labels, times)| {
+                    HistogramDataPoint {
+                        attributes: labelled(labels),
+                        start_time_unix_nano,
+                        time_unix_nano,
+                        count: times.buckets.iter().sum(),
+                        sum: Some(times.seconds),
+                        bucket_counts: times.buckets,
+                        explicit_bounds: BOUNDS.to_vec(),
+                        ..HistogramDataPoint::default()
+                    }
+                });
+                let data_points = points.collect();
+                Data::Histogram(Histogram { data_points, aggregation_temporality: temporality })
+            }
+            CONFIG => {
+                let config = &state.counters.config;
+                let point = || number(vec![text("hookexec.config", config)], 1);
+                let points = (!config.is_empty()).then(point);
+                Data::Gauge(Gauge { data_points: points.into_iter().collect() })
+            }
+            WAITING => {
+                let point = number(Vec::new(), waiting(&state.positions));
+                Data::Gauge(Gauge { data_points: vec![point] })
+            }
+            _ => {
+                let points = state.counters.sums(name).into_iter();
+                let points = points.map(|(labels, sum)| number(labelled(labels), sum)).collect();
+                Data::Sum(Sum {
+                    data_points: points,
+                    aggregation_temporality: temporality,
+                    is_monotonic: true,
+                })
+            }
+        };
+        let metrics = METRICS.iter().map(|[name, unit, _, about]| Metric {
+            name: (*name).to_owned(),
+            description: about.replace('`', ""),
+            unit: (*unit).to_owned(),
+            data: Some(data(name)),
+            ..Metric::default()
+        });
+        let metrics = metrics.collect();
+        let metrics = ScopeMetrics { scope: Some(scope()), metrics, ..ScopeMetrics::default() };
+        let resource = Some(self.resource.clone());
+        let all = ResourceMetrics {
+            resource,
+            scope_metrics: vec![metrics],
+            ..ResourceMetrics::default()
+        };
+        ExportMetricsServiceRequest { resource_metrics: vec![all] }.encode_to_vec()
+    }
+}
+
+/// The trace that a record belongs to.
+struct Trace {
+    id: Vec<u8>,
+    parent: Vec<u8>,
+    flags: u8,
+    record: String,
+}
+
+impl Trace {
+    fn of(parcel: &Parcel) -> Option<Self> {
+        let [id, parent, flags] = read_traceparent(parcel.record.traceparent.as_deref()?)?;
+        let flags = u8::from_str_radix(flags, 16).ok()?;
+        Some(Self { id: bytes(id), parent: bytes(parent), flags, record: parcel.id.clone() })
+    }
+
+    /// Returns the id of the record's own span: the same each time that it is sent.
+    fn span_of_record(self) -> Vec<u8> {
+        bytes(&self.record[..16])
+    }
+}
+
+/// Reads hexadecimal.
+fn bytes(text: &str) -> Vec<u8> {
+    let byte = |at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
+    (0..text.len()).step_by(2).filter_map(byte).collect()
+}
+
+fn scope() -> InstrumentationScope {
+    let (name, version) = ("hookexec".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+    InstrumentationScope { name, version, ..InstrumentationScope::default() }
+}
+
+fn labelled(labels: Labels) -> Vec<KeyValue> {
+    labels.into_iter().map(|(name, value)| pair(&name, value.into())).collect()
+}
+
+fn time(record: &Record) -> u64 {
+    let time = record.time.parse().map_or(0, Timestamp::as_nanosecond);
+    u64::try_from(time).unwrap_or_default()
+}
+
+/// Returns a record as a line for people.
+fn summary(record: &Record) -> String {
+    let tool = record.tool.iter().map(|tool| format!(" {tool}"));
+    let message = record.message.iter().map(|message| format!(": {message}"));
+    let rest: String = tool.chain(message).collect();
+    format!("{} {}{rest}", word(record.decision), record.event)
+}
