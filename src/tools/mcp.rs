@@ -17,6 +17,8 @@ pub(super) enum Mcp {
     SlashOrDash,
     /// The server and the tool, joined by this text; a tool that is not the agent's own is one of a server.
     Joined(&'static str),
+    /// `mcp_server.tool`; a tool that is not the agent's own is one of a server or connector.
+    Dotted,
 }
 
 /// Returns `mcp` and every `mcp__server__tool` that `name` can stand for; nothing when it does not
@@ -42,6 +44,7 @@ pub(super) fn names(form: Mcp, name: &str, payload: &JsonObject) -> Vec<String> 
             Mcp::Slash => slash().into_iter().collect(),
             Mcp::SlashOrDash => slash().map_or_else(|| splits(name, "-"), |pair| vec![pair]),
             Mcp::Joined(by) => splits(name, by),
+            Mcp::Dotted => splits(name.strip_prefix("mcp_").unwrap_or(name), "."),
         }
     };
     if pairs.is_empty() {

@@ -253,6 +253,35 @@ pub(super) const OPENCLAW: Tools = &[
     harmless(&["tool_call"]),
 ];
 
+pub(super) const KIMI: Tools = &[
+    tool(&["Bash"], &["shell"]),
+    tool(&["Write"], &["write"]),
+    tool(&["Edit"], &["edit"]),
+    tool(&["Read", "ReadMediaFile"], &["read"]),
+    tool(&["Glob"], &["glob"]),
+    tool(&["Grep"], &["grep"]),
+    tool(&["FetchURL"], &["fetch"]),
+    tool(&["WebSearch"], &["search"]),
+    tool(&["Agent", "AgentSwarm"], &["subagent"]),
+    harmless(&["AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "Skill"]),
+    harmless(&["TaskList", "TaskOutput", "TaskStop"]),
+];
+
+pub(super) const VIBE: Tools = &[
+    tool(&["file_system.bash", "process.start"], &["shell"]),
+    opaque(&["process.write"]),
+    tool(&["file_system.write_file"], &["write"]),
+    tool(&["file_system.edit"], &["edit"]),
+    patch(&["file_system.search_replace"]),
+    tool(&["file_system.read_file"], &["read"]),
+    tool(&["agents.spawn"], &["subagent"]),
+    // A program that calls other tools, each of which comes under its own name as well.
+    harmless(&["run_typescript", "search_tool_functions"]),
+    harmless(&["self.wait", "self.sleep", "skill.read", "vibe.todo"]),
+    harmless(&["process.output", "process.list", "process.stop"]),
+    harmless(&["agents.list_configs", "agents.list", "agents.send_message", "agents.interrupt"]),
+];
+
 /// Tools of programs that have no adapter: VS Code and what builds on it, and hosts that call
 /// hookexec themselves.
 const ELSEWHERE: Tools = &[
@@ -269,7 +298,7 @@ const ELSEWHERE: Tools = &[
 ];
 
 /// The tools of each agent, and how it names those of MCP servers.
-pub(super) static AGENTS: [Toolset; 11] = [
+pub(super) static AGENTS: [Toolset; 13] = [
     Toolset { agent: "claude-code", tools: CLAUDE_CODE, mcp: Mcp::Plain },
     Toolset { agent: "codex", tools: CODEX, mcp: Mcp::Plain },
     Toolset { agent: "gemini", tools: GEMINI, mcp: Mcp::Underscore },
@@ -282,6 +311,8 @@ pub(super) static AGENTS: [Toolset; 11] = [
     Toolset { agent: "kiro", tools: KIRO, mcp: Mcp::Slash },
     Toolset { agent: "opencode", tools: OPENCODE, mcp: Mcp::Joined("_") },
     Toolset { agent: "openclaw", tools: OPENCLAW, mcp: Mcp::Joined("__") },
+    Toolset { agent: "kimi", tools: KIMI, mcp: Mcp::Plain },
+    Toolset { agent: "vibe", tools: VIBE, mcp: Mcp::Dotted },
 ];
 
 /// An agent that has no row.

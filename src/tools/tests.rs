@@ -44,6 +44,8 @@ fn a_tool_goes_by_its_kinds_beside_its_own_name() {
         (Mcp::Joined("__"), "my_kit__do-it", "mcp mcp__my_kit__do-it"),
         (Mcp::Joined("___"), "my-kit___do-it", "mcp mcp__my-kit__do-it"),
         (Mcp::Joined("___"), "slack_post_file", ""),
+        (Mcp::Dotted, "mcp_my_kit.do_it", "mcp mcp__my_kit__do_it"),
+        (Mcp::Dotted, "connector_drive.search", "mcp mcp__connector_drive__search"),
         (Mcp::Joined("_"), "edit", "write"),
         (Mcp::Joined("_"), "webfetch", "fetch"),
     ] {

@@ -64,6 +64,8 @@ fn commands(command: &str) -> Vec<(&'static str, &'static str, Value)> {
         ("droid", "PreToolUse", call("PreToolUse", "Execute", "command")),
         ("windsurf", "pre_run_command", json!({"tool_info": {"command_line": command}})),
         ("kiro", "PreToolUse", call("PreToolUse", "execute_bash", "command")),
+        ("kimi", "PreToolUse", call("PreToolUse", "Bash", "command")),
+        ("vibe", "pre_tool", call("pre_tool", "file_system.bash", "command")),
         ("", "pre_tool_use", json!({"tool_name": "shell", "tool_input": {"cmd": command}})),
         ("", "pre_tool_use", json!({"tool_name": "Bash", "tool_input": {"command": command}})),
     ]
@@ -104,6 +106,12 @@ fn edits(path: &str) -> Vec<(&'static str, &'static str, Value)> {
             "kiro",
             "PreToolUse",
             call("PreToolUse", "fs_write", json!({"command": "create", "path": path})),
+        ),
+        ("kimi", "PreToolUse", call("PreToolUse", "Edit", json!({ "path": path }))),
+        (
+            "vibe",
+            "pre_tool",
+            call("pre_tool", "file_system.write_file", json!({"file_path": path})),
         ),
         ("", "pre_tool_use", call("pre_tool_use", "edit_file", json!({"path": path, "edits": []}))),
         ("", "pre_tool_use", call("pre_tool_use", "apply_patch", json!({ "input": diff }))),

@@ -25,7 +25,7 @@ fn answers(check: impl Fn(&str, &str, &str, &Value)) {
 }
 
 fn is_tool_call(event: &str) -> bool {
-    const BEFORE: [&str; 12] = [
+    const BEFORE: [&str; 13] = [
         "PreToolUse",
         "preToolUse",
         "BeforeTool",
@@ -33,6 +33,7 @@ fn is_tool_call(event: &str) -> bool {
         "beforeMCPExecution",
         "beforeReadFile",
         "pre_run_command",
+        "pre_tool",
         "pre_write_code",
         "pre_read_code",
         "pre_mcp_tool_use",
@@ -55,7 +56,7 @@ fn stops_the_tool(agent: &str, answer: &Value) -> bool {
                 && specific["permissionDecision"] == "deny"
                 && reason(&specific["permissionDecisionReason"])
         }
-        "gemini" => said["decision"] == "deny" && reason(&said["reason"]),
+        "gemini" | "vibe" => said["decision"] == "deny" && reason(&said["reason"]),
         "copilot" => {
             said["permissionDecision"] == "deny" && reason(&said["permissionDecisionReason"])
         }
@@ -116,6 +117,7 @@ fn changed_arguments_are_passed_on_or_the_call_is_stopped() {
                     && specific["permissionDecision"] == "allow"
             }
             "gemini" => specific["tool_input"]["command"] == "echo safe",
+            "vibe" => said["hook_specific_output"]["tool_input"]["command"] == "echo safe",
             "copilot" => said["modifiedArgs"]["command"] == "echo safe",
             "cursor" => said["updated_input"]["command"] == "echo safe",
             _ => false,

@@ -639,3 +639,22 @@ fn a_matcher_that_fits_no_tool_of_an_installed_agent_is_warned_of() {
     // A tool of OpenCode's MCP servers may have such a name.
     assert!(!host("opencode").contains("fits no tool"), "{}", host("opencode"));
 }
+
+#[test]
+fn an_agent_that_is_newer_than_the_one_that_was_measured_is_named() {
+    let sandbox = sandbox();
+    let _ = hookexec(&sandbox, &["install", "codex", "kimi"]).exits(0);
+    for (version, warned) in [("codex-cli 0.169.9", false), ("codex-cli 0.171.0", true)] {
+        sandbox.script(
+            "bin/codex",
+            &format!("#!/bin/sh\n[ \"$1\" = --version ] && echo '{version}'\n"),
+        );
+        let bin = sandbox.project().join("bin");
+        let path = format!("{}:/usr/bin:/bin", bin.display());
+        let said = sandbox.hookexec(["doctor", "codex"]).env("PATH", &path).run().stdout;
+        let drift = "Codex 0.171.0 is newer than 0.169.0, with which hookexec was tested";
+        assert_eq!(said.contains(drift), warned, "{said}");
+    }
+    let said = hookexec(&sandbox, &["doctor", "kimi"]).stdout;
+    assert!(said.contains("installed for the user: ") && !said.contains("is newer than"), "{said}");
+}

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::Sandbox;
 
 /// Where each agent's settings are, under the home directory.
-const USER: [(&str, &str); 9] = [
+const USER: [(&str, &str); 11] = [
     ("claude-code", ".claude/settings.json"),
     ("codex", ".codex/hooks.json"),
     ("gemini", ".gemini/settings.json"),
@@ -20,7 +20,20 @@ const USER: [(&str, &str); 9] = [
     ("droid", ".factory/hooks.json"),
     ("windsurf", ".codeium/windsurf/hooks.json"),
     ("kiro", ".kiro/hooks/hookexec.json"),
+    ("kimi", ".kimi-code/config.toml"),
+    ("vibe", ".vibe/hooks.toml"),
 ];
+
+/// The agents whose settings are in TOML.
+const TOML: [&str; 2] = ["kimi", "vibe"];
+
+/// Returns the value of a settings file.
+fn parsed(text: &str) -> Value {
+    if text.starts_with('{') {
+        return serde_json::from_str(text).unwrap();
+    }
+    toml_edit::de::from_str(text).unwrap()
+}
 
 /// Settings with hooks of the user's own, as people have them.
 fn lived_in(agent: &str) -> Vec<String> {
@@ -45,6 +58,18 @@ fn lived_in(agent: &str) -> Vec<String> {
     }
     if agent == "droid" {
         found = vec![serde_json::to_string_pretty(&nested["hooks"]).unwrap(), "{}".to_owned()];
+    }
+    if TOML.contains(&agent) {
+        let mine = "[[hooks]] # mine\nevent = \"Stop\"\nname = \"mine\"\ntype = \"post_agent\"\ncommand = \"mine\"\n";
+        let more = format!("# who pays\na  = 1\n{mine}\n[models.x]\nname = 'x'  # the best\n");
+        found = vec![
+            mine.to_owned(),
+            more.clone(),
+            more.replace('\n', "\r\n"),
+            "a = 1".to_owned(),
+            "# nothing yet\n".to_owned(),
+            String::new(),
+        ];
     }
     if agent == "copilot" || agent == "kiro" {
         found.clear();
@@ -107,7 +132,7 @@ fn a_file_that_was_not_there_is_gone_again() {
         let home = Home::new();
         let _ = home.run(&["install", agent]).exits(0);
         let text = fs::read_to_string(home.path(agent)).unwrap();
-        let _: Value = serde_json::from_str(&text).unwrap();
+        let _ = parsed(&text);
         let _ = home.run(&["uninstall", agent]).exits(0);
         assert!(!home.path(agent).exists(), "{agent}");
         let nothing = home.run(&["uninstall", agent]).exits(0);
@@ -243,16 +268,17 @@ fn installing_once_more_keeps_what_was_asked_for_the_first_time() {
 fn an_entry_that_was_changed_by_hand_stays_and_is_named() {
     for (agent, _) in USER {
         let home = Home::new();
-        let path = home.put(agent, "{}");
+        let path = home.put(agent, if TOML.contains(&agent) { "" } else { "{}" });
         let _ = home.run(&["install", agent]).exits(0);
         let text = fs::read_to_string(&path).unwrap();
-        let mine = text.replacen("\"command\": \"/", "\"command\": \"timeout 30 /", 1);
+        let command = if TOML.contains(&agent) { "command = \"" } else { "\"command\": \"" };
+        let mine = text.replacen(&format!("{command}/"), &format!("{command}timeout 30 /"), 1);
         fs::write(&path, &mine).unwrap();
         let done = home.run(&["install", agent, "--timeout", "90"]).exits(0);
         assert!(done.stderr.contains("changed by hand and stays"), "{agent}: {}", done.stderr);
         let text = fs::read_to_string(&path).unwrap();
         assert_eq!(text.matches("timeout 30 /").count(), 1, "{agent}: {text}");
-        let entries = |text: &str| commands(&serde_json::from_str(text).unwrap()).len();
+        let entries = |text: &str| commands(&parsed(text)).len();
         assert_eq!(entries(&text), entries(&mine), "{agent}: nothing is called twice");
         let done = home.run(&["uninstall", agent]).exits(0);
         assert!(
@@ -475,6 +501,18 @@ fn the_agents_own_directories_are_looked_for_where_they_were_moved() {
 }
 
 #[test]
+fn an_agent_without_hooks_of_a_project_gets_none() {
+    let home = Home::new();
+    for command in ["install", "uninstall"] {
+        let done = home.run(&[command, "kimi", "--scope", "project"]).exits(64);
+        assert!(done.stderr.contains("Kimi Code reads no hooks of a project"), "{}", done.stderr);
+    }
+    let _ = home.run(&["install", "kimi", "--timeout", "900"]).exits(0);
+    let text = fs::read_to_string(home.path("kimi")).unwrap();
+    assert!(text.contains("timeout = 600\n") && text.contains("--within 540"), "{text}");
+}
+
+#[test]
 fn settings_of_a_project_are_its_own() {
     let home = Home::new();
     let _ = home.run(&["install", "claude-code", "--scope", "project"]).exits(0);
@@ -495,7 +533,7 @@ fn what_is_installed_denies_when_a_shell_runs_it() {
         let config = config.to_str().unwrap();
         let _ = home.run(&["install", agent, "--config", config]).exits(0);
         let text = fs::read_to_string(home.path(agent)).unwrap();
-        let settings: Value = serde_json::from_str(&text).unwrap();
+        let settings = parsed(&text);
         let agent: Agent = agent.parse().unwrap();
         let native = agent.events().iter().find(|native| native.is_deciding()).unwrap();
         let command = commands(&settings)
@@ -585,7 +623,7 @@ fn guard_entry(home: &Home, agent: Agent) -> String {
         .find(|native| native.event == Some(hookexec::Event::PreToolUse))
         .unwrap();
     let wanted = format!("--event {} ", native.name);
-    let all = commands(&serde_json::from_str(&text).unwrap());
+    let all = commands(&parsed(&text));
     all.into_iter().find(|command| command.contains(&wanted)).unwrap()
 }
 
@@ -659,7 +697,7 @@ fn entries_of_an_earlier_version_are_renewed() {
 
 #[test]
 fn a_project_calls_hookexec_by_name() {
-    for (agent, _) in USER {
+    for (agent, _) in USER.into_iter().filter(|(agent, _)| *agent != "kimi") {
         let home = Home::new();
         let before = walk(&home.sandbox.project());
         let done = home.run(&["install", agent, "--scope", "project"]).exits(0);
@@ -669,7 +707,7 @@ fn a_project_calls_hookexec_by_name() {
             texts.push(fs::read_to_string(file).unwrap());
         }
         let text = texts.concat();
-        let all = commands(&serde_json::from_str(&text).unwrap());
+        let all = commands(&parsed(&text));
         assert!(!all.is_empty(), "{agent}: {text}");
         for command in all {
             let machine = env!("CARGO_MANIFEST_DIR").trim_end_matches("/crates/cli");
@@ -797,7 +835,10 @@ fn a_file_that_no_agent_reads_is_refused_and_named() {
             ("{\"a\nb\": 1}", "a control character in a text on line 1"),
             ("\u{feff}{}", "save it as UTF-8 without"),
         ] {
-            if text.starts_with('\u{feff}') && ["claude-code", "qwen"].contains(&agent) {
+            let has_mark = text.starts_with('\u{feff}');
+            if has_mark && ["claude-code", "qwen"].contains(&agent)
+                || !has_mark && TOML.contains(&agent)
+            {
                 continue;
             }
             let home = Home::new();

@@ -22,6 +22,8 @@ fn calls() -> Vec<(&'static str, &'static str, Value)> {
         ),
         ("droid", "PreToolUse", call("PreToolUse", "my-kit___do-it")),
         ("kiro", "PreToolUse", call("PreToolUse", "@my-kit/do-it")),
+        ("kimi", "PreToolUse", call("PreToolUse", "mcp__my-kit__do-it")),
+        ("vibe", "pre_tool", call("pre_tool", "mcp_my_kit.do_it")),
         ("opencode", "tool.execute.before", call("tool.execute.before", "my-kit_do-it")),
         ("openclaw", "before_tool_call", call("before_tool_call", "my-kit__do-it")),
     ]

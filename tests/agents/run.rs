@@ -36,6 +36,8 @@ pub(crate) fn callers(command: &str) -> Vec<(&'static str, &'static str, Value)>
             json!({"agent_action_name": "pre_run_command", "tool_info": {"command_line": command}}),
         ),
         ("kiro", "preToolUse", call("preToolUse", "execute_bash")),
+        ("kimi", "PreToolUse", call("PreToolUse", "Bash")),
+        ("vibe", "pre_tool", call("pre_tool", "file_system.bash")),
     ]
 }
 
@@ -362,6 +364,8 @@ fn a_stop_hook_in_our_own_dialect_keeps_the_model_at_work_where_the_agent_can() 
         ("copilot", "agentStop"),
         ("cursor", "stop"),
         ("droid", "Stop"),
+        ("kimi", "Stop"),
+        ("vibe", "post_agent"),
     ] {
         let done = run(&sandbox, agent, event, &json!({"session_id": "s"}), &[]);
         let said = format!("{}{}", done.stdout, done.stderr);

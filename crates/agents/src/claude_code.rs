@@ -8,10 +8,11 @@ use super::answer::Answer;
 use super::native::{NativeEvent, events};
 use super::plan::Plan;
 use super::settings::{EntryMember, HookSettings, ImportFormat, PackageMark, ScriptWords};
-use super::{Adapter, Agent, claude_dialect};
+use super::{Adapter, Agent, Measured, claude_dialect};
 use hookexec::wire::Input;
 
 pub(super) static ADAPTER: Adapter = Adapter {
+    measured: Some(Measured { program: "claude", version: "2.1.329" }),
     project: Some("CLAUDE_PROJECT_DIR"),
     settings: Some(&SETTINGS),
     ..Adapter::new(Agent::ClaudeCode, "claude-code", "Claude Code", EVENTS, write)

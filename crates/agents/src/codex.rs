@@ -4,11 +4,12 @@ use super::answer::Answer;
 use super::native::{NativeEvent, events};
 use super::plan::Plan;
 use super::settings::{HookSettings, ImportFormat, PackageMark, ScriptWords};
-use super::{Adapter, Agent, claude_dialect};
+use super::{Adapter, Agent, Measured, claude_dialect};
 use hookexec::event::Event;
 use hookexec::wire::Input;
 
 pub(super) static ADAPTER: Adapter = Adapter {
+    measured: Some(Measured { program: "codex", version: "0.169.0" }),
     settings: Some(&SETTINGS),
     ..Adapter::new(Agent::Codex, "codex", "Codex", EVENTS, write)
 };

@@ -8,11 +8,12 @@ use super::native::NativeEvent;
 use super::payload::spoken;
 use super::plan::Plan;
 use super::settings::{ClaudeCodeHooks, HookSettings, ImportFormat, Matching, ScriptWords};
-use super::{Adapter, Agent};
+use super::{Adapter, Agent, Measured};
 use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
+    measured: Some(Measured { program: "copilot", version: "1.0.102" }),
     project: Some("CLAUDE_PROJECT_DIR"),
     settings: Some(&SETTINGS),
     ..Adapter::new(Agent::Copilot, "copilot", "Copilot CLI", EVENTS, write)

@@ -4,10 +4,11 @@ use super::answer::Answer;
 use super::native::{NativeEvent, events};
 use super::plan::Plan;
 use super::settings::HookSettings;
-use super::{Adapter, Agent, claude_dialect};
+use super::{Adapter, Agent, Measured, claude_dialect};
 use hookexec::wire::Input;
 
 pub(super) static ADAPTER: Adapter = Adapter {
+    measured: Some(Measured { program: "droid", version: "0.225.2" }),
     project: Some("FACTORY_PROJECT_DIR"),
     settings: Some(&SETTINGS),
     ..Adapter::new(Agent::Droid, "droid", "Droid", EVENTS, write)

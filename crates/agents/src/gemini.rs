@@ -11,11 +11,12 @@ use super::read::Wanted;
 use super::settings::{
     EntryMember, HookSettings, ImportFormat, Matching, PackageMark, ScriptWords,
 };
-use super::{Adapter, Agent};
+use super::{Adapter, Agent, Measured};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
+    measured: Some(Measured { program: "gemini", version: "0.61.0" }),
     project: Some("GEMINI_PROJECT_DIR"),
     settings: Some(&SETTINGS),
     refine,

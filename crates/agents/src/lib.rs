@@ -15,6 +15,7 @@ mod dispatch;
 mod droid;
 mod explain;
 mod gemini;
+mod kimi;
 mod kiro;
 mod known_hosts;
 mod native;
@@ -27,6 +28,7 @@ mod plugin;
 mod qwen;
 mod read;
 mod settings;
+mod vibe;
 mod windsurf;
 
 use std::fmt;
@@ -76,6 +78,20 @@ pub enum Agent {
     OpenCode,
     /// OpenClaw, by a plugin.
     OpenClaw,
+    /// Kimi Code.
+    Kimi,
+    /// Mistral Vibe.
+    Vibe,
+}
+
+/// On which version of an agent its answers were measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Measured {
+    /// The agent's program, which prints its version with `--version`.
+    pub program: &'static str,
+    /// The version.
+    pub version: &'static str,
 }
 
 /// All that is particular to one agent.
@@ -84,6 +100,8 @@ struct Adapter {
     name: &'static str,
     title: &'static str,
     events: &'static [NativeEvent],
+    /// The version that was measured; `None` for an agent that is only documented to work so.
+    measured: Option<Measured>,
     /// The variable that holds the project's directory.
     project: Option<&'static str>,
     settings: Option<&'static HookSettings>,
@@ -104,12 +122,12 @@ impl Adapter {
         write: fn(&NativeEvent, Option<&Input>, &Plan<'_>) -> Answer,
     ) -> Self {
         let refine = |_: &NativeEvent, _: &JsonObject, _: &mut Input| Wanted::Yes;
-        let (project, settings, plugin) = (None, None, None);
-        Self { agent, name, title, events, project, settings, plugin, refine, write }
+        let (measured, project, settings, plugin) = (None, None, None, None);
+        Self { agent, name, title, events, measured, project, settings, plugin, refine, write }
     }
 }
 
-static ADAPTERS: [&Adapter; 11] = [
+static ADAPTERS: [&Adapter; 13] = [
     &claude_code::ADAPTER,
     &codex::ADAPTER,
     &gemini::ADAPTER,
@@ -121,6 +139,8 @@ static ADAPTERS: [&Adapter; 11] = [
     &kiro::ADAPTER,
     &opencode::ADAPTER,
     &openclaw::ADAPTER,
+    &kimi::ADAPTER,
+    &vibe::ADAPTER,
 ];
 
 fn adapter(agent: Agent) -> &'static Adapter {
@@ -146,6 +166,12 @@ impl Agent {
     /// Returns the agent's name in text, such as `Claude Code`.
     pub fn title(self) -> &'static str {
         adapter(self).title
+    }
+
+    /// Returns the version that was measured; `None` for an agent of which only the documentation was
+    /// read.
+    pub fn measured(self) -> Option<Measured> {
+        adapter(self).measured
     }
 
     /// Returns the agent's hook settings; `None` for an agent that a plugin calls hookexec for.

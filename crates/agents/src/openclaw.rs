@@ -1,9 +1,10 @@
 //! `OpenClaw`, by the plugin in `plugins/openclaw`.
 
 use super::native::events;
-use super::{Adapter, Agent, plugin};
+use super::{Adapter, Agent, Measured, plugin};
 
 pub(super) static ADAPTER: Adapter = Adapter {
+    measured: Some(Measured { program: "openclaw", version: "2026.9.6" }),
     plugin: Some("plugins/openclaw"),
     ..Adapter::new(Agent::OpenClaw, "openclaw", "OpenClaw", EVENTS, plugin::write)
 };

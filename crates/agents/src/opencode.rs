@@ -1,9 +1,10 @@
 //! `OpenCode`, by the plugin in `plugins/opencode`; Kilo runs the same plugin.
 
 use super::native::events;
-use super::{Adapter, Agent, plugin};
+use super::{Adapter, Agent, Measured, plugin};
 
 pub(super) static ADAPTER: Adapter = Adapter {
+    measured: Some(Measured { program: "opencode", version: "1.18.33" }),
     plugin: Some("plugins/opencode"),
     ..Adapter::new(Agent::OpenCode, "opencode", "OpenCode", EVENTS, plugin::write)
 };

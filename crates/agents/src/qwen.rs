@@ -5,11 +5,12 @@ use super::native::{NativeEvent, events};
 use super::plan::Plan;
 use super::read::Wanted;
 use super::settings::{EntryMember, HookSettings};
-use super::{Adapter, Agent, claude_dialect};
+use super::{Adapter, Agent, Measured, claude_dialect};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
+    measured: Some(Measured { program: "qwen", version: "0.24.4" }),
     project: Some("QWEN_PROJECT_DIR"),
     settings: Some(&SETTINGS),
     refine,

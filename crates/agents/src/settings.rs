@@ -16,6 +16,8 @@ pub struct HookSettings {
     pub file: &'static str,
     /// The directory and the file in a project; `None` if they have the same names there.
     pub project: Option<(&'static str, &'static str)>,
+    /// Whether the agent reads hooks of the user only, and none of a project.
+    pub only_of_user: bool,
     /// A file beside `file` that the agent ignores once `file` exists, with its hooks under
     /// `hooks`.
     pub older_file: Option<&'static str>,
@@ -50,6 +52,8 @@ pub struct HookSettings {
     pub package: Option<PackageMark>,
     /// Events at which the agent waits only this many seconds, whatever the entry says.
     pub short_waits: &'static [(&'static str, u64)],
+    /// The longest `timeout` in seconds that an entry may have.
+    pub longest_wait: u64,
     /// What the user does after installing.
     pub next_step: &'static str,
     /// How to import hooks from these settings.
@@ -89,6 +93,8 @@ pub enum EntryShape {
     List,
     /// One list of hooks, each with its event.
     Triggers,
+    /// The list `hooks` of a TOML file, each hook with its event: `[[hooks]]`.
+    Tables,
 }
 
 /// A member of a hook's entry.
@@ -99,6 +105,10 @@ pub enum EntryMember {
     Type,
     /// `"name": "hookexec"`.
     Name,
+    /// `"name": "hookexec EVENT"`, for agents that want another name for each hook.
+    NameOfEvent,
+    /// The event, under this key.
+    Event(&'static str),
     /// `"command"`.
     Command,
     /// `"timeout"` in seconds.
@@ -109,6 +119,8 @@ pub enum EntryMember {
     FailClosed,
     /// `"onFailure": "block"` on events that decide.
     OnFailure,
+    /// `"strict": true` on events that decide.
+    Strict,
 }
 
 impl HookSettings {
@@ -118,6 +130,7 @@ impl HookSettings {
         directory_variable: None,
         file: "settings.json",
         project: None,
+        only_of_user: false,
         older_file: None,
         local_file: None,
         root: &["hooks"],
@@ -133,9 +146,14 @@ impl HookSettings {
         claude_code_hooks: None,
         package: None,
         short_waits: &[],
+        longest_wait: u64::MAX,
         next_step: "",
         import: None,
     };
+
+    /// Tables of hooks in a TOML file.
+    pub(super) const TABLES: Self =
+        Self { root: &[], shape: EntryShape::Tables, off_switches: &[], ..Self::GROUPS };
 
     /// Lists of hooks in a `hooks.json`.
     pub(super) const LISTS: Self =
@@ -144,6 +162,14 @@ impl HookSettings {
     /// Returns the directory in a project, and the file in it.
     pub fn in_project(&self) -> (&'static str, &'static str) {
         self.project.unwrap_or((self.directory, self.file))
+    }
+
+    /// Returns the key that holds the event of a hook, where it is a member of the hook.
+    pub fn event_key(&self) -> Option<&'static str> {
+        self.members.iter().find_map(|member| match member {
+            EntryMember::Event(key) => Some(*key),
+            _ => None,
+        })
     }
 
     /// Returns whether `timeout` counts milliseconds.

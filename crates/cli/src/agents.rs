@@ -1,7 +1,7 @@
 //! `hookexec agents`: which answers each coding agent takes.
 
 use hookexec::event::{Event, Rewrite as Rewritten};
-use hookexec_agents::{Agent, Ask, Deny, NativeEvent, Response, Rewrite};
+use hookexec_agents::{Agent, Ask, Deny, Measured, NativeEvent, Response, Rewrite};
 
 use super::output::PlainFormat;
 use super::run::AGENT;
@@ -37,13 +37,22 @@ fn described(agent: Agent) -> serde_json::Value {
     serde_json::json!({
         "name": agent.name(),
         "title": agent.title(),
+        "measured": agent.measured().map(|measured| measured.version),
         "events": agent.events(),
         "tools": tools,
     })
 }
 
 fn page(agent: Agent) -> String {
-    format!("{} ({agent})\n\n{}", agent.title(), table(agent).text())
+    format!("{} ({agent})\n{}\n\n{}", agent.title(), measured(agent), table(agent).text())
+}
+
+/// Says what the table rests on.
+pub(super) fn measured(agent: Agent) -> String {
+    match agent.measured() {
+        Some(Measured { version, .. }) => format!("Measured with version {version}."),
+        None => "Documented only: no client was at hand.".to_owned(),
+    }
 }
 
 pub(super) fn table(agent: Agent) -> Table<9> {

@@ -122,8 +122,14 @@ impl TargetArgs {
 
     fn target(&self, agent: Agent, project: &Path) -> Result<Target, CommandError> {
         let Some(plugin) = agent.plugin() else {
-            let settings = Settings::of(agent, self.scope, project).ok_or_else(no_home)?;
-            return Ok(Target::Settings(settings));
+            let settings = Settings::of(agent, self.scope, project);
+            return settings.map(Target::Settings).ok_or_else(|| match self.scope {
+                Scope::User => no_home(),
+                Scope::Project => CommandError::usage(format!(
+                    "{} reads no hooks of a project: use `--scope user`",
+                    agent.title()
+                )),
+            });
         };
         let file = PluginFile::of(agent, self.scope, project).ok_or_else(|| {
             CommandError::usage(format!(
@@ -437,9 +443,11 @@ pub(crate) const TIMEOUT: u64 = 60;
 /// Returns how long `agent` waits at an event with `--timeout`, and within which time it gets its
 /// answer, in seconds.
 pub(crate) fn limits(agent: Agent, native: &NativeEvent, timeout: u64) -> (u64, u64) {
-    let short = agent.settings().map_or(&[][..], |settings| settings.short_waits);
-    let short = short.iter().find(|(name, _)| *name == native.name);
-    let timeout = short.map_or(timeout, |(_, longest)| timeout.min(*longest));
+    let longest = agent.settings().map_or(u64::MAX, |settings| {
+        let short = settings.short_waits.iter().find(|(name, _)| *name == native.name);
+        short.map_or(settings.longest_wait, |(_, longest)| *longest)
+    });
+    let timeout = timeout.min(longest);
     (timeout, within_of(timeout))
 }
 

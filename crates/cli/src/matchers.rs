@@ -21,7 +21,8 @@ pub(crate) fn installed(project: &Path) -> impl Iterator<Item = Agent> {
     Agent::all().filter(|agent| is_installed(*agent, project))
 }
 
-fn is_installed(agent: Agent, project: &Path) -> bool {
+/// Returns whether hookexec is installed in `agent`, for the user or in the project.
+pub(crate) fn is_installed(agent: Agent, project: &Path) -> bool {
     let scopes = [Scope::User, Scope::Project];
     let of = |scope| Some((scope, Settings::of(agent, scope, project)?));
     let settings: Vec<_> = scopes.into_iter().filter_map(of).collect();

@@ -82,7 +82,7 @@ fn show(rows: &[Row]) -> Result<(), CommandError> {
 fn row(agent: Agent, scope: Scope, project: &Path) -> Option<Row> {
     let (path, found, hooks) = if let Some(settings) = Settings::of(agent, scope, project) {
         let hooks = read(&settings.path).and_then(|text| {
-            let found = settings.installed(text.as_deref().unwrap_or("{}"));
+            let found = settings.installed(text.as_deref().unwrap_or_default());
             found.map(|found| found.len()).map_err(|error| error.to_string())
         });
         let found = settings.is_found();

@@ -49,6 +49,8 @@ class Client:
     cannot = {"advice": "it takes changed arguments", **NO_APPROVAL, **NOT_FOREIGN}
     #: Whether it keeps to itself what a hook with exit code 2 says on stderr.
     hides_stderr = False
+    #: Whether it keeps to itself why the tool of an MCP server was denied.
+    hides_mcp_reason = False
     #: Whether it runs hooks that its user did not approve, for this run.
     bypasses_approval = True
     #: Whether its user allows every command, so that only hooks stand in the way.
@@ -405,4 +407,82 @@ class OpenClaw(Client):
         return ["agent", "--local", "--agent", "main", "--timeout", "60", "--json", "-m", prompt]
 
 
-ALL = [Claude, Codex, Gemini, Qwen, Copilot, Droid, OpenCode, OpenClaw]
+class Kimi(Client):
+    agent = "kimi"
+    package = "@moonshot-ai/kimi-code@2.1.0"
+    binary = "kimi"
+    cannot = {
+        **HANGS,
+        **NO_APPROVAL,
+        **NO_PACKAGE,
+        **NOT_FOREIGN,
+        **{name: "it reads no hooks of a project" for name in ["project", "project_missing"]},
+        "rewrite": "it takes no changed arguments; see `advice`",
+        "redact": "it does not wait for its hook after a tool",
+        "readme_format": "it does not wait for its hook after a tool",
+        "context": "it takes no context at the start of a session",
+        "events": "it stops its hook after a tool when the turn ends",
+    }
+
+    def prepare(self, port):
+        self.write(".kimi-code/config.toml", f"""
+# Settings of the user's own.
+default_model = "mock"
+telemetry = false
+[providers.mock]
+type = "openai"
+base_url = "http://127.0.0.1:{port}/v1"
+api_key = "dummy"
+[models.mock]
+provider = "mock"
+model = "mock-model"
+max_context_size = 120000
+capabilities = ["tool_use"]
+""")
+        self.write(".kimi-code/mcp.json", json.dumps({"mcpServers": self.servers}))
+
+    def command(self, prompt):
+        return ["-p", prompt]
+
+
+class Vibe(Client):
+    agent = "vibe"
+    #: From PyPI, for Python 3.12 or later.
+    package = "mistral-vibe==3.0.3"
+    binary = "vibe"
+    hides_mcp_reason = True
+    cannot = {
+        **Client.cannot,
+        **NO_PACKAGE,
+        **{name: "it has no event for a prompt or a session" for name in ["context", "events", "prompt"]},
+    }
+
+    @classmethod
+    def program(cls):
+        return CLIENTS / "vibe/venv/bin/vibe"
+
+    def prepare(self, port):
+        servers = "".join(
+            f'[[mcp_servers]]\nname = "{name}"\ntransport = "stdio"\ncommand = {json.dumps(server["command"])}\nargs = {json.dumps(server["args"])}\n'
+            for name, server in self.servers.items()
+        )
+        self.write(".vibe/config.toml", f"""
+active_model = "mock"
+enable_telemetry = false
+enable_update_checks = false
+{"" if self.servers else "mcp_servers = []"}
+[[providers]]
+name = "mock"
+api_base = "http://127.0.0.1:{port}/v1"
+api_key_env_var = ""
+[[models]]
+name = "mock-model"
+provider = "mock"
+alias = "mock"
+{servers}""")
+
+    def command(self, prompt):
+        return ["--trust", "--auto-approve", "-p", prompt]
+
+
+ALL = [Claude, Codex, Gemini, Qwen, Copilot, Droid, OpenCode, OpenClaw, Kimi, Vibe]

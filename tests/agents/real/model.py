@@ -27,13 +27,14 @@ SHELLS = {
 
 # The MCP server in mcp_server.py, and its tool by the names that the clients offer:
 # `mcp__my-kit__do-it`, `mcp_my-kit_do-it`, `my-kit-do-it`, `my-kit_do-it`, `my-kit__do-it`,
-# `my-kit___do-it`. Codex offers the tool `do_it` in the namespace `mcp__my_kit`.
+# `my-kit___do-it`, `mcp_my_kit.do_it`. Codex offers the tool `do_it` in the namespace `mcp__my_kit`.
 MCP_SERVER = "my-kit"
-MCP_TOOL = re.compile(r"[\w-]*my[-_]kit[-_/]+do[-_]it\b")
+MCP_TOOL = re.compile(r"[\w-]*my[-_]kit[-_/.]+do[-_]it\b")
 
 # Some clients do not offer the tools of MCP servers at once. The model searches for them with one of
-# these tools, then calls them by name (Claude Code, Droid) or through `tool_call` (Qwen Code, OpenClaw).
-TOOL_SEARCHES = ["ToolSearch", "tool_search"]
+# these tools, then calls them by name (Claude Code, Droid), through `tool_call` (Qwen Code, OpenClaw), or
+# in a program (Vibe).
+TOOL_SEARCHES = ["ToolSearch", "tool_search", "search_tool_functions"]
 
 
 class Model:
@@ -135,6 +136,8 @@ class Model:
         if name not in tools and "tool_call" in tools:
             openclaw = "tool_describe" in tools
             call = ("tool_call", {"id": name, "args": call[1]} if openclaw else {"name": name, "arguments": call[1]})
+        if name not in tools and "run_typescript" in tools:
+            call = ("run_typescript", {"code": f"async function main() {{ return await tools.{name}({json.dumps(call[1])}) }}"})
         return ([self.search] if self.search else []) + ([call] if name else [])
 
     def dialects(self):
@@ -242,7 +245,7 @@ def chat(_path, body, call, turn):
     base = {"id": f"chatcmpl-{turn}", "created": 1, "model": body.get("model", "mock")}
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
     if call:
-        function = {"name": call[0], "arguments": json.dumps(call[1])}
+        function = {"name": call[0], "arguments": json.dumps(declared(body, *call))}
         said = {"tool_calls": [{"index": 0, "id": f"call_{turn}", "type": "function", "function": function}]}
     else:
         said = {"content": DONE}
@@ -258,6 +261,13 @@ def chat(_path, body, call, turn):
 
     last = dict(base, object="chat.completion.chunk", choices=[], usage=usage)
     return stream([chunk({"role": "assistant", "content": ""}), chunk(said), chunk({}, reason), last, "[DONE]"])
+
+
+def declared(body, name, arguments):
+    """Returns the arguments that the tool declares: Vibe refuses others."""
+    functions = [tool["function"] for tool in body["tools"] if tool.get("function", {}).get("name") == name]
+    known = [function["parameters"].get("properties", {}) for function in functions]
+    return {key: value for key, value in arguments.items() if not known or key in known[0]}
 
 
 def gemini(path, body, call, turn):

@@ -90,6 +90,12 @@ def deny(turn):
     turn.expect("touching is forbidden" in turn.told, "the model was not told why")
 
 
+def mcp_denied(turn):
+    turn.expect(not turn.ran, "the tool of the MCP server ran although it is denied")
+    turn.asked()
+    turn.expect(turn.client.hides_mcp_reason or "touching is forbidden" in turn.told, "the model was not told why")
+
+
 def mcp_unguarded(turn):
     turn.expect(turn.model.requests, "the model was never asked")
     turn.expect(turn.model.called, "the client did not offer the tool of the MCP server")
@@ -300,7 +306,7 @@ SCENARIOS = {
     "command_allowed": (command_allowed, commands("allow_commands", "touch *", "echo *")),
     "readme_commands": (asked_about, lambda: from_readme("commands.yaml")),
     "readme_format": (formatted, lambda: from_readme("format.yaml")),
-    "mcp": (deny, guard(FORBID, "mcp__my-kit__do-it")),
+    "mcp": (mcp_denied, guard(FORBID, "mcp__my-kit__do-it")),
     "mcp_proxy": (deny, guard(FORBID, "mcp__my-kit__do-it")),
 }
 
@@ -425,17 +431,26 @@ def install(kinds):
     environment = {**os.environ, "PATH": f"{node}{os.pathsep}{os.environ['PATH']}"}
     for name, package in wanted:
         directory = clients.CLIENTS / name
-        if (directory / "node_modules").is_dir():
+        if any((directory / made).is_dir() for made in ["node_modules", "venv"]):
             continue
         directory.mkdir(parents=True, exist_ok=True)
         scripts = [] if name == "node" else ["--ignore-scripts"]
         print(f"installing {package}", flush=True)
+        if "==" in package:
+            install_from_pypi(directory, package)
+            continue
         command = ["npm", "install", "--prefix", str(directory), "--no-audit", "--no-fund", "--silent", *scripts, package]
         subprocess.run(command, env=environment, check=False)
         finish = finishes.get(name)
         if finish:
             script = directory / "node_modules" / finish
             subprocess.run(["node", script.name], env=environment, cwd=script.parent, check=False)
+
+
+def install_from_pypi(directory, package):
+    """Gets a client for Python into an environment of its own."""
+    subprocess.run([sys.executable, "-m", "venv", directory / "venv"], check=True)
+    subprocess.run([directory / "venv/bin/pip", "install", "--quiet", package], check=False)
 
 
 def isolate():

@@ -100,7 +100,7 @@ fn entries(
     findings: &mut Vec<Finding>,
 ) -> Result<Option<Vec<Registered>>, String> {
     let text = store::read(&settings.path).map_err(|error| error.to_string())?;
-    let text = text.unwrap_or_else(|| "{}".to_owned());
+    let text = text.unwrap_or_default();
     let installed = settings.installed(&text).map_err(|error| error.to_string())?;
     if installed.is_empty() {
         return Ok(None);

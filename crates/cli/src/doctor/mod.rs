@@ -2,6 +2,7 @@
 
 mod codex;
 mod doubled;
+mod drift;
 mod installed;
 pub(crate) mod packages;
 mod programs;
@@ -157,7 +158,7 @@ impl Args {
             let asked = self.agents.contains(&agent);
             let findings = installed::by_plugin(agent, plugin, asked, project);
             return findings.map(|mut findings| {
-                findings.extend(misfits(agent, check, project));
+                findings.extend(of_installed(agent, check, project));
                 Section::new(agent.title(), findings)
             });
         }
@@ -170,15 +171,16 @@ impl Args {
         let used = asked || all.iter().any(|(_, settings)| settings.is_found());
         used.then(|| {
             let mut findings = installed::findings(agent, asked, &all, check, project);
-            findings.extend(misfits(agent, check, project));
+            findings.extend(of_installed(agent, check, project));
             Section::new(agent.title(), findings)
         })
     }
 }
 
-/// Returns a warning for each hook whose matcher fits no tool of the agent, if it is installed there.
-fn misfits(agent: Agent, check: &Check, project: &Path) -> Vec<Finding> {
-    if !matchers::installed(project).any(|it| it == agent) {
+/// Returns warnings about an agent in which hookexec is installed: that it is newer than the one that
+/// was measured, and each hook whose matcher fits none of its tools.
+fn of_installed(agent: Agent, check: &Check, project: &Path) -> Vec<Finding> {
+    if !matchers::is_installed(agent, project) {
         return Vec::new();
     }
     let misfits = check.configured().filter_map(|hook| {
@@ -186,7 +188,7 @@ fn misfits(agent: Agent, check: &Check, project: &Path) -> Vec<Finding> {
         let title = format!("`{}` ({})", hook.label(), hook.location);
         Some(Finding::warning(format!("{what}; {hint}")).about(title))
     });
-    misfits.collect()
+    drift::finding(agent).into_iter().chain(misfits).collect()
 }
 
 /// Returns whether a hook on `event` is a guard: its silence would let something through.

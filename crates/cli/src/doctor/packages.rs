@@ -35,9 +35,6 @@ fn is_enabled(settings: &str, key: &str) -> bool {
 /// The same for a TOML file.
 fn is_enabled_table(config: &str) -> bool {
     let config = switches::toml(config);
-    let plugins = config.get("plugins").and_then(toml::Value::as_table).into_iter().flatten();
-    let enabled = |plugin: &toml::Value| plugin.get("enabled").and_then(toml::Value::as_bool);
-    plugins
-        .filter(|(name, _)| name.starts_with("hookexec@"))
-        .any(|(_, plugin)| enabled(plugin) == Some(true))
+    let mut plugins = config["plugins"].as_object().into_iter().flatten();
+    plugins.any(|(name, plugin)| name.starts_with("hookexec@") && plugin["enabled"] == true)
 }

@@ -13,7 +13,7 @@ use crate::program::{VERSION, kept_version, on_search_path, passing};
 use crate::scripts::is_program;
 use crate::settings::Scope;
 
-/// How long another hookexec may take to print its version.
+/// How long a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Returns the findings about the programs that the settings of `agent` name.
@@ -77,12 +77,16 @@ fn other_version(path: &Path) -> Option<String> {
 }
 
 fn version_of(path: &Path) -> Option<String> {
+    printed_version(path)?.strip_prefix("hookexec ").map(str::to_owned)
+}
+
+/// Returns what a program prints for `--version`.
+pub(super) fn printed_version(path: &Path) -> Option<String> {
     let command = duct::cmd!(path, "--version");
     let handle = command.stdin_null().stderr_null().stdout_capture().unchecked().start().ok()?;
     let Ok(Some(output)) = handle.wait_timeout(PATIENCE) else {
         let _ = handle.kill();
         return None;
     };
-    let text = String::from_utf8_lossy(&output.stdout);
-    text.trim().strip_prefix("hookexec ").map(str::to_owned)
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

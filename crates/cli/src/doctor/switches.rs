@@ -3,10 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use toml::{Table, Value};
+use serde_json::Value;
 
 use super::Finding;
-use crate::settings::{Scope, Settings, store};
+use crate::settings::{Scope, Settings, store, toml};
 
 /// Says which switches turn hooks off. The administrator's files are looked for below `root`.
 pub(super) fn findings(all: &[(Scope, Settings)], root: &Path) -> Vec<Finding> {
@@ -80,19 +80,18 @@ fn managed_files(settings: &Settings, root: &Path) -> Vec<PathBuf> {
 
 /// Returns whether a `requirements.toml` leaves no hook but the administrator's.
 fn is_managed_only(requirements: &str) -> bool {
-    toml(requirements).get("allow_managed_hooks_only") == Some(&Value::Boolean(true))
+    toml(requirements)["allow_managed_hooks_only"] == true
 }
 
 /// Returns whether a file of Codex turns hooks off: `hooks = false` in `[features]`.
 fn features_turn_off(config: &str) -> bool {
     let config = toml(config);
-    let is_off = |name: &&str| config.get("features")?.get(name)?.as_bool().map(|on| !on);
-    ["hooks", "codex_hooks"].iter().filter_map(is_off).any(|off| off)
+    ["hooks", "codex_hooks"].iter().any(|name| config["features"][name] == false)
 }
 
-/// Returns the entries of a TOML file; none of one that is not valid.
-pub(super) fn toml(text: &str) -> Table {
-    text.parse().unwrap_or_default()
+/// Returns the value of a TOML file; nothing of one that is not valid.
+pub(super) fn toml(text: &str) -> Value {
+    toml::value(text).unwrap_or_default()
 }
 
 #[cfg(test)]

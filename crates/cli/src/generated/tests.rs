@@ -59,7 +59,9 @@ fn agent(agent: Agent) -> String {
     for [name, event, ..] in &mut table.rows[1..] {
         (*name, *event) = (format!("`{name}`"), format!("`{event}`"));
     }
-    let mut text = format!("### {} (`{agent}`)\n\n{}", agent.title(), markdown(&table));
+    let title = agent.title();
+    let measured = agents::measured(agent);
+    let mut text = format!("### {title} (`{agent}`)\n\n{measured}\n\n{}", markdown(&table));
     let unmapped: Vec<&NativeEvent> =
         agent.events().iter().filter(|native| native.event.is_none()).collect();
     if !unmapped.is_empty() {

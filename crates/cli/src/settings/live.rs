@@ -28,9 +28,13 @@ pub(super) fn entries(
         return Vec::new();
     };
     let mut found = Vec::new();
-    if layout.shape == EntryShape::Triggers {
+    if matches!(layout.shape, EntryShape::Triggers | EntryShape::Tables) {
         for entry in elements(events.get("hooks")) {
-            found.extend(trigger(layout, entry).filter(|live| ours(&live.command)));
+            let live = match layout.event_key() {
+                Some(key) => hook(layout, entry[key].as_str().unwrap_or_default(), entry),
+                None => trigger(layout, entry),
+            };
+            found.extend(live.filter(|live| ours(&live.command)));
         }
         return found;
     }
@@ -44,10 +48,7 @@ pub(super) fn entries(
             };
             for mut live in hooks.iter().filter_map(|entry| hook(layout, event, entry)) {
                 if is_group {
-                    live.odd.extend(odd(element, &["hooks"], |key, value| {
-                        let every = ["", "*", ".*"];
-                        key == "matcher" && (value.is_null() || every.iter().any(|it| value == it))
-                    }));
+                    live.odd.extend(odd(element, &["hooks"], is_for_every_tool));
                 }
                 found.push(live);
             }
@@ -57,14 +58,23 @@ pub(super) fn entries(
     found
 }
 
+/// Returns whether a member is a matcher that leaves no tool out.
+fn is_for_every_tool(key: &str, value: &Value) -> bool {
+    let every = ["", "*", ".*"];
+    key == "matcher" && (value.is_null() || every.iter().any(|it| value == it))
+}
+
 fn elements(list: Option<&Value>) -> &[Value] {
     list.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 fn hook(layout: &HookSettings, event: &str, entry: &Value) -> Option<Live> {
     let has = |member| layout.members.contains(&member);
-    let mut odd = odd(entry, &["command", "timeout", "failClosed", "onFailure"], |key, value| {
-        key == "type" && value == "command"
+    let known = ["command", "timeout", "failClosed", "onFailure", "strict"];
+    let mut odd = odd(entry, &known, |key, value| {
+        layout.event_key() == Some(key)
+            || key == "type" && value == "command"
+            || layout.shape == EntryShape::Tables && is_for_every_tool(key, value)
     });
     if has(EntryMember::Type) && entry.get("type").is_none() {
         odd.insert(0, "no `type`".to_owned());
@@ -75,7 +85,8 @@ fn hook(layout: &HookSettings, event: &str, entry: &Value) -> Option<Live> {
         command: entry["command"].as_str()?.to_owned(),
         timeout: entry["timeout"].as_f64().map(|timeout| timeout / unit),
         fails_closed: (!has(EntryMember::FailClosed) || entry["failClosed"] == true)
-            && (!has(EntryMember::OnFailure) || entry["onFailure"] == "block"),
+            && (!has(EntryMember::OnFailure) || entry["onFailure"] == "block")
+            && (!has(EntryMember::Strict) || entry["strict"] == true),
         odd,
     })
 }

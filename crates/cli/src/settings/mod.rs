@@ -7,6 +7,7 @@ pub(crate) mod live;
 pub(crate) mod plugin;
 pub(crate) mod store;
 pub(crate) mod text;
+pub(crate) mod toml;
 
 use std::path::{Path, PathBuf};
 
@@ -53,10 +54,12 @@ pub(crate) struct Entry {
 }
 
 impl Settings {
-    /// Returns where `agent` keeps its hooks, or `None` without a home directory.
+    /// Returns where `agent` keeps its hooks, or `None` without a home directory, or if it reads no
+    /// hooks of a project.
     pub(crate) fn of(agent: Agent, scope: Scope, project: &Path) -> Option<Self> {
         let layout = agent.settings()?;
         let (directory, file) = match scope {
+            Scope::Project if layout.only_of_user => return None,
             Scope::Project => {
                 let (directory, file) = layout.in_project();
                 (project.join(directory), file)
@@ -87,13 +90,17 @@ impl Settings {
         let text = text.unwrap_or_default();
         let by_hand = self.by_hand(text)?;
         let (mark, text) = self.split_mark(text);
-        let text = if text.trim().is_empty() { "{}\n" } else { text };
-        let mut text = self.without(text, None)?;
+        let is_blank = text.trim().is_empty() && !self.is_toml();
+        let mut text = self.without(if is_blank { "{}\n" } else { text }, None)?;
         if let Some(version) = self.layout.version {
             text = text::set_default(&text, "version", Json::Number(version.to_owned()))?;
         }
         for entry in entries {
             if by_hand.iter().any(|live| live.event == entry.native.name) {
+                continue;
+            }
+            if self.is_toml() {
+                text = toml::append(&text, self.element(entry))?;
                 continue;
             }
             let mut path = self.root.to_vec();
@@ -111,8 +118,17 @@ impl Settings {
     pub(crate) fn without(&self, text: &str, before: Option<&str>) -> Result<String, EditError> {
         let (mark, text) = self.split_mark(text);
         let before = self.split_mark(before.unwrap_or_default()).1;
-        let left = text::remove(text, |command| Call::of(self.agent, command).is_some(), before)?;
+        let ours = |command: &str| Call::of(self.agent, command).is_some();
+        let left = if self.is_toml() {
+            toml::remove(text, ours)?
+        } else {
+            text::remove(text, ours, before)?
+        };
         Ok([mark, &left].concat())
+    }
+
+    fn is_toml(&self) -> bool {
+        self.layout.shape == EntryShape::Tables
     }
 
     /// Splits a text into its byte order mark and the rest, if the agent was seen to read past such
@@ -131,7 +147,16 @@ impl Settings {
     /// When the agent can't read the text.
     pub(crate) fn live(&self, text: &str) -> Result<Vec<Live>, EditError> {
         let (_, text) = self.split_mark(text);
-        let settings = text::unambiguous(text, self.layout.lenient).map_err(|error| {
+        let settings = self.value(text)?;
+        Ok(live::entries(self.layout, self.root, &settings, &|command| self.is_ours(command)))
+    }
+
+    /// Returns the value of a text as the agent reads it.
+    fn value(&self, text: &str) -> Result<Value, EditError> {
+        if self.is_toml() {
+            return toml::value(text);
+        }
+        text::unambiguous(text, self.layout.lenient).map_err(|error| {
             if self.layout.lenient || text::parse(text).is_err() {
                 return error;
             }
@@ -139,8 +164,7 @@ impl Settings {
             EditError(format!(
                 "{title} ignores all hooks in a file with comments or trailing commas"
             ))
-        })?;
-        Ok(live::entries(self.layout, self.root, &settings, &|command| self.is_ours(command)))
+        })
     }
 
     /// Returns the entries that call hookexec, but are not as `install` writes them.
@@ -152,7 +176,11 @@ impl Settings {
 
     /// Returns the commands in `text` that are hookexec's.
     pub(crate) fn installed(&self, text: &str) -> Result<Vec<String>, EditError> {
-        text::commands(self.split_mark(text).1, |command| self.is_ours(command))
+        let text = self.split_mark(text).1;
+        let value = if self.is_toml() { toml::value(text) } else { text::unambiguous(text, true) };
+        let mut commands = text::commands(&value?);
+        commands.retain(|command| self.is_ours(command));
+        Ok(commands)
     }
 
     /// Returns the switch in `text` that turns hooks off, if one does.
@@ -191,7 +219,7 @@ impl Settings {
     pub(crate) fn is_bare(&self, text: &str) -> bool {
         let bare: String = text.split_whitespace().collect();
         let version = self.layout.version.map(|version| format!("{{\"version\":{version}}}"));
-        bare == "{}" || version.is_some_and(|version| bare == version)
+        bare.is_empty() || bare == "{}" || version.is_some_and(|version| bare == version)
     }
 
     fn is_ours(&self, command: &str) -> bool {
@@ -201,21 +229,25 @@ impl Settings {
 
     fn element(&self, entry: &Entry) -> Json {
         let decides = entry.native.is_deciding();
+        let name = format!("hookexec {}", entry.native.name);
         let member = |member: &EntryMember| match member {
             EntryMember::Type => Some(("type", "command".into())),
             EntryMember::Name => Some(("name", "hookexec".into())),
+            EntryMember::NameOfEvent => Some(("name", name.clone().into())),
+            EntryMember::Event(key) => Some((*key, entry.native.name.into())),
             EntryMember::Command => Some(("command", entry.command.clone().into())),
             EntryMember::Seconds => Some(("timeout", entry.timeout.into())),
             EntryMember::Milliseconds => Some(("timeout", (entry.timeout * 1000).into())),
             EntryMember::OnFailure => decides.then(|| ("onFailure", "block".into())),
             EntryMember::FailClosed => decides.then(|| ("failClosed", true.into())),
+            EntryMember::Strict => decides.then(|| ("strict", true.into())),
             _ => None,
         };
         let hook = object(self.layout.members.iter().filter_map(member));
         match self.layout.shape {
             EntryShape::Groups => object([("hooks", Json::Array(vec![hook]))]),
             EntryShape::Triggers => object([
-                ("name", format!("hookexec {}", entry.native.name).into()),
+                ("name", name.into()),
                 ("trigger", entry.native.name.into()),
                 ("action", hook),
                 ("timeout", entry.timeout.into()),
@@ -274,7 +306,8 @@ mod tests {
     #[test]
     fn every_agent_has_its_settings_and_its_entries() {
         for agent in Agent::with_settings() {
-            let settings = Settings::of(agent, Scope::Project, Path::new("/project")).unwrap();
+            let of = |scope| Settings::of(agent, scope, Path::new("/project"));
+            let settings = of(Scope::Project).or_else(|| of(Scope::User)).unwrap();
             let text = settings.with(None, &entries(agent)).unwrap();
             assert_eq!(settings.installed(&text).unwrap().len(), entries(agent).len(), "{text}");
             let live = settings.live(&text).unwrap();

@@ -117,8 +117,8 @@ impl Removal<'_> {
     }
 }
 
-/// Returns the commands in `text` that are `ours`.
-pub(crate) fn commands(text: &str, ours: impl Fn(&str) -> bool) -> Result<Vec<String>, EditError> {
+/// Returns every `command` in the settings.
+pub(crate) fn commands(settings: &Value) -> Vec<String> {
     fn walk(value: &Value, found: &mut Vec<String>) {
         match value {
             Value::Array(elements) => elements.iter().for_each(|element| walk(element, found)),
@@ -130,9 +130,8 @@ pub(crate) fn commands(text: &str, ours: impl Fn(&str) -> bool) -> Result<Vec<St
         }
     }
     let mut found = Vec::new();
-    walk(&unambiguous(text, true)?, &mut found);
-    found.retain(|command| ours(command));
-    Ok(found)
+    walk(settings, &mut found);
+    found
 }
 
 /// Returns the value at a JSON pointer in `text`, if there is one.
@@ -190,10 +189,7 @@ pub(crate) fn parse(text: &str) -> Result<Option<Node<'_>>, EditError> {
 
 /// Reads a text as `JSON.parse` does; where it is `lenient`, with comments and trailing commas.
 fn parse_with(text: &str, lenient: bool) -> Result<Option<Node<'_>>, EditError> {
-    if text.starts_with('\u{feff}') {
-        let why = "it begins with a byte order mark (BOM): save it as UTF-8 without one";
-        return Err(EditError(why.to_owned()));
-    }
+    refuse_mark(text)?;
     let collect = CollectOptions { tokens: true, ..CollectOptions::default() };
     let parsed =
         parse_to_ast(text, &collect, &options(lenient)).map_err(|error| invalid(&error))?;
@@ -209,6 +205,12 @@ fn parse_with(text: &str, lenient: bool) -> Result<Option<Node<'_>>, EditError> 
         }
     }
     Ok(parsed.value)
+}
+
+/// Refuses a text with a byte order mark.
+pub(super) fn refuse_mark(text: &str) -> Result<(), EditError> {
+    let why = "it begins with a byte order mark (BOM): save it as UTF-8 without one";
+    if text.starts_with('\u{feff}') { Err(EditError(why.to_owned())) } else { Ok(()) }
 }
 
 fn options(lenient: bool) -> ParseOptions {

@@ -1,0 +1,89 @@
+//! Kimi Code: Claude Code's events; exit code 2 refuses, and one text is context.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::answer::Answer;
+use super::native::{NativeEvent, events};
+use super::payload::text;
+use super::plan::Plan;
+use super::read::Wanted;
+use super::settings::{EntryMember, HookSettings};
+use super::{Adapter, Agent, Measured};
+use hookexec::event::Event;
+use hookexec::wire::{Input, JsonObject};
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    measured: Some(Measured { program: "kimi", version: "2.1.0" }),
+    settings: Some(&SETTINGS),
+    refine,
+    ..Adapter::new(Agent::Kimi, "kimi", "Kimi Code", EVENTS, write)
+};
+
+static SETTINGS: HookSettings = HookSettings {
+    directory: ".kimi-code",
+    directory_variable: Some("KIMI_CODE_HOME"),
+    file: "config.toml",
+    only_of_user: true,
+    members: &[EntryMember::Event("event"), EntryMember::Command, EntryMember::Seconds],
+    // With one longer timeout it reads no hook at all.
+    longest_wait: 600,
+    next_step: "Restart Kimi Code.",
+    ..HookSettings::TABLES
+};
+
+// Kimi Code waits for its answer at a prompt, before a tool and at the end of a turn only.
+events! {
+    "SessionStart" => SessionStart;
+    "UserPromptSubmit" => UserPromptSubmit: blocks, context;
+    "PreToolUse" => PreToolUse: blocks, denies_asks;
+    "PostToolUse" => PostToolUse;
+    "PostToolUseFailure" => PostToolUse: failed_tool;
+    // Once in a turn.
+    "Stop" => Stop: goes_on;
+    "SubagentStart" => SubagentStart;
+    "SubagentStop" => SubagentStop;
+    "PreCompact" => PreCompact;
+    "PostCompact" => AfterCompaction;
+    "Notification" => Notification;
+    "StopFailure" => OnError;
+    "Interrupt" => TurnEnd;
+    "SessionEnd" => SessionEnd;
+    unmapped:
+        "PermissionRequest": "it is told, not asked; `pre_tool_use` has the call",
+        "PermissionResult": "`pre_tool_use` has the call, and nothing can be answered",
+        "UserPromptQueued": "`user_prompt_submit` fires when the prompt is sent",
+        "TurnStarted": "`turn_start` fires along with `user_prompt_submit`",
+        "TaskStarted": "it is about Kimi Code's own list of tasks",
+        "SessionHeartbeat": "it fires every minute, and nothing happened";
+}
+
+fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
+    match native.event {
+        // A list of parts. One that has more than texts stays as it is, in JSON.
+        Some(Event::UserPromptSubmit) => {
+            let parts = payload.get("prompt").and_then(Value::as_array);
+            let texts: Option<Vec<&str>> =
+                parts.and_then(|parts| parts.iter().map(|part| part["text"].as_str()).collect());
+            if let Some(texts) = texts {
+                input.prompt = Some(texts.join("\n"));
+            }
+        }
+        Some(Event::SubagentStop) => input.stop_response = text(payload, &["response"]),
+        _ => {}
+    }
+    Wanted::Yes
+}
+
+#[derive(Serialize)]
+struct Said<'p> {
+    message: &'p str,
+}
+
+fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+    match plan.context.as_deref() {
+        _ if plan.denies() => Answer::refusal(&plan.reason),
+        Some(message) => Answer::json(&Said { message }),
+        None => Answer::silence(),
+    }
+}
