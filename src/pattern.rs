@@ -26,6 +26,9 @@ const MEMORY: usize = 256 << 10;
 /// How much work one pass over the conditions of an event may be, in positions of patterns times
 /// bytes of text: about a second in the worst case, measured with `.{7000}` on 60 KB.
 const MAX_WORK: u64 = 150_000_000;
+/// As how many bytes of text the compiling of a pattern counts, measured with patterns of the largest
+/// size. It counts each time, so that an answer does not depend on what ran before.
+const COMPILING: usize = 250;
 /// How many positions a pattern has at least, for what a match costs beside them.
 const LEAST_SIZE: usize = 200;
 /// How many positions of a class of characters one byte concerns: it is in one character.
@@ -94,6 +97,7 @@ impl Pattern {
         text: &str,
         budget: &mut Budget,
     ) -> Result<bool, TooMuchWork> {
+        budget.take(self.size, COMPILING)?;
         budget.take(self.size.max(LEAST_SIZE), text.len())?;
         self.regex().map(|regex| regex.is_match(text.as_bytes())).ok_or(TooMuchWork)
     }

@@ -1,5 +1,7 @@
 //! Children whose replies come in odd ways.
 
+use std::time::{Duration, Instant};
+
 use futures_util::future::join_all;
 use hookexec::{Decision, Event, Executor};
 
@@ -299,5 +301,35 @@ serve(answer)
     for caller in callers.collect::<Vec<_>>() {
         caller.await.unwrap();
     }
+    shutdown(&executor).await;
+}
+
+#[tokio::test]
+async fn an_answer_that_is_there_counts_although_the_thread_was_busy_past_the_deadline() {
+    let project = Project::with(
+        "
+hello()
+for message in messages():
+    note('asked', 1)
+    while not os.path.exists('go'):
+        time.sleep(0.001)
+    reply(message, {'action': 'deny_tool', 'reason': 'in time'})
+    note('answered', 1)
+",
+    );
+    let executor = hasty(&project, "1s");
+    executor.check_processes().await;
+    let started = Instant::now();
+    let busy = async {
+        until("the call", || project.path("asked").exists()).await;
+        project.write("go", "");
+        // From here on no other task of this thread runs.
+        while !project.path("answered").exists() || started.elapsed() < Duration::from_millis(1100)
+        {
+            std::thread::yield_now();
+        }
+    };
+    let (verdict, ()) = tokio::join!(ask(&executor, "ls"), busy);
+    assert_eq!(verdict.message.as_deref(), Some("in time"), "{verdict:#?}");
     shutdown(&executor).await;
 }
