@@ -283,7 +283,7 @@ impl Stage<'_> {
                 None => format!("{}: it gave no answer", bound.title()),
             });
             let why: Vec<String> = silent.collect();
-            let denied = format!("approval is needed, and nobody gave it: {}", why.join("; "));
+            let denied = format!("approval is needed, and none was given: {}", why.join("; "));
             verdict.absorb(Verdict::denied(Event::Approval, denied));
         }
         verdict.approval = Some(Box::new(report));

@@ -174,7 +174,7 @@ impl<'e> Moment<'e> {
         self.judge(0..left).await;
     }
 
-    /// Runs the hooks of some layers that are no rewriters, event by event.
+    /// Runs all hooks of some layers but the rewriters, event by event.
     async fn judge(&mut self, layers: Range<usize>) {
         for index in 0..self.stages.len() {
             if !self.stages[index].awake {

@@ -44,7 +44,7 @@ pub(super) struct Unplanned {
 
 impl Stage<'_> {
     /// Fails every hook that has no answer about the last input, with the reason `why`. An answer
-    /// counts from generation `judged_from` on, and in any case in a layer that is no longer `open`.
+    /// counts from generation `judged_from` on, and always in a layer that is not `open` any more.
     pub(super) fn fail_rest(
         &mut self,
         (judged_from, open): (usize, &Range<usize>),
@@ -131,7 +131,7 @@ impl Stage<'_> {
         (false, failure)
     }
 
-    /// Runs all hooks of some layers at once that are no rewriters. `lowest` is the lowest layer that
+    /// Runs all hooks of some layers at once, but the rewriters. `lowest` is the lowest layer that
     /// rewrote the input.
     pub(super) async fn ask_others(
         &mut self,
@@ -146,7 +146,7 @@ impl Stage<'_> {
         outcomes
     }
 
-    /// Takes the answers of hooks some of which rewrote the input although they are no rewriters, and
+    /// Takes the answers of hooks some of which rewrote the input without being rewriters, and
     /// returns these.
     ///
     /// Their rewrites count only in the `highest` layer that has hooks for this moment: by the tool's

@@ -73,7 +73,7 @@ mod unix {
     pub(super) struct Receiver {
         pub(super) timeout: Duration,
         pub(super) max_output: usize,
-        /// What the user can do. The model can't do it, and is told to say so.
+        /// What the user can do; the model can only pass it on.
         pub(super) remedy: String,
     }
 
@@ -86,7 +86,7 @@ mod unix {
                 let asked = tokio::time::timeout_at(call.deadline.into(), self.ask(call));
                 asked.await.unwrap_or_else(|_| {
                     let message = format!(
-                        "nobody answered at `hookexec approve` within {:?}; tell the user",
+                        "no answer came from `hookexec approve` within {:?}; tell the user",
                         self.timeout
                     );
                     Err(HandlerError::new(Failure::TimedOut, message))

@@ -30,7 +30,7 @@ pub(super) fn like_stdout(
     let begins = stdout.trim_ascii_start().first();
     let takes_text = call.event.contract().context == ContextMode::Text;
     if begins.is_some_and(|first| *first != b'{') && !takes_text {
-        let message = format!("{from} answered with text that is no JSON object");
+        let message = format!("{from} answered with text that is not a JSON object");
         return Err(HandlerError::new(Failure::Protocol, message));
     }
     Ok(Exited { code: 0, stdout, stderr: Vec::new() })

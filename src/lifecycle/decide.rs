@@ -253,7 +253,7 @@ impl<'a> Decider<'a> {
             let why: Vec<&str> = reasons.iter().map(|(_, why)| why.as_str()).collect();
             let why = why.join("\n");
             let by = if void { DeniedBy::VoidApproval } else { DeniedBy::NobodyToAsk };
-            let message = format!("approval is needed and nobody can be asked: {why}");
+            let message = format!("approval is needed and no one can be asked: {why}");
             return Err(ToolEnd::Denied { by, message });
         };
         let request = ApprovalRequest::new(&session_id, &self.call).because(reasons, told.metadata);

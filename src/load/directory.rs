@@ -22,7 +22,7 @@ impl Loading {
     /// and can't be read.
     pub(super) fn directory_files(&mut self, layer: Layer, directory: &Path) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        // Also one that does not exist yet: whoever may make it there provides what is in it.
+        // Also one that does not exist yet: the user who may make it provides what is in it.
         if let Err(problem) = self.acceptance.check_place(layer, directory) {
             self.assembly.fail(layer, directory, [problem]);
             return found;

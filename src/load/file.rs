@@ -56,7 +56,7 @@ fn read_bytes(path: &Path, origin: Origin) -> io::Result<Vec<u8>> {
 
 fn cannot_read(path: &Path, error: &io::Error) -> Diagnostic {
     let (message, hint) = match error.kind() {
-        ErrorKind::NotFound => ("there is no such file".to_owned(), None),
+        ErrorKind::NotFound => ("the file does not exist".to_owned(), None),
         ErrorKind::FileTooLarge => (
             "the file is larger than 1 MiB".to_owned(),
             Some("a configuration is small; is this the right file?"),

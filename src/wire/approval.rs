@@ -19,7 +19,7 @@ pub struct ApprovalQuestion {
     pub digest: String,
     /// When the answer comes too late: RFC 3339, in UTC.
     pub expires: String,
-    /// Who asks, and why.
+    /// The hook that asks, and why.
     pub reasons: Vec<ApprovalReason>,
     /// The arguments as the model wrote them, if hooks have changed them since.
     #[serde(deserialize_with = "exact::optional_object", skip_serializing_if = "Option::is_none")]
@@ -70,7 +70,7 @@ pub struct ApprovalReport {
 /// Returns the digest of exactly what will run: `sha256:` and the SHA-256 of the call's `cwd`,
 /// `tool_input` and `tool_name`, written as canonical JSON (RFC 8785), in hexadecimal.
 ///
-/// Of RFC 8785 it has the order of the keys, the escapes, and no blanks. A number keeps the digits
+/// It has RFC 8785's order of the keys, the escapes, and no blanks. A number keeps the digits
 /// that it was written with. In Python, for arguments without fractions:
 ///
 /// ```python

@@ -120,7 +120,7 @@ fn a_person_reads_the_call_and_answers_it() {
     terminal.types("");
     terminal.shows("no question is open");
     terminal.types("3 y");
-    terminal.shows("there is no question 3");
+    terminal.shows("no question has the number 3");
     terminal.types("yes");
     terminal.shows("`yes` is not understood");
     assert_eq!(terminal.ends().0, 0);
@@ -159,9 +159,9 @@ fn an_answer_after_the_deadline_does_not_count() {
     let mut late = question("ls");
     late["approval"]["expires"] = in_seconds(1).into();
     let caller = Caller::ask(&sandbox, &late);
-    terminal.shows("[1] nobody answered in time");
+    terminal.shows("[1] no answer in time");
     terminal.types("1 y");
-    terminal.shows("question 1 is not open any longer: nobody answered in time");
+    terminal.shows("question 1 is not open any longer: no answer in time");
     let (code, shown) = terminal.ends();
     assert_eq!((code, caller.answer()), (0, None), "{shown}");
 }
@@ -438,7 +438,7 @@ fn the_page_shows_questions_and_takes_answers() {
     let said = page.answer(&form(1, hostile, "deny&choice=once"));
     assert!(said.starts_with("HTTP/1.1 400") && said.contains("is there twice"), "{said}");
     let said = page.answer(&form(9, hostile, "once"));
-    assert!(said.contains("there is no question 9"), "{said}");
+    assert!(said.contains("no question has the number 9"), "{said}");
 
     let said = page.answer(&format!("{}&reason=use+%2Dn+first", form(1, hostile, "deny")));
     assert!(said.starts_with("HTTP/1.1 303"), "{said}");
@@ -611,11 +611,11 @@ fn without_a_receiver_that_answers_a_call_is_denied() {
 
     let sandbox = asking("1s");
     let mut terminal = receiver(&sandbox, &[]);
-    unanswered(judged(&sandbox, || {}), "nobody answered at `hookexec approve` within 1s");
+    unanswered(judged(&sandbox, || {}), "no answer came from `hookexec approve` within 1s");
     terminal.types("1 y");
     terminal.shows("question 1 is not open any longer");
     terminal.signal("-STOP");
-    unanswered(judged(&sandbox, || {}), "nobody answered at `hookexec approve` within 1s");
+    unanswered(judged(&sandbox, || {}), "no answer came from `hookexec approve` within 1s");
     terminal.signal("-CONT");
 
     let sandbox = Sandbox::new();

@@ -16,7 +16,7 @@ fn refusal(path: &Path) -> String {
 fn a_path_that_leads_to_no_readable_file() {
     let directory = tempfile::tempdir().unwrap();
     insta::assert_snapshot!(refusal(&directory.path().join("missing.yaml")), @"
-        error: there is no such file
+        error: the file does not exist
         --> FILE
         ");
     insta::assert_snapshot!(refusal(directory.path()), @"

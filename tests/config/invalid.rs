@@ -62,7 +62,7 @@ fn problems_are_data_too() {
           {
             "path": "tests/configs/none.yaml",
             "severity": "error",
-            "message": "there is no such file"
+            "message": "the file does not exist"
           }
         ]
         "#);

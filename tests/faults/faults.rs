@@ -10,7 +10,7 @@ const TIMEOUT: Cause = "`timeout`";
 const TYPED: &str = "a function returns a typed value, not text";
 const NO_PROGRAM: &str = "a function is not a program";
 
-const NO_SERVER: &str = "a server is no child of hookexec";
+const NO_SERVER: &str = "a server is not a child of hookexec";
 
 use Case::{Meaningless, Run as Runs};
 use Reply::{Cut, Held, Late, Nobody, Whole};

@@ -44,7 +44,7 @@ async fn tools_of_the_official_sdk_are_hooks() {
         ("guard", "ls", Ok(Some(Decision::Allow))),
         ("words", "rm -r x", Ok(Some(Decision::Deny))),
         ("quiet", "rm -r x", Ok(None)),
-        ("prose", "ls", Err("text that is no JSON object")),
+        ("prose", "ls", Err("text that is not a JSON object")),
         ("crash", "ls", Err("the tool `crash` of 127.0.0.1 failed")),
         ("missing", "ls", Err("Unknown tool")),
     ] {

@@ -148,7 +148,7 @@ async fn an_approval_that_nobody_can_give() {
     let outcome =
         session.tool_call(shell("ls")).run(async |_| panic!("an unapproved tool ran")).await;
     assert!(matches!(&outcome.end, ToolEnd::Denied { by: DeniedBy::NobodyToAsk, message }
-        if message == "approval is needed and nobody can be asked: sure?"));
+        if message == "approval is needed and no one can be asked: sure?"));
     let decided = log.of(Event::OnToolApprovalDecision);
     assert_eq!(decided.approval_decision.as_deref(), Some("deny"));
     assert_eq!(decided.approval_source.as_deref(), Some("nobody_to_ask"));

@@ -151,7 +151,7 @@ fn hooks_decide_on_calls_and_the_model_reads_it() {
         ("plain", r#"echo {"text": "plain"}"#, false),
         ("forbidden", "Tool call denied: not that", true),
         ("any-server", "Tool call denied: ", true),
-        ("doubtful", "Tool call denied: approval is needed and nobody can be asked: sure?", true),
+        ("doubtful", "Tool call denied: approval is needed and no one can be asked: sure?", true),
         ("granted", r#"echo {"text": "granted"}"#, false),
         ("rewrite", r#"echo {"text": "tamed"}"#, false),
         ("rename", r#"renamed {"text": "rename"}"#, false),

@@ -87,7 +87,7 @@ async fn tools_of_the_official_sdk_are_hooks() {
         ("guard", "echo", Ok(None)),
         ("words", "rm -r x", Ok(Some(Decision::Deny))),
         ("quiet", "rm -r x", Ok(None)),
-        ("prose", "ls", Err("text that is no JSON object")),
+        ("prose", "ls", Err("text that is not a JSON object")),
         ("crash", "ls", Err("the tool `crash` of process `guard` failed")),
         ("hang", "ls", Err("did not answer `tools/call`")),
         ("missing", "ls", Err("Unknown tool")),

@@ -50,7 +50,7 @@ events! {
     "Interrupt" => TurnEnd;
     "SessionEnd" => SessionEnd;
     unmapped:
-        "PermissionRequest": "it is told, not asked; `pre_tool_use` has the call",
+        "PermissionRequest": "a notice, not a question; `pre_tool_use` has the call",
         "PermissionResult": "`pre_tool_use` has the call, and nothing can be answered",
         "UserPromptQueued": "`user_prompt_submit` fires when the prompt is sent",
         "TurnStarted": "`turn_start` fires along with `user_prompt_submit`",

@@ -14,7 +14,7 @@ pub struct NativeEvent {
     pub name: &'static str,
     /// The event it stands for; `None` when hookexec has none, and says nothing.
     pub event: Option<Event>,
-    /// Why there is no event for it; empty when there is one.
+    /// Why it has no event here; empty when it has one.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub unmapped: &'static str,
     /// The tool it is about, when the event's name alone says it.

@@ -84,7 +84,7 @@ impl Choice {
 
     const fn meaning(self) -> &'static str {
         match self {
-            Self::Allow => "it may happen, and nobody else needs to be asked",
+            Self::Allow => "it may happen, and no other question is needed",
             Self::Deny => "it must not happen",
             Self::Ask => "a person must decide",
             Self::None => "you have no objection",

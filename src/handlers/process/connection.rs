@@ -30,7 +30,7 @@ pub(super) type Reply = Result<String, CallError>;
 ///
 /// * **Order**: calls are written in the order in which they were made.
 /// * **Backpressure**: a call waits while 16 MiB of calls wait to be read by the child.
-/// * **Cancellation**: dropping the future of a call gives the call up. The child is told, when it
+/// * **Cancellation**: dropping the future of a call gives the call up. The child hears of it, when it
 ///   asked for that in the handshake.
 #[derive(Debug)]
 pub(super) struct Connection {

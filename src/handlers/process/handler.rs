@@ -133,7 +133,7 @@ fn unknown(name: &str, processes: &Processes, key: &'static str) -> BuildError {
     let names: Vec<&str> = processes.names().collect();
     error.hint(suggest::hint(name, names.iter().copied()).unwrap_or_else(|| {
         if names.is_empty() {
-            "there are no `processes:`".to_owned()
+            "its layer has no `processes:`".to_owned()
         } else {
             format!("known processes: {}", names.join(", "))
         }

@@ -44,7 +44,7 @@ pub fn check_project_file(path: &Path) -> Result<(), UnsafeFile> {
     system::check_writers(path)
 }
 
-/// Checks that a project's hooks file, or a directory for some, is no symbolic link and in none.
+/// Checks that a project's hooks file, or a directory for some, is not a symbolic link or behind one.
 ///
 /// Before a file counts, hookexec looks at every hooks file of a project. A checkout could bring
 /// thousands of links along that each take milliseconds to follow.

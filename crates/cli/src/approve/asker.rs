@@ -55,7 +55,7 @@ pub(super) async fn serve(stream: Stream, desk: &Desk, screen: &Screen) {
         biased;
         () = &mut gone => WITHDRAWN.clone_into(&mut end.said),
         () = tokio::time::sleep(left) => {
-            "nobody answered in time".clone_into(&mut end.said);
+            "no answer in time".clone_into(&mut end.said);
             drop(end);
             // The caller has the same deadline, and says so in its own words.
             let _ = tokio::time::timeout(PATIENCE, gone).await;

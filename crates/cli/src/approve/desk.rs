@@ -169,7 +169,7 @@ impl State {
             None if (1..=self.last).contains(&number) => {
                 format!("question {number} is not open any longer")
             }
-            None => format!("there is no question {number}"),
+            None => format!("no question has the number {number}"),
         }
     }
 }

@@ -221,7 +221,7 @@ impl<'r> Registry<'r> {
         expect(sent, 201, "a blob").map(|_| digest)
     }
 
-    /// Sends a request. If the registry wants to know who asks, it is told, and asked once more.
+    /// Sends a request, and once more with a token if the registry wants one.
     fn ask(
         &self,
         method: &Method,

@@ -84,7 +84,7 @@ pub(crate) enum Approval {
 
 /// Approves `entries` in the settings file `path`, and no other hook.
 ///
-/// Codex is told the hash that it reported with the very text of the entry. If the file changes in
+/// Codex gets back the hash that it reported with the very text of the entry. If the file changes in
 /// between, the approval is for a hash that no hook has.
 pub(crate) fn approve(project: &Path, path: &Path, entries: &[Entry]) -> Result<Approval, String> {
     let mut server = Server::start(project)?;

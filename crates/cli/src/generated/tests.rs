@@ -65,7 +65,7 @@ fn agent(agent: Agent) -> String {
     let unmapped: Vec<&NativeEvent> =
         agent.events().iter().filter(|native| native.event.is_none()).collect();
     if !unmapped.is_empty() {
-        let mut table = Table::new(["answered with silence", "why there is no event for it"]);
+        let mut table = Table::new(["answered with silence", "why"]);
         for native in unmapped {
             table.row([format!("`{}`", native.name), native.unmapped.to_owned()]);
         }

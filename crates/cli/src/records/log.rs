@@ -80,7 +80,7 @@ impl Log {
             files.push(path.to_owned());
         }
         if files.is_empty() {
-            return Err(io::Error::new(io::ErrorKind::NotFound, "there is no such file"));
+            return Err(io::Error::new(io::ErrorKind::NotFound, "the file does not exist"));
         }
         Ok(Self { files })
     }

@@ -93,7 +93,7 @@ pub(crate) trait Output: AsyncRead + AsFd + Unpin {}
 
 impl<T: AsyncRead + AsFd + Unpin> Output for T {}
 
-/// Reads what the ended child left in a pipe, without waiting; 0 when there is no more. Asks the
+/// Reads what the child left in a pipe, without waiting; 0 at the end of it. Asks the
 /// system itself, because the reactor may not have heard of the last bytes when it hears of the
 /// child's exit.
 pub(crate) async fn read_left(pipe: &mut impl Output, buffer: &mut [u8]) -> usize {

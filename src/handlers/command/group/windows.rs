@@ -125,7 +125,7 @@ pub(crate) trait Output: AsyncRead + Unpin {}
 
 impl<T: AsyncRead + Unpin> Output for T {}
 
-/// Reads what the ended child left in a pipe, and waits for it for a moment; 0 when there is no more.
+/// Reads what the child left in a pipe, and waits for it for a moment; 0 at the end of it.
 pub(crate) async fn read_left(pipe: &mut impl Output, buffer: &mut [u8]) -> usize {
     timeout(LEFT_TIME, pipe.read(buffer)).await.map_or(0, Result::unwrap_or_default)
 }
