@@ -129,6 +129,19 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(directory) = path.parent() {
         private_directory(directory)?;
     }
+    replace(path, bytes, |_| Ok(()))
+}
+
+/// Like [`replace_private`], and every user can read the file.
+pub fn replace_shared(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(path, bytes, system::share)
+}
+
+fn replace(
+    path: &Path,
+    bytes: &[u8],
+    prepare: impl FnOnce(&Path) -> io::Result<()>,
+) -> io::Result<()> {
     let draft = draft_of(path);
     let write = || {
         let mut options = OpenOptions::new();
@@ -136,6 +149,7 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let mut file = system::private(&mut options).open(&draft)?;
         file.write_all(bytes)?;
         file.sync_all()?;
+        prepare(&draft)?;
         fs::rename(&draft, path)
     };
     write().inspect_err(|_| drop(fs::remove_file(&draft)))

@@ -242,7 +242,7 @@ pub use handler::{Call, Handler, HandlerError, HandlerResult};
 pub use registry::{Builtin, HandlerEnv, Registry};
 pub use wire::{Decision, Input, Output, Verdict};
 
-use internal::{audit, builtins, dialect, files, rpc, shell, suggest, tools, trust};
+use internal::{audit, builtins, dialect, files, policy, rpc, shell, suggest, tools, trust};
 
 /// What the packages of this workspace share. It is not part of the interface and changes without
 /// notice.
@@ -278,6 +278,7 @@ pub mod internal {
     pub use crate::config::condition::Trace;
     pub use crate::config::failed::Untrusted;
     pub use crate::config::model::Process;
+    pub use crate::config::policy::{Policy, PolicySettings, spoken};
     pub use crate::config::source::{KeyLocations, SourceFile};
     pub use crate::executor::approval::Judged;
     pub use crate::executor::check::Check;

@@ -7,9 +7,9 @@ mod record;
 mod sources;
 mod writer;
 
-pub use record::Record;
 #[doc(hidden)]
 pub use record::{BEGINNING, read_traceparent, rewritten};
+pub use record::{PolicyRecord, Record};
 pub(crate) use writer::Auditor;
 #[doc(hidden)]
 pub use writer::{numbered, open_lock};

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::builtins::audit_log::clean;
 use crate::builtins::secrets::Redactor;
+use crate::config::Policy;
 use crate::event::Event;
 use crate::wire::{ApprovalReport, Decision, HookReport, Input, JsonObject, Mode, Verdict, exact};
 
@@ -68,6 +69,9 @@ pub struct Record {
     /// A digest of the hooks files.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub config: String,
+    /// The policies that come from elsewhere, as they were at the event.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policies: Vec<PolicyRecord>,
     /// The input, when it is recorded, without secrets.
     #[serde(
         default,
@@ -81,6 +85,44 @@ pub struct Record {
     /// Whether secrets were taken out of the input.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub input_redacted: bool,
+}
+
+/// A policy that comes from elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PolicyRecord {
+    /// Where it comes from.
+    pub source: String,
+    /// The version of the bundle in force; none if there is no bundle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
+    /// The digest of its archive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// How many seconds ago the source was last seen to have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age_s: Option<u64>,
+    /// Why it could not be used: what fails closed was denied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// Why the last refresh failed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub refresh_failed: String,
+}
+
+impl PolicyRecord {
+    /// Returns what is known about a policy now.
+    pub fn of(policy: &Policy) -> Self {
+        let in_force = policy.state.in_force.as_ref();
+        Self {
+            source: policy.settings.source.to_string(),
+            version: in_force.map(|it| it.version),
+            digest: in_force.map(|it| format!("sha256:{}", it.digest)),
+            age_s: in_force.map(|it| it.age().as_secs()),
+            failure: policy.failure.clone(),
+            refresh_failed: policy.state.problem.clone(),
+        }
+    }
 }
 
 impl Record {
@@ -126,6 +168,7 @@ impl Record {
             duration_ms,
             traceparent: None,
             config: String::new(),
+            policies: Vec::new(),
             input: None,
             input_cut: false,
             input_redacted: false,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::record::Record;
-use crate::config::{Config, SourceFile};
+use super::record::{PolicyRecord, Record};
+use crate::config::{Config, Policy, SourceFile};
 use crate::files::hexadecimal;
 
 /// The hooks files of a configuration.
@@ -15,6 +15,7 @@ pub(super) struct Sources {
     digest: String,
     /// Places of hooks as they are shown, and with the whole path: a log is read elsewhere.
     places: HashMap<String, String>,
+    policies: Vec<Policy>,
 }
 
 impl Sources {
@@ -36,12 +37,13 @@ impl Sources {
             }
         }
         let digest = format!("sha256:{}", hexadecimal(&digest.finalize()[..16]));
-        Self { digest, places }
+        Self { digest, places, policies: config.policies.clone() }
     }
 
     /// Writes into a record what it rests on.
     pub(super) fn name(&self, record: &mut Record) {
         record.config.clone_from(&self.digest);
+        record.policies = self.policies.iter().map(PolicyRecord::of).collect();
         for report in &mut record.hooks {
             if let Some(whole) = self.places.get(&report.source) {
                 report.source.clone_from(whole);

@@ -73,9 +73,10 @@ impl Document {
         self.config.http_hosts =
             defaults.http_hosts.clone().map(|hosts| hosts.into_iter().collect());
         self.config.audit.extend(keys.audit);
+        self.config.policy = keys.policy;
         for (name, key, value) in keys.fields.iter() {
             match name {
-                "$schema" | "defaults" | "audit" => {}
+                "$schema" | "defaults" | "audit" | "policy" => {}
                 "hooks" => self.hooks_block(value, &defaults),
                 "layers" => self.layers(key, value),
                 "processes" => self.processes(value, &defaults, None),

@@ -15,14 +15,16 @@ use super::layer::Layer;
 use super::limit::{Period, RunLimit};
 use super::model::{EventMethod, InheritEnv, OnError, Protocol, SideEffects};
 use super::picoclaw::{Milliseconds, Observed, Stages, Transport};
+use super::policy::{PolicySettings, PublicKeys};
 use super::process::{Argv, Start};
 use super::section::Kind;
-use super::units::{AnswerSize, Size};
+use super::units::{AnswerSize, LongDuration, Size};
 use super::when::{Glob, Parts};
 use crate::counts::MAX_TIMES;
 use crate::dialect::Dialect;
 use crate::matcher::Matcher;
 use crate::pattern::Pattern;
+use crate::policy::Source;
 use crate::wire::Mode;
 use crate::{later, section, words};
 
@@ -36,6 +38,9 @@ section! {
         "in the administrator's file: the other layers that may be used ([trust](trust.md))";
     audit "audit": AuditSettings, "none",
         "a log of what was decided at each event ([audit](audit.md))";
+    policy "policy": PolicySettings, "none",
+        "in the administrator's and the user's own `hooks.yaml`: a bundle of hooks files that is \
+         fetched, and where from ([fleet](fleet.md))";
     processes "processes": ProcessEntries<'n>, "none",
         "the long-lived processes that hooks of the types `process` and `mcp` call, by name";
     hooks "hooks": HooksBlock<'n>, "none", "the hooks, by event";
@@ -179,6 +184,19 @@ section! {
         "whether events are recorded that no hook is configured for";
     max_size "max_size": Size, "10 MiB", "the size from which a new file is begun";
     keep "keep": Count<100>, "3", "how many full files are kept";
+}
+
+section! {
+    /// The keys of `policy:`.
+    pub(crate) PolicyKeys<'n>, "`policy`":
+    from "from": Source, "an error",
+        "where the bundle is: `oci://HOST/REPOSITORY:TAG`, `https://HOST/FILE`, `file:///PATH`";
+    key "key": PublicKeys, "an error",
+        "the public key of minisign that must have signed it; of several, one must have";
+    refresh "refresh": Duration, "10 min", "how often the source is asked";
+    expires "expires": LongDuration, "never",
+        "after how long without an answer of the source the policy fails, such as `7d`: then \
+         events that fail closed are denied";
 }
 
 section! {

@@ -44,6 +44,11 @@ pub struct Config {
     pub(crate) named_may_fail: bool,
     /// The layers that an administrator's file allows below itself.
     pub(crate) layers: Option<Vec<super::layer::Layer>>,
+    /// The policy that the file names.
+    pub(crate) policy: Option<super::PolicySettings>,
+    /// The policies that come from elsewhere. Their hooks are among the others.
+    #[doc(hidden)]
+    pub policies: Vec<super::Policy>,
     /// The files that are not read, although their author may count on them: those of layers that
     /// the administrator leaves out, and names that are nearly right. They are among the warnings,
     /// too.

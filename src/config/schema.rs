@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::hook::SHIPPED_TYPES;
 use super::keys::{
     AuditKeys, ConditionKeys, Defaults, EntryKeys, FileKeys, HookKeys, LimitKeys, PicoclawKeys,
-    ProcessKeys,
+    PolicyKeys, ProcessKeys,
 };
 use super::kinds::reference;
 use super::section::{Key, Kind, described};
@@ -35,7 +35,7 @@ pub fn config_schema() -> Value {
 }
 
 /// Returns the tables of the documentation: the keys of each mapping, by its name.
-pub fn key_tables() -> [(&'static str, String); 8] {
+pub fn key_tables() -> [(&'static str, String); 9] {
     let sections = [
         ("the file", FileKeys::KEYS),
         ("defaults", Defaults::KEYS),
@@ -45,6 +45,7 @@ pub fn key_tables() -> [(&'static str, String); 8] {
         ("a limit", LimitKeys::KEYS),
         ("a process", ProcessKeys::KEYS),
         ("audit", AuditKeys::KEYS),
+        ("policy", PolicyKeys::KEYS),
     ];
     sections.map(|(name, keys)| {
         let head = "| key | value | when left out | meaning |\n|---|---|---|---|\n".to_owned();

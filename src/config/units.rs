@@ -13,6 +13,9 @@ pub(crate) struct Size<const MAX: usize = MAX_SIZE>(pub(crate) usize);
 /// The size of an answer that is kept in memory.
 pub(crate) type AnswerSize = Size<{ 16 << 20 }>;
 
+/// A time of up to a year, with a unit.
+pub(crate) struct LongDuration(pub(crate) Duration);
+
 /// The longest time that may be set: what is longer is a slip of the pen.
 const MAX_DURATION: Duration = Duration::from_hours(24);
 /// The largest size that may be set: what is larger is a slip of the pen.
@@ -72,6 +75,25 @@ impl Kind<'_> for Duration {
         };
         reader.error_with_hint(node, problem, hint);
         None
+    }
+}
+
+impl Kind<'_> for LongDuration {
+    const SCHEMA: &'static str =
+        r#"{ "type": "string", "pattern": "^[0-9.]+ *(ms|s|m|min|h|d)$" }"#;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        const YEAR: f64 = 365.0 * 86_400.0;
+        let text = node.as_text().unwrap_or_default();
+        let days = split_unit(text).filter(|(_, unit)| *unit == "d");
+        let days = days.and_then(|(number, _)| number.parse::<f64>().ok());
+        let seconds = days.map(|days| days * 86_400.0).or_else(|| parse_seconds(text));
+        let seconds = seconds.filter(|seconds| (0.001..=YEAR).contains(seconds));
+        if seconds.is_none() {
+            let hint = "write a number with a unit, of at most a year: `12h`, `7d`";
+            reader.error_with_hint(node, format!("{what} is not a duration of this kind"), hint);
+        }
+        seconds.map(|seconds| Self(Duration::from_secs_f64(seconds)))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::build::unknown_type;
 use super::dispatch::Executor;
 use super::worst::WorstCase;
-use crate::config::{Assembly, AuditSettings, Diagnostic, Diagnostics, FailedFile, Hook};
+use crate::config::{Assembly, AuditSettings, Diagnostic, Diagnostics, FailedFile, Hook, Policy};
 use crate::load::acceptance::ProjectFile;
 use crate::load::{LoadOptions, Loading};
 use crate::registry::Registry;
@@ -30,6 +30,8 @@ pub struct Check {
     pub worst_cases: Vec<WorstCase>,
     /// The logs of decisions.
     pub logs: Vec<AuditSettings>,
+    /// The policies that come from elsewhere.
+    pub policies: Vec<Policy>,
     configured: Vec<Arc<Hook>>,
 }
 
@@ -59,6 +61,7 @@ impl Executor {
         let (files, hooks) = (config.files.clone(), config.hooks.len());
         let (left_out, failed) = (config.left_out.clone(), config.failed.clone());
         let logs = config.audit.clone();
+        let policies = config.policies.clone();
         if !problems.has_errors() {
             problems.extend(project_files.iter().filter_map(ProjectFile::warning));
         }
@@ -77,6 +80,6 @@ impl Executor {
         problems.sort(&files);
         let configured = executor.configured.clone();
         let hooks = hooks.saturating_sub(broken);
-        Check { files, hooks, problems, left_out, failed, worst_cases, logs, configured }
+        Check { files, hooks, problems, left_out, failed, worst_cases, logs, policies, configured }
     }
 }

@@ -172,16 +172,21 @@ impl Loading {
             self.fail_unapproved(&file, project_file);
         }
         let evaluate = project_file.as_ref().is_none_or(|it| self.acceptance.may_evaluate(it));
+        let mut policy = None;
         if evaluate {
             let acceptance = &mut self.acceptance;
             self.assembly.evaluate(Arc::clone(&file), |config| {
                 acceptance.restrict(config.layers.take());
+                policy = config.policy.take();
                 if let Some(project_file) = &mut project_file {
                     acceptance.refuse(project_file, &file, config);
                 }
             });
         }
         self.project_files.extend(project_file);
+        if let Some(settings) = policy {
+            self.policy(settings);
+        }
     }
 
     /// Records that a project's file fails, because no person approved it. A file that was approved

@@ -63,6 +63,10 @@ impl Loaded {
         for directory in [managed_directory(options)].into_iter().chain(user) {
             followed.extend([directory.join(FILE), directory.join(DROP_INS)]);
         }
+        for policy in &self.config.policies {
+            followed.push(policy.store.state_file());
+            followed.extend(policy.files.iter().cloned());
+        }
         if !options.isolated {
             // An approval given or taken back, and the scripts that one was given for.
             followed.extend(options.trust_store().map(|store| store.directory().to_owned()));

@@ -49,6 +49,13 @@ pub fn make_private(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
 }
 
+/// Lets every user read what is at `path`, enter it or execute it, as its owner can.
+pub fn share(path: &Path) -> io::Result<()> {
+    let is_program = fs::metadata(path)?.permissions().mode() & 0o100 != 0;
+    let mode = if is_program { 0o755 } else { 0o644 };
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
 /// Returns whether `path` is a directory, and no link to one, that only the user can enter.
 pub fn is_private_directory(path: &Path) -> io::Result<bool> {
     let found = fs::symlink_metadata(path)?;

@@ -28,6 +28,11 @@ pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
+/// Does nothing: a directory passes its rights on.
+pub fn share(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
 /// Does nothing: what is not a file has no metadata, which its opener asks for.
 pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options

@@ -37,7 +37,7 @@ fn the_catalog_entries_name_the_addresses_of_the_schemas() {
 fn the_tables_of_keys_are_those_that_are_read() {
     const END: &str = "<!-- end -->";
     let mut pages = Vec::new();
-    for page in ["docs/configuration.md", "docs/audit.md"] {
+    for page in ["docs/configuration.md", "docs/audit.md", "docs/fleet.md"] {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
         pages.push((page, std::fs::read_to_string(path).unwrap()));
     }

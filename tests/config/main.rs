@@ -9,6 +9,7 @@ mod invalid;
 mod layers;
 mod mistakes;
 #[cfg(feature = "schema")]
+mod policy;
 mod schema;
 mod valid;
 mod warned;

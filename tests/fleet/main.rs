@@ -4,6 +4,7 @@
 #![expect(clippy::expect_used, reason = "a test that can't go on fails")]
 
 mod bundles;
+mod machines;
 mod registry;
 #[path = "../support/mod.rs"]
 mod support;

@@ -80,7 +80,7 @@ pub(crate) fn server(hooks: &str, gate: &Gate, limits: Limits) -> Server {
     Server::new("/project", limits, move |_| {
         let config = Config::from_yaml(&hooks, "hooks.yaml")?;
         let executor = Executor::builder(config).registry(registry.clone()).build()?;
-        Ok(Loaded { executor, files: Vec::new(), watched: Vec::new() })
+        Ok(Loaded { executor, files: Vec::new(), watched: Vec::new(), expires: None })
     })
     .unwrap()
 }
@@ -98,7 +98,7 @@ pub(crate) fn load(
         let places = files.places(&options);
         let (files, config) = (files.config.files.clone(), files.config);
         let executor = Executor::builder(config).registry(Gate::new().registry()).build()?;
-        Ok(Loaded { executor, files, watched: places })
+        Ok(Loaded { executor, files, watched: places, expires: None })
     }
 }
 

@@ -113,7 +113,8 @@ async fn a_project_that_loads_slowly_holds_up_no_client_for_long() {
         let part = if files == Files::All { "all" } else { "part" };
         let config = Config::from_yaml(&text.replace("second", part), "hooks.yaml")?;
         let executor = Executor::builder(config).registry(Gate::new().registry()).build()?;
-        Ok(Loaded { executor, files: vec![path.clone()], watched: vec![Place::at(path.clone())] })
+        let watched = vec![Place::at(path.clone())];
+        Ok(Loaded { executor, files: vec![path.clone()], watched, expires: None })
     });
     let server = server.unwrap();
     let mut client = Partner::new(&server);

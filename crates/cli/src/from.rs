@@ -16,6 +16,7 @@ use hookexec::internal::locked;
 use hookexec::{Event, Executor, Input};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
 
+use super::bundle::start_due;
 use super::config::{ConfigArgs, not_too_deep};
 use super::error::{CommandError, warn_all};
 use super::run::Shown;
@@ -205,6 +206,7 @@ impl FromCall {
     async fn load_in_time(&self, config: ConfigArgs) -> Result<(Hooks, Vec<String>), String> {
         let load = |config: ConfigArgs| {
             let loaded = config.load_to_judge()?;
+            start_due(&loaded.found.config.policies);
             let changed = loaded.changed_scripts().map(|failure| failure.line);
             let absent = loaded.absences().chain(changed);
             let absent = absent.map(|absence| format!("hookexec: {absence}")).collect();

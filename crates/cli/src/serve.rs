@@ -1,14 +1,16 @@
 //! `hookexec serve`: the engine, kept warm for clients in any language.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::server::{Files, Limits, Loaded, Server, Socket, register_host_builtins};
 use hookexec::Registry;
 use hookexec::config::Diagnostics;
+use hookexec::internal::Policy;
 use hookexec::load::LoadOptions;
 use tokio::sync::oneshot;
 
+use super::bundle::Refresher;
 use super::config::{self, ConfigArgs, not_too_deep};
 use super::error::{CommandError, warn_all};
 use super::log::LogArgs;
@@ -99,6 +101,7 @@ impl Args {
 /// Returns what loads the configuration any number of times, and warns about what it lacks.
 pub(crate) fn loader(options: LoadOptions, registry: Registry) -> Result<Loader, CommandError> {
     not_too_deep()?;
+    let refresher = Refresher::new();
     Ok(Box::new(move |files| {
         let mut options = options.clone();
         options.without_project |= files == Files::WithoutProject;
@@ -107,8 +110,12 @@ pub(crate) fn loader(options: LoadOptions, registry: Registry) -> Result<Loader,
         warn_all(loaded.absences().chain(failures));
         let files = loaded.found.config.files.clone();
         let watched = loaded.found.places(&options);
+        let policies = &loaded.found.config.policies;
+        refresher.set(policies);
+        let now = SystemTime::now();
+        let expires = policies.iter().filter_map(Policy::expires_at).filter(|it| *it > now).min();
         let executor = loaded.build_with(registry.clone())?;
-        Ok(Loaded { executor, files, watched })
+        Ok(Loaded { executor, files, watched, expires })
     }))
 }
 

@@ -1,9 +1,11 @@
 //! `hookexec bundle`: hooks files as one signed file, for many machines.
 
 mod archive;
+mod background;
 mod build;
 #[cfg(feature = "http")]
 mod login;
+mod refresh;
 #[cfg(feature = "http")]
 mod registry;
 mod signature;
@@ -20,6 +22,7 @@ use super::error::{CommandError, warn};
 use super::report::counted;
 use super::{Exit, output, test_report};
 use archive::{Archive, MAX_ARCHIVE};
+pub(crate) use background::{Refresher, start_due};
 use signature::MAX_SIGNATURE;
 
 /// Builds, tests, signs and moves bundles: a policy for many machines as one file
@@ -88,6 +91,14 @@ enum Action {
         #[arg(long, short, value_name = "FILE", default_value = "policy.tar")]
         output: PathBuf,
     },
+    /// Fetches the policies that your own hooks file and the administrator's name with `policy:`, and
+    /// puts them in force; exit code 1 when one could not be fetched
+    #[command(after_help = "Example: hookexec bundle refresh")]
+    Refresh {
+        /// Only those whose time has come, and without a word to a caller
+        #[arg(long, hide = true)]
+        due: bool,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -125,6 +136,7 @@ impl Args {
                 Ok(Exit::Success)
             }
             Action::Push { bundle, target } => push(bundle, target),
+            Action::Refresh { due } => refresh::execute(*due),
             Action::Pull { source, key, output } => pull(source, &key.read()?, output),
         }
     }
@@ -142,7 +154,7 @@ fn test(path: &Path) -> Result<Exit, CommandError> {
     if archive.manifest.tests.is_empty() {
         warn("the bundle has no test cases");
     }
-    let scratch = unpacked::Scratch::new()?;
+    let scratch = unpacked::Scratch::new(&std::env::temp_dir())?;
     let results = unpacked::test(&archive, scratch.path())?;
     output::print(&test_report::text(&results))?;
     Ok(if results.failed == 0 { Exit::Success } else { Exit::Negative })

@@ -19,15 +19,15 @@ pub(crate) fn beside(archive: &Path) -> PathBuf {
     path.into()
 }
 
-/// Checks that one of `keys`, each of them the text of a public key, signed `bytes`.
-pub(crate) fn verify(bytes: &[u8], signature: &[u8], keys: &[String]) -> Result<(), String> {
+/// Returns which of `keys`, each of them the text of a public key, signed `bytes`.
+pub(crate) fn verify(bytes: &[u8], signature: &[u8], keys: &[String]) -> Result<String, String> {
     let signature = std::str::from_utf8(signature).ok().and_then(|it| Signature::decode(it).ok());
     let signature = signature.ok_or("its signature is not one of minisign")?;
     for key in keys {
-        let key = PublicKey::from_base64(key)
+        let public = PublicKey::from_base64(key)
             .map_err(|_| format!("`{key}` is not a public key of minisign"))?;
-        if key.verify(bytes, &signature, false).is_ok() {
-            return Ok(());
+        if public.verify(bytes, &signature, false).is_ok() {
+            return Ok(key.to_owned());
         }
     }
     Err("its signature is not that of the key: it was changed, or another key signed it".to_owned())

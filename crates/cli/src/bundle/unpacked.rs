@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hookexec::internal::files;
 use hookexec::internal::policy::MANIFEST;
+use hookexec::internal::system::share;
 use hookexec::{Config, Executor, Registry};
 
 use super::archive::Archive;
@@ -39,9 +40,16 @@ pub(super) fn test_files<'n>(names: impl Iterator<Item = &'n String>) -> Vec<Str
 pub(super) fn unpack(archive: &Archive, directory: &Path) -> io::Result<()> {
     let write = |name: &str, bytes: &[u8], mode| {
         let path = directory.join(name);
-        fs::create_dir_all(path.parent().unwrap_or(directory))?;
+        let parent = path.parent().unwrap_or(directory);
+        fs::create_dir_all(parent)?;
+        // Those above it, too, whatever mask is set for new files.
+        parent.ancestors().take_while(|it| it.starts_with(directory)).try_for_each(share)?;
         let mut options = OpenOptions::new();
-        system::with_mode(options.write(true).create_new(true), mode).open(path)?.write_all(bytes)
+        let options = system::with_mode(options.write(true).create_new(true), mode);
+        let mut file = options.open(&path)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        share(&path)
     };
     write(MANIFEST, &archive.manifest_bytes, 0o644)?;
     archive.files.iter().try_for_each(|(name, file)| {
@@ -66,13 +74,16 @@ pub(super) fn test(archive: &Archive, scratch: &Path) -> Result<Results, Command
     test::cases(&cases, project)
 }
 
+/// How the names of such directories begin.
+pub(super) const SCRATCH: &str = "hookexec-";
+
 /// A directory of its own that only the user can enter, removed at the end.
 pub(super) struct Scratch(PathBuf);
 
 impl Scratch {
-    pub(super) fn new() -> Result<Self, CommandError> {
+    pub(super) fn new(above: &Path) -> Result<Self, CommandError> {
         let make = || {
-            let path = std::env::temp_dir().join(format!("hookexec-{}", files::random_id()?));
+            let path = above.join(format!("{SCRATCH}{}", files::random_id()?));
             files::private_directory(&path).map(|()| path)
         };
         make().map(Self).map_err(|error| {

@@ -5,6 +5,7 @@ mod doubled;
 mod drift;
 mod installed;
 pub(crate) mod packages;
+mod policies;
 mod programs;
 #[cfg(feature = "http")]
 mod shipped;
@@ -136,10 +137,12 @@ impl Args {
         let check = Executor::check(&options, Registry::with_shipped_builtins());
         let project = options.working_dir.unwrap_or_default();
         let mut sections = vec![hooks(&check, &project)];
+        sections.extend(policies::section(&check.policies));
+        let before = sections.len();
         for agent in Agent::all() {
             sections.extend(self.agent(agent, &check, &project));
         }
-        let without_agents = sections.len() == 1;
+        let without_agents = sections.len() == before;
         #[cfg(feature = "http")]
         sections.extend(shipped::section(&check.logs));
         if without_agents {

@@ -27,6 +27,8 @@ pub struct Loaded {
     /// Every place that a change of could make a difference: files, directories, and places where
     /// there is nothing yet.
     pub watched: Vec<Place>,
+    /// When it must be loaded anew, whether a place has changed or not.
+    pub expires: Option<SystemTime>,
 }
 
 /// Which files are read.
@@ -241,11 +243,11 @@ fn generation(
     since: SystemTime,
     old: Option<(&Executor, Same)>,
 ) -> (Arc<Generation>, Stamps) {
-    let Loaded { mut executor, files, watched } = loaded;
+    let Loaded { mut executor, files, watched, expires } = loaded;
     if let Some((old, same)) = old {
         executor.take_over(old, same == Same::GoOn);
     }
     executor.start_processes();
     let generation = Generation { executor: Arc::new(executor), files, users: Arc::default() };
-    (Arc::new(generation), Stamps::take(watched, since))
+    (Arc::new(generation), Stamps::take(watched, since).until(expires))
 }

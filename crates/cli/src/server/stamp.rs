@@ -15,6 +15,8 @@ pub(super) struct Stamps {
     places: Vec<(Place, Option<Stamp>)>,
     /// Until when a change might go unnoticed, because the newest was made while they were read.
     unsettled_until: Option<SystemTime>,
+    /// When what was read counts no more.
+    expires: Option<SystemTime>,
 }
 
 impl Stamps {
@@ -27,7 +29,7 @@ impl Stamps {
         let places: Vec<_> = places.into_iter().map(stamp).collect();
         let newest = places.iter().filter_map(|(_, stamp)| stamp.as_ref()).map(Stamp::time).max();
         let unsettled_until = newest.map(|newest| newest + COARSE).filter(|until| *until > since);
-        Self { places, unsettled_until }
+        Self { places, unsettled_until, expires: None }
     }
 
     /// Looks at the same places once more.
@@ -35,9 +37,15 @@ impl Stamps {
         Self::take(self.places.iter().map(|(place, _)| place.clone()).collect(), since)
     }
 
+    /// Makes them outdated from a time on.
+    pub(super) fn until(self, expires: Option<SystemTime>) -> Self {
+        Self { expires, ..self }
+    }
+
     /// Returns whether something may have changed since.
     pub(super) fn outdated(&self) -> bool {
-        self.unsettled_until.is_some_and(|until| SystemTime::now() >= until)
+        let is_over = |until: &SystemTime| SystemTime::now() >= *until;
+        self.unsettled_until.iter().chain(&self.expires).any(is_over)
             || self.places.iter().any(|(place, stamp)| stamp_of(place) != *stamp)
     }
 }

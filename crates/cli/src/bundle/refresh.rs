@@ -1,0 +1,249 @@
+//! `hookexec bundle refresh`: fetches the policies that hooks files name, and puts them in force.
+//!
+//! A bundle takes the place of the one in force by the rename of `state.json`, after everything else
+//! is done. Whatever goes wrong before leaves the old one in force.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hookexec::internal::policy::{InForce, State, now};
+use hookexec::internal::{Loaded, Policy, files, system};
+
+use super::archive::Archive;
+use super::unpacked::{self, SCRATCH, Scratch};
+use super::{signature, transfer};
+use crate::config::ConfigArgs;
+use crate::error::{CommandError, warn};
+use crate::{Exit, output};
+
+/// How long after the first failure a refresh is tried again. The time doubles with each failure.
+const FIRST_WAIT: Duration = Duration::from_secs(30);
+/// How long it gets at most, unless `refresh` is longer.
+const LONGEST_WAIT: Duration = Duration::from_hours(1);
+
+/// How long another process may refresh a policy before a person is told so.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// What became of a policy.
+enum Refreshed {
+    /// Its refresh is not due yet, or is under way.
+    NotDue,
+    /// The source has what is in force.
+    Same(u64),
+    /// This version is in force from now on.
+    New(u64),
+}
+
+/// Fetches every policy, or with `due` those whose time has come.
+pub(super) fn execute(due: bool) -> Result<Exit, CommandError> {
+    if due {
+        // A signal to the caller's process group must not end it.
+        crate::system::leave_session();
+    }
+    let mut options = ConfigArgs::default().options()?;
+    options.without_project = true;
+    let loaded = Loaded::load(&options).map_err(CommandError::config)?;
+    let policies = loaded.config.policies;
+    if policies.is_empty() && !due {
+        return Err(CommandError::negative("no hooks file names a policy")
+            .hint("add `policy: { from: ..., key: ... }` to ~/.config/hookexec/hooks.yaml"));
+    }
+    let mut all_well = true;
+    for policy in &policies {
+        let source = &policy.settings.source;
+        match refresh(policy, due) {
+            Ok(Refreshed::NotDue) => {}
+            Ok(Refreshed::Same(version)) => {
+                output::print(&format!("{source}: version {version} is still in force\n"))?;
+            }
+            Ok(Refreshed::New(version)) => {
+                output::print(&format!("{source}: version {version} is in force\n"))?;
+            }
+            Err(problem) => {
+                all_well = false;
+                warn(&format!("{source} was not refreshed: {problem}"));
+            }
+        }
+    }
+    Ok(if all_well { Exit::Success } else { Exit::Negative })
+}
+
+fn refresh(policy: &Policy, only_due: bool) -> Result<Refreshed, String> {
+    let directory = policy.store.directory();
+    let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
+    fs::create_dir_all(directory).and_then(|()| system::share(directory)).map_err(failed)?;
+    let mut held = lock(directory).map_err(failed)?;
+    let until = Instant::now() + PATIENCE;
+    while held.is_none() && !only_due && Instant::now() < until {
+        thread::sleep(Duration::from_millis(20));
+        held = lock(directory).map_err(failed)?;
+    }
+    let Some(_held) = held else {
+        let busy = || format!("another process has refreshed it for {PATIENCE:?}");
+        return if only_due { Ok(Refreshed::NotDue) } else { Err(busy()) };
+    };
+    let mut policy = policy.clone();
+    // Another process may have refreshed it meanwhile. A state that can't be read is replaced.
+    policy.state = policy.store.state().unwrap_or_default();
+    if only_due && !policy.is_due() {
+        return Ok(Refreshed::NotDue);
+    }
+    // If this process is killed, the next one waits as after a failure.
+    policy.state.about = policy.settings.about();
+    policy.state.next = now() + wait(&policy, policy.state.failures + 1).as_secs();
+    policy.store.write(&policy.state).map_err(failed)?;
+
+    let fetched = fetch(&policy);
+    let state = &mut policy.state;
+    let result = match fetched {
+        Ok(new) => {
+            let is_new = new.is_some();
+            if let Some(in_force) = new {
+                state.in_force = Some(in_force);
+            }
+            (state.failures, state.failed_at) = (0, 0);
+            state.problem.clear();
+            let version = state.in_force.as_mut().map_or(0, |in_force| {
+                in_force.confirmed = now();
+                in_force.version
+            });
+            Ok(if is_new { Refreshed::New(version) } else { Refreshed::Same(version) })
+        }
+        Err(problem) => {
+            state.failures = state.failures.saturating_add(1);
+            state.failed_at = now();
+            state.problem.clone_from(&problem);
+            Err(problem)
+        }
+    };
+    policy.state.next = now() + wait(&policy, policy.state.failures).as_secs();
+    policy.store.write(&policy.state).map_err(failed)?;
+    remove_others(directory, &policy.state);
+    result
+}
+
+/// Returns the bundle to put in force; `None` if the source has the one that is.
+fn fetch(policy: &Policy) -> Result<Option<InForce>, String> {
+    let settings = &policy.settings;
+    let current = policy.current();
+    // Files that were changed are fetched anew.
+    let sound = current.filter(|in_force| policy.store.check(in_force).is_ok());
+    let known = sound.map(|in_force| in_force.tag.as_str()).filter(|tag| !tag.is_empty());
+    let Some(pulled) = transfer::pull(&settings.source, known)? else { return Ok(None) };
+    let key = signature::verify(&pulled.archive, &pulled.signature, &settings.keys)?;
+    let archive = Archive::read(&pulled.archive)?;
+    let manifest = &archive.manifest;
+    if let Some(problem) = manifest.too_new() {
+        return Err(problem);
+    }
+    let digest = files::digest(&pulled.archive);
+    // The key counts no more than the source: with another key the versions go on.
+    let before = policy.state.in_force.as_ref();
+    let before = before.filter(|it| it.source == settings.source.to_string());
+    if let Some(before) = before {
+        let (own, other) = (before.version, manifest.version);
+        if other < own {
+            return Err(format!(
+                "the source has version {other}, and {own} is in force: to go back, build the old \
+                 directory with a version above {own}"
+            ));
+        }
+        if other == own && digest != before.digest {
+            return Err(format!(
+                "the source has another version {own} than the one in force: build it with a version \
+                 above {own}"
+            ));
+        }
+    }
+    let store = &policy.store;
+    let is_there = before.is_some_and(|it| it.digest == digest && store.check(it).is_ok());
+    if !is_there {
+        put(&archive, store.directory(), &store.bundle(&digest))?;
+    }
+    let since = before.filter(|it| it.digest == digest).map_or_else(now, |it| it.since);
+    Ok(Some(InForce {
+        source: settings.source.to_string(),
+        key,
+        version: manifest.version,
+        digest,
+        manifest: files::digest(&archive.manifest_bytes),
+        tag: pulled.tag,
+        since,
+        confirmed: now(),
+    }))
+}
+
+/// Tests a bundle on this machine, and puts its files into the directory `place`.
+fn put(archive: &Archive, directory: &Path, place: &Path) -> Result<(), String> {
+    // Not in the directory for temporary files, from which some machines execute nothing.
+    let scratch = Scratch::new(directory).map_err(|error| error.to_string())?;
+    let results = unpacked::test(archive, scratch.path()).map_err(|error| error.to_string())?;
+    let cases = results.files.iter().flat_map(|file| &file.cases);
+    if let Some(case) = cases.clone().find(|case| !case.passed) {
+        let failed = cases.filter(|case| !case.passed).count();
+        return Err(format!("its test case `{}` fails here ({failed} in all)", case.name));
+    }
+    let ready = scratch.path().join("ready");
+    let moved = unpacked::unpack(archive, &ready).and_then(|()| {
+        if place.exists() {
+            fs::rename(place, scratch.path().join("old"))?;
+        }
+        fs::rename(&ready, place)
+    });
+    moved.map_err(|error| format!("can't unpack into {}: {error}", place.display()))
+}
+
+/// Removes what is neither in force nor was in force before: hooks that run may need that still.
+fn remove_others(directory: &Path, state: &State) {
+    let Ok(entries) = directory.read_dir() else { return };
+    let directories = entries.flatten().filter(|entry| entry.path().is_dir());
+    let is_scratch = |name: &OsStr| name.as_encoded_bytes().starts_with(SCRATCH.as_bytes());
+    let (scratch, bundles): (Vec<_>, Vec<_>) =
+        directories.partition(|entry| is_scratch(&entry.file_name()));
+    // A process that was killed left them.
+    for entry in scratch {
+        let _ = fs::remove_dir_all(entry.path());
+    }
+    let mut bundles: Vec<_> = bundles
+        .into_iter()
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    bundles.sort();
+    let in_force = state.in_force.as_ref().map(|it| it.digest.as_str()).unwrap_or_default();
+    let is_in_force = |path: &Path| {
+        path.file_name().is_some_and(|name| in_force.starts_with(&*name.to_string_lossy()))
+    };
+    let others = bundles.iter().rev().filter(|(_, path)| !is_in_force(path)).skip(1);
+    for (_, path) in others {
+        let _ = fs::remove_dir_all(path);
+    }
+}
+
+/// Returns how long to wait after so many failures. Chance keeps many machines apart.
+fn wait(policy: &Policy, failures: u32) -> Duration {
+    let refresh = policy.settings.refresh;
+    let wait = match failures {
+        0 => refresh,
+        failures => {
+            let doubled = FIRST_WAIT.min(refresh).saturating_mul(1 << (failures - 1).min(20));
+            doubled.min(LONGEST_WAIT.max(refresh))
+        }
+    };
+    let chance = files::random_id().ok().and_then(|id| u8::from_str_radix(&id[..2], 16).ok());
+    wait.mul_f64(0.75 + f64::from(chance.unwrap_or(128)) / 510.0)
+}
+
+/// Returns the lock of a policy; `None` when another process holds it.
+pub(super) fn lock(directory: &Path) -> std::io::Result<Option<File>> {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).read(true).write(true);
+    let file = options.open(directory.join("lock"))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}

@@ -1,0 +1,188 @@
+//! `policy:`: hooks files that come from elsewhere.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value as Json, json};
+
+use super::Layer;
+use super::keys::PolicyKeys;
+use super::kinds::Filled;
+use super::node::Node;
+use super::reader::Reader;
+use super::section::Kind;
+use super::source::Location;
+use crate::policy::{InForce, Source, State, Store, now};
+
+/// How often the source is asked when the file does not say it.
+const REFRESH: Duration = Duration::from_mins(10);
+
+/// `policy:` of one hooks file.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct PolicySettings {
+    /// Where the bundle comes from.
+    pub source: Source,
+    /// The public keys, one of which must have signed it.
+    pub keys: Vec<String>,
+    /// How often the source is asked.
+    pub refresh: Duration,
+    /// After how long without an answer of the source the policy is a failure.
+    pub expires: Option<Duration>,
+    /// Where `policy:` stands.
+    pub location: Location,
+}
+
+/// A policy, and what is known about it on this machine.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Policy {
+    /// What the hooks file says.
+    pub settings: PolicySettings,
+    /// Where it is kept.
+    pub store: Store,
+    /// What is known.
+    pub state: State,
+    /// The files of the bundle in force.
+    pub files: Vec<PathBuf>,
+    /// Why what is in force can't be used.
+    pub failure: Option<String>,
+}
+
+impl PolicySettings {
+    /// Returns what a refresh is about: another source or key makes one due.
+    pub fn about(&self) -> String {
+        format!("{} {}", self.source, self.keys.join(" "))
+    }
+}
+
+impl Policy {
+    /// Returns whether the source must be asked now.
+    pub fn is_due(&self) -> bool {
+        self.state.about != self.settings.about() || now() >= self.state.next
+    }
+
+    /// Returns the bundle in force, if its source and the key that signed it are still those of the
+    /// hooks file.
+    pub fn current(&self) -> Option<&InForce> {
+        let is_current = |in_force: &&InForce| {
+            in_force.source == self.settings.source.to_string()
+                && self.settings.keys.contains(&in_force.key)
+        };
+        self.state.in_force.as_ref().filter(is_current)
+    }
+
+    /// Returns when it is a failure, in the time of the system.
+    pub fn expires_at(&self) -> Option<SystemTime> {
+        let in_force = self.state.in_force.as_ref()?;
+        Some(UNIX_EPOCH + Duration::from_secs(in_force.confirmed) + self.settings.expires?)
+    }
+
+    /// Returns why the policy has expired, if it has.
+    pub fn expired(&self) -> Option<String> {
+        let (in_force, expires) = (self.state.in_force.as_ref()?, self.settings.expires?);
+        let age = in_force.age();
+        (SystemTime::now() >= self.expires_at()?).then(|| {
+            format!(
+                "the policy {} has expired: the source last had it {} ago, and `expires` is {}",
+                self.settings.source,
+                spoken(age),
+                spoken(expires)
+            )
+        })
+    }
+}
+
+/// Returns a time in its largest unit.
+pub fn spoken(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        7_200..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+impl Kind<'_> for PolicySettings {
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let errors = reader.errors();
+        let is_own = matches!(reader.layer(), Layer::Managed | Layer::User);
+        if !is_own || reader.is_drop_in() {
+            let message =
+                "only `hooks.yaml` of the administrator and of the user may name a policy";
+            let hint = "move it to `~/.config/hookexec/hooks.yaml`";
+            reader.error_with_hint(node, message, hint);
+            return None;
+        }
+        let keys: PolicyKeys<'_> = reader.value(node, what)?;
+        for (key, hint) in [
+            ("from", "add `from: oci://HOST/REPOSITORY:TAG`"),
+            ("key", "add `key:` with the public key, as `minisign -G` shows it"),
+        ] {
+            if keys.fields.lacks(key) {
+                reader.error_with_hint(node, format!("`policy` needs `{key}`"), hint);
+            }
+        }
+        let (source, PublicKeys(all)) = (keys.from?, keys.key?);
+        (reader.errors() == errors).then(|| Self {
+            source,
+            keys: all,
+            refresh: keys.refresh.unwrap_or(REFRESH),
+            expires: keys.expires.map(|it| it.0),
+            location: reader.location(node),
+        })
+    }
+
+    fn schema() -> Json {
+        let mut schema = PolicyKeys::schema();
+        schema["required"] = json!(["from", "key"]);
+        schema
+    }
+}
+
+impl Kind<'_> for Source {
+    const SCHEMA: &'static str = r#"{ "type": "string", "pattern": "^(oci|https?|file)://" }"#;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let text = Filled::read(reader, node, what)?.0;
+        match text.parse() {
+            Ok(source) => Some(source),
+            Err(hint) => {
+                reader.error_with_hint(node, format!("`{text}` is not a valid source"), hint);
+                None
+            }
+        }
+    }
+}
+
+/// One public key, or several.
+pub(crate) struct PublicKeys(Vec<String>);
+
+impl Kind<'_> for PublicKeys {
+    const SCHEMA: &'static str = r##"{ "anyOf": [
+        { "$ref": "#/definitions/text" },
+        { "type": "array", "items": { "$ref": "#/definitions/text" } }
+    ] }"##;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let items = node.one_or_many();
+        let mut keys = Vec::new();
+        for item in items {
+            let key = Filled::read(reader, item, what)?.0;
+            let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+            if key.len() != 56 || !key.starts_with("RW") || !key.bytes().all(is_base64) {
+                let hint =
+                    "write the last line of the file that `minisign -G` made, `minisign.pub`";
+                reader.error_with_hint(item, format!("`{key}` is not a public key"), hint);
+                return None;
+            }
+            keys.push(key);
+        }
+        if keys.is_empty() {
+            reader.error(node, format!("{what} is empty"));
+            return None;
+        }
+        Some(Self(keys))
+    }
+}

@@ -1,0 +1,69 @@
+//! The hooks of a policy that comes from elsewhere: those of the bundle that is in force.
+
+use std::path::PathBuf;
+
+use super::loading::Loading;
+use crate::config::{Diagnostic, FailedFile, Policy, PolicySettings};
+use crate::policy::{State, Store};
+
+/// What to do in every case.
+const REMEDY: &str = "run `hookexec bundle refresh`: it fetches the policy, or says why it can't";
+
+impl Loading {
+    /// Reads the hooks files of the bundle in force. They count as files of the layer that names the
+    /// policy. If nothing is in force, or it was changed, or it has expired, the policy is a failure at
+    /// every event.
+    pub(super) fn policy(&mut self, settings: PolicySettings) {
+        let location = settings.location.clone();
+        let layer = location.file().layer;
+        let store = Store::beside(location.directory());
+        let mut policy =
+            Policy { settings, store, state: State::default(), files: Vec::new(), failure: None };
+        // A bundle that could name another would go on without an end.
+        let is_nested = self
+            .assembly
+            .config
+            .policies
+            .iter()
+            .any(|above| location.path().starts_with(above.store.directory()));
+        let found = if is_nested {
+            Err("a policy can't name another one".to_owned())
+        } else {
+            self.in_force(&mut policy)
+        };
+        policy.failure = found.as_ref().err().cloned().or_else(|| policy.expired());
+        if let Some(cause) = &policy.failure {
+            let problem = Diagnostic::error(cause.clone()).hint(REMEDY);
+            self.assembly.problems.push(problem.at(location.clone()));
+            self.assembly.config.failed.push(FailedFile {
+                location,
+                events: None,
+                on_error: None,
+                cause: cause.as_str().into(),
+                remedy: REMEDY.into(),
+            });
+        }
+        self.assembly.config.policies.push(policy);
+        for directory in found.into_iter().flatten() {
+            for path in self.directory_files(layer, &directory) {
+                self.file(layer, &path);
+            }
+        }
+    }
+
+    /// Returns the directory of the bundle in force, whose files are all as they were pulled.
+    fn in_force(&self, policy: &mut Policy) -> Result<Option<PathBuf>, String> {
+        let layer = policy.settings.location.file().layer;
+        let state_file = policy.store.state_file();
+        let allowed = self.acceptance.check_file(layer, &state_file);
+        allowed.map_err(|problem| problem.message)?;
+        policy.state = policy.store.state()?;
+        let Some(in_force) = &policy.state.in_force else {
+            return Err(format!("the policy {} was never fetched", policy.settings.source));
+        };
+        let manifest = policy.store.check(in_force)?;
+        let directory = policy.store.bundle(&in_force.digest);
+        policy.files = manifest.files.keys().map(|name| directory.join(name)).collect();
+        Ok(Some(directory))
+    }
+}

@@ -1,0 +1,102 @@
+//! A policy that comes from elsewhere: what its hooks count as.
+
+use std::fs;
+use std::path::Path;
+
+use hookexec::Config;
+use hookexec::config::Layer;
+use hookexec::internal::files;
+use hookexec::internal::policy::{InForce, MANIFEST, Manifest, State, Store};
+use hookexec::load::LoadOptions;
+
+const KEY: &str = "RWTG8/ksjOUgdMATAC/dAdYAy0VzS61KZy5SloHuwlZHpsIWMZCBjDq1";
+
+fn options(root: &Path) -> LoadOptions {
+    let mut options = LoadOptions::default();
+    options.working_dir = Some(root.join("project"));
+    options.home = Some(root.join("home"));
+    options.managed_dir = Some(root.join("etc"));
+    options
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// Puts a bundle in force in the policy of the hooks file in `directory`.
+fn put(directory: &Path, content: &[(&str, &str)]) {
+    let store = Store::beside(directory);
+    let digest = "ab".repeat(32);
+    let mut manifest = Manifest::new(4, "", "");
+    for (name, text) in content {
+        write(&store.bundle(&digest).join(name), text);
+        manifest.files.insert((*name).to_owned(), files::digest(text.as_bytes()));
+    }
+    let manifest = serde_json::to_string(&manifest).unwrap();
+    write(&store.bundle(&digest).join(MANIFEST), &manifest);
+    let in_force = InForce {
+        source: "file:///policy.tar".to_owned(),
+        key: KEY.to_owned(),
+        version: 4,
+        digest,
+        manifest: files::digest(manifest.as_bytes()),
+        tag: String::new(),
+        since: 0,
+        confirmed: 0,
+    };
+    let state = State { in_force: Some(in_force), ..State::default() };
+    store.write(&state).unwrap();
+}
+
+#[test]
+fn its_hooks_belong_to_the_layer_that_names_it() {
+    for (directory, layer) in [("etc", Layer::Managed), ("home/.config/hookexec", Layer::User)] {
+        let root = tempfile::tempdir().unwrap();
+        let own = root.path().join(directory);
+        let hook = |name: &str| format!("stop: {{ type: command, command: {name} }}\n");
+        write(
+            &own.join("hooks.yaml"),
+            &format!("policy: {{ from: 'file:///policy.tar', key: {KEY} }}\n{}", hook("own")),
+        );
+        write(&own.join("hooks.d/z.yaml"), &hook("last"));
+        let bundle = [("hooks.yaml", hook("one")), ("hooks.d/a.yaml", hook("two"))];
+        let bundle = bundle.each_ref().map(|(name, text)| (*name, text.as_str()));
+        put(&own, &[&bundle[..], &[("guard.sh", "")]].concat());
+        let config = Config::load(&options(root.path())).unwrap();
+        assert!(config.failed.is_empty(), "{:?}", config.failed);
+        let hooks: Vec<_> = config.hooks.iter().map(|it| (it.label(), it.layer())).collect();
+        let names = ["own", "one", "two", "last"].map(|name| (name.to_owned(), layer));
+        assert_eq!(hooks, names);
+
+        // A bundle names no other one, whoever signed it.
+        let policy = format!("policy: {{ from: 'file:///other.tar', key: {KEY} }}\n");
+        put(&own, &[("hooks.yaml", &policy)]);
+        let config = Config::load(&options(root.path())).unwrap();
+        let cause = &config.failed[0].cause;
+        assert_eq!(&**cause, "a policy can't name another one");
+    }
+}
+
+#[test]
+fn mistakes_are_found() {
+    for (policy, wanted) in [
+        ("from: ftp://x, key: KEY", "`ftp://x` is not a valid source"),
+        ("from: 'http://registry.example/x', key: KEY", "is not a valid source"),
+        ("from: 'file:///x', key: abc", "`abc` is not a public key"),
+        ("from: 'file:///x', key: []", "`key` is empty"),
+        ("from: 'file:///x'", "`policy` needs `key`"),
+        ("key: KEY", "`policy` needs `from`"),
+        ("from: 'file:///x', key: KEY, expires: 5", "`expires` is not a duration of this kind"),
+        ("from: 'file:///x', key: KEY, expires: 999d", "`expires` is not a duration"),
+        ("from: 'file:///x', key: KEY, pin: x", "unknown key `pin`"),
+    ] {
+        let root = tempfile::tempdir().unwrap();
+        let text = format!("policy: {{ {} }}\n", policy.replace("KEY", KEY));
+        write(&root.path().join("etc/hooks.yaml"), &text);
+        let config = Config::load(&options(root.path())).unwrap();
+        assert_eq!(config.failed.len(), 1, "{policy}");
+        let cause = &config.failed[0].cause;
+        assert!(cause.contains(wanted), "{policy}: {cause}");
+    }
+}

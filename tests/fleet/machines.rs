@@ -1,0 +1,323 @@
+//! Machines with a policy: what is in force on them, and what is not.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+
+use crate::registry::{Registry, is_here};
+use crate::support::{Done, Sandbox, until};
+use crate::team::{Team, text};
+
+const ALLOWED: i32 = 0;
+const DENIED: i32 = 2;
+
+/// A home whose own hooks file names a policy.
+struct Machine {
+    sandbox: Sandbox,
+}
+
+impl Machine {
+    /// Returns a machine that fetches from `source`. `more` are further lines of `policy:`.
+    fn new(source: &str, key: &str, more: &str) -> Self {
+        let machine = Self { sandbox: Sandbox::new() };
+        machine.configure(source, key, more);
+        machine
+    }
+
+    fn configure(&self, source: &str, key: &str, more: &str) {
+        let log = self.sandbox.home().join("log.jsonl");
+        self.sandbox.write_users_hooks(&format!(
+            "audit: {{ path: '{}', events: all }}\npolicy:\n  from: {source}\n  key: {key}\n{more}",
+            log.display()
+        ));
+    }
+
+    fn refresh(&self) -> Done {
+        self.sandbox.hookexec(["bundle", "refresh"]).run()
+    }
+
+    fn call(&self, command: &str) -> Done {
+        let input = format!(r#"{{"tool_name":"shell","tool_input":{{"cmd":"{command}"}}}}"#);
+        self.sandbox.hookexec(["run", "pre_tool_use"]).stdin(input).run()
+    }
+
+    #[track_caller]
+    fn says(&self, command: &str, code: i32) -> String {
+        let done = self.call(command).exits(code);
+        done.json_line()["message"].as_str().unwrap_or_default().to_owned()
+    }
+
+    fn doctor(&self) -> String {
+        self.sandbox.hookexec(["doctor"]).run().stdout
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.sandbox.home().join(".config/hookexec/policy")
+    }
+
+    fn state(&self) -> Value {
+        let text = fs::read_to_string(self.directory().join("state.json")).unwrap();
+        serde_json::from_str(&text).unwrap()
+    }
+
+    /// Changes the state.
+    fn change(&self, change: impl FnOnce(&mut Value)) {
+        let mut state = self.state();
+        change(&mut state);
+        fs::write(self.directory().join("state.json"), state.to_string()).unwrap();
+    }
+
+    fn last_record(&self) -> Value {
+        let log = fs::read_to_string(self.sandbox.home().join("log.jsonl")).unwrap();
+        serde_json::from_str(log.lines().last().unwrap()).unwrap()
+    }
+}
+
+fn seconds_ago(seconds: u64) -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() - seconds
+}
+
+/// Publishes a version as a file, and returns its address.
+fn published(team: &Team, version: u64) -> String {
+    let path = team.signed(version);
+    let published = team.sandbox.project().join("published.tar");
+    fs::copy(&path, &published).unwrap();
+    fs::copy(path.with_extension("tar.minisig"), published.with_extension("tar.minisig")).unwrap();
+    format!("file://{}", published.display())
+}
+
+/// The walk of docs/fleet.md.
+#[test]
+fn a_policy_reaches_machines_and_stays_in_force() {
+    if !is_here() {
+        return;
+    }
+    let team = Team::new();
+    let data = team.sandbox.home().join("registry");
+    let registry = Registry::start(&data, false);
+    let address = format!("oci://{}/policy:stable", registry.host);
+    let push = |version| {
+        let path = team.signed(version);
+        let _ = team.bundle(&["push", text(&path), &address]).exits(0);
+    };
+    let _ = team.bundle(&["test", "policy"]).exits(0);
+    push(1);
+
+    // Two machines take it; a call is denied on both, and both logs have it.
+    let machines = [(); 2].map(|()| Machine::new(&address, &team.key(), ""));
+    for machine in &machines {
+        let message = machine.says("ls", DENIED);
+        assert!(message.contains("was never fetched"), "{message}");
+        assert!(message.contains("hooks.yaml:3"), "{message}");
+        let _ = machine.refresh();
+        until("it is in force", || machine.state()["in_force"]["version"] == 1);
+        assert_eq!(machine.says("rm -rf /", DENIED), "no rm here");
+        machine.says("ls", ALLOWED);
+        let record = machine.last_record();
+        assert_eq!(record["policies"][0]["version"], 1, "{record:#}");
+        assert_eq!(record["policies"][0]["source"], address, "{record:#}");
+        assert!(record["policies"][0]["age_s"].as_u64().unwrap() < 60, "{record:#}");
+    }
+    let [machine, other] = machines;
+
+    // A new version.
+    team.denies("rm\\|sudo");
+    push(2);
+    let done = machine.refresh().exits(0);
+    assert!(done.stdout.contains("version 2 is in force"), "{done:#?}");
+    machine.says("sudo x", DENIED);
+    other.says("sudo x", ALLOWED);
+    let done = machine.refresh().exits(0);
+    assert!(done.stdout.contains("version 2 is still in force"), "{done:#?}");
+
+    // A replayed old version.
+    let old = team.sandbox.project().join("policy-1.tar");
+    let _ = team.bundle(&["push", text(&old), &address]).exits(0);
+    let done = machine.refresh().exits(1);
+    assert!(done.stderr.contains("has version 1, and 2 is in force"), "{done:#?}");
+    machine.says("sudo x", DENIED);
+    assert!(machine.doctor().contains("has version 1, and 2 is in force"));
+    let record = machine.last_record();
+    let why = record["policies"][0]["refresh_failed"].as_str().unwrap();
+    assert!(why.contains("has version 1"), "{record:#}");
+
+    // A bundle of another key.
+    team.make_key("thief");
+    let _ = team.bundle(&["build", "policy", "--version", "9"]).exits(0);
+    let _ = team.bundle(&["sign", "policy-9.tar", "--key", "thief.key"]).exits(0);
+    let _ = team.bundle(&["push", "policy-9.tar", &address]).exits(0);
+    let done = machine.refresh().exits(1);
+    assert!(done.stderr.contains("another key signed it"), "{done:#?}");
+    assert!(machine.doctor().contains("another key signed it"));
+    machine.says("sudo x", DENIED);
+
+    // A version whose tests fail here.
+    team.sandbox.write(
+        "policy/hooks.test.yaml",
+        &team.sandbox.read("policy/hooks.test.yaml").replace("none", "deny"),
+    );
+    push(10);
+    let done = machine.refresh().exits(1);
+    assert!(done.stderr.contains("its test case `ls is not` fails here"), "{done:#?}");
+    machine.says("sudo x", DENIED);
+    machine.says("ls", ALLOWED);
+
+    // A dead registry.
+    drop(registry);
+    let _ = machine.refresh().exits(1);
+    machine.says("sudo x", DENIED);
+    machine.says("ls", ALLOWED);
+    let said = machine.doctor();
+    assert!(said.contains("the last refresh failed"), "{said}");
+    assert!(said.contains("version 2 (sha256:"), "{said}");
+    assert_eq!(machine.state()["failures"], 4);
+}
+
+#[test]
+fn files_that_were_changed_are_not_in_force() {
+    let team = Team::new();
+    let machine = Machine::new(&published(&team, 1), &team.key(), "");
+    let _ = machine.refresh().exits(0);
+    machine.says("ls", ALLOWED);
+    let digest = machine.state()["in_force"]["digest"].as_str().unwrap()[..16].to_owned();
+    for name in ["guard.sh", "hooks.yaml", "bundle.json"] {
+        let path = machine.directory().join(&digest).join(name);
+        let before = fs::read(&path).unwrap();
+        fs::write(&path, b"#!/bin/sh\nexit 0\n").unwrap();
+        let message = machine.says("ls", DENIED);
+        assert!(message.contains(&format!("{name}` is not as it was pulled")), "{message}");
+        fs::remove_file(&path).unwrap();
+        machine.says("ls", DENIED);
+        let said = machine.doctor();
+        assert!(said.contains("PROBLEM"), "{said}");
+        // The source has the same version: its files take the place of those.
+        let done = machine.refresh().exits(0);
+        assert!(done.stdout.contains("version 1 is in force"), "{done:#?}");
+        assert_eq!(fs::read(&path).unwrap(), before);
+        machine.says("ls", ALLOWED);
+    }
+    fs::write(machine.directory().join("state.json"), "{").unwrap();
+    let message = machine.says("ls", DENIED);
+    assert!(message.contains("state.json` can't be read"), "{message}");
+    let _ = machine.refresh().exits(0);
+    machine.says("ls", ALLOWED);
+}
+
+#[test]
+fn a_policy_expires() {
+    let team = Team::new();
+    let machine = Machine::new(&published(&team, 1), &team.key(), "  expires: 7d\n");
+    let _ = machine.refresh().exits(0);
+    machine.change(|state| state["in_force"]["confirmed"] = seconds_ago(6 * 86_400).into());
+    machine.says("ls", ALLOWED);
+    machine.change(|state| state["in_force"]["confirmed"] = seconds_ago(8 * 86_400).into());
+    let message = machine.says("ls", DENIED);
+    assert!(message.contains("the source last had it 8 days ago, and `expires` is 7 days"));
+    assert!(message.contains("hooks.yaml:3"), "{message}");
+    assert!(machine.last_record()["policies"][0]["failure"].is_string());
+    // Its own denials still say why.
+    assert!(machine.says("rm x", DENIED).contains("no rm here"));
+    assert!(machine.doctor().contains("has expired"));
+    let _ = machine.refresh().exits(0);
+    machine.says("ls", ALLOWED);
+}
+
+#[test]
+fn a_run_refreshes_what_is_due_and_does_not_wait() {
+    let team = Team::new();
+    let source = published(&team, 1);
+    let machine = Machine::new(&source, &team.key(), "  refresh: 1h\n");
+    let version = || machine.state()["in_force"]["version"].clone();
+    // Nothing was fetched yet: the first run starts it.
+    machine.says("ls", DENIED);
+    until("the first version is in force", || {
+        machine.directory().join("state.json").exists() && version() == 1
+    });
+    machine.says("ls", ALLOWED);
+    let next = machine.state()["next"].as_u64().unwrap();
+    assert!(next > seconds_ago(0) + 40 * 60, "an hour, and chance");
+    published(&team, 2);
+    machine.says("ls", ALLOWED);
+    assert_eq!(machine.state()["next"], next, "it is not due");
+    machine.change(|state| state["next"] = 1.into());
+    machine.says("ls", ALLOWED);
+    until("the second version is in force", || version() == 2);
+    // A source that hangs holds nothing up: its refresh is under way, and no other one starts.
+    let lock = fs::File::open(machine.directory().join("lock")).unwrap();
+    lock.lock().unwrap();
+    published(&team, 3);
+    machine.change(|state| state["next"] = 1.into());
+    machine.says("ls", ALLOWED);
+    let _ = machine.sandbox.hookexec(["bundle", "refresh", "--due"]).run().exits(0);
+    drop(lock);
+    assert_eq!(version(), 2);
+    // Another source makes a refresh due at once.
+    machine.change(|state| state["next"] = (seconds_ago(0) + 9999).into());
+    machine.configure(&source, &team.key(), "  refresh: 1h\n");
+    machine.says("ls", ALLOWED);
+    assert_eq!(version(), 2);
+    let copy = team.sandbox.project().join("copy.tar");
+    for ending in ["tar", "tar.minisig"] {
+        let from = team.sandbox.project().join("published.tar").with_extension(ending);
+        fs::copy(from, copy.with_extension(ending)).unwrap();
+    }
+    machine.configure(&format!("file://{}", copy.display()), &team.key(), "");
+    machine.says("ls", ALLOWED);
+    until("the version of the other source is in force", || version() == 3);
+}
+
+#[test]
+fn another_key_is_asked_for_the_bundle_that_it_signed() {
+    let team = Team::new();
+    let source = published(&team, 1);
+    let machine = Machine::new(&source, &team.key(), "");
+    let _ = machine.refresh().exits(0);
+    team.make_key("new");
+    let new = team.sandbox.read("new.pub").lines().last().unwrap().to_owned();
+    machine.configure(&source, &new, "");
+    let done = machine.refresh().exits(1);
+    assert!(done.stderr.contains("another key signed it"), "{done:#?}");
+    assert!(machine.doctor().contains("has given no policy yet"));
+    machine.says("rm x", DENIED);
+    machine.says("ls", ALLOWED);
+    machine.configure(&source, &format!("[{new}, {}]", team.key()), "");
+    let _ = machine.refresh().exits(0);
+}
+
+#[test]
+fn its_hooks_are_shown_with_their_place() {
+    let team = Team::new();
+    let machine = Machine::new(&published(&team, 1), &team.key(), "");
+    let _ = machine.refresh().exits(0);
+    let digest = machine.state()["in_force"]["digest"].as_str().unwrap()[..16].to_owned();
+    let place = format!("policy/{digest}/hooks.yaml:4");
+    let list = machine.sandbox.hookexec(["list"]).run().exits(0);
+    assert!(list.stdout.contains(&place) && list.stdout.contains("user"), "{list:#?}");
+    let call = r#"{"tool_name":"shell","tool_input":{"cmd":"ls"}}"#;
+    let explained = machine.sandbox.hookexec(["explain", "pre_tool_use"]).stdin(call).run();
+    assert!(explained.stdout.contains(&place), "{explained:#?}");
+    let checked = machine.sandbox.hookexec(["check"]).run().exits(0);
+    assert!(checked.stdout.contains("1 hook in 2 files"), "{checked:#?}");
+    assert!(machine.doctor().contains(&format!("version 1 (sha256:{digest}")));
+}
+
+#[test]
+fn only_the_users_own_file_names_a_policy() {
+    let team = Team::new();
+    let source = published(&team, 1);
+    let machine = Machine::new(&source, &team.key(), "");
+    let _ = machine.refresh().exits(0);
+    let policy = format!("policy: {{ from: '{source}', key: {} }}\n", team.key());
+    let wanted = "only `hooks.yaml` of the administrator and of the user may name a policy";
+    machine.sandbox.write("hooks.yaml", &policy);
+    let checked = machine.sandbox.hookexec(["check"]).run().exits(78);
+    assert!(checked.stderr.contains(wanted), "{checked:#?}");
+    machine.says("ls", DENIED);
+    fs::remove_file(machine.sandbox.project().join("hooks.yaml")).unwrap();
+    // Nor does a bundle.
+    team.sandbox.write("policy/hooks.yaml", &policy);
+    let done = team.bundle(&["build", "policy", "--version", "2"]).exits(78);
+    assert!(done.stderr.contains(wanted), "{done:#?}");
+}
