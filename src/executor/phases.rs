@@ -107,9 +107,9 @@ impl Stage<'_> {
         left: Option<usize>,
         lowest: Option<usize>,
     ) -> (bool, Option<String>) {
-        let (plan, mut budget, mut failure) = (self.plan, Budget::new(), None);
-        let rewriters = plan.rewriters.iter().map(|index| &plan.hooks[*index]);
-        for bound in rewriters.filter(|bound| bound.rewrite_order() == order) {
+        let (mut budget, mut failure) = (Budget::new(), None);
+        let rewriters: Vec<&Bound> = self.rewriters(order).collect();
+        for bound in rewriters {
             // Chosen one by one: an earlier rewriter may have renamed the tool. A rewriter whose turn
             // comes once more must rewrite once more, so its `when` does not see `repeated`.
             let Some(chosen) = self.choose(bound, &mut budget, false) else { continue };
@@ -177,6 +177,7 @@ impl Stage<'_> {
             outcomes[only].generation = self.current.generation;
         }
         let hooks: Vec<usize> = rewriters.iter().map(|place| outcomes[*place].index).collect();
+        self.record.late.extend(&hooks);
         self.add_outcomes(outcomes);
         let order = self.plan.hooks[*hooks.first()?].rewrite_order();
         Some(Unplanned { hooks, order, input, generation })

@@ -45,6 +45,8 @@ pub(super) struct StageRecord {
     pub(super) outcomes: Vec<Outcome>,
     /// The hooks that were called, by index.
     pub(super) asked: Vec<bool>,
+    /// The hooks that rewrote the input without being rewriters: from then on they are.
+    pub(super) late: Vec<usize>,
     /// Whether the hooks in the background were started.
     background: bool,
     /// Whether a hook of this event rewrote the input.
@@ -117,10 +119,16 @@ impl<'e> Stage<'e> {
         bounds.filter(|bound| bound.hook.phase.is_answered()).map(Bound::rewrite_order).max()
     }
 
-    /// Returns whether a layer has rewriters here, by its position in the order of rewriting.
+    /// Returns the rewriters of a layer, by its position in the order of rewriting.
+    pub(super) fn rewriters(&self, order: usize) -> impl Iterator<Item = &'e Bound> {
+        let plan = self.plan;
+        let all = plan.rewriters.iter().chain(&self.record.late);
+        all.map(|index| &plan.hooks[*index]).filter(move |bound| bound.rewrite_order() == order)
+    }
+
+    /// Returns whether a layer has rewriters here.
     pub(super) fn has_rewriters(&self, order: usize) -> bool {
-        let mut rewriters = self.plan.rewriters.iter();
-        rewriters.any(|index| self.plan.hooks[*index].rewrite_order() == order)
+        self.rewriters(order).next().is_some()
     }
 
     /// Tells the hooks that only observe: once, and of the input that all others agreed on.

@@ -470,7 +470,7 @@ async fn no_guard_of_a_higher_layer_waits_for_what_a_lower_one_makes_of_a_respon
 }
 
 #[tokio::test]
-async fn a_rewrite_without_mutates_comes_before_that_of_a_lower_layer() {
+async fn a_hook_that_rewrote_a_response_without_mutates_sees_what_a_lower_layer_makes_of_it() {
     let mut registry = with_rewriters();
     registry.register_builtin(
         "redact_text",
@@ -481,16 +481,19 @@ async fn a_rewrite_without_mutates_comes_before_that_of_a_lower_layer() {
             _ => Err("it has to be a text".to_owned()),
         }),
     );
-    registry.register_builtin(
-        "wrap",
-        Builtin::inline(|input: &Input, _: &[String]| {
-            Ok::<_, String>(Some(Output::tool_response(json!({"text": input.tool_response}))))
-        }),
-    );
-    let user = in_layer(Layer::User, hook(PostToolUse, "redact_text", &[]));
-    let project = in_layer(Layer::Project, mutates(hook(PostToolUse, "wrap", &[])));
-    let verdict = after_the_call(registry, vec![user, project]).await;
-    assert_eq!(verdict.updated_tool_response, Some(json!({"text": "a ***"})), "{verdict:#?}");
+    for (answer, expected, dropped) in [
+        (json!("no secret here"), "no *** here", false),
+        (json!({"text": "a secret"}), "a ***", true),
+    ] {
+        let answer = json!({"hook_specific_output": {"updated_tool_response": answer}});
+        let user = in_layer(Layer::User, hook(PostToolUse, "redact_text", &[]));
+        let project = in_layer(Layer::Project, say(Event::ToolResponseTransform, &answer));
+        let verdict = after_the_call(registry.clone(), vec![user, project]).await;
+        assert_eq!(verdict.updated_tool_response, Some(json!(expected)), "{verdict:#?}");
+        let errors = verdict.hooks.iter().filter_map(|hook| hook.error.as_ref());
+        let is_dropped = errors.into_iter().any(|it| it.contains("its rewrite is dropped: hook"));
+        assert_eq!(is_dropped, dropped, "{verdict:#?}");
+    }
 }
 
 #[tokio::test]
