@@ -14,17 +14,19 @@ use crate::pattern::Pattern;
 /// In the name of an MCP server's tool (`mcp__server__tool`) the characters `-`, `.` and `_` count as
 /// the same: agents write one tool as `mcp__my-kit__do-it` and as `mcp__my_kit__do_it`.
 #[derive(Clone)]
-pub struct Matcher {
-    pattern: Arc<str>,
+pub struct Matcher(Arc<Inner>);
+
+struct Inner {
+    pattern: Box<str>,
     kind: Kind,
-    /// The same with `_` instead of `-` and `.`, compiled when it is first needed.
-    underscored: Arc<OnceLock<Option<Kind>>>,
+    /// The same with `_` instead of `-` and `.`, made when it is first needed.
+    underscored: OnceLock<Option<Matcher>>,
 }
 
-#[derive(Clone)]
 enum Kind {
     Everything,
-    Names(Arc<[Box<str>]>),
+    /// Names joined by `|`.
+    Names,
     Pattern(Pattern),
 }
 
@@ -42,7 +44,7 @@ pub struct MatcherError {
 impl Matcher {
     /// Returns the matcher that matches every name.
     pub fn everything() -> Self {
-        Self { pattern: "".into(), kind: Kind::Everything, underscored: Arc::default() }
+        Self::of("", Kind::Everything)
     }
 
     /// Returns the matcher for `pattern`, checked but not yet compiled.
@@ -50,63 +52,60 @@ impl Matcher {
     /// # Errors
     /// When `pattern` is not a valid regular expression, or is too large.
     pub fn new(pattern: &str) -> Result<Self, MatcherError> {
-        let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'|');
         let kind = if pattern.is_empty() || pattern == "*" {
             Kind::Everything
-        } else if pattern.split('|').all(|name| !name.is_empty() && name.chars().all(plain)) {
-            Kind::Names(pattern.split('|').map(Box::from).collect())
+        } else if pattern.bytes().all(plain) && pattern.split('|').all(|name| !name.is_empty()) {
+            Kind::Names
         } else {
             Pattern::whole(pattern)
                 .map(Kind::Pattern)
                 .map_err(|cause| MatcherError { pattern: pattern.to_owned(), cause })?
         };
-        Ok(Self { pattern: pattern.into(), kind, underscored: Arc::default() })
+        Ok(Self::of(pattern, kind))
+    }
+
+    fn of(pattern: &str, kind: Kind) -> Self {
+        Self(Arc::new(Inner { pattern: pattern.into(), kind, underscored: OnceLock::new() }))
     }
 
     /// Returns the pattern as written.
     pub fn as_str(&self) -> &str {
-        &self.pattern
+        &self.0.pattern
     }
 
     /// Returns the names, if the pattern is a list of plain names.
     #[doc(hidden)]
     pub fn names(&self) -> Option<impl Iterator<Item = &str>> {
-        match &self.kind {
-            Kind::Names(names) => Some(names.iter().map(|name| &**name)),
-            _ => None,
-        }
+        matches!(self.0.kind, Kind::Names).then(|| self.as_str().split('|'))
     }
 
     /// Returns whether the matcher matches every name.
     pub fn is_everything(&self) -> bool {
-        matches!(self.kind, Kind::Everything)
+        matches!(self.0.kind, Kind::Everything)
     }
 
     /// Returns whether the whole of `name` matches.
     pub fn matches(&self, name: &str) -> bool {
-        self.kind.matches(name) || name.starts_with("mcp__") && self.matches_underscored(name)
+        self.matches_as_written(name) || name.starts_with("mcp__") && self.matches_underscored(name)
+    }
+
+    fn matches_as_written(&self, name: &str) -> bool {
+        match &self.0.kind {
+            Kind::Everything => true,
+            Kind::Names => self.as_str().split('|').any(|known| known == name),
+            Kind::Pattern(pattern) => pattern.is_match(name),
+        }
     }
 
     fn matches_underscored(&self, name: &str) -> bool {
         let other = |letter: char| !letter.is_ascii_alphanumeric() && letter != '_';
-        let underscored = self.underscored.get_or_init(|| match &self.kind {
+        let underscored = self.0.underscored.get_or_init(|| match self.0.kind {
             Kind::Everything => None,
-            Kind::Names(names) => {
-                Some(Kind::Names(names.iter().map(|name| name.replace('-', "_").into()).collect()))
-            }
-            Kind::Pattern(_) => Pattern::whole(&underscored(&self.pattern)).ok().map(Kind::Pattern),
+            Kind::Names => Some(Self::of(&self.as_str().replace('-', "_"), Kind::Names)),
+            Kind::Pattern(_) => Self::new(&underscored(self.as_str())).ok(),
         });
-        underscored.as_ref().is_some_and(|kind| kind.matches(&name.replace(other, "_")))
-    }
-}
-
-impl Kind {
-    fn matches(&self, name: &str) -> bool {
-        match self {
-            Self::Everything => true,
-            Self::Names(names) => names.iter().any(|known| **known == *name),
-            Self::Pattern(pattern) => pattern.is_match(name),
-        }
+        underscored.as_ref().is_some_and(|it| it.matches_as_written(&name.replace(other, "_")))
     }
 }
 
@@ -160,19 +159,19 @@ fn underscored_set(letters: &mut impl Iterator<Item = char>, whole: &mut String)
 
 impl fmt::Debug for Matcher {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Matcher({:?})", self.pattern)
+        write!(formatter, "Matcher({:?})", self.as_str())
     }
 }
 
 impl fmt::Display for Matcher {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(if self.is_everything() { "*" } else { &self.pattern })
+        formatter.pad(if self.is_everything() { "*" } else { self.as_str() })
     }
 }
 
 impl PartialEq for Matcher {
     fn eq(&self, other: &Self) -> bool {
-        self.pattern == other.pattern
+        self.as_str() == other.as_str()
     }
 }
 

@@ -39,38 +39,48 @@ const CLASS_SIZE: usize = 4;
 /// Parsing costs a few microseconds and finds the mistakes of an author; compiling costs a
 /// hundred, and most patterns of a configuration are not needed during one event.
 #[derive(Clone)]
-pub(crate) struct Pattern {
-    text: Arc<str>,
-    /// What every match begins with, one of these; `None` when that is not known. Most tool names
-    /// fail here, and the pattern need not be compiled.
-    beginnings: Option<Arc<[Box<str>]>>,
+pub(crate) struct Pattern(Arc<Inner>);
+
+struct Inner {
+    text: Box<str>,
+    form: Form,
     size: usize,
-    compiled: Arc<OnceLock<Option<Regex>>>,
+    compiled: OnceLock<Option<Regex>>,
+}
+
+/// What a text must be for the pattern.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    /// It contains a match.
+    Contains,
+    /// It is a match.
+    Whole,
+    /// It is a match of a [simple](simple_beginnings) pattern. Most tool names begin otherwise, and
+    /// the pattern need not be compiled.
+    SimpleWhole,
 }
 
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
+        (&self.0.text, self.0.form) == (&other.0.text, other.0.form)
     }
 }
 
 impl Pattern {
     /// Returns the pattern, or what is wrong with it, on one line.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
-        Ok(Self::of(text, size_of(bounded(text, MAX_REGEX)?)?, None))
+        Ok(Self::of(text, size_of(bounded(text, MAX_REGEX)?)?, Form::Contains))
     }
 
     /// Returns the pattern that matches only the whole of a text, or what is wrong with it. In it
     /// `.` is any character, newlines included: `.*` is every text.
     pub(crate) fn whole(text: &str) -> Result<Self, String> {
-        let whole = format!("^(?s:{text})$");
-        let beginnings = simple_beginnings(bounded(text, MAX_REGEX)?);
-        if beginnings.is_none() {
-            // The pattern alone first: `a)|(b` must not become valid by the parentheses around it.
-            size_of(text)?;
-            size_of(&whole)?;
+        if simple_beginnings(bounded(text, MAX_REGEX)?).is_some() {
+            return Ok(Self::of(text, text.len(), Form::SimpleWhole));
         }
-        Ok(Self::of(&whole, whole.len(), beginnings))
+        // The pattern alone first: `a)|(b` must not become valid by the parentheses around it.
+        size_of(text)?;
+        Ok(Self::of(text, size_of(&whole(text))?, Form::Whole))
     }
 
     /// Returns the pattern of a glob, in which only `**` goes across a `/`, or what is wrong with it.
@@ -81,11 +91,11 @@ impl Pattern {
         let glob = glob.map_err(|error| error.kind().to_string())?;
         // `**` goes across every character; globset sets this beside its expression, not in it.
         let text = format!("(?s){}", glob.regex());
-        Ok(Self::of(&text, size_of(&text)?, None))
+        Ok(Self::of(&text, size_of(&text)?, Form::Contains))
     }
 
-    fn of(text: &str, size: usize, beginnings: Option<Arc<[Box<str>]>>) -> Self {
-        Self { text: text.into(), beginnings, size, compiled: Arc::default() }
+    fn of(text: &str, size: usize, form: Form) -> Self {
+        Self(Arc::new(Inner { text: text.into(), form, size, compiled: OnceLock::new() }))
     }
 
     /// Returns whether the pattern is found in `text`, and takes the work from `budget`.
@@ -97,32 +107,39 @@ impl Pattern {
         text: &str,
         budget: &mut Budget,
     ) -> Result<bool, TooMuchWork> {
-        budget.take(self.size, COMPILING)?;
-        budget.take(self.size.max(LEAST_SIZE), text.len())?;
+        budget.take(self.0.size, COMPILING)?;
+        budget.take(self.0.size.max(LEAST_SIZE), text.len())?;
         self.regex().map(|regex| regex.is_match(text.as_bytes())).ok_or(TooMuchWork)
     }
 
     /// Returns whether the pattern is found in `text`. One that is too large to compile is found in
     /// every text: a guard runs too often, and not never.
     pub(crate) fn is_match(&self, text: &str) -> bool {
-        let may_begin = |all: &Arc<[Box<str>]>| all.iter().any(|one| text.starts_with(&**one));
-        self.beginnings.as_ref().is_none_or(may_begin)
+        let mut beginnings = match self.0.form {
+            Form::SimpleWhole => simple_beginnings(&self.0.text),
+            Form::Whole | Form::Contains => None,
+        };
+        beginnings.as_mut().is_none_or(|all| all.any(|one| text.starts_with(one)))
             && self.regex().is_none_or(|regex| regex.is_match(text.as_bytes()))
     }
 
     fn regex(&self) -> Option<&Regex> {
-        self.compiled.get_or_init(|| compile(&self.text).ok()).as_ref()
+        let compiled = || match self.0.form {
+            Form::Contains => compile(&self.0.text).ok(),
+            Form::Whole | Form::SimpleWhole => compile(&whole(&self.0.text)).ok(),
+        };
+        self.0.compiled.get_or_init(compiled).as_ref()
     }
 
     /// Returns the pattern as written.
     pub(crate) fn as_str(&self) -> &str {
-        &self.text
+        &self.0.text
     }
 }
 
 impl fmt::Debug for Pattern {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.text, formatter)
+        fmt::Debug::fmt(&self.0.text, formatter)
     }
 }
 
@@ -167,14 +184,18 @@ fn bounded(text: &str, limit: usize) -> Result<&str, String> {
 
 /// Returns what every match of a simple pattern begins with, one of these: a pattern of words, `.`,
 /// `.*`, `.+` and `|`, as most matchers are. It is valid and small, so it needs no parser.
-fn simple_beginnings(text: &str) -> Option<Arc<[Box<str>]>> {
+fn simple_beginnings(text: &str) -> Option<impl Iterator<Item = &str>> {
     let bytes = text.as_bytes();
     let simple = bytes.iter().enumerate().all(|(at, byte)| match byte {
         b'*' | b'+' => at > 0 && bytes[at - 1] == b'.',
-        byte => byte.is_ascii_alphanumeric() || b"_-.|".contains(byte),
+        byte => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'|'),
     });
-    let word = |alternative: &str| alternative.split('.').next().unwrap_or_default().into();
-    simple.then(|| text.split('|').map(word).collect())
+    simple.then(|| text.split('|').filter_map(|alternative| alternative.split('.').next()))
+}
+
+/// Returns the expression that is found in a text when `text` matches all of it.
+fn whole(text: &str) -> String {
+    format!("^(?s:{text})$")
 }
 
 fn compile(text: &str) -> Result<Regex, regex::Error> {
@@ -240,10 +261,10 @@ mod tests {
         assert!(!pattern.is_match("shell"));
         assert!(!pattern.is_match(" mcp__git__push"));
         assert!(!pattern.is_match("mcp__"));
-        assert!(pattern.compiled.get().is_none());
+        assert!(pattern.0.compiled.get().is_none());
         assert!(pattern.is_match("mcp__git__push"));
         assert!(!pattern.is_match("mcp__github"));
-        assert!(pattern.compiled.get().is_some());
+        assert!(pattern.0.compiled.get().is_some());
     }
 
     #[test]
@@ -334,7 +355,7 @@ mod properties {
         ) {
             let found = compile(&pattern).unwrap().is_match(text.as_bytes());
             prop_assert_eq!(Pattern::new(&pattern).unwrap().is_match(&text), found);
-            let whole = compile(&format!("^(?s:{pattern})$")).unwrap();
+            let whole = compile(&whole(&pattern)).unwrap();
             let found = whole.is_match(text.as_bytes());
             prop_assert_eq!(Pattern::whole(&pattern).unwrap().is_match(&text), found);
         }
@@ -345,7 +366,7 @@ mod properties {
             text in r"[ab_\n-]{0,5}|\PC{0,3}",
         ) {
             if simple_beginnings(&pattern).is_some() {
-                let whole = compile(&format!("^(?s:{pattern})$")).unwrap();
+                let whole = compile(&whole(&pattern)).unwrap();
                 prop_assert!(compile(&pattern).is_ok());
                 let found = whole.is_match(text.as_bytes());
                 prop_assert_eq!(Pattern::whole(&pattern).unwrap().is_match(&text), found);

@@ -52,9 +52,38 @@ impl HandlerEnv {
 /// Nothing may be started here. An error is shown with file, line and column.
 type Factory = dyn Fn(&HandlerEnv, &Hook) -> Result<Arc<dyn Handler>, BuildError> + Send + Sync;
 
+/// The hook types that come with the crate.
+const SHIPPED_TYPES: &[(&str, &Factory)] = &[
+    ("command", &|env, hook| command::build(&env.working_dir, &env.env, hook)),
+    ("builtin", &|env, hook| {
+        let registry = &env.registry;
+        let find = |name: &str| registry.builtin(name);
+        builtin::build(find, || registry.builtin_names(), &env.counts, hook)
+    }),
+    ("process", &|env, hook| process::build(&env.processes, hook)),
+    ("mcp", &|env, hook| handlers::mcp::build(&env.env, &env.processes, hook)),
+    ("receiver", &|_, hook| receiver::build(hook)),
+    #[cfg(feature = "http")]
+    ("http", &|env, hook| handlers::http::build(&env.env, hook)),
+    #[cfg(feature = "http")]
+    ("model", &|env, hook| handlers::model::build(&env.env, &env.counts, hook)),
+    #[cfg(not(feature = "http"))]
+    ("http", &without_http),
+    #[cfg(not(feature = "http"))]
+    ("model", &without_http),
+];
+
+#[cfg(not(feature = "http"))]
+fn without_http(_: &HandlerEnv, _: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
+    Err(BuildError::new("this hookexec was built without the feature `http`").at("type"))
+}
+
 /// Maps hook types to factories, and names to builtin functions.
 #[derive(Clone)]
 pub struct Registry {
+    /// Those that come with the crate.
+    shipped_types: &'static [(&'static str, &'static Factory)],
+    /// Those of the program: they win.
     factories: BTreeMap<String, Arc<Factory>>,
     builtins: BTreeMap<String, Builtin>,
     shipped: Option<Arc<ShippedBuiltins>>,
@@ -84,7 +113,7 @@ impl fmt::Debug for Registry {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Registry")
-            .field("types", &self.factories.keys())
+            .field("types", &self.types().collect::<Vec<_>>())
             .field("builtins", &self.builtin_names())
             .finish_non_exhaustive()
     }
@@ -100,43 +129,17 @@ impl Registry {
     /// Returns a registry with the types `command`, `builtin`, `process`, `mcp`, `receiver`, `http` and
     /// `model`, without builtins. The last two need the feature `http`.
     pub fn new() -> Self {
-        let mut registry = Self::empty();
-        registry.register("builtin", |env: &HandlerEnv, hook: &Hook| {
-            let registry = &env.registry;
-            let find = |name: &str| registry.builtin(name);
-            builtin::build(find, || registry.builtin_names(), &env.counts, hook)
-        });
-        registry.register("command", |env: &HandlerEnv, hook: &Hook| {
-            command::build(&env.working_dir, &env.env, hook)
-        });
-        registry.register("process", |env: &HandlerEnv, hook: &Hook| {
-            process::build(&env.processes, hook)
-        });
-        registry.register("mcp", |env: &HandlerEnv, hook: &Hook| {
-            handlers::mcp::build(&env.env, &env.processes, hook)
-        });
-        registry.register("receiver", |_: &HandlerEnv, hook: &Hook| receiver::build(hook));
-        #[cfg(feature = "http")]
-        registry.register("http", |env: &HandlerEnv, hook: &Hook| {
-            handlers::http::build(&env.env, hook)
-        });
-        #[cfg(feature = "http")]
-        registry.register("model", |env: &HandlerEnv, hook: &Hook| {
-            handlers::model::build(&env.env, &env.counts, hook)
-        });
-        #[cfg(not(feature = "http"))]
-        for kind in ["http", "model"] {
-            registry.register(kind, |_: &HandlerEnv, _: &Hook| {
-                let message = "this hookexec was built without the feature `http`";
-                Err(BuildError::new(message).at("type"))
-            });
-        }
-        registry
+        Self { shipped_types: SHIPPED_TYPES, ..Self::empty() }
     }
 
     /// Returns a registry without hook types and builtins.
     pub const fn empty() -> Self {
-        Self { factories: BTreeMap::new(), builtins: BTreeMap::new(), shipped: None }
+        Self {
+            shipped_types: &[],
+            factories: BTreeMap::new(),
+            builtins: BTreeMap::new(),
+            shipped: None,
+        }
     }
 
     /// Maps a hook type to its factory; an earlier one of the same name is replaced.
@@ -157,12 +160,18 @@ impl Registry {
 
     /// Returns the factory of a hook type.
     pub fn factory(&self, kind: &str) -> Option<&Factory> {
-        self.factories.get(kind).map(AsRef::as_ref)
+        let shipped = || self.shipped_types.iter().find(|(name, _)| *name == kind);
+        let own = self.factories.get(kind).map(AsRef::as_ref);
+        own.or_else(|| shipped().map(|(_, factory)| *factory))
     }
 
     /// Returns the hook types, in alphabetical order.
     pub fn types(&self) -> impl Iterator<Item = &str> {
-        self.factories.keys().map(String::as_str)
+        let shipped = self.shipped_types.iter().map(|(name, _)| *name);
+        shipped
+            .chain(self.factories.keys().map(String::as_str))
+            .collect::<BTreeSet<_>>()
+            .into_iter()
     }
 
     /// Returns the names of the builtins.

@@ -1,7 +1,6 @@
 //! What only the whole configuration shows.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
 
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::identity::Identity;
@@ -55,7 +54,8 @@ fn unused_processes(config: &Config, problems: &mut Diagnostics) {
 /// Warns of guards whose crash lets the tool run, once per file: an interpreter that dies of an
 /// exception exits with 1, which every agent reads as "no opinion".
 fn guards_that_open(config: &Config, problems: &mut Diagnostics) {
-    let mut guards: HashMap<&OsStr, Vec<&Hook>> = HashMap::new();
+    // The first of each file, and how many there are: the hooks of a file stand together.
+    let mut guards: Vec<(&Hook, usize)> = Vec::new();
     for hook in &config.hooks {
         if hook.kind == "command"
             && hook.enabled
@@ -64,15 +64,21 @@ fn guards_that_open(config: &Config, problems: &mut Diagnostics) {
             // There a crash is no answer, and that is a denial.
             && hook.event != Event::Approval
         {
-            guards.entry(hook.location.path().as_os_str()).or_default().push(hook);
+            match guards.last_mut() {
+                Some((first, count))
+                    if first.location.path().as_os_str() == hook.location.path().as_os_str() =>
+                {
+                    *count += 1;
+                }
+                _ => guards.push((hook, 1)),
+            }
         }
     }
-    for hooks in guards.into_values() {
-        let Some(first) = hooks.first() else { continue };
+    for (first, count) in guards {
         let event = first.event;
-        let who = match hooks.len() {
+        let who = match count {
             1 => "a guard".to_owned(),
-            count => format!("{count} guards, this one first,"),
+            _ => format!("{count} guards, this one first,"),
         };
         problems.push(
             Diagnostic::warning(format!(
@@ -124,7 +130,7 @@ fn without_effect(hook: &Hook, problems: &mut Diagnostics) {
 /// Warns of hooks that never run, because the same one stands before them.
 #[expect(clippy::mutable_key_type, reason = "what a pattern compiles on first use is not compared")]
 fn duplicates(config: &Config, problems: &mut Diagnostics) {
-    let mut seen: HashMap<Identity<'_>, Vec<&Hook>> = HashMap::new();
+    let mut seen: HashMap<Identity<'_>, Vec<&Hook>> = HashMap::with_capacity(config.hooks.len());
     for hook in config.hooks.iter().filter(|hook| hook.enabled) {
         let alike = seen.entry(Identity(hook)).or_default();
         // The same hook under another matcher runs for the tools that only that one matches.

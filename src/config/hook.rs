@@ -7,7 +7,7 @@ use super::diagnostic::Diagnostic;
 use super::keys::{Defaults, HookKeys};
 use super::kinds::Filled;
 use super::limit::RunLimit;
-use super::model::{Command, Hook, InheritEnv, OnError, Phase};
+use super::model::{Command, Hook, InheritEnv, Limits, OnError, Phase};
 use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
 use super::section::Kind;
@@ -51,7 +51,9 @@ impl Reader {
         let size = keys.max_output.as_ref().or(defaults.max_output.as_ref());
         let environment = keys.inherit_env.or_else(|| defaults.inherit_env.clone());
         let mut hook = Hook {
+            event: place.event,
             matcher: place.matcher.clone(),
+            kind,
             command,
             args: keys.args.unwrap_or_default(),
             name: text(keys.name),
@@ -62,6 +64,7 @@ impl Reader {
             inherit_env: environment.unwrap_or_default(),
             max_output: size.map_or(Hook::DEFAULT_MAX_OUTPUT, |it| it.0),
             on_error: keys.on_error,
+            on_exit_code: None,
             strict_output: keys.strict_output.unwrap_or_default(),
             phase,
             enabled: keys.enabled.unwrap_or(true),
@@ -71,10 +74,11 @@ impl Reader {
             side_effects: keys.side_effects.unwrap_or_default(),
             when: both(place.when.as_ref(), keys.when),
             with: keys.with,
+            limits: Limits::none(),
             scripts: keys.scripts.unwrap_or_default(),
+            untrusted: None,
             location: self.location(node),
             key_locations: self.key_locations(&fields),
-            ..Hook::new(place.event, kind, Command::Text(String::new()))
         };
         self.misplaced(&hook, &fields);
         if fields.get("on_error").is_none()

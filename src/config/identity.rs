@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use super::model::Hook;
+use super::model::{Command, Hook};
 
 /// A hook that equals those of its layer that do the same in the same place: of those that match an
 /// input, only the first runs.
@@ -40,6 +40,13 @@ impl Eq for Identity<'_> {}
 impl Hash for Identity<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         // Hooks that are alike in these and differ in others are few.
-        (self.0.event, &self.0.command, &self.0.args, &self.0.name).hash(state);
+        let texts = match &self.0.command {
+            Some(Command::Text(text)) => std::slice::from_ref(text),
+            Some(Command::Argv(argv)) => argv,
+            None => &[],
+        };
+        for text in texts.iter().chain(&self.0.args).chain(&self.0.name) {
+            state.write(text.as_bytes());
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The types of values that keys take.
 #![expect(clippy::exhaustive_structs, reason = "plain values that a table of keys hands over")]
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
@@ -103,13 +104,13 @@ impl<T: Words> Kind<'_> for T {
 }
 
 /// A text; a number or a boolean stands for the text it was written as.
-impl Kind<'_> for String {
+impl<'n> Kind<'n> for Cow<'n, str> {
     const SCHEMA: &'static str = r##"{ "$ref": "#/definitions/text" }"##;
 
-    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+    fn read(reader: &mut Reader, node: &'n Node<'n>, what: &str) -> Option<Self> {
         let text = match &node.value {
-            Value::Text(text) => text.to_string(),
-            Value::Bool(_) | Value::Number(_) => reader.written(node).to_owned(),
+            Value::Text(text) => Cow::Borrowed(&**text),
+            Value::Bool(_) | Value::Number(_) => Cow::Owned(reader.written(node).to_owned()),
             Value::Null => {
                 reader.error(node, format!("{what} has no value"));
                 return None;
@@ -124,6 +125,14 @@ impl Kind<'_> for String {
             return None;
         }
         Some(text)
+    }
+}
+
+impl Kind<'_> for String {
+    const SCHEMA: &'static str = <Cow<'_, str>>::SCHEMA;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        Cow::<str>::read(reader, node, what).map(Cow::into_owned)
     }
 }
 

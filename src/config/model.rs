@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -134,6 +134,14 @@ pub(crate) struct Limits {
     pub(crate) max_parallel: Option<usize>,
     /// The hosts that http hooks may post to; all when `None`.
     pub(crate) http_hosts: Option<BTreeSet<String>>,
+}
+
+impl Limits {
+    /// Returns what holds before the files of all layers are known.
+    pub(super) fn none() -> Arc<Self> {
+        static NONE: LazyLock<Arc<Limits>> = LazyLock::new(Arc::default);
+        Arc::clone(&NONE)
+    }
 }
 
 /// What a hook runs.
@@ -299,7 +307,7 @@ impl Hook {
             side_effects: SideEffects::External,
             when: None,
             with: None,
-            limits: Arc::default(),
+            limits: Limits::none(),
             scripts: Vec::new(),
             untrusted: None,
             location: Location::default(),

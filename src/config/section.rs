@@ -115,7 +115,8 @@ macro_rules! section {
                         _ => {}
                     }
                 }
-                Self { fields, ..section }
+                section.fields = fields;
+                section
             }
         }
 

@@ -18,7 +18,7 @@ pub struct SourceFile {
     pub text: String,
     /// Who brought it in.
     pub layer: Layer,
-    directory: PathBuf,
+    directory: Arc<Path>,
     /// Where each line begins, in bytes; counted on first use, which for most files is never.
     line_starts: OnceLock<Vec<usize>>,
 }
@@ -38,13 +38,13 @@ impl SourceFile {
     pub fn new(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
         let path = path.into();
         let absolute = std::path::absolute(&path);
-        let directory = absolute.ok().and_then(|path| path.parent().map(Path::to_owned));
+        let directory = absolute.ok().and_then(|path| path.parent().map(Arc::from));
         Self {
             path,
             text: text.into(),
             line_starts: OnceLock::new(),
             layer: Layer::default(),
-            directory: directory.unwrap_or_else(|| PathBuf::from("/")),
+            directory: directory.unwrap_or_else(|| Path::new("/").into()),
         }
     }
 
@@ -104,6 +104,11 @@ impl Location {
         &self.file.directory
     }
 
+    /// Returns the same to keep.
+    pub(crate) fn shared_directory(&self) -> &Arc<Path> {
+        &self.file.directory
+    }
+
     /// Returns the place as text, with the absolute path of its file; links before it are followed.
     pub fn absolute(&self) -> String {
         let directory = self.directory();
@@ -143,7 +148,33 @@ impl Location {
 }
 
 /// Where the keys of one hook are.
-pub type KeyLocations = BTreeMap<&'static str, Location>;
+#[derive(Clone, Default)]
+pub struct KeyLocations(Vec<(&'static str, Location)>);
+
+impl KeyLocations {
+    /// Returns where the value of a key is.
+    pub fn get(&self, key: &str) -> Option<&Location> {
+        self.0.iter().find(|(name, _)| *name == key).map(|(_, location)| location)
+    }
+
+    /// Returns whether a key is written.
+    pub fn contains_key(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+}
+
+impl fmt::Debug for KeyLocations {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let by_name: BTreeMap<_, _> = self.0.iter().map(|(name, place)| (name, place)).collect();
+        by_name.fmt(formatter)
+    }
+}
+
+impl FromIterator<(&'static str, Location)> for KeyLocations {
+    fn from_iter<I: IntoIterator<Item = (&'static str, Location)>>(keys: I) -> Self {
+        Self(keys.into_iter().collect())
+    }
+}
 
 impl Default for Location {
     /// Returns the place of a hook that no file holds: one made by a program.

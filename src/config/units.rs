@@ -32,13 +32,17 @@ impl Kind<'_> for Duration {
     const SCHEMA: &'static str = r##"{ "$ref": "#/definitions/duration" }"##;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
-        let shown = reader.written(node).to_owned();
         let is_number = node.as_number().is_some();
         let seconds = match &node.value {
             Value::Number(number) => number.as_f64(),
             Value::Text(text) => parse_seconds(text),
             _ => None,
         };
+        let valid = seconds.and_then(|seconds| Self::try_from_secs_f64(seconds).ok());
+        if let Some(duration) = valid.filter(|it| (Self::from_millis(1)..=AN_HOUR).contains(it)) {
+            return Some(duration);
+        }
+        let shown = reader.written(node).to_owned();
         let Some(seconds) = seconds.filter(|seconds| seconds.is_finite()) else {
             let (message, hint) = match &node.value {
                 Value::Null => (format!("{what} has no value"), DURATION_HINT.to_owned()),

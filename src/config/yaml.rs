@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use granit_parser::{Event, Options, Parser, ScalarStyle, Span, StrInput, StructureStyle, Tag};
+use granit_parser::{Event, Options, Parser, ScalarStyle, StrInput, StructureStyle, Tag};
 
 use super::diagnostic::Diagnostic;
 use super::node::{Node, Value};
@@ -84,29 +84,30 @@ impl<'t> Tree<'t> {
     fn document(mut self) -> Result<Node<'t>, SyntaxError> {
         let mut root = None;
         loop {
-            let (event, span) = self.next()?;
+            let (event, place) = self.next()?;
             match event {
                 Event::StreamEnd => {
                     return Ok(root.unwrap_or(Node { value: Value::Null, span: 0..0 }));
                 }
                 Event::DocumentStart(..) if root.is_some() => {
-                    let error = SyntaxError::new("a second document begins here", place(&span));
+                    let error = SyntaxError::new("a second document begins here", place);
                     let hint = "a file holds one document; remove the `---` or split the file";
                     return Err(error.hint(hint));
                 }
                 Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd => {}
-                event => root = Some(self.node(event, &span, 0)?),
+                event => root = Some(self.node(event, place, 0)?),
             }
         }
     }
 
-    fn next(&mut self) -> Result<(Event<'t>, Span), SyntaxError> {
+    fn next(&mut self) -> Result<(Event<'t>, Range<usize>), SyntaxError> {
         match self.parser.next() {
             Some(Ok((event, span))) => {
+                let place = span.byte_range().unwrap_or(0..0);
                 if event.is_node() {
-                    self.end = self.end.max(place(&span).end);
+                    self.end = self.end.max(place.end);
                 }
-                Ok((event, span))
+                Ok((event, place))
             }
             Some(Err(error)) => Err(mistakes::explain(&error, self.text)),
             None => {
@@ -120,10 +121,9 @@ impl<'t> Tree<'t> {
     fn node(
         &mut self,
         event: Event<'t>,
-        span: &Span,
+        place: Range<usize>,
         depth: usize,
     ) -> Result<Node<'t>, SyntaxError> {
-        let place = place(span);
         self.count(1, 0, &place)?;
         if let Some(tag) = event.tag() {
             return Err(self.unknown_tag(tag, &place));
@@ -158,11 +158,11 @@ impl<'t> Tree<'t> {
         let mut items = Vec::new();
         loop {
             match self.next()? {
-                (Event::SequenceEnd, span) => {
-                    self.close(style, &span);
+                (Event::SequenceEnd, place) => {
+                    self.close(style, &place);
                     return Ok(Value::List(items));
                 }
-                (event, span) => items.push(self.node(event, &span, depth + 1)?),
+                (event, place) => items.push(self.node(event, place, depth + 1)?),
             }
         }
     }
@@ -171,18 +171,18 @@ impl<'t> Tree<'t> {
         let mut entries = Vec::new();
         let mut merge: Option<Node<'t>> = None;
         loop {
-            let (event, span) = self.next()?;
+            let (event, place) = self.next()?;
             if event == Event::MappingEnd {
-                self.close(style, &span);
+                self.close(style, &place);
                 if let Some(source) = &merge {
                     merge_into(&mut entries, source)?;
                 }
                 return Ok(Value::Map(entries));
             }
             let merges = event.scalar() == Some(("<<", ScalarStyle::Plain));
-            let key = self.node(event, &span, depth + 1)?;
-            let (event, span) = self.next()?;
-            let value = self.node(event, &span, depth + 1)?;
+            let key = self.node(event, place, depth + 1)?;
+            let (event, place) = self.next()?;
+            let value = self.node(event, place, depth + 1)?;
             if !merges {
                 entries.push((key, value));
             } else if merge.is_none() {
@@ -196,9 +196,9 @@ impl<'t> Tree<'t> {
 
     /// Ends a list or a mapping: one in brackets ends with its bracket, another one with its last
     /// value.
-    fn close(&mut self, style: StructureStyle, span: &Span) {
+    fn close(&mut self, style: StructureStyle, place: &Range<usize>) {
         if style == StructureStyle::Flow {
-            self.end = self.end.max(place(span).end);
+            self.end = self.end.max(place.end);
         }
     }
 
@@ -306,8 +306,4 @@ fn merge_into<'t>(entries: &mut Entries<'t>, source: &Node<'t>) -> Result<(), Sy
 
 fn too_deep(place: &Range<usize>) -> SyntaxError {
     SyntaxError::new(format!("nested deeper than {MAX_DEPTH} levels"), place.clone())
-}
-
-fn place(span: &Span) -> Range<usize> {
-    span.byte_range().unwrap_or(0..0)
 }

@@ -125,7 +125,8 @@ impl ExecutorBuilder {
         // process. So it repeats until no more files are broken.
         let (environment, handlers, mut problems) = loop {
             let environment = HandlerEnv {
-                working_dir: working_dir.clone(),
+                working_dir: std::path::absolute(&working_dir)
+                    .unwrap_or_else(|_| working_dir.clone()),
                 env: Arc::clone(&env),
                 processes: Arc::new(Processes::new(processes.clone(), &working_dir, &env)),
                 registry: Arc::clone(&registry),
@@ -212,7 +213,7 @@ fn bind(
     counts: &Arc<Counts>,
     hooks_of: &mut [Vec<Bound>],
 ) {
-    let mut identities = Identities::default();
+    let mut identities = Identities(HashMap::with_capacity(configured.len()));
     for (hook, handler) in configured.iter().zip(handlers) {
         let Some(handler) = handler.filter(|_| hook.enabled) else { continue };
         let identity = identities.number(hook);
@@ -307,7 +308,6 @@ fn diagnostic(hook: &Hook, error: BuildError) -> Diagnostic {
 }
 
 /// Numbers the hooks. Hooks that do the same in the same place get the same number.
-#[derive(Default)]
 struct Identities<'h>(HashMap<Identity<'h>, usize>);
 
 impl<'h> Identities<'h> {

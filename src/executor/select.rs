@@ -199,9 +199,12 @@ impl Plan {
     }
 }
 
-fn first_of_each(indexes: Vec<usize>, hooks: &[Bound]) -> Arc<[usize]> {
-    let mut seen = HashSet::with_capacity(indexes.len());
-    indexes.into_iter().filter(|index| seen.insert(hooks[*index].identity)).collect()
+fn first_of_each(mut indexes: Vec<usize>, hooks: &[Bound]) -> Arc<[usize]> {
+    // Identities are numbers without gaps.
+    let largest = indexes.iter().map(|index| hooks[*index].identity).max();
+    let mut seen = vec![false; largest.map_or(0, |largest| largest + 1)];
+    indexes.retain(|index| !std::mem::replace(&mut seen[hooks[*index].identity], true));
+    indexes.into()
 }
 
 #[cfg(test)]

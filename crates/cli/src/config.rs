@@ -18,16 +18,16 @@ use super::error::{CommandError, NO_FILES, warn_all};
 pub(crate) struct ConfigArgs {
     /// A hooks file, in addition to those that are found; may be given more than once
     #[arg(long, value_name = "FILE")]
-    config: Vec<PathBuf>,
+    pub(super) config: Vec<PathBuf>,
 
     /// The project: where hooks run, and where its hooks file is looked for [default: the current
     /// directory]
     #[arg(long, value_name = "DIR")]
-    cwd: Option<PathBuf>,
+    pub(super) cwd: Option<PathBuf>,
 
     /// Leaves the user's and the project's files out: only the files named, and the managed ones
     #[arg(long)]
-    isolated: bool,
+    pub(super) isolated: bool,
 
     /// Takes the project's files for one that can't be loaded: they could not be read in time
     #[arg(long, hide = true)]

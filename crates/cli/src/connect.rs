@@ -10,14 +10,14 @@ use super::config::ConfigArgs;
 use super::error::{CommandError, warn};
 
 /// Which server to ask.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Server")]
 pub(crate) struct ConnectArgs {
     /// Asks the `hookexec serve` that listens here, when it has the hooks of this project; without
     /// an answer, or beside managed hooks, the hooks run in this process, and a warning says so
     /// [default: the variable `HOOKEXEC_SOCKET`]
     #[arg(long, value_name = "PATH", conflicts_with_all = ["config", "isolated"])]
-    connect: Option<PathBuf>,
+    pub(super) connect: Option<PathBuf>,
 }
 
 /// Names the server where no argument does.

@@ -4,7 +4,7 @@
 //! So there is always an answer, in time and in the dialect: wrong arguments, a broken payload or
 //! configuration, a panic and a missed deadline are denials where the event decides.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -24,20 +24,20 @@ use super::runtime::Runtime;
 use super::{Exit, input, output, stops, system};
 
 /// Which coding agent calls.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Under a coding agent")]
 pub(crate) struct FromArgs {
     /// Reads the payload of this agent and answers in its dialect; `hookexec agents` lists them
     #[arg(long, value_name = "AGENT", value_parser = super::run::AGENT)]
-    from: Option<Agent>,
+    pub(super) from: Option<Agent>,
 
     /// The agent's name for the event. Needed when the payload has none
     #[arg(long = "event", value_name = "NAME", requires = "from")]
-    native: Option<String>,
+    pub(super) native: Option<String>,
 
     /// How long the answer may take; less than the agent waits [default: 25]
     #[arg(long, value_name = "SECONDS", requires = "from", value_parser = seconds)]
-    within: Option<Duration>,
+    pub(super) within: Option<Duration>,
 }
 
 /// Below the shortest timeout that any of the agents has by default.
@@ -289,9 +289,10 @@ pub(crate) struct Caller {
 impl Caller {
     /// Finds the calling agent in the arguments as they are: also when they are wrong, and the
     /// parser's exit code would let a tool through.
-    pub(crate) fn of(arguments: impl IntoIterator<Item = OsString>) -> Option<Self> {
+    pub(crate) fn of(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option<Self> {
+        let text = |argument: &OsStr| argument.to_string_lossy().into_owned();
         let arguments: Vec<String> =
-            arguments.into_iter().map(|text| text.to_string_lossy().into_owned()).collect();
+            arguments.into_iter().map(|argument| text(argument.as_ref())).collect();
         let value = |flag: &str| {
             let joined = format!("{flag}=");
             let is_flag = |argument: &String| argument == flag || argument.starts_with(&joined);
@@ -402,8 +403,7 @@ mod tests {
     use super::*;
 
     fn caller(arguments: &str) -> Option<(Option<Agent>, Option<String>)> {
-        let arguments = arguments.split(' ').map(OsString::from);
-        Caller::of(arguments).map(|caller| (caller.agent, caller.hint))
+        Caller::of(arguments.split(' ')).map(|caller| (caller.agent, caller.hint))
     }
 
     #[test]

@@ -76,6 +76,7 @@ pub mod testing;
 mod trust;
 mod uninstall;
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
@@ -131,24 +132,17 @@ commands! {
         Completions = completions, Man = man;
 }
 
-/// `run` and nothing else: agents wait for it, and describing all the other commands takes longer
-/// than to understand this one.
-#[derive(Debug, Parser)]
-#[command(name = "hookexec")]
-enum Shortcut {
-    Run(run::Args),
-}
-
 impl Cli {
-    /// Reads the command line; all that `run` alone does not understand is for the whole to
-    /// explain.
-    fn read() -> Result<Self, clap::Error> {
-        let is_run = std::env::args_os().nth(1).is_some_and(|command| command == "run");
-        if is_run && let Ok(Shortcut::Run(args)) = Shortcut::try_parse() {
+    /// Reads the command line.
+    fn read(words: &[OsString]) -> Result<Self, clap::Error> {
+        if let [_, command, words @ ..] = words
+            && command == "run"
+            && let Some(args) = run::Args::plain(words)
+        {
             return Ok(Self { command: Command::Run(args) });
         }
         let mut command = Self::command_by_task();
-        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        let matches = command.try_get_matches_from_mut(words)?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 
@@ -184,14 +178,13 @@ const INDENT: usize = 14;
 pub fn main() -> ExitCode {
     panic::set_hook(Box::new(error::remember_panic));
     // An agent takes every exit code but its own words for permission.
-    let caller = Caller::of(std::env::args_os());
-    if std::env::args_os()
-        .nth(1)
-        .is_some_and(|command| ["run", "serve", "mcp"].iter().any(|name| command == *name))
-    {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let caller = Caller::of(&words);
+    let answers = |command: &OsString| ["run", "serve", "mcp"].iter().any(|name| command == *name);
+    if words.get(1).is_some_and(answers) {
         output::never_block_on_stderr();
     }
-    guarded(caller.as_ref(), || match (Cli::read(), &caller) {
+    guarded(caller.as_ref(), || match (Cli::read(&words), &caller) {
         (Ok(cli), _) => cli.command.execute().unwrap_or_else(|error| error.report()),
         (Err(error), Some(caller)) if error.use_stderr() => caller.fail(&error.to_string()),
         (Err(error), _) => error::usage(&error),
@@ -215,7 +208,6 @@ mod tests {
     #[test]
     fn the_definition_of_the_arguments_is_sound() {
         Cli::command().debug_assert();
-        Shortcut::command().debug_assert();
     }
 
     #[test]
@@ -235,7 +227,7 @@ mod tests {
     fn a_panic_is_no_answer() {
         assert_eq!(guarded(None, || panic!("oh no")), Exit::Internal);
         assert_eq!(guarded(None, || Exit::Success), Exit::Success);
-        let caller = Caller::of("hookexec run --from windsurf".split(' ').map(Into::into));
+        let caller = Caller::of("hookexec run --from windsurf".split(' '));
         assert_eq!(guarded(caller.as_ref(), || panic!("oh no")), Exit::Denied);
     }
 }

@@ -11,17 +11,20 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::output::Stderr;
 
+/// Says what is logged where no argument does.
+pub(super) const VARIABLE: &str = "HOOKEXEC_LOG";
+
 /// How much is said on stderr.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct LogArgs {
     /// Shows on stderr which hooks ran and which did not, why, and how long they took; twice: the
     /// log as well
     #[arg(short, long, action = clap::ArgAction::Count)]
-    verbose: u8,
+    pub(super) verbose: u8,
 
     /// What is logged on stderr, such as `hookexec=debug`
-    #[arg(long, env = "HOOKEXEC_LOG", value_name = "FILTER", hide = true)]
+    #[arg(long, env = VARIABLE, value_name = "FILTER", hide = true)]
     log: Option<String>,
 }
 

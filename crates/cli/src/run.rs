@@ -1,5 +1,7 @@
 //! `hookexec run`: one event in, one verdict out.
 
+mod plain;
+
 use clap::builder::{PossibleValue, TypedValueParser};
 use hookexec::event::UnknownEvent;
 use hookexec::internal::Explanation;
@@ -19,7 +21,7 @@ use super::{Exit, input, log, report, system};
 ///
 /// Stdout is one line of JSON, or nothing without a verdict (exit codes from 64 on). The exit
 /// code is the answer: 0 go on, 2 denied, 3 ask first; take any other for a denial.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
     /// The event; `hookexec events` lists them
@@ -113,7 +115,7 @@ impl Args {
         if !executor.concerns(event, &input) {
             let exit = self.answer(&Verdict::no_opinion(event), &unavailable, not_run);
             // Nothing was started, and the process ends: the system frees all at once.
-            std::mem::forget(executor);
+            std::mem::forget((executor, input));
             return exit;
         }
 
@@ -129,7 +131,7 @@ impl Args {
         // changes nothing about the answer that was given.
         let _ = runtime.run(executor.shutdown(PATIENCE));
         // The process ends: the system frees all at once.
-        std::mem::forget(executor);
+        std::mem::forget((executor, input));
         Ok(exit)
     }
 

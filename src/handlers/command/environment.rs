@@ -58,6 +58,8 @@ pub(crate) struct Environment {
     inherit: InheritEnv,
     /// The hook's own, which win over the inherited ones.
     own: Vec<(OsString, OsString)>,
+    /// Variables that hold directories.
+    directories: Vec<(&'static str, Arc<Path>)>,
 }
 
 impl Environment {
@@ -90,22 +92,19 @@ impl Environment {
             variables: Arc::clone(variables),
             inherit: inherit.clone(),
             own: own.collect::<Result<_, _>>()?,
+            directories: Vec::new(),
         })
     }
 
-    /// Adds the directories that are known of a hook, both absolute, and how deep it is nested.
-    pub(crate) fn with_directories(mut self, config: &Path, project: &Path) -> Self {
-        let depth = self.variables.get(OsStr::new(depth::VARIABLE));
-        self.own.push((depth::VARIABLE.into(), depth::below(depth.map(OsString::as_os_str))));
-        self.with_directory(CONFIG_DIR, config).with_directory(PROJECT_DIR, project)
+    /// Adds the directories that are known of a hook, both absolute.
+    pub(crate) fn with_directories(mut self, config: Arc<Path>, project: &Arc<Path>) -> Self {
+        self.directories = vec![(CONFIG_DIR, config), (PROJECT_DIR, Arc::clone(project))];
+        self
     }
 
     /// Adds a variable that holds a directory.
-    pub(crate) fn with_directory(mut self, name: &str, directory: &Path) -> Self {
-        let value = directory.as_os_str();
-        if fits(OsStr::new(name), value) {
-            self.own.push((name.into(), value.to_owned()));
-        }
+    pub(crate) fn with_directory(mut self, name: &'static str, directory: &Arc<Path>) -> Self {
+        self.directories.push((name, Arc::clone(directory)));
         self
     }
 
@@ -126,6 +125,13 @@ impl Environment {
         command.env_clear();
         command.envs(self.inherited());
         command.envs(self.own.iter().map(|(name, value)| (name, value)));
+        let depth = self.variables.get(OsStr::new(depth::VARIABLE));
+        command.env(depth::VARIABLE, depth::below(depth.map(OsString::as_os_str)));
+        for (name, directory) in &self.directories {
+            if fits(OsStr::new(name), directory.as_os_str()) {
+                command.env(name, &**directory);
+            }
+        }
     }
 
     fn inherited(&self) -> impl Iterator<Item = (&OsString, &OsString)> {

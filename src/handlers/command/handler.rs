@@ -1,8 +1,9 @@
 //! The factory and the handler of command hooks.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -47,26 +48,30 @@ pub(crate) fn build(
     let project = absolute(working_dir)?;
     let directory = place::working_dir(hook.working_dir.as_deref(), env, &project)?;
     let mut environment = Environment::new(env, &hook.inherit_env, &hook.env)?
-        .with_directories(&config_dir(&hook.location, &project)?, &project);
+        .with_directories(config_dir(&hook.location, &project), &project);
     if let Some(name) = hook.dialect.map(Dialect::project_variable)
         && !hook.env.contains_key(name)
     {
         environment = environment.with_directory(name, &project);
     }
-    let path = environment.get("PATH");
+    let path = || environment.get("PATH");
     let (program, invocation) = match &hook.command {
         Some(Command::Text(text)) if !text.trim().is_empty() => {
             let name = hook.shell.as_deref().unwrap_or(Platform::HERE.shell);
-            let own = system::shell_file(name, path);
-            let shell = Program::new(own.as_deref().unwrap_or(name), path, &directory);
             // One at a fixed place is not asked for, hook by hook: without it no start would succeed.
-            let is_fixed = hook.shell.is_none() && Platform::HERE.is_path(name);
-            let file = if is_fixed { name.to_owned() } else { shell_file(&shell, name)? };
-            (shell, Language::of(name).run(text, &hook.args, file)?)
+            let (shell, file) = if hook.shell.is_none() && Platform::HERE.is_path(name) {
+                (Program::new(name, None, &directory), Cow::Borrowed(name))
+            } else {
+                let own = system::shell_file(name, path());
+                let shell = Program::new(own.as_deref().unwrap_or(name), path(), &directory);
+                let file = shell_file(&shell, name)?;
+                (shell, Cow::Owned(file))
+            };
+            (shell, Language::of(name).run(text, &hook.args, &file)?)
         }
         Some(Command::Argv(argv)) if argv.first().is_some_and(|name| !name.is_empty()) => {
             let arguments = [&argv[1..], &hook.args].concat();
-            (Program::new(&argv[0], path, &directory), Invocation { arguments, raw: None })
+            (Program::new(&argv[0], path(), &directory), Invocation { arguments, raw: None })
         }
         _ => return Err(BuildError::new("a command hook needs a command").at("command")),
     };
@@ -94,7 +99,7 @@ struct CommandHandler {
     /// What follows them on the command line, not quoted.
     raw: Option<String>,
     environment: Environment,
-    directory: PathBuf,
+    directory: Arc<Path>,
     max_output: usize,
     words: Words,
     /// Whether the event goes on without it when it asks for that.
@@ -140,7 +145,7 @@ impl CommandHandler {
         let program = self.program.file().map_err(|error| failure(error.to_string()))?;
         // An absolute path and no `pre_exec`: see `program`.
         let mut command = Spawn::new(program);
-        command.args(&self.arguments).current_dir(&self.directory);
+        command.args(&self.arguments).current_dir(&*self.directory);
         if let Some(raw) = &self.raw {
             add_raw(&mut command, raw);
         }

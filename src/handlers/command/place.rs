@@ -1,6 +1,7 @@
 //! Where a child runs, and where its configuration stands.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use super::expand::{self, Variables};
 use crate::config::Location;
@@ -11,9 +12,9 @@ use crate::handler::BuildError;
 pub(crate) fn working_dir(
     written: Option<&str>,
     variables: &Variables,
-    project: &Path,
-) -> Result<PathBuf, BuildError> {
-    let Some(written) = written else { return Ok(project.to_owned()) };
+    project: &Arc<Path>,
+) -> Result<Arc<Path>, BuildError> {
+    let Some(written) = written else { return Ok(Arc::clone(project)) };
     let expanded = expand::path(written, variables).ok_or_else(|| {
         BuildError::new("`~` can't be expanded: no home directory is known")
             .at("working_dir")
@@ -22,20 +23,22 @@ pub(crate) fn working_dir(
     if written.contains('\0') {
         return Err(BuildError::new("a path can't have a zero byte").at("working_dir"));
     }
-    Ok(project.join(expanded))
+    Ok(project.join(expanded).into())
 }
 
 /// Returns the directory of the file that `location` is in; of a place in no file, the project.
-pub(crate) fn config_dir(location: &Location, project: &Path) -> Result<PathBuf, BuildError> {
-    if location.path() == Location::default().path() {
-        return Ok(project.to_owned());
-    }
-    absolute(location.directory())
+pub(crate) fn config_dir(location: &Location, project: &Arc<Path>) -> Arc<Path> {
+    let nowhere = location.path().as_os_str() == Location::default().path().as_os_str();
+    Arc::clone(if nowhere { project } else { location.shared_directory() })
 }
 
 /// Returns `path` as it is from the root on.
-pub(crate) fn absolute(path: &Path) -> Result<PathBuf, BuildError> {
-    std::path::absolute(path).map_err(|error| {
+pub(crate) fn absolute(path: &Path) -> Result<Arc<Path>, BuildError> {
+    // The executor's is made so once, not hook by hook.
+    if path.is_absolute() {
+        return Ok(path.into());
+    }
+    std::path::absolute(path).map(Arc::from).map_err(|error| {
         BuildError::new(format!("`{}` can't be made absolute: {error}", path.display()))
     })
 }

@@ -16,10 +16,10 @@ use crate::platform::system::{DEFAULT_PATH, may_execute};
 /// A program as it was written, and the file it stands for once that is known.
 #[derive(Debug)]
 pub(crate) struct Program {
+    /// As it was written, unless that is a path: then the file is known.
     name: String,
-    /// Empty when the name is a path.
+    /// Where it is looked for.
     path: OsString,
-    directory: PathBuf,
     file: OnceLock<PathBuf>,
 }
 
@@ -39,13 +39,12 @@ impl Program {
     /// absolute are passed over: otherwise a program that an agent wrote could take the place of a
     /// guard's.
     pub(crate) fn new(name: &str, path: Option<&OsStr>, directory: &Path) -> Self {
-        let path = path.unwrap_or(OsStr::new(DEFAULT_PATH));
-        let program = Self {
-            name: name.to_owned(),
-            path: if Platform::HERE.is_path(name) { OsString::new() } else { path.to_owned() },
-            directory: directory.to_owned(),
-            file: OnceLock::new(),
-        };
+        if Platform::HERE.is_path(name) {
+            let file = OnceLock::from(directory.join(name));
+            return Self { name: String::new(), path: OsString::new(), file };
+        }
+        let path = path.unwrap_or(OsStr::new(DEFAULT_PATH)).to_owned();
+        let program = Self { name: name.to_owned(), path, file: OnceLock::new() };
         // What is missing now may be there when the hook runs, and is looked for again then.
         let _ = program.file();
         program
@@ -61,9 +60,6 @@ impl Program {
     }
 
     fn find(&self) -> Result<PathBuf, NotFound> {
-        if Platform::HERE.is_path(&self.name) {
-            return Ok(self.directory.join(&self.name));
-        }
         let mut barred = None;
         let files = files::programs(OsStr::new(&self.name), &self.path);
         for file in files.filter(|file| file.is_file()) {

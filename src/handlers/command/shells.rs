@@ -28,11 +28,14 @@ const LAST_STATUS: &str = "if (-not $?) { if ($LASTEXITCODE) { exit $LASTEXITCOD
 impl Language {
     /// Returns the language of the shell called `name`, which may be a path.
     pub(crate) fn of(name: &str) -> Self {
-        let file = name.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();
-        match file.strip_suffix(".exe").unwrap_or(&file) {
-            "cmd" => Self::Cmd,
-            "powershell" | "pwsh" => Self::PowerShell,
-            _ => Self::Posix,
+        let file = name.rsplit(['/', '\\']).next().unwrap_or_default();
+        let is = |known: &[&str]| known.iter().any(|known| file.eq_ignore_ascii_case(known));
+        if is(&["cmd", "cmd.exe"]) {
+            Self::Cmd
+        } else if is(&["powershell", "powershell.exe", "pwsh", "pwsh.exe"]) {
+            Self::PowerShell
+        } else {
+            Self::Posix
         }
     }
 
@@ -41,7 +44,7 @@ impl Language {
         self,
         text: &str,
         args: &[String],
-        file: String,
+        file: &str,
     ) -> Result<Invocation, BuildError> {
         if self != Self::Posix && !args.is_empty() {
             return Err(BuildError::new("this shell can't be given `args`")
@@ -54,7 +57,7 @@ impl Language {
                 let mut arguments: Vec<String> = words(&["-c", text]);
                 if !args.is_empty() {
                     // The shell's `$0`; the arguments are counted from `$1`.
-                    arguments.push(file);
+                    arguments.push(file.to_owned());
                     arguments.extend_from_slice(args);
                 }
                 (arguments, None)
@@ -99,7 +102,7 @@ mod tests {
     fn each_language_is_given_the_text_whole_or_not_at_all() {
         let run = |language: Language, text: &str, args: &[&str]| {
             let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
-            language.run(text, &args, "/bin/sh".to_owned())
+            language.run(text, &args, "/bin/sh")
         };
         let posix = run(Language::Posix, "exit 2", &["a"]).unwrap();
         assert_eq!(posix.arguments, ["-c", "exit 2", "/bin/sh", "a"]);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,7 +29,7 @@ pub(super) struct Launch {
     program: Program,
     arguments: Vec<String>,
     environment: Environment,
-    directory: PathBuf,
+    directory: Arc<Path>,
 }
 
 impl Launch {
@@ -53,7 +53,7 @@ impl Launch {
         let project = absolute(project)?;
         let directory = working_dir(process.working_dir.as_deref(), env, &project)?;
         let environment = Environment::new(env, &process.inherit_env, &process.env)?
-            .with_directories(&config_dir(&process.location, &project)?, &project);
+            .with_directories(config_dir(&process.location, &project), &project);
         Ok(Self {
             program: Program::new(name, environment.get("PATH"), &directory),
             arguments: arguments.to_vec(),
@@ -80,7 +80,7 @@ impl Launch {
         let program = self.program.file().map_err(|error| error.to_string())?;
         // An absolute path and no `pre_exec`, so that it is `posix_spawn` that starts it.
         let mut command = Command::new(program);
-        command.args(&self.arguments).current_dir(&self.directory);
+        command.args(&self.arguments).current_dir(&*self.directory);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         self.environment.apply(&mut command);
         let deadline = Instant::now() + process.start_timeout;
