@@ -1,4 +1,4 @@
-// hookexec under OpenCode (and Kilo): copy this file to ~/.config/opencode/plugin/ (or .opencode/plugin/ of a project).
+// hookexec under OpenCode: copy this file to ~/.config/opencode/plugin/ (or .opencode/plugin/ of a project).
 //
 // OpenCode has no hook settings. At each of its events this plugin runs `hookexec run --from opencode` and applies the
 // answer: { deny, arguments, response, context, message }, each only where there is something to apply. Without an answer

@@ -232,6 +232,9 @@ pub(super) const OPENCODE: Tools = &[
     tool(&["webfetch"], &["fetch"]),
     tool(&["websearch", "codesearch"], &["search"]),
     tool(&["task"], &["subagent"]),
+    // Kilo's.
+    tool(&["background_process"], &["shell"]),
+    harmless(&["board_post", "board_read", "cancel_wakeup", "kilo_local_recall"]),
     harmless(&["todowrite", "todoread", "question", "skill", "plan_enter", "plan_exit", "invalid"]),
 ];
 
@@ -251,6 +254,17 @@ pub(super) const OPENCLAW: Tools = &[
     harmless(&["sessions_list", "session_status", "update_plan"]),
     // It wraps a call of an MCP tool, which then comes under its own name, `server__tool`, as well.
     harmless(&["tool_call"]),
+];
+
+pub(super) const PI: Tools = &[
+    tool(&["bash"], &["shell"]),
+    opaque(&["powershell"]),
+    tool(&["write"], &["write"]),
+    tool(&["edit"], &["edit"]),
+    tool(&["read"], &["read"]),
+    tool(&["ls"], &["list"]),
+    tool(&["find"], &["glob"]),
+    tool(&["grep"], &["grep"]),
 ];
 
 pub(super) const KIMI: Tools = &[
@@ -298,7 +312,7 @@ const ELSEWHERE: Tools = &[
 ];
 
 /// The tools of each agent, and how it names those of MCP servers.
-pub(super) static AGENTS: [Toolset; 13] = [
+pub(super) static AGENTS: [Toolset; 15] = [
     Toolset { agent: "claude-code", tools: CLAUDE_CODE, mcp: Mcp::Plain },
     Toolset { agent: "codex", tools: CODEX, mcp: Mcp::Plain },
     Toolset { agent: "gemini", tools: GEMINI, mcp: Mcp::Underscore },
@@ -313,6 +327,8 @@ pub(super) static AGENTS: [Toolset; 13] = [
     Toolset { agent: "openclaw", tools: OPENCLAW, mcp: Mcp::Joined("__") },
     Toolset { agent: "kimi", tools: KIMI, mcp: Mcp::Plain },
     Toolset { agent: "vibe", tools: VIBE, mcp: Mcp::Dotted },
+    Toolset { agent: "kilo", tools: OPENCODE, mcp: Mcp::Joined("_") },
+    Toolset { agent: "pi", tools: PI, mcp: Mcp::Plain },
 ];
 
 /// An agent that has no row.

@@ -25,7 +25,7 @@ fn answers(check: impl Fn(&str, &str, &str, &Value)) {
 }
 
 fn is_tool_call(event: &str) -> bool {
-    const BEFORE: [&str; 13] = [
+    const BEFORE: [&str; 14] = [
         "PreToolUse",
         "preToolUse",
         "BeforeTool",
@@ -34,6 +34,7 @@ fn is_tool_call(event: &str) -> bool {
         "beforeReadFile",
         "pre_run_command",
         "pre_tool",
+        "tool_call",
         "pre_write_code",
         "pre_read_code",
         "pre_mcp_tool_use",
@@ -61,7 +62,7 @@ fn stops_the_tool(agent: &str, answer: &Value) -> bool {
             said["permissionDecision"] == "deny" && reason(&said["permissionDecisionReason"])
         }
         "cursor" => said["permission"] == "deny" && reason(&said["agent_message"]),
-        "opencode" | "openclaw" => reason(&said["deny"]),
+        "opencode" | "openclaw" | "kilo" | "pi" => reason(&said["deny"]),
         _ => answer["exit_code"] == 2 && reason(&answer["stderr"]) && said.is_null(),
     }
 }
@@ -91,7 +92,7 @@ fn an_ask_asks_or_stops_the_tool() {
                 said["hookSpecificOutput"]["permissionDecision"] == "ask"
             }
             ("copilot", _) => said["permissionDecision"] == "ask",
-            ("openclaw", _) => said["ask"] == "is this meant?",
+            ("openclaw" | "pi", _) => said["ask"] == "is this meant?",
             ("cursor", "beforeShellExecution" | "beforeMCPExecution") => {
                 said["permission"] == "ask"
             }
@@ -111,7 +112,7 @@ fn changed_arguments_are_passed_on_or_the_call_is_stopped() {
         let specific = &said["hookSpecificOutput"];
         let passed = match agent {
             "claude-code" | "droid" => specific["updatedInput"]["command"] == "echo safe",
-            "opencode" | "openclaw" => said["arguments"]["command"] == "echo safe",
+            "opencode" | "openclaw" | "kilo" | "pi" => said["arguments"]["command"] == "echo safe",
             "codex" => {
                 specific["updatedInput"]["command"] == "echo safe"
                     && specific["permissionDecision"] == "allow"

@@ -902,6 +902,25 @@ fn a_byte_order_mark_stays_where_the_agent_reads_past_it() {
 }
 
 #[test]
+fn each_plugin_of_one_file_calls_for_its_own_agent() {
+    for (agent, file) in
+        [("kilo", ".config/kilo/plugin/hookexec.js"), ("pi", ".pi/agent/extensions/hookexec.ts")]
+    {
+        let home = Home::new();
+        let before = walk(&home.sandbox.home());
+        let _ = home.run(&["install", agent]).exits(0);
+        let text = fs::read_to_string(home.sandbox.home().join(file)).unwrap();
+        assert!(text.contains(&format!("\"--from\", \"{agent}\"")), "{text}");
+        let status = home.run(&["status"]).exits(0).stdout;
+        assert!(status.contains(agent) && status.contains(file), "{status}");
+        let doctor = home.run(&["doctor", agent]).stdout;
+        assert!(doctor.contains("its plugin never called hookexec yet"), "{doctor}");
+        let _ = home.run(&["uninstall", agent]).exits(0);
+        assert_eq!(walk(&home.sandbox.home()), before, "{agent}");
+    }
+}
+
+#[test]
 fn the_plugin_of_opencode_is_a_file_of_its_own() {
     let home = Home::new();
     let before = walk(&home.sandbox.home());

@@ -24,6 +24,7 @@ fn calls() -> Vec<(&'static str, &'static str, Value)> {
         ("kiro", "PreToolUse", call("PreToolUse", "@my-kit/do-it")),
         ("kimi", "PreToolUse", call("PreToolUse", "mcp__my-kit__do-it")),
         ("vibe", "pre_tool", call("pre_tool", "mcp_my_kit.do_it")),
+        ("kilo", "tool.execute.before", call("tool.execute.before", "my-kit_do-it")),
         ("opencode", "tool.execute.before", call("tool.execute.before", "my-kit_do-it")),
         ("openclaw", "before_tool_call", call("before_tool_call", "my-kit__do-it")),
     ]

@@ -1,4 +1,4 @@
-//! The plugins for OpenCode and OpenClaw, in a host that calls them as the real one does.
+//! The plugins for OpenCode, OpenClaw and Pi, in a host that calls them as the real one does.
 
 use std::process::{Command, Stdio};
 
@@ -253,6 +253,90 @@ await gate("hello")
     for program in ["/nowhere/hookexec", broken.to_str().unwrap()] {
         let said = openclaw(&sandbox, script, program);
         assert_eq!((&said[0]["block"], &said[1]["outcome"]), (&json!(true), &json!("block")));
+    }
+}
+
+/// Pi: registers the extension and calls its handlers.
+fn pi(sandbox: &Sandbox, script: &str, program: &str) -> Vec<Value> {
+    let plugin = std::fs::read_to_string(path("pi/hookexec.ts")).unwrap();
+    let plugin = sandbox.write("plugin.mjs", &plugin);
+    let host = format!(
+        r#"
+import register from {plugin:?}
+const handlers = {{}}, shown = []
+register({{ on: (name, handler) => {{ handlers[name] = handler }} }})
+let answer = false
+const ui = {{ notify: (text) => shown.push(text), confirm: async () => answer }}
+const ctx = {{ cwd: process.cwd(), hasUI: true, ui, sessionManager: {{ getSessionId: () => "s" }} }}
+const say = (value) => console.log(JSON.stringify(value ?? null))
+const before = async (toolName, input, context = ctx) => {{
+  say((await handlers.tool_call({{ toolName, toolCallId: "c", input }}, context)) ?? input)
+}}
+const after = async (toolName, text) => {{
+  const content = [{{ type: "text", text }}]
+  say(await handlers.tool_result({{ toolName, toolCallId: "c", input: {{}}, content, isError: false }}, ctx))
+}}
+const prompt = async (text) => say(await handlers.input({{ text }}, ctx))
+{script}
+"#,
+        plugin = plugin.to_str().unwrap()
+    );
+    play(sandbox, &host, program)
+}
+
+#[test]
+fn the_extension_for_pi_goes_through_the_whole_sequence() {
+    let sandbox = sandbox(HOOKS);
+    let script = format!(
+        r#"
+await handlers.session_start({{ reason: "startup" }}, ctx)
+await prompt("hello")
+say(await handlers.before_agent_start())
+await before("bash", {{ command: "forbidden" }})
+await before("bash", {{ command: "unsafe", timeout: 5 }})
+await before("bash", {{ command: "approve-me" }})
+await before("bash", {{ command: "refuse-me" }})
+answer = true
+await before("bash", {{ command: "refuse-me" }})
+await before("bash", {{ command: "refuse-me" }}, {{ cwd: ctx.cwd }})
+await after("bash", "a {SECRET} b")
+await after("bash", "objectionable")
+await after("bash", "fine")
+await prompt("my secret-plan")
+say(shown)
+"#
+    );
+    let said = pi(&sandbox, &script, HOOKEXEC);
+    assert_eq!(said[0], json!({ "action": "continue" }));
+    assert_eq!(said[1]["message"]["content"], "FROM-SESSION\nFROM-PROMPT");
+    assert_eq!(said[2], json!({ "block": true, "reason": "forbidden by tool_guard" }));
+    assert_eq!(said[3], json!({ "command": "safe" }));
+    assert_eq!(said[4], json!({ "command": "approve-me" }));
+    assert_eq!(said[5], json!({ "block": true, "reason": "is this meant?" }));
+    assert_eq!(said[6], json!({ "command": "refuse-me" }), "the user agreed");
+    assert_eq!(said[7], json!({ "block": true, "reason": "is this meant?" }), "nobody to ask");
+    let text = said[8].to_string();
+    assert!(!text.contains(SECRET) && text.contains("REDACTED"), "{text}");
+    assert_eq!(said[9]["content"][1]["text"], "look again");
+    assert_eq!(said[10], Value::Null);
+    assert_eq!(said[11], json!({ "action": "handled" }));
+    assert_eq!(said[12], json!(["not that prompt"]));
+}
+
+#[test]
+fn the_extension_for_pi_lets_nothing_through_without_an_answer() {
+    let sandbox = sandbox(HOOKS);
+    let broken = sandbox.script("broken", "#!/bin/sh\ncat > /dev/null\nkill -9 $$\n");
+    let script = r#"
+await before("bash", { command: "date" })
+await prompt("hello")
+await after("bash", "s3cr3t")
+"#;
+    for program in ["/nowhere/hookexec", broken.to_str().unwrap()] {
+        let said = pi(&sandbox, script, program);
+        assert_eq!((&said[0]["block"], &said[1]["action"]), (&json!(true), &json!("handled")));
+        let text = said[2].to_string();
+        assert!(!text.contains("s3cr3t") && text.contains("withheld"), "{program}: {text}");
     }
 }
 

@@ -15,6 +15,7 @@ mod dispatch;
 mod droid;
 mod explain;
 mod gemini;
+mod kilo;
 mod kimi;
 mod kiro;
 mod known_hosts;
@@ -23,6 +24,7 @@ mod openclaw;
 mod opencode;
 mod own_commands;
 mod payload;
+mod pi;
 mod plan;
 mod plugin;
 mod qwen;
@@ -40,6 +42,7 @@ pub use explain::{add_tool_kinds, explain};
 pub use known_hosts::{UnknownHost, events_of_host, known_hosts};
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
 pub use own_commands::is_own_program;
+pub use plugin::{Plugin, PluginFile};
 pub use read::{AgentInputError, NativeCall, read};
 pub use settings::{
     ClaudeCodeHooks, EntryMember, EntryShape, HookSettings, ImportFormat, Matching, PackageMark,
@@ -82,6 +85,10 @@ pub enum Agent {
     Kimi,
     /// Mistral Vibe.
     Vibe,
+    /// Kilo CLI, by a plugin.
+    Kilo,
+    /// Pi, by an extension.
+    Pi,
 }
 
 /// On which version of an agent its answers were measured.
@@ -105,8 +112,8 @@ struct Adapter {
     /// The variable that holds the project's directory.
     project: Option<&'static str>,
     settings: Option<&'static HookSettings>,
-    /// Where its plugin is, for an agent that has no settings for hooks.
-    plugin: Option<&'static str>,
+    /// Its plugin, for an agent that has no settings for hooks.
+    plugin: Option<&'static Plugin>,
     /// Reads what only this agent says.
     refine: fn(&NativeEvent, &JsonObject, &mut Input) -> Wanted,
     write: fn(&NativeEvent, Option<&Input>, &Plan<'_>) -> Answer,
@@ -127,7 +134,7 @@ impl Adapter {
     }
 }
 
-static ADAPTERS: [&Adapter; 13] = [
+static ADAPTERS: [&Adapter; 15] = [
     &claude_code::ADAPTER,
     &codex::ADAPTER,
     &gemini::ADAPTER,
@@ -141,6 +148,8 @@ static ADAPTERS: [&Adapter; 13] = [
     &openclaw::ADAPTER,
     &kimi::ADAPTER,
     &vibe::ADAPTER,
+    &kilo::ADAPTER,
+    &pi::ADAPTER,
 ];
 
 fn adapter(agent: Agent) -> &'static Adapter {
@@ -184,8 +193,8 @@ impl Agent {
         adapter(self).project
     }
 
-    /// Returns the directory of the plugin that calls hookexec, for an agent without hook settings.
-    pub fn plugin(self) -> Option<&'static str> {
+    /// Returns the plugin that calls hookexec, for an agent without hook settings.
+    pub fn plugin(self) -> Option<&'static Plugin> {
         adapter(self).plugin
     }
 

@@ -109,7 +109,7 @@ macro_rules! events {
         $($name:literal => $event:ident $(: $($answer:ident $(($tool:literal))?),+)?;)+
         $(unmapped: $($other:literal: $why:literal),+;)?
     ) => {
-        const EVENTS: &[$crate::NativeEvent] = &[
+        pub(super) const EVENTS: &[$crate::NativeEvent] = &[
             $(
                 $crate::NativeEvent::new($name, hookexec::Event::$event)
                     $($(.$answer($($tool)?))+)?,

@@ -1,11 +1,12 @@
 //! `OpenClaw`, by the plugin in `plugins/openclaw`.
 
 use super::native::events;
+use super::plugin::Plugin;
 use super::{Adapter, Agent, Measured, plugin};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "openclaw", version: "2026.9.6" }),
-    plugin: Some("plugins/openclaw"),
+    plugin: Some(&Plugin { source: "plugins/openclaw", file: None }),
     ..Adapter::new(Agent::OpenClaw, "openclaw", "OpenClaw", EVENTS, plugin::write)
 };
 

@@ -1,12 +1,26 @@
-//! `OpenCode`, by the plugin in `plugins/opencode`; Kilo runs the same plugin.
+//! `OpenCode`, by the plugin in `plugins/opencode`.
 
 use super::native::events;
+use super::plugin::{Plugin, PluginFile};
 use super::{Adapter, Agent, Measured, plugin};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "opencode", version: "1.18.33" }),
-    plugin: Some("plugins/opencode"),
+    plugin: Some(&PLUGIN),
     ..Adapter::new(Agent::OpenCode, "opencode", "OpenCode", EVENTS, plugin::write)
+};
+
+pub(super) const TEXT: &str = include_str!("../plugins/opencode/hookexec.js");
+
+static PLUGIN: Plugin = Plugin {
+    source: "plugins/opencode",
+    file: Some(PluginFile {
+        text: TEXT,
+        is_in_config: true,
+        directory: "opencode",
+        project: ".opencode",
+        file: "plugin/hookexec.js",
+    }),
 };
 
 // No plugin hook can ask the user: `permission.ask` is never called.

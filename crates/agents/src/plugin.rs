@@ -16,6 +16,32 @@ use super::plan::Plan;
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 
+/// The plugin of an agent that has no hook settings.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Plugin {
+    /// Its directory in hookexec's repository.
+    pub source: &'static str,
+    /// What `install` writes; `None` for a plugin of more than one file.
+    pub file: Option<PluginFile>,
+}
+
+/// A plugin of one file, and where the agent loads it.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct PluginFile {
+    /// The text of the file.
+    pub text: &'static str,
+    /// Whether the agent's directory is in the user's directory of settings, and not in their home.
+    pub is_in_config: bool,
+    /// The agent's directory.
+    pub directory: &'static str,
+    /// The agent's directory in a project.
+    pub project: &'static str,
+    /// The file in either of them.
+    pub file: &'static str,
+}
+
 /// What a plugin applies. With nothing to apply, hookexec prints nothing.
 #[derive(Default, PartialEq, Serialize)]
 struct Applied<'p> {

@@ -133,8 +133,9 @@ impl TargetArgs {
         };
         let file = PluginFile::of(agent, self.scope, project).ok_or_else(|| {
             CommandError::usage(format!(
-                "{} has no settings for hooks: copy its plugin from `{plugin}` of hookexec's repository",
-                agent.title()
+                "{} has no settings for hooks: copy its plugin from `{}` of hookexec's repository",
+                agent.title(),
+                plugin.source
             ))
         })?;
         Ok(Target::Plugin(file))
@@ -288,9 +289,9 @@ impl Args {
         }
         let raised = || approval_timeout(&configured(&[])).unwrap_or_default().max(TIMEOUT);
         let timeout = self.timeout.unwrap_or_else(raised);
-        let new = PluginFile::text(program, within_of(timeout));
+        let new = file.text(program, within_of(timeout));
         let current = store::read(path).map_err(|error| unreadable(path, &error))?;
-        if current.as_ref().is_some_and(|text| *text != new && !PluginFile::is_plugin(text)) {
+        if current.as_ref().is_some_and(|text| *text != new && !file.is_plugin(text)) {
             let path = path.display();
             return Err(CommandError::usage(format!("{path} is not hookexec's plugin"))
                 .hint("move it to another name and try again"));

@@ -53,7 +53,9 @@ impl Args {
 
 fn show(rows: &[Row]) -> Result<(), CommandError> {
     if rows.is_empty() {
-        let installable = Agent::with_settings().chain([Agent::OpenCode]);
+        let installable = Agent::all().filter(|agent| {
+            agent.settings().is_some() || agent.plugin().is_some_and(|plugin| plugin.file.is_some())
+        });
         let agents: Vec<&str> = installable.map(Agent::name).collect();
         return output::print(&format!(
             "no coding agent is found here, and hookexec is installed in none\n\n\
@@ -90,7 +92,7 @@ fn row(agent: Agent, scope: Scope, project: &Path) -> Option<Row> {
     } else {
         let file = PluginFile::of(agent, scope, project)?;
         let hooks = read(&file.path)
-            .map(|text| usize::from(text.is_some_and(|text| PluginFile::is_plugin(&text))));
+            .map(|text| usize::from(text.is_some_and(|text| file.is_plugin(&text))));
         let found = file.is_found();
         (file.path, found, hooks)
     };

@@ -76,7 +76,7 @@ impl Args {
     fn uninstall_plugin(&self, file: &PluginFile) -> Result<(), CommandError> {
         let (path, title) = (&file.path, file.agent.title());
         let current = store::read(path).map_err(|error| unreadable(path, &error))?;
-        let Some(current) = current.filter(|text| PluginFile::is_plugin(text)) else {
+        let Some(current) = current.filter(|text| file.is_plugin(text)) else {
             output::talk(&format!("{title}: not installed in {}\n", path.display()));
             return Ok(());
         };

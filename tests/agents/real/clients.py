@@ -485,4 +485,53 @@ alias = "mock"
         return ["--trust", "--auto-approve", "-p", prompt]
 
 
-ALL = [Claude, Codex, Gemini, Qwen, Copilot, Droid, OpenCode, OpenClaw, Kimi, Vibe]
+class Kilo(OpenCode):
+    agent = "kilo"
+    package = "@kilocode/cli@7.7.7"
+    binary = "kilo"
+    finish = None
+    cannot = {**OpenCode.cannot, **NO_PACKAGE}
+
+    def variables(self, port):
+        switches = ["AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "SHARE"]
+        return {f"KILO_DISABLE_{switch}": "1" for switch in switches}
+
+    def prepare(self, port):
+        super().prepare(port)
+        (self.home / ".config/opencode").rename(self.home / ".config/kilo")
+        (self.home / ".config/kilo/opencode.json").rename(self.home / ".config/kilo/kilo.json")
+        self.without_plugin()
+
+    def without_plugin(self):
+        (self.home / ".config/kilo/plugin/hookexec.js").unlink(missing_ok=True)
+
+    def command(self, prompt):
+        return ["run", "--auto", prompt]
+
+
+class Pi(Client):
+    agent = "pi"
+    package = "@earendil-works/pi-coding-agent@0.87.1"
+    binary = "pi"
+    refusal = "hookexec"
+    cannot = {
+        **Client.cannot,
+        **NO_PACKAGE,
+        "goes_on": "its extensions are told that it stops, and not asked",
+        **{name: "it loads no MCP servers" for name in ["mcp", "mcp_proxy"]},
+        **{name: "it asks its user to trust the project first" for name in ["project", "project_missing"]},
+    }
+
+    def variables(self, port):
+        return {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "PI_SKIP_VERSION_CHECK": "1"}
+
+    def prepare(self, port):
+        self.write(".pi/agent/models.json", json.dumps({"providers": {"mock": {
+            "baseUrl": f"http://127.0.0.1:{port}/v1", "api": "openai-completions", "apiKey": "dummy", "models": [{"id": "mock-model"}],
+        }}}))
+
+    def command(self, prompt):
+        return ["--provider", "mock", "--model", "mock-model", "-p", prompt]
+
+
+ALL = [Claude, Codex, Gemini, Qwen, Copilot, Droid, OpenCode, OpenClaw, Kimi, Vibe, Kilo, Pi]

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use hookexec::Event;
 use hookexec::internal::{Check, files};
-use hookexec_agents::{Agent, NativeEvent};
+use hookexec_agents::{Agent, NativeEvent, Plugin};
 
 use super::{Finding, codex, doubled, guards, packages, programs, switches};
 use crate::from::firings;
@@ -260,7 +260,7 @@ fn event_finding(agent: Agent, event: Event, calls: &[Registered], project: &Pat
 /// user did not ask.
 pub(super) fn by_plugin(
     agent: Agent,
-    plugin: &str,
+    plugin: &Plugin,
     asked: bool,
     project: &Path,
 ) -> Option<Vec<Finding>> {
@@ -269,7 +269,7 @@ pub(super) fn by_plugin(
     let files: Vec<PluginFile> = files.collect();
     let installed = files.iter().find(|file| {
         let text = store::read(&file.path).ok().flatten().unwrap_or_default();
-        PluginFile::is_plugin(&text)
+        file.is_plugin(&text)
     });
     let mut findings = Vec::new();
     if let Some(file) = installed {
@@ -279,7 +279,8 @@ pub(super) fn by_plugin(
         Some(finding) => finding,
         None if installed.is_some() => Finding::warning("its plugin never called hookexec yet"),
         None if asked && files.is_empty() => Finding::problem(format!(
-            "its plugin never called hookexec: copy it from `{plugin}` of hookexec's repository"
+            "its plugin never called hookexec: copy it from `{}` of hookexec's repository",
+            plugin.source
         )),
         None if asked => Finding::problem(format!("not installed: `hookexec install {agent}`")),
         None if files.iter().any(PluginFile::is_found) => {

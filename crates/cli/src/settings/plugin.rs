@@ -13,25 +13,29 @@ use super::Scope;
 pub(crate) struct PluginFile {
     pub(crate) agent: Agent,
     pub(crate) path: PathBuf,
+    /// The text as it stands in the repository.
+    text: &'static str,
 }
 
-const OPENCODE: &str = include_str!("../../plugins/opencode/hookexec.js");
-
-/// What the plugin calls, and how many seconds it waits, if no variable says so.
+/// What the plugin calls, how many seconds it waits, if no variable says so, and for which agent: an
+/// agent may share the plugin of another one.
 const PROGRAM: &str = r#"process.env.HOOKEXEC ?? "hookexec""#;
 const SECONDS: &str = "process.env.HOOKEXEC_SECONDS ?? 60";
+const FROM: &str = r#""--from", "opencode""#;
 
 impl PluginFile {
     /// Returns the place, or `None` for an agent whose plugin is more than one file.
     pub(crate) fn of(agent: Agent, scope: Scope, project: &Path) -> Option<Self> {
-        if agent != Agent::OpenCode {
-            return None;
-        }
+        let file = agent.plugin()?.file?;
         let directory = match scope {
-            Scope::Project => project.join(".opencode"),
-            Scope::User => etcetera::base_strategy::Xdg::new().ok()?.config_dir().join("opencode"),
+            Scope::Project => project.join(file.project),
+            Scope::User if file.is_in_config => {
+                let strategy = etcetera::base_strategy::Xdg::new().ok()?;
+                strategy.config_dir().join(file.directory)
+            }
+            Scope::User => hookexec::home_directory()?.join(file.directory),
         };
-        Some(Self { agent, path: directory.join("plugin/hookexec.js") })
+        Some(Self { agent, path: directory.join(file.file), text: file.text })
     }
 
     /// Returns whether the agent seems to be used here.
@@ -40,16 +44,21 @@ impl PluginFile {
     }
 
     /// Returns the plugin that calls `program` and waits `within` seconds.
-    pub(crate) fn text(program: &str, within: u64) -> String {
+    pub(crate) fn text(&self, program: &str, within: u64) -> String {
         let program = format!("process.env.HOOKEXEC ?? {}", Value::from(program));
         let seconds = format!("process.env.HOOKEXEC_SECONDS ?? {within}");
-        OPENCODE.replace(PROGRAM, &program).replace(SECONDS, &seconds)
+        let text = self.text.replace(PROGRAM, &program).replace(SECONDS, &seconds);
+        text.replace(FROM, &from(self.agent))
     }
 
     /// Returns whether a file holds the plugin, of whatever version.
-    pub(crate) fn is_plugin(text: &str) -> bool {
-        text.starts_with("// hookexec ") && text.contains("\"--from\", \"opencode\"")
+    pub(crate) fn is_plugin(&self, text: &str) -> bool {
+        text.starts_with("// hookexec ") && text.contains(&from(self.agent))
     }
+}
+
+fn from(agent: Agent) -> String {
+    format!("\"--from\", \"{agent}\"")
 }
 
 #[cfg(test)]
@@ -58,10 +67,12 @@ mod tests {
 
     #[test]
     fn the_plugin_calls_the_program_that_installed_it() {
-        assert!(OPENCODE.contains(PROGRAM) && OPENCODE.contains(SECONDS));
-        let text = PluginFile::text("/a \"b\"/hookexec", 54);
-        assert!(text.contains(r#"process.env.HOOKEXEC ?? "/a \"b\"/hookexec""#), "{text}");
-        assert!(text.contains("HOOKEXEC_SECONDS ?? 54"), "{text}");
-        assert!(PluginFile::is_plugin(&text) && !PluginFile::is_plugin("// mine"));
+        let files = Agent::all().filter_map(|it| PluginFile::of(it, Scope::User, Path::new("/p")));
+        for file in files {
+            let text = file.text("/a \"b\"/hookexec", 54);
+            assert!(text.contains(r#"process.env.HOOKEXEC ?? "/a \"b\"/hookexec""#), "{text}");
+            assert!(text.contains("HOOKEXEC_SECONDS ?? 54"), "{text}");
+            assert!(file.is_plugin(&text) && !file.is_plugin("// mine"));
+        }
     }
 }
