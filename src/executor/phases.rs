@@ -242,12 +242,13 @@ impl Stage<'_> {
             let mut outcomes = self.record.outcomes.iter();
             !outcomes.any(|outcome| outcome.index == chosen.bound.index && stays(outcome))
         });
+        let stays = self.denials_stay();
         for mut outcome in self.call_all(again).await {
             let is_late = late.contains(&outcome.index);
             let first = self.record.outcomes.iter().position(|it| it.index == outcome.index);
             // The messages that a late hook gave with its rewrite stay; other first answers go.
             if let Some(first) = first.filter(|_| !is_late) {
-                outcome.keep_denial_of(&self.record.outcomes.remove(first), false);
+                outcome.keep_denial_of(&self.record.outcomes.remove(first), stays);
             }
             if overruled && is_late {
                 drop_late_rewrite(&mut outcome, &self.current);
@@ -256,6 +257,12 @@ impl Stage<'_> {
             }
             self.take_last(outcome);
         }
+    }
+
+    /// Returns whether a denial stays when the same hook answers again: what a hook says of a response on
+    /// seeing less of it takes nothing back.
+    fn denials_stay(&self) -> bool {
+        !self.plan.contract.denial_prevents()
     }
 
     /// Returns whether an answer would change the input, and nothing stands in its way.
@@ -319,8 +326,7 @@ impl Stage<'_> {
 
     /// Notes what became of a hook, which may have answered before.
     fn note(&mut self, outcome: Outcome) {
-        // What a hook says of a response on seeing less of it takes nothing back.
-        let stays = !self.plan.contract.denial_prevents();
+        let stays = self.denials_stay();
         match self.record.outcomes.iter_mut().find(|first| first.index == outcome.index) {
             Some(first) => *first = outcome.merged_with(first, stays),
             None => self.record.outcomes.push(outcome),
@@ -330,11 +336,7 @@ impl Stage<'_> {
     /// A hook without `mutates` that rewrites even what it is asked again about has failed, unless its
     /// answer is stricter than a failure.
     fn settle(&self, outcome: Outcome) -> Outcome {
-        if outcome.denied() || outcome.withholds || !changes(self.current.input(), &outcome.output)
-        {
-            return outcome;
-        }
-        self.without_rewrite(outcome, UNSETTLED)
+        if self.may_rewrite(&outcome) { self.without_rewrite(outcome, UNSETTLED) } else { outcome }
     }
 
     /// Fails a hook because of its rewrite. A stricter decision of it stays, although the input that
@@ -343,8 +345,8 @@ impl Stage<'_> {
         let interpreter = self.interpreter(&self.plan.hooks[outcome.index]);
         let failed =
             interpreter.failed_unless_stricter(&outcome.output, why).unwrap_or_else(|| {
-                let Output { decision, reason, .. } = outcome.output;
-                let output = Output { decision, reason, ..Output::default() };
+                let Output { decision, reason, stop, .. } = outcome.output;
+                let output = Output { decision, reason, stop, ..Output::default() };
                 Outcome { output, ..interpreter.failed(why) }
             });
         Outcome { duration: outcome.duration, generation: outcome.generation, ..failed }

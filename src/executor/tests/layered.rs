@@ -545,3 +545,36 @@ async fn what_a_hook_says_of_a_response_stays_beside_its_rewrite() {
         }
     }
 }
+
+#[tokio::test]
+async fn what_a_hook_says_of_a_response_stays_when_a_sibling_redacts_it() {
+    let mut registry = with_rewriters();
+    let answer = |redacts: bool| {
+        let mut answer = json!({
+            "decision": "block", "reason": "no", "continue": false, "stop_reason": "enough",
+        });
+        if redacts {
+            answer["hook_specific_output"] = json!({"updated_tool_response": "[a secret]"});
+        }
+        Output::parse(&answer.to_string()).unwrap()
+    };
+    for (name, redacts) in [("object", false), ("object_and_redact", true)] {
+        registry.register_builtin(
+            name,
+            Builtin::inline(move |input: &Input, _: &[String]| {
+                let response = input.tool_response.as_ref().unwrap().as_str().unwrap();
+                let found = redacts || response.contains("secret");
+                Ok::<_, String>(found.then(|| answer(redacts)))
+            }),
+        );
+    }
+    for name in ["object", "object_and_redact"] {
+        let hooks =
+            ["redact", name].map(|name| in_layer(Layer::User, hook(PostToolUse, name, &[])));
+        let verdict = after_the_call(registry.clone(), hooks.to_vec()).await;
+        assert!(!verdict.allowed && verdict.stop.is_some(), "{name}: {verdict:#?}");
+        assert_eq!(verdict.updated_tool_response, Some(json!("a ***")), "{name}");
+        let lost = verdict.hooks[1].error.as_ref().is_some_and(|it| it.contains("does not settle"));
+        assert_eq!(lost, name == "object_and_redact", "{verdict:#?}");
+    }
+}
