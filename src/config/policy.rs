@@ -17,6 +17,9 @@ use crate::policy::{InForce, Source, State, Store, now};
 /// How often the source is asked when the file does not say it.
 const REFRESH: Duration = Duration::from_mins(10);
 
+/// How far a clock may be set back before an age can't be known.
+const CLOCKS: Duration = Duration::from_hours(1);
+
 /// `policy:` of one hooks file.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -59,7 +62,10 @@ impl PolicySettings {
 impl Policy {
     /// Returns whether the source must be asked now.
     pub fn is_due(&self) -> bool {
-        self.state.about != self.settings.about() || now() >= self.state.next
+        let (now, next) = (now(), self.state.next);
+        // A clock that was wrong must not put it off for years.
+        let longest = 2 * self.settings.refresh.max(Duration::from_hours(1)).as_secs();
+        self.state.about != self.settings.about() || now >= next || next > now + longest
     }
 
     /// Returns the bundle in force, if its source and the key that signed it are still those of the
@@ -81,6 +87,12 @@ impl Policy {
     /// Returns why the policy has expired, if it has.
     pub fn expired(&self) -> Option<String> {
         let (in_force, expires) = (self.state.in_force.as_ref()?, self.settings.expires?);
+        if in_force.confirmed > now() + CLOCKS.as_secs() {
+            return Some(format!(
+                "the age of the policy {} is not known: the clock of this machine was set back",
+                self.settings.source
+            ));
+        }
         let age = in_force.age();
         (SystemTime::now() >= self.expires_at()?).then(|| {
             format!(
@@ -111,7 +123,8 @@ impl Kind<'_> for PolicySettings {
         if !is_own || reader.is_drop_in() {
             let message =
                 "only `hooks.yaml` of the administrator and of the user may name a policy";
-            let hint = "move it to `~/.config/hookexec/hooks.yaml`";
+            let hint = "move it to `~/.config/hookexec/hooks.yaml`; `hookexec check` without a \
+                        file checks it there";
             reader.error_with_hint(node, message, hint);
             return None;
         }

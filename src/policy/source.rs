@@ -34,6 +34,9 @@ impl FromStr for Source {
     fn from_str(text: &str) -> Result<Self, String> {
         let has_space = text.contains(|letter: char| letter.is_whitespace() || letter.is_control());
         match text.split_once("://") {
+            Some((_, rest)) if host_of(rest).contains('@') => {
+                Err("an address holds no user and no password: use `docker login`".to_owned())
+            }
             _ if has_space => Err("an address has no spaces".to_owned()),
             Some(("oci", rest)) => OciReference::of(rest).map(Self::Oci).ok_or_else(|| {
                 "it is not a valid reference: write `oci://HOST/REPOSITORY:TAG`, in lower case"
@@ -173,6 +176,7 @@ mod tests {
             "oci://host/p:v w",
             "http://host/x",
             "http://127.0.0.1@evil.example/x",
+            "https://me:secret@host.example/x",
             "http://127.0.0.1.evil.example/x",
             "file://x",
             "ftp://x",

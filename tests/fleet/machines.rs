@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Child;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
@@ -222,6 +223,62 @@ fn a_policy_expires() {
     assert!(machine.doctor().contains("has expired"));
     let _ = machine.refresh().exits(0);
     machine.says("ls", ALLOWED);
+}
+
+#[test]
+fn a_clock_that_is_set_back_hides_no_age() {
+    let team = Team::new();
+    let machine = Machine::new(&published(&team, 1), &team.key(), "  expires: 7d\n");
+    let _ = machine.refresh().exits(0);
+    let years = 5 * 365 * 86_400;
+    machine.change(|state| {
+        state["in_force"]["confirmed"] = (seconds_ago(0) + years).into();
+        state["next"] = (seconds_ago(0) + years).into();
+    });
+    // It fails, and the run starts a refresh although the next one seems far away.
+    let message = machine.says("ls", DENIED);
+    assert!(message.contains("the clock of this machine was set back"), "{message}");
+    until("it was refreshed", || machine.call("ls").code() == Some(ALLOWED));
+}
+
+/// A server on a machine, which ends with the test.
+struct Serving(Child);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_server_refreshes_and_sees_the_expiry() {
+    let team = Team::new();
+    let source = published(&team, 1);
+    let machine = Machine::new(&source, &team.key(), "  refresh: 1s\n");
+    let _ = machine.refresh().exits(0);
+    let socket = machine.sandbox.home().join("run/socket");
+    let socket = socket.to_str().unwrap();
+    let serving = machine.sandbox.hookexec(["serve", "--socket", socket]).spawn();
+    let _serving = Serving(serving);
+    let asked = |command: &str| {
+        let input = format!(r#"{{"tool_name":"shell","tool_input":{{"cmd":"{command}"}}}}"#);
+        let run = machine.sandbox.hookexec(["run", "pre_tool_use", "--connect", socket]);
+        run.stdin(input).run()
+    };
+    until("the server listens", || asked("sudo x").stderr.is_empty());
+    assert_eq!(asked("sudo x").code(), Some(ALLOWED));
+    team.denies("rm\\|sudo");
+    published(&team, 2);
+    until("the server has the second version", || asked("sudo x").code() == Some(DENIED));
+    assert_eq!(asked("ls").code(), Some(ALLOWED));
+    // The source is gone: at the end of its time the policy fails, although no file changes.
+    machine.configure(&source, &team.key(), "  refresh: 1h\n  expires: 3s\n");
+    fs::remove_file(team.sandbox.project().join("published.tar")).unwrap();
+    until("the policy has expired", || {
+        let done = asked("ls");
+        done.code() == Some(DENIED) && done.stdout.contains("has expired")
+    });
 }
 
 #[test]

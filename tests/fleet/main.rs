@@ -9,3 +9,4 @@ mod registry;
 #[path = "../support/mod.rs"]
 mod support;
 mod team;
+mod web;

@@ -11,7 +11,7 @@ use super::refresh::lock;
 use crate::system;
 
 /// How often a server looks whether a refresh is due.
-const LOOK: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_secs(2);
 
 /// Starts a process that refreshes the policies whose time has come, and waits for nothing. A policy
 /// that this user can't write is left to the administrator.

@@ -1,0 +1,122 @@
+//! Bundles from a web server, and from a registry that wants a token.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use hookexec::internal::files;
+use serde_json::json;
+
+use crate::team::Team;
+
+/// What a server answers: a status, headers, and a body.
+type Answer = (&'static str, String, Vec<u8>);
+
+/// A server, and the heads of the requests that it got.
+struct Server {
+    host: String,
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    fn start(answer: impl Fn(&str, &str) -> Answer + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let host = listener.local_addr().unwrap().to_string();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let requests = Arc::clone(&seen);
+        let own = host.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let lines = BufReader::new(&stream).lines().map_while(Result::ok);
+                let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+                let head = head.join("\n").to_lowercase();
+                let (status, headers, body) = answer(&own, &head);
+                requests.lock().unwrap().push(head);
+                let length = body.len();
+                let _ = write!(
+                    stream,
+                    "HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n"
+                );
+                let _ = stream.write_all(&body);
+            }
+        });
+        Self { host, seen }
+    }
+
+    fn requests(&self) -> Vec<String> {
+        std::mem::take(&mut self.seen.lock().unwrap())
+    }
+}
+
+fn digest(bytes: &[u8]) -> String {
+    format!("sha256:{}", files::digest(bytes))
+}
+
+fn parts(archive: &Path) -> (Vec<u8>, Vec<u8>) {
+    (fs::read(archive).unwrap(), fs::read(archive.with_extension("tar.minisig")).unwrap())
+}
+
+#[test]
+fn a_bundle_comes_from_a_web_server_once() {
+    let team = Team::new();
+    let (archive, signature) = parts(&team.signed(1));
+    let server = Server::start(move |_, head| {
+        if head.starts_with("get /policy.tar.minisig ") {
+            return ("200 OK", String::new(), signature.clone());
+        }
+        if head.contains("if-none-match: \"one\"") {
+            return ("304 Not Modified", String::new(), Vec::new());
+        }
+        ("200 OK", "etag: \"one\"\r\n".to_owned(), archive.clone())
+    });
+    team.sandbox.write_users_hooks(&format!(
+        "policy: {{ from: 'http://{}/policy.tar', key: {} }}\n",
+        server.host,
+        team.key()
+    ));
+    let refresh = || team.bundle(&["refresh"]).exits(0).stdout;
+    assert!(refresh().contains("version 1 is in force"));
+    assert_eq!(server.requests().len(), 2);
+    assert!(refresh().contains("version 1 is still in force"));
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn a_registry_gets_the_token_that_it_wants() {
+    let team = Team::new();
+    let (archive, signature) = parts(&team.signed(1));
+    let layer = |kind: &str, bytes: &[u8]| {
+        json!({
+            "mediaType": format!("application/vnd.hookexec.bundle.v1.{kind}"),
+            "digest": digest(bytes),
+            "size": bytes.len(),
+        })
+    };
+    let layers = [layer("tar", &archive), layer("minisig", &signature)];
+    let manifest = json!({ "schemaVersion": 2, "layers": layers }).to_string().into_bytes();
+    let server = Server::start(move |host, head| {
+        if head.starts_with("get /token?service=it&scope=repository%3apolicy%3apull ") {
+            return ("200 OK", String::new(), br#"{"token":"granted"}"#.to_vec());
+        }
+        if !head.contains("authorization: bearer granted") {
+            let challenge = format!(
+                "www-authenticate: Bearer realm=\"http://{host}/token\",service=\"it\",\
+                 scope=\"repository:policy:pull\"\r\n"
+            );
+            return ("401 Unauthorized", challenge, Vec::new());
+        }
+        let path = head.split(' ').nth(1).unwrap();
+        let all = [&archive, &signature];
+        let blob = all.into_iter().find(|bytes| path.ends_with(&digest(bytes)));
+        ("200 OK", String::new(), blob.unwrap_or(&manifest).clone())
+    });
+    let source = format!("oci://{}/policy:stable", server.host);
+    let done = team.bundle(&["pull", &source, "--key", "fleet.pub"]).exits(0);
+    assert!(done.stdout.starts_with("version 1:"), "{done:#?}");
+    // The token is asked for once.
+    assert_eq!(server.requests().len(), 5);
+}
