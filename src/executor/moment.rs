@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::dispatch::{DispatchOptions, Executor};
 use super::fold::fold_moment;
 use super::outcome::Outcome;
-use super::phases::Unplanned;
+use super::phases::{Among, Unplanned};
 use super::rewrite::{Current, rewritten};
 use super::select::Bound;
 use super::stage::{Stage, StageRecord};
@@ -181,7 +181,7 @@ impl<'e> Moment<'e> {
                 continue;
             }
             self.reached = self.reached.max(index);
-            let lowest = self.lowest_rewrite();
+            let among = self.among(&layers);
             let stage = &mut self.stages[index];
             if stage.refusal().is_some() {
                 return;
@@ -191,7 +191,7 @@ impl<'e> Moment<'e> {
                 stage.start_background();
             }
             let started = Instant::now();
-            let answers = stage.ask_others(&layers, lowest).await;
+            let answers = stage.ask_others(&among).await;
             // Where no hook rewrites, it does not matter who outranks whom.
             let late = if answers.iter().any(|answer| answer.output.rewrites()) {
                 let highest = [false, true].map(|of_any_tool| {
@@ -212,9 +212,9 @@ impl<'e> Moment<'e> {
         }
         for index in 0..=self.reached {
             if !self.is_over(self.stages.len()) && self.stages[index].awake {
-                let started = Instant::now();
+                let (started, among) = (Instant::now(), self.among(&layers));
                 let judged_from = self.progress.judged_from;
-                self.stages[index].ask_rewriters_again(judged_from, &layers).await;
+                self.stages[index].ask_rewriters_again(judged_from, &among).await;
                 self.after_step(index, started);
             }
         }
@@ -330,13 +330,13 @@ impl<'e> Moment<'e> {
             if !self.stages[other].awake {
                 continue;
             }
-            let started = Instant::now();
+            let (started, among) = (Instant::now(), self.among(layers));
             let stage = &mut self.stages[other];
             if layers.start == 0 {
                 stage.start_background();
             }
             let hooks = if other == index { &hooks[..] } else { &[] };
-            stage.judge_again(judged_from, (hooks, overruled), layers).await;
+            stage.judge_again(judged_from, (hooks, overruled), &among).await;
             self.after_step(other, started);
             if self.is_over(other + 1) {
                 break;
@@ -388,6 +388,10 @@ impl<'e> Moment<'e> {
         let left = self.stages.iter().skip(next);
         let asked = left.filter(|stage| stage.awake && stage.plan.contract.may_stop());
         asked.filter_map(|stage| stage.highest(false)).max()
+    }
+
+    fn among(&self, layers: &Range<usize>) -> Among {
+        Among { layers: layers.clone(), lowest: self.lowest_rewrite() }
     }
 
     /// Returns the lowest layer whose hooks rewrote the input.

@@ -9,7 +9,7 @@ use super::fold::fold;
 use super::outcome::Outcome;
 use super::rewrite::{Current, changes, rewritten};
 use super::select::Bound;
-use super::stage::Stage;
+use super::stage::{Chosen, Stage};
 use crate::config::Phase;
 use crate::event::{Contract, Event};
 use crate::pattern::Budget;
@@ -42,7 +42,15 @@ pub(super) struct Unplanned {
     pub(super) generation: usize,
 }
 
-impl Stage<'_> {
+/// The hooks that are asked: those of some layers.
+pub(super) struct Among {
+    /// By the position in the order of rewriting.
+    pub(super) layers: Range<usize>,
+    /// The lowest layer that rewrote the input.
+    pub(super) lowest: Option<usize>,
+}
+
+impl<'e> Stage<'e> {
     /// Fails every hook that has no answer about the last input, with the reason `why`. An answer
     /// counts from generation `judged_from` on, and always in a layer that is not `open` any more.
     pub(super) fn fail_rest(
@@ -131,17 +139,17 @@ impl Stage<'_> {
         (false, failure)
     }
 
-    /// Runs all hooks of some layers at once, but the rewriters. `lowest` is the lowest layer that
-    /// rewrote the input.
-    pub(super) async fn ask_others(
-        &mut self,
-        layers: &Range<usize>,
-        lowest: Option<usize>,
-    ) -> Vec<Outcome> {
-        let selected = self.select(layers, |bound| !bound.is_rewriter());
-        let mut outcomes = self.call_all(selected).await;
+    /// Runs all hooks of some layers at once, but the rewriters.
+    pub(super) async fn ask_others(&mut self, among: &Among) -> Vec<Outcome> {
+        let selected = self.select(&among.layers, |bound| !bound.is_rewriter());
+        self.ask(selected, among).await
+    }
+
+    /// Runs hooks at once.
+    async fn ask(&mut self, chosen: Vec<Chosen<'e>>, among: &Among) -> Vec<Outcome> {
+        let mut outcomes = self.call_all(chosen).await;
         for outcome in &mut outcomes {
-            self.deny_unfollowed(outcome, lowest);
+            self.deny_unfollowed(outcome, among.lowest);
         }
         outcomes
     }
@@ -229,9 +237,9 @@ impl Stage<'_> {
         &mut self,
         judged_from: usize,
         (late, overruled): (&[usize], bool),
-        layers: &Range<usize>,
+        among: &Among,
     ) {
-        let mut again = self.select(layers, |bound| !bound.is_rewriter());
+        let mut again = self.select(&among.layers, |bound| !bound.is_rewriter());
         // A hook that denied the call under its old name may have nothing against the new one, so its
         // denial stays, and it is not asked.
         let is_renamed = self.current.is_renamed();
@@ -243,7 +251,7 @@ impl Stage<'_> {
             !outcomes.any(|outcome| outcome.index == chosen.bound.index && stays(outcome))
         });
         let stays = self.denials_stay();
-        for mut outcome in self.call_all(again).await {
+        for mut outcome in self.ask(again, among).await {
             let is_late = late.contains(&outcome.index);
             let first = self.record.outcomes.iter().position(|it| it.index == outcome.index);
             // The messages that a late hook gave with its rewrite stay; other first answers go.
@@ -275,18 +283,18 @@ impl Stage<'_> {
 
     /// Asks the rewriters of some layers again whose answers are about a generation before
     /// `judged_from`, for their decision only.
-    pub(super) async fn ask_rewriters_again(&mut self, judged_from: usize, layers: &Range<usize>) {
+    pub(super) async fn ask_rewriters_again(&mut self, judged_from: usize, among: &Among) {
         // Where nothing can be prevented, a second answer is of no use.
         if !self.plan.contract.may_stop() {
             return;
         }
-        let mut outdated = self.select(layers, Bound::is_rewriter);
+        let mut outdated = self.select(&among.layers, Bound::is_rewriter);
         outdated.retain(|chosen| {
             let index = chosen.bound.index;
             let is_last = |it: &Outcome| it.generation >= judged_from || it.denied();
             !self.record.outcomes.iter().any(|it| it.index == index && is_last(it))
         });
-        for mut outcome in self.call_all(outdated).await {
+        for mut outcome in self.ask(outdated, among).await {
             drop_late_rewrite(&mut outcome, &self.current);
             self.take_last(outcome);
         }

@@ -306,7 +306,7 @@ fn the_log_of_decisions_has_who_answered_and_over_what() {
     let text = sandbox.hookexec(["log", "log.jsonl", "--event", "approval"]).run().exits(0).stdout;
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].contains("allow approval shell  answered by ann over allow"), "{text}");
-    assert!(lines[1].contains("deny") && lines[1].contains("nobody gave it"), "{text}");
+    assert!(lines[1].contains("deny") && lines[1].contains("none was given"), "{text}");
     let first = sandbox.read("log.jsonl").lines().nth(1).unwrap().to_owned();
     let record: Value = serde_json::from_str(&first).unwrap();
     assert_eq!(record["approval"]["by"], "ann", "{record:#}");

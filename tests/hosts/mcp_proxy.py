@@ -63,7 +63,7 @@ async def drive(mode):
     said = {cmd: "\n".join(block.text for block in it.content) for cmd, it in results.items()}
     failed = [cmd for cmd, it in results.items() if it.is_error]
     assert said["rm -r x"] == "Tool call denied: not that", said
-    assert "nobody can be asked: sure?" in said["git push"], said
+    assert "no one can be asked: sure?" in said["git push"], said
     assert said["ls"] == "ran ls -l", said
     assert said["echo"] == "ran echo\nbe brief", said
     assert "it broke" in said["fail"], said

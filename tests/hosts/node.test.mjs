@@ -104,7 +104,7 @@ test("an ask is approved, refused or denied", async () => {
   assert.deepEqual(asked, [["shell", { cmd: "ls" }, "sure?"]]);
   const expected = ["denied", "ran", "denied", "denied", "denied", "ran"];
   assert.deepEqual(ends.map((it) => it.end), expected);
-  assert.match(ends[0].message, /nobody can be asked: sure\?/);
+  assert.match(ends[0].message, /no one can be asked: sure\?/);
   assert.equal(ends[3].message, "not today");
   const call = session.toolCall("shell", { cmd: "ls" }, { approve: broken });
   await assert.rejects(call.run(() => assert.fail("it ran")), /no terminal/);

@@ -122,7 +122,7 @@ class ToolCalls(Case):
         self.assertEqual(asked, [("shell", {"cmd": "ls"}, "sure?")])
         self.assertEqual([end.end for end in ends],
                          ["denied", "ran", "denied", "denied", "denied", "ran"])
-        self.assertIn("nobody can be asked: sure?", ends[0].message)
+        self.assertIn("no one can be asked: sure?", ends[0].message)
         self.assertEqual(ends[3].message, "not today")
 
     def test_a_response_is_rewritten_and_objected_to_after_a_failure_too(self):
