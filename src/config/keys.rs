@@ -17,6 +17,7 @@ use super::model::{EventMethod, InheritEnv, OnError, Protocol, SideEffects};
 use super::picoclaw::{Milliseconds, Observed, Stages, Transport};
 use super::policy::{PolicySettings, PublicKeys};
 use super::process::{Argv, Start};
+use super::rollout::{Rollout, RolloutBy};
 use super::section::Kind;
 use super::units::{AnswerSize, LongDuration, Size};
 use super::when::{Glob, Parts};
@@ -118,6 +119,9 @@ section! {
     mode "mode": Mode, "`enforce`",
         "whether its answer counts. `warn`: it does not count, and the user sees it. \
          `shadow`: it is only in the report";
+    rollout "rollout": Rollout, "none",
+        "the part of the machines, users or sessions on which its answer counts; on the others it \
+         is in shadow ([rollout](#rollout))";
     dialect "dialect": Dialect, "ours",
         "the agent that the script was written for: it reads that agent's payload and answers in \
          its words ([agents.md](agents.md#hooks-written-for-claude-code))";
@@ -171,6 +175,13 @@ section! {
         "the time in which the runs count; `hour` is the last 60 minutes of the session";
     key "key": Field, "one count for all",
         "a field, such as `agent_name`: each of its values has a count of its own";
+}
+
+section! {
+    /// The keys of `rollout:`.
+    pub(crate) RolloutKeys<'n>, "a rollout":
+    percent "percent": Count<100>, "an error", "on how many of a hundred the answer counts";
+    by "by": RolloutBy, "`host`", "what is counted: machines, users or sessions";
 }
 
 section! {
@@ -261,6 +272,9 @@ words! { OnError:
     "block" => Self::Block, "ask" => Self::Ask, "warn" => Self::Warn, "ignore" => Self::Ignore
 }
 words! { Mode: "enforce" => Self::Enforce, "warn" => Self::Warn, "shadow" => Self::Shadow }
+words! { RolloutBy:
+    "host" => Self::Host, "user" => Self::User, "session" => Self::Session
+}
 words! { SideEffects:
     "none" => Self::None, "idempotent" => Self::Idempotent, "external" => Self::External
 }

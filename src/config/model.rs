@@ -13,6 +13,7 @@ use super::diagnostic::Diagnostics;
 use super::failed::{FailedFile, Untrusted};
 use super::layer::Layer;
 use super::limit::RunLimit;
+use super::rollout::Rollout;
 use super::source::{KeyLocations, Location};
 use crate::dialect::Dialect;
 use crate::event::Event;
@@ -101,6 +102,8 @@ pub struct Hook {
     pub limit: Option<RunLimit>,
     /// Whether its answer counts.
     pub mode: Mode,
+    /// Where its answer counts, if not everywhere; on the other machines it is in shadow.
+    pub rollout: Option<Rollout>,
     /// Which agent's payload it reads and whose answer it gives; ours when `None`.
     #[doc(hidden)]
     pub dialect: Option<Dialect>,
@@ -303,6 +306,7 @@ impl Hook {
             enabled: true,
             limit: None,
             mode: Mode::Enforce,
+            rollout: None,
             dialect: None,
             side_effects: SideEffects::External,
             when: None,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::hook::SHIPPED_TYPES;
 use super::keys::{
     AuditKeys, ConditionKeys, Defaults, EntryKeys, FileKeys, HookKeys, LimitKeys, PicoclawKeys,
-    PolicyKeys, ProcessKeys,
+    PolicyKeys, ProcessKeys, RolloutKeys,
 };
 use super::kinds::reference;
 use super::section::{Key, Kind, described};
@@ -35,7 +35,7 @@ pub fn config_schema() -> Value {
 }
 
 /// Returns the tables of the documentation: the keys of each mapping, by its name.
-pub fn key_tables() -> [(&'static str, String); 9] {
+pub fn key_tables() -> [(&'static str, String); 10] {
     let sections = [
         ("the file", FileKeys::KEYS),
         ("defaults", Defaults::KEYS),
@@ -43,6 +43,7 @@ pub fn key_tables() -> [(&'static str, String); 9] {
         ("a hook", HookKeys::KEYS),
         ("a condition", ConditionKeys::KEYS),
         ("a limit", LimitKeys::KEYS),
+        ("a rollout", RolloutKeys::KEYS),
         ("a process", ProcessKeys::KEYS),
         ("audit", AuditKeys::KEYS),
         ("policy", PolicyKeys::KEYS),

@@ -13,6 +13,8 @@ pub(super) struct Outcome {
     pub(super) status: HookStatus,
     /// The answer, without what the event does not support.
     pub(super) output: Output,
+    /// Whether its answer counts, once that is decided.
+    pub(super) mode: Option<Mode>,
     /// The answer of a hook whose mode keeps it from counting; `output` is empty then.
     pub(super) unenforced: Option<Box<Output>>,
     /// Why it failed, ended in error, or was skipped.
@@ -44,6 +46,7 @@ impl Outcome {
             index,
             status: HookStatus::Ok,
             output: Output::default(),
+            mode: None,
             unenforced: None,
             error: None,
             warnings: Vec::new(),
@@ -139,9 +142,10 @@ impl Outcome {
         self.output.stop = self.output.stop.take().or_else(|| first.output.stop.clone());
     }
 
-    /// Returns the outcome as far as `bound`'s mode lets it count.
-    pub(super) fn under_mode_of(mut self, bound: &Bound) -> Self {
-        let mode = bound.hook.mode;
+    /// Returns the outcome as far as `bound`'s mode in this session lets it count.
+    pub(super) fn under_mode_of(mut self, bound: &Bound, session: &str) -> Self {
+        let mode = bound.hook.mode_in(session);
+        self.mode = Some(mode);
         if mode == Mode::Enforce {
             return self;
         }
@@ -179,7 +183,7 @@ impl Outcome {
             rank: bound.rank(),
             metadata: self.output.metadata.keys().cloned().collect(),
             status: self.status,
-            mode: (bound.hook.mode != Mode::Enforce).then_some(bound.hook.mode),
+            mode: Some(self.mode.unwrap_or(bound.hook.mode)).filter(|mode| *mode != Mode::Enforce),
             decision: said.decision,
             reason: said.reason.clone(),
             withheld: self.withholds,

@@ -67,7 +67,8 @@ impl<'e> Stage<'e> {
             let is_due = |it: &Outcome| !it.denied() && it.generation < since;
             let answered = self.record.outcomes.iter().find(|it| it.index == *index);
             if bound.hook.phase.is_answered() && answered.is_none_or(is_due) {
-                let mut outcome = self.interpreter(bound).failed(why).under_mode_of(bound);
+                let failed = self.interpreter(bound).failed(why);
+                let mut outcome = failed.under_mode_of(bound, self.session());
                 self.deny_unfollowed(&mut outcome, lowest);
                 self.take_rewrite(outcome);
             }

@@ -175,7 +175,7 @@ impl<'e> Stage<'e> {
             let outcome = if self.executor.capacity.background.spawn(bound.rank(), work) {
                 started(bound)
             } else {
-                self.interpreter(bound).failed(BACKGROUND_FULL).under_mode_of(bound)
+                self.interpreter(bound).failed(BACKGROUND_FULL).under_mode_of(bound, self.session())
             };
             self.record.outcomes.push(outcome);
         }
@@ -202,6 +202,11 @@ impl<'e> Stage<'e> {
         outcomes.extend(missing.into_iter().map(Self::withdrawn));
         outcomes.sort_by_key(|outcome| outcome.index);
         outcomes
+    }
+
+    /// Returns the session, which no hook can change.
+    pub(super) fn session(&self) -> &str {
+        &self.current.original().session_id
     }
 
     pub(super) async fn call(&self, chosen: Chosen<'_>) -> Outcome {
@@ -232,7 +237,7 @@ impl<'e> Stage<'e> {
             };
             Outcome { duration, ..self.deny_impossible_name(outcome) }
         };
-        outcome = outcome.under_mode_of(bound);
+        outcome = outcome.under_mode_of(bound, self.session());
         outcome.generation = current.generation;
         tracing::debug!(
             event = %self.event,

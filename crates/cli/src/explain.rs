@@ -13,6 +13,7 @@ use super::output::PlainFormat;
 use super::records::is_wanted;
 use super::run::{AGENT, EVENT};
 use super::runtime::{PATIENCE, Runtime};
+use super::summary::rollout;
 use super::{CommandError, Exit, explain_text, input, log};
 use crate::moment::Moment;
 
@@ -88,6 +89,9 @@ fn is_one(events: &[Event]) -> bool {
 pub(super) struct ExplainedHook {
     #[serde(flatten)]
     pub(super) explanation: Explanation,
+    /// Where its answer counts, if not everywhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rollout: Option<String>,
     /// What it did, when it ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) report: Option<HookReport>,
@@ -233,7 +237,9 @@ fn explained(executor: &Executor, moment: &Moment, verdict: Option<Verdict>) -> 
         let effect = answered.and_then(effect);
         let no_opinion = answered
             .and_then(|(report, verdict)| moment.why_no_opinion(&explanation, report, verdict));
-        hooks.push(ExplainedHook { explanation, report: report.cloned(), effect, no_opinion });
+        let rollout = rollout(&explanation.hook, &moment.input().session_id);
+        let report = report.cloned();
+        hooks.push(ExplainedHook { explanation, rollout, report, effect, no_opinion });
     }
     let (event, native, agent) = match moment {
         Moment::Own(event, _) => (*event, None, None),

@@ -77,11 +77,13 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<Str
         let (name, source) = (plain::line(name), plain::line(source));
         format!("{style}{word:10}{style:#} {name} {DIM}{kind}, {source}{event}{DIM:#}")
     };
+    let rollout = hook.rollout.clone();
     let Some(report) = &hook.report else {
         let mut lines = match selection {
             Selection::Runs if !ran => vec![title(GOOD, "would run")],
             _ => vec![title(DIM, "not run")],
         };
+        lines.extend(rollout);
         if *selection == Selection::Runs && ran {
             lines.push("a rewrite by an earlier hook left it out, or the event had ended".into());
         } else if *selection != Selection::Runs || hook.explanation.condition.is_some() {
@@ -98,11 +100,15 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<Str
     if !matches!(selection, Selection::Runs | Selection::Untrusted(_)) {
         lines.push("it did not match the input as it came, but does after a rewrite".into());
     }
+    lines.extend(rollout);
     lines.extend(report.usage.map(tokens));
     if let Some(decision) = report.decision {
         let effect = match hook.effect {
             Some(Effect::Decides) => "which is the verdict",
             Some(Effect::Overruled) => "which a stricter answer overrules",
+            Some(Effect::NotEnforced) if hook.rollout.is_some() => {
+                "which its `rollout` keeps from counting"
+            }
             Some(Effect::NotEnforced) => "which its `mode` keeps from counting",
             None => "",
         };

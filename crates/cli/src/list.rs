@@ -46,8 +46,8 @@ fn remarks(row: &HookSummary<'_>) -> String {
         (row.mutates, "mutates"),
         (row.background, "background"),
     ];
-    let said: Vec<&str> =
-        remarks.into_iter().filter(|(holds, _)| *holds).map(|(_, word)| word).collect();
+    let said = remarks.into_iter().filter(|(holds, _)| *holds).map(|(_, word)| word);
+    let said: Vec<&str> = said.chain(row.rollout.as_deref()).collect();
     if said.is_empty() { "-".to_owned() } else { said.join(", ") }
 }
 

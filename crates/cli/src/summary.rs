@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-use hookexec::config::{Command, Hook, Layer, Phase};
+use hookexec::config::{Command, Hook, Layer, Phase, RolloutBy};
 use hookexec::event::Event;
+use hookexec::wire::Mode;
 
 /// What a list of hooks says of one of them.
 #[derive(Debug, Serialize)]
@@ -34,6 +35,9 @@ pub(crate) struct HookSummary<'h> {
     pub(crate) mutates: bool,
     /// Whether the event does not wait for it.
     pub(crate) background: bool,
+    /// Where its answer counts, if not everywhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rollout: Option<String>,
     /// The file it stands in.
     pub(crate) file: String,
     /// The line, from 1.
@@ -56,11 +60,23 @@ impl<'h> HookSummary<'h> {
             conditional: hook.when.is_some(),
             mutates: hook.phase == Phase::Mutate,
             background: hook.phase == Phase::Background,
+            rollout: rollout(hook, ""),
             file: hook.location.path().display().to_string(),
             line: hook.location.line(),
             layer: hook.layer(),
         }
     }
+}
+
+/// Returns the rollout of a hook and what it means here, as `rollout 10 % by host: in shadow here`.
+pub(crate) fn rollout(hook: &Hook, session: &str) -> Option<String> {
+    let rollout = hook.rollout?;
+    let here = match hook.mode_in(session) {
+        _ if rollout.by == RolloutBy::Session && session.is_empty() => "",
+        Mode::Enforce => ": enforced here",
+        _ => ": in shadow here",
+    };
+    Some(format!("rollout {rollout}{here}"))
 }
 
 fn milliseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

@@ -74,6 +74,8 @@ impl Bench {
     ) -> Result<Self, Diagnostics> {
         // The log is for real decisions.
         config.audit.clear();
+        // A case is about the answer of a hook, on every machine.
+        config.hooks.iter_mut().for_each(|hook| hook.rollout = None);
         let working_dir = working_dir.into();
         let executor = build(&config, &registry, &working_dir)?;
         let coverage = Coverage::of(executor.hooks());

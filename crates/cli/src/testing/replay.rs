@@ -82,6 +82,7 @@ impl Replay {
     /// When no executor can be built of it.
     pub fn new(mut config: Config, options: ReplayOptions) -> Result<Self, Diagnostics> {
         config.audit.clear();
+        config.hooks.iter_mut().for_each(|hook| hook.rollout = None);
         let recorded = Arc::new(Recorded::default());
         let source = Arc::clone(&recorded);
         let registry = substituting(&options.registry, move |hook| {
