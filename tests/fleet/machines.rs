@@ -173,7 +173,11 @@ fn a_policy_reaches_machines_and_stays_in_force() {
     let said = machine.doctor();
     assert!(said.contains("the last refresh failed"), "{said}");
     assert!(said.contains("version 2 (sha256:"), "{said}");
-    assert_eq!(machine.state()["failures"], 4);
+    let state = machine.state();
+    assert_eq!(state["failures"], 4);
+    // Half a minute, doubled three times, and a quarter of chance.
+    let wait = state["next"].as_u64().unwrap() - state["failed_at"].as_u64().unwrap();
+    assert!((180..=301).contains(&wait), "{wait}");
 }
 
 #[test]

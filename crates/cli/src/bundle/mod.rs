@@ -44,8 +44,8 @@ enum Action {
         after_help = "Example: hookexec bundle build policy --version 7 --by 'platform team'"
     )]
     Build(build::Args),
-    /// Runs the test cases of a bundle, `*.test.yaml`, where nothing else of the bundle's directory is;
-    /// exit code 1 when one fails
+    /// Unpacks a bundle, and runs its test cases, `*.test.yaml`, in an empty project; exit code 1 when
+    /// one fails
     #[command(after_help = "Example: hookexec bundle test policy-7.tar")]
     Test {
         /// The bundle, or the directory that one is built of
