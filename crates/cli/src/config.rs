@@ -105,6 +105,14 @@ impl ConfigArgs {
         Ok(loaded.found)
     }
 
+    /// Returns the policies that the hooks files name; none if the files can't be loaded.
+    #[cfg(feature = "http")]
+    pub(crate) fn policies(&self) -> Vec<internal::Policy> {
+        let Ok(mut options) = self.options() else { return Vec::new() };
+        options.only_show = true;
+        Loaded::of(&options).map(|loaded| loaded.found.config.policies).unwrap_or_default()
+    }
+
     /// Returns what to load.
     pub(crate) fn options(&self) -> Result<LoadOptions, CommandError> {
         let mut options = LoadOptions::default();

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use hookexec::internal::audit::Record;
+use hookexec::internal::policy::State;
 use hookexec::wire::HookStatus;
 use serde::{Deserialize, Serialize};
 
 use super::attributes::word_of;
 use crate::records::word;
 
-/// The metrics: name, unit, attributes, meaning. Those in seconds are histograms, those of bytes that
-/// wait and of the hooks files are gauges; all others are sums.
+/// The metrics: name, unit, attributes, meaning. Durations are histograms. Those of bytes
+/// that wait, of the hooks files and of policies are gauges. All others are sums.
 pub(crate) const METRICS: &[[&str; 4]] = &[
     [EVENTS, "{event}", "`hookexec.event`, `hookexec.decision`", "events that were decided"],
     [EVENT_DURATION, "s", "`hookexec.event`", "how long an event took"],
@@ -31,6 +32,18 @@ pub(crate) const METRICS: &[[&str; 4]] = &[
     [HOOK_DURATION, "s", "`hookexec.hook`", "how long a hook took"],
     [CONFIG, "1", "`hookexec.config`", "1 for the hooks files of the newest record"],
     [
+        POLICY_AGE,
+        "s",
+        "`hookexec.policy.source`, `hookexec.policy.version`, `hookexec.policy.digest`",
+        "how long ago the source of the policy in force was last seen to have it",
+    ],
+    [
+        POLICY_FAILURES,
+        "{refresh}",
+        "`hookexec.policy.source`",
+        "how many refreshes of a policy in a row have failed",
+    ],
+    [
         RECORDS,
         "{record}",
         "`hookexec.outcome`",
@@ -48,6 +61,8 @@ pub(super) const WOULD_CHANGE: &str = "hookexec.hook.would_change";
 pub(super) const FAILED_OPEN: &str = "hookexec.hook.failed_open";
 pub(super) const HOOK_DURATION: &str = "hookexec.hook.duration";
 pub(super) const CONFIG: &str = "hookexec.config";
+pub(super) const POLICY_AGE: &str = "hookexec.policy.age";
+pub(super) const POLICY_FAILURES: &str = "hookexec.policy.failures";
 pub(super) const RECORDS: &str = "hookexec.ship.records";
 pub(super) const LOST: &str = "hookexec.ship.lost";
 pub(super) const GAPS: &str = "hookexec.ship.gaps";
@@ -147,6 +162,21 @@ impl Counters {
     }
 }
 
+/// Returns what a gauge says of the policy that comes from `source`.
+pub(super) fn of_policy(metric: &str, source: &str, state: &State) -> Option<(Labels, u64)> {
+    let label = |name: &str, value: &str| (format!("hookexec.policy.{name}"), value.to_owned());
+    if metric == POLICY_FAILURES {
+        return Some((vec![label("source", source)], state.failures.into()));
+    }
+    let in_force = state.in_force.as_ref()?;
+    let labels = vec![
+        label("source", &in_force.source),
+        label("version", &in_force.version.to_string()),
+        label("digest", &format!("sha256:{}", in_force.digest)),
+    ];
+    Some((labels, in_force.age().as_secs()))
+}
+
 /// Returns a series of a metric; that of all others when there are too many.
 fn series<'s, T: Default>(
     all: &'s mut Series<T>,
@@ -180,6 +210,22 @@ mod tests {
         assert_eq!(counters.sums(FAILED_OPEN).len(), MOST_SERIES + 1);
         let overflow = ("otel.metric.overflow".to_owned(), "true".to_owned());
         assert!(counters.sums(FAILED_OPEN).contains(&(vec![overflow], 5)));
+    }
+
+    #[test]
+    fn a_policy_has_an_age_once_it_is_in_force_and_counts_failed_refreshes() {
+        let mut state = State { failures: 3, ..State::default() };
+        assert_eq!(of_policy(POLICY_AGE, "oci://x/y", &state), None);
+        assert_eq!(of_policy(POLICY_FAILURES, "oci://x/y", &state).unwrap().1, 3);
+        let in_force = serde_json::json!({
+            "source": "oci://x/y", "key": "", "version": 7, "digest": "ab", "manifest": "",
+            "tag": "", "since": 0, "confirmed": hookexec::internal::policy::now() - 60,
+        });
+        state.in_force = Some(serde_json::from_value(in_force).unwrap());
+        let (labels, age) = of_policy(POLICY_AGE, "oci://x/y", &state).unwrap();
+        assert!((60..70).contains(&age));
+        assert!(labels.contains(&("hookexec.policy.version".to_owned(), "7".to_owned())));
+        assert!(labels.contains(&("hookexec.policy.digest".to_owned(), "sha256:ab".to_owned())));
     }
 
     #[test]

@@ -81,7 +81,8 @@ impl Args {
             let message = format!("can't read what was sent, {}: {error}", path.display());
             CommandError::usage(message).hint("remove this file to send the whole log once more")
         })?;
-        let requests = Requests { resource: resource(&state.instance), inputs: self.inputs };
+        let (resource, policies) = (resource(&state.instance), self.config.policies());
+        let requests = Requests { resource, inputs: self.inputs, policies };
         let mut ship = Ship { log, path, collector, requests, state, measured: None };
         if !self.once {
             return ship.follow();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hookexec::internal::Policy;
 use hookexec::internal::audit::{Record, read_traceparent};
 use hookexec::wire::Decision;
 use jiff::Timestamp;
@@ -25,7 +26,10 @@ use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
 use prost::Message as _;
 
 use super::attributes::{any, attributes, hooks, pair, text};
-use super::counters::{BOUNDS, CONFIG, EVENT_DURATION, HOOK_DURATION, Labels, METRICS, WAITING};
+use super::counters::{
+    BOUNDS, CONFIG, EVENT_DURATION, HOOK_DURATION, Labels, METRICS, POLICY_AGE, POLICY_FAILURES,
+    WAITING, of_policy,
+};
 use super::queue::{Parcel, waiting};
 use super::state::{State, now_in_nanoseconds};
 use crate::records::word;
@@ -40,6 +44,8 @@ pub(super) struct Requests {
     pub(super) resource: Resource,
     /// Whether recorded inputs are sent.
     pub(super) inputs: bool,
+    /// The policies that come from elsewhere.
+    pub(super) policies: Vec<Policy>,
 }
 
 impl Requests {
@@ -156,6 +162,15 @@ impl Requests {
                 let point = || number(vec![text("hookexec.config", config)], 1);
                 let points = (!config.is_empty()).then(point);
                 Data::Gauge(Gauge { data_points: points.into_iter().collect() })
+            }
+            POLICY_AGE | POLICY_FAILURES => {
+                let points = self.policies.iter().filter_map(|policy| {
+                    let (source, state) =
+                        (policy.settings.source.to_string(), policy.store.state());
+                    let (labels, value) = of_policy(name, &source, &state.ok()?)?;
+                    Some(number(labelled(labels), value))
+                });
+                Data::Gauge(Gauge { data_points: points.collect() })
             }
             WAITING => {
                 let point = number(Vec::new(), waiting(&state.positions));
