@@ -120,8 +120,8 @@ async fn whatever_is_no_answer_denies_where_the_event_fails_closed() {
         (answer("200 OK", r#"{"decision": "alow"}"#), "can't be `alow`"),
         (answer("200 OK", r#"{"permission": "allow"}"#), "`permission`"),
         (answer("200 OK", &huge), "more than 1024 bytes"),
-        (answer("200 OK", "<html>sign in</html>"), "no JSON object"),
-        (answer("200 OK", "null"), "no JSON object"),
+        (answer("200 OK", "<html>sign in</html>"), "not a JSON object"),
+        (answer("200 OK", "null"), "not a JSON object"),
         ("HTTP/1.1 200 OK\r\n\r\n".to_owned(), "has no length"),
         ("HTTP/1.1 200 OK\r\n\r\n{\"decision\": \"allow\"}".to_owned(), "has no length"),
         (

@@ -158,7 +158,7 @@ async fn arguments_hold_what_they_refer_to() {
 async fn whatever_is_no_answer_has_failed() {
     for (call, cause) in [
         (r#"answer({"structuredContent": {"decision": "alow"}})"#, "can't be `alow`"),
-        (r#"answer({"structuredContent": [1]})"#, "no JSON object"),
+        (r#"answer({"structuredContent": [1]})"#, "not a JSON object"),
         (r#"answer({"content": [{"type": "image"}]})"#, "not one text"),
         (r#"answer({"content": [{"type": "text", "text": "{\"decision\": \"allow\""}]})"#, "JSON"),
         (
