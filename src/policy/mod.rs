@@ -7,4 +7,4 @@ mod store;
 
 pub use manifest::{MANIFEST, Manifest, file_name_problem};
 pub use source::{OciReference, Source};
-pub use store::{InForce, State, Store, now};
+pub use store::{DIRECTORY_NAME, InForce, State, Store, now};

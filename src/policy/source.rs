@@ -38,6 +38,9 @@ impl FromStr for Source {
                 Err("an address holds no user and no password: use `docker login`".to_owned())
             }
             _ if has_space => Err("an address has no spaces".to_owned()),
+            Some(("oci" | "https" | "http", rest)) if rest.contains(['?', '#']) => {
+                Err("an address holds no query: it would be in messages and in the log".to_owned())
+            }
             Some(("oci", rest)) => OciReference::of(rest).map(Self::Oci).ok_or_else(|| {
                 "it is not a valid reference: write `oci://HOST/REPOSITORY:TAG`, in lower case"
                     .to_owned()
@@ -177,6 +180,8 @@ mod tests {
             "http://host/x",
             "http://127.0.0.1@evil.example/x",
             "https://me:secret@host.example/x",
+            "https://host.example/x?sig=secret",
+            "https://host.example/x#part",
             "http://127.0.0.1.evil.example/x",
             "file://x",
             "ftp://x",

@@ -19,7 +19,7 @@ const MAX_JSON: u64 = 1 << 20;
 /// How many bytes of files are hashed when the hooks of a bundle are loaded: an archive has no more.
 const MAX_FILES: u64 = 16 << 20;
 /// How much of a digest the directory of a bundle is named after.
-const NAME: usize = 16;
+pub const DIRECTORY_NAME: usize = 16;
 
 /// What is known about one policy.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,7 +130,7 @@ impl Store {
 
     /// Returns where the files of a bundle with this digest are.
     pub fn bundle(&self, digest: &str) -> PathBuf {
-        self.0.join(digest.get(..NAME).unwrap_or(digest))
+        self.0.join(digest.get(..DIRECTORY_NAME).unwrap_or(digest))
     }
 
     /// Checks that every file of the bundle in force is as it was pulled, and returns its manifest.

@@ -211,6 +211,31 @@ fn files_that_were_changed_are_not_in_force() {
 }
 
 #[test]
+fn a_refresh_removes_nothing_that_it_did_not_make() {
+    let team = Team::new();
+    let machine = Machine::new("file:///nowhere/policy.tar", &team.key(), "");
+    let kept = ["hooks.d/a.yaml", "lib/b.sh", "0123456789abcdef/c", "hookexec-old/d"];
+    for name in kept {
+        machine.sandbox.write(machine.directory().join(name), "x");
+    }
+    let _ = machine.refresh().exits(1);
+    for version in [1, 2, 3] {
+        machine.configure(&published(&team, version), &team.key(), "");
+        let _ = machine.refresh().exits(0);
+    }
+    for name in kept {
+        assert!(machine.directory().join(name).exists(), "{name}");
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        // Who can open the lock can keep every refresh from running.
+        let lock = fs::metadata(machine.directory().join("lock")).unwrap();
+        assert_eq!(lock.permissions().mode() & 0o777, 0o600);
+    }
+}
+
+#[test]
 fn a_policy_expires() {
     let team = Team::new();
     let machine = Machine::new(&published(&team, 1), &team.key(), "  expires: 7d\n");

@@ -86,6 +86,19 @@ fn a_bundle_comes_from_a_web_server_once() {
 }
 
 #[test]
+fn a_server_that_says_unasked_that_nothing_changed_confirms_nothing() {
+    let team = Team::new();
+    let server = Server::start(|_, _| ("304 Not Modified", String::new(), Vec::new()));
+    team.sandbox.write_users_hooks(&format!(
+        "policy: {{ from: 'http://{}/policy.tar', key: {} }}\n",
+        server.host,
+        team.key()
+    ));
+    let done = team.bundle(&["refresh"]).exits(1);
+    assert!(done.stderr.contains("was not asked"), "{done:#?}");
+}
+
+#[test]
 fn a_registry_gets_the_token_that_it_wants() {
     let team = Team::new();
     let (archive, signature) = parts(&team.signed(1));

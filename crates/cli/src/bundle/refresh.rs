@@ -3,13 +3,12 @@
 //! A bundle takes the place of the one in force by the rename of `state.json`, after everything else
 //! is done. Whatever goes wrong before leaves the old one in force.
 
-use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, DirEntry, File, OpenOptions, TryLockError};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hookexec::internal::policy::{InForce, State, now};
+use hookexec::internal::policy::{DIRECTORY_NAME, InForce, MANIFEST, State, now};
 use hookexec::internal::{Loaded, Policy, files, system};
 
 use super::archive::Archive;
@@ -121,7 +120,9 @@ fn refresh(policy: &Policy, only_due: bool) -> Result<Refreshed, String> {
     };
     policy.state.next = now() + wait(&policy, policy.state.failures).as_secs();
     policy.store.write(&policy.state).map_err(failed)?;
-    remove_others(directory, &policy.state);
+    if result.is_ok() {
+        remove_others(directory, &policy.state);
+    }
     result
 }
 
@@ -132,7 +133,10 @@ fn fetch(policy: &Policy) -> Result<Option<InForce>, String> {
     // Files that were changed are fetched anew.
     let sound = current.filter(|in_force| policy.store.check(in_force).is_ok());
     let known = sound.map(|in_force| in_force.tag.as_str()).filter(|tag| !tag.is_empty());
-    let Some(pulled) = transfer::pull(&settings.source, known)? else { return Ok(None) };
+    let Some(pulled) = transfer::pull(&settings.source, known)? else {
+        let unasked = "the source says that nothing has changed, and was not asked that";
+        return known.map(|_| None).ok_or_else(|| unasked.to_owned());
+    };
     let key = signature::verify(&pulled.archive, &pulled.signature, &settings.keys)?;
     let archive = Archive::read(&pulled.archive)?;
     let manifest = &archive.manifest;
@@ -199,17 +203,26 @@ fn put(archive: &Archive, directory: &Path, place: &Path) -> Result<(), String> 
 /// Removes what is neither in force nor was in force before: hooks that run may need that still.
 fn remove_others(directory: &Path, state: &State) {
     let Ok(entries) = directory.read_dir() else { return };
-    let directories = entries.flatten().filter(|entry| entry.path().is_dir());
-    let is_scratch = |name: &OsStr| name.as_encoded_bytes().starts_with(SCRATCH.as_bytes());
-    let (scratch, bundles): (Vec<_>, Vec<_>) =
-        directories.partition(|entry| is_scratch(&entry.file_name()));
+    let named = |entry: &DirEntry| {
+        let name = entry.file_name();
+        (entry.path(), name.to_string_lossy().into_owned())
+    };
+    let is_id = |text: &str, length| {
+        text.len() == length && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    // Only what a refresh made: the directory may hold files of its owner, too.
+    let is_scratch = |name: &str| name.strip_prefix(SCRATCH).is_some_and(|id| is_id(id, 32));
+    let (scratch, others): (Vec<_>, Vec<_>) =
+        entries.flatten().map(|entry| named(&entry)).partition(|(_, name)| is_scratch(name));
     // A process that was killed left them.
-    for entry in scratch {
-        let _ = fs::remove_dir_all(entry.path());
+    for (path, _) in scratch {
+        let _ = fs::remove_dir_all(path);
     }
-    let mut bundles: Vec<_> = bundles
+    let bundles = others
         .into_iter()
-        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .filter(|(path, name)| is_id(name, DIRECTORY_NAME) && path.join(MANIFEST).is_file());
+    let mut bundles: Vec<_> = bundles
+        .filter_map(|(path, _)| Some((path.metadata().ok()?.modified().ok()?, path)))
         .collect();
     bundles.sort();
     let in_force = state.in_force.as_ref().map(|it| it.digest.as_str()).unwrap_or_default();
@@ -238,8 +251,9 @@ fn wait(policy: &Policy, failures: u32) -> Duration {
 
 /// Returns the lock of a policy; `None` when another process holds it.
 pub(super) fn lock(directory: &Path) -> std::io::Result<Option<File>> {
+    // Who can open it, can hold it.
     let mut options = OpenOptions::new();
-    options.create(true).truncate(false).read(true).write(true);
+    let options = system::private(options.create(true).truncate(false).read(true).write(true));
     let file = options.open(directory.join("lock"))?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
