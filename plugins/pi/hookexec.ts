@@ -8,7 +8,7 @@ import { spawn } from "node:child_process"
 const PROGRAM = process.env.HOOKEXEC ?? "hookexec"
 const SECONDS = Number(process.env.HOOKEXEC_SECONDS ?? 60)
 
-/** Asks hookexec about an event and returns what to apply; never rejects. Without an answer it is a denial. */
+/** Asks hookexec about an event and returns what to apply. Without an answer it is a denial. */
 function ask(event, input) {
   return new Promise((answered) => {
     const fail = (why) => answered({ deny: `hookexec: ${why}` })
@@ -31,14 +31,21 @@ function ask(event, input) {
 export default function (pi) {
   let context = [] // what the next prompt is to carry
 
-  const asks = (event, input, ctx) => {
-    const session_id = ctx?.sessionManager?.getSessionId?.() ?? ""
-    return ask(event, { session_id, cwd: ctx?.cwd ?? process.cwd(), ...input })
+  // Never rejects: Pi goes on with a prompt or a response when a handler throws.
+  const asks = async (event, input, ctx) => {
+    try {
+      const session_id = ctx?.sessionManager?.getSessionId?.() ?? ""
+      return await ask(event, { session_id, cwd: ctx?.cwd ?? process.cwd(), ...input })
+    } catch (error) {
+      return { deny: `hookexec: ${error.message}` }
+    }
   }
   const show = (message, ctx) => {
     if (!message) return
-    if (ctx?.hasUI) ctx.ui.notify(message, "warning")
-    else console.error(message)
+    try {
+      if (ctx?.hasUI) return ctx.ui.notify(message, "warning")
+    } catch {} // shown below
+    console.error(message)
   }
 
   pi.on("session_start", async (event, ctx) => {

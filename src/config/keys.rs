@@ -206,7 +206,7 @@ section! {
         "the public key of minisign that must have signed it; of several, one must have";
     refresh "refresh": Duration, "10 min", "how often the source is asked";
     expires "expires": LongDuration, "never",
-        "after how long without an answer of the source the policy fails, such as `7d`: then \
+        "how long the policy counts after the source last had it, such as `7d`; then \
          events that fail closed are denied";
 }
 

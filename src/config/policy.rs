@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::{Value as Json, json};
 
 use super::Layer;
+use super::diagnostic::Diagnostic;
 use super::keys::PolicyKeys;
 use super::kinds::Filled;
 use super::node::Node;
@@ -30,7 +31,7 @@ pub struct PolicySettings {
     pub keys: Vec<String>,
     /// How often the source is asked.
     pub refresh: Duration,
-    /// After how long without an answer of the source the policy is a failure.
+    /// How long the policy counts after the source last had it.
     pub expires: Option<Duration>,
     /// Where `policy:` stands.
     pub location: Location,
@@ -138,11 +139,19 @@ impl Kind<'_> for PolicySettings {
             }
         }
         let (source, PublicKeys(all)) = (keys.from?, keys.key?);
+        let refresh = keys.refresh.unwrap_or(REFRESH);
+        let expires = keys.expires.map(|it| it.0);
+        if expires.is_some_and(|expires| expires < 2 * refresh) {
+            let message = "`expires` is less than twice `refresh`: the policy may fail before its \
+                           source is asked again";
+            let warning = Diagnostic::warning(message).hint("give it days, such as `7d`");
+            reader.report(node, warning);
+        }
         (reader.errors() == errors).then(|| Self {
             source,
             keys: all,
-            refresh: keys.refresh.unwrap_or(REFRESH),
-            expires: keys.expires.map(|it| it.0),
+            refresh,
+            expires,
             location: reader.location(node),
         })
     }

@@ -8,8 +8,8 @@ mod hostile;
 mod invalid;
 mod layers;
 mod mistakes;
-#[cfg(feature = "schema")]
 mod policy;
+#[cfg(feature = "schema")]
 mod schema;
 mod valid;
 mod warned;

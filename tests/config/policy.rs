@@ -100,3 +100,16 @@ fn mistakes_are_found() {
         assert!(cause.contains(wanted), "{policy}: {cause}");
     }
 }
+
+#[test]
+fn a_policy_that_may_expire_between_two_refreshes_is_a_warning() {
+    let root = tempfile::tempdir().unwrap();
+    for (expires, warns) in [("19m", true), ("20m", false)] {
+        let policy = format!("from: 'file:///x', key: {KEY}, refresh: 10m, expires: {expires}");
+        write(&root.path().join("etc/hooks.yaml"), &format!("policy: {{ {policy} }}\n"));
+        let config = Config::load(&options(root.path())).unwrap();
+        let mut warnings = config.warnings.iter();
+        let warned = warnings.any(|it| it.message.contains("less than twice `refresh`"));
+        assert_eq!(warned, warns, "{expires}");
+    }
+}

@@ -119,7 +119,7 @@ pub enum EntryMember {
     FailClosed,
     /// `"onFailure": "block"` on events that decide.
     OnFailure,
-    /// `"strict": true` on events that decide.
+    /// `"strict": true` on events that decide, and on the one whose denial withholds a response.
     Strict,
 }
 

@@ -43,11 +43,16 @@ events! {
 }
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
-    if native.event == Some(Event::PostToolUse)
-        && let Some(error) = value(payload, &["tool_error"])
-    {
-        input.tool_error = Some(true);
-        input.tool_response.get_or_insert_with(|| error.clone());
+    if native.event == Some(Event::PostToolUse) {
+        // What the model reads. `tool_output` is null if a tool answers with text alone, and may lack parts
+        // of the text.
+        if let Some(text) = value(payload, &["tool_output_text"]) {
+            input.tool_response = Some(text.clone());
+        }
+        if let Some(error) = value(payload, &["tool_error"]) {
+            input.tool_error = Some(true);
+            input.tool_response.get_or_insert_with(|| error.clone());
+        }
     }
     // It also fires for every subagent that is done, as if that were the session.
     let of_subagent =

@@ -24,7 +24,7 @@ macro_rules! pages {
     };
 }
 
-const PAGES: [(&str, &str, &str); 19] = pages! {
+const PAGES: [(&str, &str, &str); 21] = pages! {
     "platforms": "What differs on macOS and Windows";
     "installation": "Packages, and where `install` keeps it";
     "configuration": "Every key of hooks.yaml";
@@ -38,6 +38,8 @@ const PAGES: [(&str, &str, &str); 19] = pages! {
     "testing": "`explain` and `test`";
     "continuous-integration": "`check` and `test` before a commit or a merge";
     "audit": "The log of decisions, and `replay`";
+    "fleet": "One policy on many machines";
+    "telemetry": "Decisions to your collector";
     "faults": "What comes of a broken hook";
     "serve": "One process for many events";
     "mcp-proxy": "A guard before an MCP server";

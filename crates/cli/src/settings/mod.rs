@@ -240,7 +240,10 @@ impl Settings {
             EntryMember::Milliseconds => Some(("timeout", (entry.timeout * 1000).into())),
             EntryMember::OnFailure => decides.then(|| ("onFailure", "block".into())),
             EntryMember::FailClosed => decides.then(|| ("failClosed", true.into())),
-            EntryMember::Strict => decides.then(|| ("strict", true.into())),
+            EntryMember::Strict => {
+                let redacts = entry.native.event == Some(Event::PostToolUse);
+                (decides || redacts).then(|| ("strict", true.into()))
+            }
             _ => None,
         };
         let hook = object(self.layout.members.iter().filter_map(member));
