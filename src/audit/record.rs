@@ -93,7 +93,7 @@ pub struct Record {
 pub struct PolicyRecord {
     /// Where it comes from.
     pub source: String,
-    /// The version of the bundle in force; none if there is no bundle.
+    /// The version of the bundle in force; none before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
     /// The digest of its archive.

@@ -61,7 +61,7 @@ fn guards_that_open(config: &Config, problems: &mut Diagnostics) {
             && hook.enabled
             && hook.on_error.or(hook.on_exit_code).is_none()
             && hook.event.contract().fails_closed()
-            // There a crash is no answer, and that is a denial.
+            // There a crash counts as a missing answer, and that is a denial.
             && hook.event != Event::Approval
         {
             match guards.last_mut() {

@@ -2,7 +2,7 @@
 //! where it comes from.
 //!
 //! `state.json` names the bundle in force, and is replaced whole. The files of a bundle lie beside it,
-//! in a directory that is named after its digest. Whoever can write there can write the hooks file.
+//! in a directory that is named after its digest. A program that can write there can write the hooks file.
 
 use std::io;
 use std::path::{Path, PathBuf};
