@@ -210,15 +210,20 @@ impl<'e> Moment<'e> {
                 break;
             }
         }
+        self.ask_rewriters_again(&layers).await;
+        self.progress.layers_done = Layer::REWRITE_STEPS - layers.start;
+    }
+
+    /// Asks the rewriters of some layers again that have not seen the input as it is now.
+    async fn ask_rewriters_again(&mut self, layers: &Range<usize>) {
         for index in 0..=self.reached {
             if !self.is_over(self.stages.len()) && self.stages[index].awake {
-                let (started, among) = (Instant::now(), self.among(&layers));
+                let (started, among) = (Instant::now(), self.among(layers));
                 let judged_from = self.progress.judged_from;
                 self.stages[index].ask_rewriters_again(judged_from, &among).await;
                 self.after_step(index, started);
             }
         }
-        self.progress.layers_done = Layer::REWRITE_STEPS - layers.start;
     }
 
     async fn tell_observers(&mut self) {

@@ -176,9 +176,7 @@ impl<'e> Stage<'e> {
             }
         }
         let input = Box::new(self.current.input().clone());
-        let contract = self.plan.contract;
-        let counts = |outcome: &Outcome| rewrite_counts(contract, outcome);
-        let rewriters = merge_rewrites(&mut outcomes, &mut self.current, counts);
+        let rewriters = merge_rewrites(&mut outcomes, &mut self.current, self.plan.contract);
         self.record.rewrote |= self.current.generation > generation;
         // If only one hook rewrote the input, it has already seen the result. If several did, none of
         // them has seen the combination.
@@ -425,13 +423,13 @@ fn drop_late_rewrite(outcome: &mut Outcome, current: &Current<'_>) {
 fn merge_rewrites(
     outcomes: &mut [Outcome],
     current: &mut Current<'_>,
-    counts: impl Fn(&Outcome) -> bool,
+    contract: &Contract,
 ) -> Vec<usize> {
     let mut merged: Vec<usize> = Vec::new();
     // A withheld value comes first, and nothing may replace it.
     let mut order: Vec<usize> = (0..outcomes.len()).collect();
     order.sort_by_key(|place| !outcomes[*place].withholds);
-    order.retain(|place| counts(&outcomes[*place]));
+    order.retain(|place| rewrite_counts(contract, &outcomes[*place]));
     for place in order {
         let Some(next) = rewritten(current.input(), &outcomes[place].output) else { continue };
         if current.sealed {
