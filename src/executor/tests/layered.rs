@@ -62,9 +62,13 @@ pub(super) fn with_rewriters() -> Registry {
     registry
 }
 
-async fn verdict(hooks: Vec<Hook>, event: Event) -> Verdict {
+fn with(registry: &Registry, hooks: Vec<Hook>) -> Executor {
     let config = Config { hooks, ..Config::default() };
-    let executor = Executor::builder(config).registry(with_rewriters()).build().unwrap();
+    Executor::builder(config).registry(registry.clone()).build().unwrap()
+}
+
+async fn verdict(hooks: Vec<Hook>, event: Event) -> Verdict {
+    let executor = with(&with_rewriters(), hooks);
     let mut input = call("ls");
     input.tool_response = Some(json!("a secret"));
     executor.dispatch(event, &input).await
@@ -192,8 +196,7 @@ async fn a_rewriter_that_fails_on_what_a_lower_layer_rewrote_denies() {
     let wraps = in_layer(Layer::User, Hook { on_error: Some(OnError::Warn), ..wraps });
     let sets = |command| in_layer(Layer::Project, mutates(hook(PreToolUse, "set_cmd", &[command])));
     for (command, denied) in [("ls", false), ("rm", true)] {
-        let config = Config { hooks: vec![wraps.clone(), sets(command)], ..Config::default() };
-        let executor = Executor::builder(config).registry(registry.clone()).build().unwrap();
+        let executor = with(&registry, vec![wraps.clone(), sets(command)]);
         let verdict = executor.dispatch(PreToolUse, &call("ls")).await;
         assert_eq!(!verdict.allowed, denied, "{verdict:#?}");
         if denied {
@@ -224,16 +227,7 @@ async fn a_rewrite_of_a_response_falls_if_a_higher_rewriter_fails_on_it() {
                 let redacts = mutates(hook(redactor, "redact_or_fail", &[]));
                 let answers = mutates(say(event, &answer(text)));
                 let hooks = vec![in_layer(Layer::User, redacts), in_layer(Layer::Project, answers)];
-                let config = Config { hooks, ..Config::default() };
-                let executor =
-                    Executor::builder(config).registry(registry.clone()).build().unwrap();
-                let mut input = call("ls");
-                input.tool_response = Some(json!("a secret"));
-                let events = [Event::ToolResponseTransform, PostToolUse];
-                let mut standing = crate::executor::Standing::default();
-                let options = crate::executor::DispatchOptions::default();
-                let _ = executor.run_moment(&events, &input, options, &mut standing).await;
-                let verdict = standing.verdict.unwrap();
+                let verdict = after_the_call(&registry, hooks).await;
                 let said = format!("{event} {redactor} {text}: {verdict:#?}");
                 assert_eq!(verdict.updated_tool_response, Some(json!(expected)), "{said}");
                 let dropped = verdict.hooks.iter().any(|hook| {
@@ -284,8 +278,7 @@ async fn a_twin_in_another_layer_does_not_replace_a_hook() {
     let deadline = Some(Duration::from_millis(50));
     twin.limits = Arc::new(Limits { deadline, ..Limits::default() });
     let named = guard(Layer::CommandLine);
-    let config = Config { hooks: vec![twin, named.clone(), named], ..Config::default() };
-    let executor = Executor::builder(config).registry(registry).build().unwrap();
+    let executor = with(&registry, vec![twin, named.clone(), named]);
     let verdict = executor.dispatch(UserPromptSubmit, &Input::default()).await;
     assert_eq!(verdict.message.as_deref(), Some("not that"));
     assert_eq!(verdict.hooks.len(), 2, "one of each layer: {verdict:#?}");
@@ -340,8 +333,7 @@ async fn each_layer_has_its_own_budget_for_conditions() {
                 when: { field: tool_response, regex: secret } }] }]";
     let users = Config::from_yaml(text, "hooks.yaml").unwrap();
     hooks.extend(users.hooks.into_iter().map(|hook| in_layer(Layer::User, hook)));
-    let config = Config { hooks, ..Config::default() };
-    let executor = Executor::builder(config).registry(with_rewriters()).build().unwrap();
+    let executor = with(&with_rewriters(), hooks);
     let mut input = call("ls");
     input.tool_response = Some(json!(format!("secret {}", "x".repeat(5000))));
     let verdict = executor.dispatch(Event::ToolResponseTransform, &input).await;
@@ -370,8 +362,7 @@ fn a_layer_leaves_half_of_the_time_to_those_above_it() {
             guard.limits = Arc::new(Limits { deadline: Some(limit), ..Limits::default() });
         }
         let hooks = vec![in_layer(above, guard), in_layer(below, mutates(slow))];
-        let config = Config { hooks, ..Config::default() };
-        let executor = Executor::builder(config).registry(registry.clone()).build().unwrap();
+        let executor = with(&registry, hooks);
         // Each in a runtime of its own: its clock goes ahead of the machine's.
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_all().start_paused(true).build().unwrap();
@@ -420,8 +411,7 @@ async fn a_response_is_withheld_when_time_ends_before_a_higher_layer_has_seen_it
     for (text, withheld) in [("evil", true), ("good", false)] {
         let slow = in_layer(Layer::User, hook(event, "slow_on_evil", &[]));
         let project = in_layer(Layer::Project, say(event, &answer(text)));
-        let config = Config { hooks: vec![slow, project], ..Config::default() };
-        let executor = Executor::builder(config).registry(registry.clone()).build().unwrap();
+        let executor = with(&registry, vec![slow, project]);
         let mut input = call("ls");
         input.tool_response = Some(json!("a secret"));
         let options = crate::executor::DispatchOptions::default();
@@ -436,9 +426,8 @@ async fn a_response_is_withheld_when_time_ends_before_a_higher_layer_has_seen_it
 }
 
 /// Runs the moment after a tool call whose response is `a secret`.
-async fn after_the_call(registry: Registry, hooks: Vec<Hook>) -> Verdict {
-    let config = Config { hooks, ..Config::default() };
-    let executor = Executor::builder(config).registry(registry).build().unwrap();
+async fn after_the_call(registry: &Registry, hooks: Vec<Hook>) -> Verdict {
+    let executor = with(registry, hooks);
     let mut input = call("ls");
     input.tool_response = Some(json!("a secret"));
     let events = [Event::ToolResponseTransform, PostToolUse];
@@ -463,7 +452,7 @@ async fn no_guard_of_a_higher_layer_waits_for_what_a_lower_one_makes_of_a_respon
     for event in [Event::ToolResponseTransform, PostToolUse] {
         let guard = in_layer(Layer::User, hook(PostToolUse, "object", &[]));
         let project = in_layer(Layer::Project, mutates(say(event, &clean)));
-        let verdict = after_the_call(registry.clone(), vec![project, guard]).await;
+        let verdict = after_the_call(&registry, vec![project, guard]).await;
         assert!(!verdict.allowed && verdict.stop.is_some(), "{event}: {verdict:#?}");
         assert_eq!(verdict.updated_tool_response, Some(json!("clean")), "{event}");
     }
@@ -488,7 +477,7 @@ async fn a_hook_that_rewrote_a_response_without_mutates_sees_what_a_lower_layer_
         let answer = json!({"hook_specific_output": {"updated_tool_response": answer}});
         let user = in_layer(Layer::User, hook(PostToolUse, "redact_text", &[]));
         let project = in_layer(Layer::Project, say(Event::ToolResponseTransform, &answer));
-        let verdict = after_the_call(registry.clone(), vec![user, project]).await;
+        let verdict = after_the_call(&registry, vec![user, project]).await;
         assert_eq!(verdict.updated_tool_response, Some(json!(expected)), "{verdict:#?}");
         let errors = verdict.hooks.iter().filter_map(|hook| hook.error.as_ref());
         let is_dropped = errors.into_iter().any(|it| it.contains("its rewrite is dropped: hook"));
@@ -510,8 +499,7 @@ async fn a_guard_that_fails_on_what_a_lower_layer_rewrote_denies() {
     for (layer, denied) in [(Layer::Project, true), (Layer::User, false)] {
         let guard = Hook { on_error: Some(OnError::Warn), ..hook(PreToolUse, "parse", &[]) };
         let hooks = vec![in_layer(Layer::User, guard), in_layer(layer, suffix.clone())];
-        let config = Config { hooks, ..Config::default() };
-        let executor = Executor::builder(config).registry(registry.clone()).build().unwrap();
+        let executor = with(&registry, hooks);
         let verdict = executor.dispatch(PreToolUse, &call("ls")).await;
         assert_eq!(!verdict.allowed, denied, "{layer:?}: {verdict:#?}");
     }
@@ -539,7 +527,7 @@ async fn what_a_hook_says_of_a_response_stays_beside_its_rewrite() {
         for (hooks, expected) in
             [(vec![redacts.clone()], "a ***"), (vec![redacts, project.clone()], "longer")]
         {
-            let verdict = after_the_call(registry.clone(), hooks).await;
+            let verdict = after_the_call(&registry, hooks).await;
             assert_eq!(verdict.updated_tool_response, Some(json!(expected)), "{verdict:#?}");
             assert!(!verdict.allowed && verdict.stop.is_some(), "{phase:?}: {verdict:#?}");
         }
@@ -571,7 +559,7 @@ async fn what_a_hook_says_of_a_response_stays_when_a_sibling_redacts_it() {
     for name in ["object", "object_and_redact"] {
         let hooks =
             ["redact", name].map(|name| in_layer(Layer::User, hook(PostToolUse, name, &[])));
-        let verdict = after_the_call(registry.clone(), hooks.to_vec()).await;
+        let verdict = after_the_call(&registry, hooks.to_vec()).await;
         assert!(!verdict.allowed && verdict.stop.is_some(), "{name}: {verdict:#?}");
         assert_eq!(verdict.updated_tool_response, Some(json!("a ***")), "{name}");
         let lost = verdict.hooks[1].error.as_ref().is_some_and(|it| it.contains("does not settle"));
