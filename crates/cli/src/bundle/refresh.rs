@@ -3,7 +3,7 @@
 //! A bundle takes the place of the one in force by the rename of `state.json`, after everything else
 //! is done. Whatever goes wrong before leaves the old one in force.
 
-use std::fs::{self, DirEntry, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -203,34 +203,28 @@ fn put(archive: &Archive, directory: &Path, place: &Path) -> Result<(), String> 
 /// Removes what is neither in force nor was in force before: hooks that run may need that still.
 fn remove_others(directory: &Path, state: &State) {
     let Ok(entries) = directory.read_dir() else { return };
-    let named = |entry: &DirEntry| {
-        let name = entry.file_name();
-        (entry.path(), name.to_string_lossy().into_owned())
-    };
     let is_id = |text: &str, length| {
         text.len() == length && text.bytes().all(|byte| byte.is_ascii_hexdigit())
     };
-    // Only what a refresh made: the directory may hold files of its owner, too.
-    let is_scratch = |name: &str| name.strip_prefix(SCRATCH).is_some_and(|id| is_id(id, 32));
-    let (scratch, others): (Vec<_>, Vec<_>) =
-        entries.flatten().map(|entry| named(&entry)).partition(|(_, name)| is_scratch(name));
-    // A process that was killed left them.
-    for (path, _) in scratch {
-        let _ = fs::remove_dir_all(path);
-    }
-    let bundles = others
-        .into_iter()
-        .filter(|(path, name)| is_id(name, DIRECTORY_NAME) && path.join(MANIFEST).is_file());
-    let mut bundles: Vec<_> = bundles
-        .filter_map(|(path, _)| Some((path.metadata().ok()?.modified().ok()?, path)))
-        .collect();
-    bundles.sort();
     let in_force = state.in_force.as_ref().map(|it| it.digest.as_str()).unwrap_or_default();
-    let is_in_force = |path: &Path| {
-        path.file_name().is_some_and(|name| in_force.starts_with(&*name.to_string_lossy()))
-    };
-    let others = bundles.iter().rev().filter(|(_, path)| !is_in_force(path)).skip(1);
-    for (_, path) in others {
+    let mut others = Vec::new();
+    for entry in entries.flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        let name = name.to_string_lossy();
+        // Only what a refresh made: the directory may hold files of its owner, too.
+        if name.strip_prefix(SCRATCH).is_some_and(|id| is_id(id, 32)) {
+            // A process that was killed left it.
+            let _ = fs::remove_dir_all(path);
+        } else if is_id(&name, DIRECTORY_NAME)
+            && path.join(MANIFEST).is_file()
+            && !in_force.starts_with(&*name)
+            && let Ok(modified) = path.metadata().and_then(|it| it.modified())
+        {
+            others.push((modified, path));
+        }
+    }
+    others.sort();
+    for (_, path) in others.iter().rev().skip(1) {
         let _ = fs::remove_dir_all(path);
     }
 }
