@@ -2,31 +2,27 @@
 
 use hookexec::internal::reading::{Fields, Node, Reader, Value};
 
-/// Returns `node` with each hook of docker-agent's type `model` as one of ours. One that has no
+/// Returns `node` with each hook of docker-agent's type `model` in it as one of ours. One that has no
 /// counterpart is reported and left out.
 pub(super) fn translated<'n>(
     reader: &mut Reader,
     node: &Node<'n>,
     models: Option<&Fields<'_>>,
 ) -> Node<'n> {
-    let value = match &node.value {
-        Value::Map(_) if is_judge(node) => match judge(node, models) {
-            Ok(hook) => return hook,
-            Err((place, problem)) => {
-                reader.error(&place, problem);
-                Value::List(Vec::new())
-            }
-        },
-        Value::Map(entries) => {
-            let entries = entries.iter();
-            let inside = entries.map(|(key, it)| (key.clone(), translated(reader, it, models)));
-            Value::Map(inside.collect())
+    let mut inside = |node: &Node<'n>| {
+        if !is_judge(node) {
+            return Some(translated(reader, node, models));
         }
-        Value::List(items) => {
-            let left_out =
-                |item: &Node<'_>| matches!(&item.value, Value::List(list) if list.is_empty());
-            let inside = items.iter().map(|item| translated(reader, item, models));
-            Value::List(inside.filter(|item| !left_out(item)).collect())
+        judge(node, models).map_err(|(place, problem)| reader.error(&place, problem)).ok()
+    };
+    let value = match &node.value {
+        Value::List(items) => Value::List(items.iter().filter_map(inside).collect()),
+        Value::Map(entries) => {
+            let empty = |node: &Node<'n>| Node { value: Value::List(Vec::new()), ..node.clone() };
+            let entries = entries.iter();
+            let entries =
+                entries.map(|(key, it)| (key.clone(), inside(it).unwrap_or_else(|| empty(it))));
+            Value::Map(entries.collect())
         }
         other => other.clone(),
     };
