@@ -3,9 +3,14 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
+
+#[path = "../support/request.rs"]
+mod request;
+
+use request::Request;
 
 /// What a server does with a request.
 #[derive(Clone, Copy)]
@@ -53,17 +58,8 @@ impl Server {
 }
 
 async fn serve(mut stream: BufReader<TcpStream>, reply: Reply, is_model: bool) -> Option<()> {
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") {
-        if stream.read_line(&mut head).await.ok()? == 0 {
-            return None;
-        }
-    }
-    let length = head
-        .lines()
-        .find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
-    let mut body = vec![0; length.unwrap_or_default()];
-    stream.read_exact(&mut body).await.ok()?;
+    let request = Request::read(&mut stream).await?;
+    assert!(request.head.starts_with("POST ") && !request.body.is_empty(), "{request:?}");
     let bytes = match reply {
         Reply::Whole(status, body) => whole(status, body, is_model),
         Reply::Late(body) => {

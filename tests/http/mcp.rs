@@ -11,6 +11,8 @@ use crate::server::Server;
 #[path = "../support/mcp.rs"]
 mod sdk;
 
+use sdk::failed;
+
 struct Running(Child);
 
 impl Drop for Running {
@@ -56,14 +58,6 @@ async fn tools_of_the_official_sdk_are_hooks() {
     }
     let elsewhere = url.replace("/mcp", "/nowhere");
     failed(&judged(&elsewhere, "guard", "ls").await, "127.0.0.1 answered 404");
-}
-
-#[track_caller]
-fn failed(verdict: &Verdict, cause: &str) {
-    assert_eq!(verdict.decision, Some(Decision::Deny), "{verdict:#?}");
-    assert_eq!(verdict.hooks[0].status, HookStatus::Failed, "{verdict:#?}");
-    let message = verdict.message.as_deref().unwrap();
-    assert!(message.contains(cause), "{message}");
 }
 
 /// Returns one reply that answers the handshake and the call: each reads its own message.

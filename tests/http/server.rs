@@ -3,16 +3,14 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
-/// A request.
-#[derive(Debug, Clone)]
-pub(crate) struct Request {
-    pub(crate) head: String,
-    pub(crate) body: String,
-}
+#[path = "../support/request.rs"]
+mod request;
+
+pub(crate) use request::Request;
 
 #[derive(Default)]
 struct Seen {
@@ -96,7 +94,7 @@ async fn serve(
     seen: Arc<Seen>,
 ) {
     let mut stream = BufReader::new(stream);
-    while let Some(request) = read(&mut stream).await {
+    while let Some(request) = Request::read(&mut stream).await {
         let reply = {
             let mut requests = seen.requests.lock().unwrap();
             requests.push(request);
@@ -111,19 +109,4 @@ async fn serve(
         }
     }
     seen.closed.notify_one();
-}
-
-async fn read(stream: &mut BufReader<TcpStream>) -> Option<Request> {
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") {
-        if stream.read_line(&mut head).await.ok()? == 0 {
-            return None;
-        }
-    }
-    let length = head
-        .lines()
-        .find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
-    let mut body = vec![0; length.unwrap_or_default()];
-    stream.read_exact(&mut body).await.ok()?;
-    Some(Request { head, body: String::from_utf8(body).unwrap() })
 }

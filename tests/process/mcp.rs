@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use hookexec::wire::HookStatus;
 use hookexec::{Config, Decision, Event, Executor, Input, Verdict};
 use serde_json::{Value, json};
 
 #[path = "../support/mcp.rs"]
 mod sdk;
+
+use sdk::failed;
 
 /// A server that keeps what it is told in the file `told`, and does `CALL` with a call of number `i`.
 const SCRIPT: &str = r#"
@@ -68,14 +69,6 @@ fn call(command: &str) -> Input {
 
 async fn verdict(executor: &Executor) -> Verdict {
     executor.dispatch(Event::PreToolUse, &call("ls -l")).await
-}
-
-#[track_caller]
-fn failed(verdict: &Verdict, cause: &str) {
-    assert_eq!(verdict.decision, Some(Decision::Deny), "{verdict:#?}");
-    assert_eq!(verdict.hooks[0].status, HookStatus::Failed, "{verdict:#?}");
-    let message = verdict.message.as_deref().unwrap();
-    assert!(message.contains(cause), "{message}");
 }
 
 #[tokio::test]
