@@ -7,27 +7,26 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use crate::registry::{Registry, is_here};
 use crate::support::{Done, Sandbox, until};
-use crate::team::{Team, text};
+use crate::team::Team;
 
-const ALLOWED: i32 = 0;
-const DENIED: i32 = 2;
+pub(crate) const ALLOWED: i32 = 0;
+pub(crate) const DENIED: i32 = 2;
 
 /// A home whose own hooks file names a policy.
-struct Machine {
-    sandbox: Sandbox,
+pub(crate) struct Machine {
+    pub(crate) sandbox: Sandbox,
 }
 
 impl Machine {
     /// Returns a machine that fetches from `source`. `more` are further lines of `policy:`.
-    fn new(source: &str, key: &str, more: &str) -> Self {
+    pub(crate) fn new(source: &str, key: &str, more: &str) -> Self {
         let machine = Self { sandbox: Sandbox::new() };
         machine.configure(source, key, more);
         machine
     }
 
-    fn configure(&self, source: &str, key: &str, more: &str) {
+    pub(crate) fn configure(&self, source: &str, key: &str, more: &str) {
         let log = self.sandbox.home().join("log.jsonl");
         self.sandbox.write_users_hooks(&format!(
             "audit: {{ path: '{}', events: all }}\npolicy:\n  from: {source}\n  key: {key}\n{more}",
@@ -35,22 +34,22 @@ impl Machine {
         ));
     }
 
-    fn refresh(&self) -> Done {
+    pub(crate) fn refresh(&self) -> Done {
         self.sandbox.hookexec(["bundle", "refresh"]).run()
     }
 
-    fn call(&self, command: &str) -> Done {
+    pub(crate) fn call(&self, command: &str) -> Done {
         let input = format!(r#"{{"tool_name":"shell","tool_input":{{"cmd":"{command}"}}}}"#);
         self.sandbox.hookexec(["run", "pre_tool_use"]).stdin(input).run()
     }
 
     #[track_caller]
-    fn says(&self, command: &str, code: i32) -> String {
+    pub(crate) fn says(&self, command: &str, code: i32) -> String {
         let done = self.call(command).exits(code);
         done.json_line()["message"].as_str().unwrap_or_default().to_owned()
     }
 
-    fn doctor(&self) -> String {
+    pub(crate) fn doctor(&self) -> String {
         self.sandbox.hookexec(["doctor"]).run().stdout
     }
 
@@ -58,19 +57,19 @@ impl Machine {
         self.sandbox.home().join(".config/hookexec/policy")
     }
 
-    fn state(&self) -> Value {
+    pub(crate) fn state(&self) -> Value {
         let text = fs::read_to_string(self.directory().join("state.json")).unwrap();
         serde_json::from_str(&text).unwrap()
     }
 
     /// Changes the state.
-    fn change(&self, change: impl FnOnce(&mut Value)) {
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Value)) {
         let mut state = self.state();
         change(&mut state);
         fs::write(self.directory().join("state.json"), state.to_string()).unwrap();
     }
 
-    fn last_record(&self) -> Value {
+    pub(crate) fn last_record(&self) -> Value {
         let log = fs::read_to_string(self.sandbox.home().join("log.jsonl")).unwrap();
         serde_json::from_str(log.lines().last().unwrap()).unwrap()
     }
@@ -87,97 +86,6 @@ fn published(team: &Team, version: u64) -> String {
     fs::copy(&path, &published).unwrap();
     fs::copy(path.with_extension("tar.minisig"), published.with_extension("tar.minisig")).unwrap();
     format!("file://{}", published.display())
-}
-
-/// The walk of docs/fleet.md.
-#[test]
-fn a_policy_reaches_machines_and_stays_in_force() {
-    if !is_here() {
-        return;
-    }
-    let team = Team::new();
-    let data = team.sandbox.home().join("registry");
-    let registry = Registry::start(&data, false);
-    let address = format!("oci://{}/policy:stable", registry.host);
-    let push = |version| {
-        let path = team.signed(version);
-        let _ = team.bundle(&["push", text(&path), &address]).exits(0);
-    };
-    let _ = team.bundle(&["test", "policy"]).exits(0);
-    push(1);
-
-    // Two machines take it; a call is denied on both, and both logs have it.
-    let machines = [(); 2].map(|()| Machine::new(&address, &team.key(), ""));
-    for machine in &machines {
-        let message = machine.says("ls", DENIED);
-        assert!(message.contains("was never fetched"), "{message}");
-        assert!(message.contains("hooks.yaml:3"), "{message}");
-        let _ = machine.refresh();
-        until("it is in force", || machine.state()["in_force"]["version"] == 1);
-        assert_eq!(machine.says("rm -rf /", DENIED), "no rm here");
-        machine.says("ls", ALLOWED);
-        let record = machine.last_record();
-        assert_eq!(record["policies"][0]["version"], 1, "{record:#}");
-        assert_eq!(record["policies"][0]["source"], address, "{record:#}");
-        assert!(record["policies"][0]["age_s"].as_u64().unwrap() < 60, "{record:#}");
-    }
-    let [machine, other] = machines;
-
-    // A new version.
-    team.denies("rm\\|sudo");
-    push(2);
-    let done = machine.refresh().exits(0);
-    assert!(done.stdout.contains("version 2 is in force"), "{done:#?}");
-    machine.says("sudo x", DENIED);
-    other.says("sudo x", ALLOWED);
-    let done = machine.refresh().exits(0);
-    assert!(done.stdout.contains("version 2 is still in force"), "{done:#?}");
-
-    // A replayed old version.
-    let old = team.sandbox.project().join("policy-1.tar");
-    let _ = team.bundle(&["push", text(&old), &address]).exits(0);
-    let done = machine.refresh().exits(1);
-    assert!(done.stderr.contains("has version 1, and 2 is in force"), "{done:#?}");
-    machine.says("sudo x", DENIED);
-    assert!(machine.doctor().contains("has version 1, and 2 is in force"));
-    let record = machine.last_record();
-    let why = record["policies"][0]["refresh_failed"].as_str().unwrap();
-    assert!(why.contains("has version 1"), "{record:#}");
-
-    // A bundle of another key.
-    team.make_key("thief");
-    let _ = team.bundle(&["build", "policy", "--version", "9"]).exits(0);
-    let _ = team.bundle(&["sign", "policy-9.tar", "--key", "thief.key"]).exits(0);
-    let _ = team.bundle(&["push", "policy-9.tar", &address]).exits(0);
-    let done = machine.refresh().exits(1);
-    assert!(done.stderr.contains("another key signed it"), "{done:#?}");
-    assert!(machine.doctor().contains("another key signed it"));
-    machine.says("sudo x", DENIED);
-
-    // A version whose tests fail here.
-    team.sandbox.write(
-        "policy/hooks.test.yaml",
-        &team.sandbox.read("policy/hooks.test.yaml").replace("none", "deny"),
-    );
-    push(10);
-    let done = machine.refresh().exits(1);
-    assert!(done.stderr.contains("its test case `ls is not` fails here"), "{done:#?}");
-    machine.says("sudo x", DENIED);
-    machine.says("ls", ALLOWED);
-
-    // A dead registry.
-    drop(registry);
-    let _ = machine.refresh().exits(1);
-    machine.says("sudo x", DENIED);
-    machine.says("ls", ALLOWED);
-    let said = machine.doctor();
-    assert!(said.contains("the last refresh failed"), "{said}");
-    assert!(said.contains("version 2 (sha256:"), "{said}");
-    let state = machine.state();
-    assert_eq!(state["failures"], 4);
-    // Half a minute, doubled three times, and a quarter of chance.
-    let wait = state["next"].as_u64().unwrap() - state["failed_at"].as_u64().unwrap();
-    assert!((180..=301).contains(&wait), "{wait}");
 }
 
 #[test]

@@ -4,9 +4,16 @@
 #![expect(clippy::expect_used, reason = "a test that can't go on fails")]
 
 mod bundles;
+#[cfg(feature = "http")]
+#[path = "../support/collector.rs"]
+mod collector;
 mod machines;
 mod registry;
+#[path = "../support/server.rs"]
+mod server;
 #[path = "../support/mod.rs"]
 mod support;
 mod team;
+#[cfg(feature = "http")]
+mod walk;
 mod web;

@@ -1,19 +1,14 @@
 //! Bundles from a web server, and from a registry that wants a token.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::TcpListener;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::thread;
 
 use hookexec::internal::files;
 use serde_json::json;
 
+use crate::server::{Reply, Request, serve};
 use crate::team::Team;
-
-/// What a server answers: a status, headers, and a body.
-type Answer = (&'static str, String, Vec<u8>);
 
 /// A server, and the heads of the requests that it got.
 struct Server {
@@ -22,27 +17,12 @@ struct Server {
 }
 
 impl Server {
-    fn start(answer: impl Fn(&str, &str) -> Answer + Send + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let host = listener.local_addr().unwrap().to_string();
+    fn start(answer: impl Fn(&Request) -> Reply + Send + 'static) -> Self {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let requests = Arc::clone(&seen);
-        let own = host.clone();
-        thread::spawn(move || {
-            for stream in listener.incoming() {
-                let mut stream = stream.unwrap();
-                let lines = BufReader::new(&stream).lines().map_while(Result::ok);
-                let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
-                let head = head.join("\n").to_lowercase();
-                let (status, headers, body) = answer(&own, &head);
-                requests.lock().unwrap().push(head);
-                let length = body.len();
-                let _ = write!(
-                    stream,
-                    "HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n"
-                );
-                let _ = stream.write_all(&body);
-            }
+        let host = serve(move |request| {
+            requests.lock().unwrap().push(request.head.clone());
+            Some(answer(request))
         });
         Self { host, seen }
     }
@@ -64,7 +44,7 @@ fn parts(archive: &Path) -> (Vec<u8>, Vec<u8>) {
 fn a_bundle_comes_from_a_web_server_once() {
     let team = Team::new();
     let (archive, signature) = parts(&team.signed(1));
-    let server = Server::start(move |_, head| {
+    let server = Server::start(move |Request { head, .. }| {
         if head.starts_with("get /policy.tar.minisig ") {
             return ("200 OK", String::new(), signature.clone());
         }
@@ -88,7 +68,7 @@ fn a_bundle_comes_from_a_web_server_once() {
 #[test]
 fn a_server_that_says_unasked_that_nothing_changed_confirms_nothing() {
     let team = Team::new();
-    let server = Server::start(|_, _| ("304 Not Modified", String::new(), Vec::new()));
+    let server = Server::start(|_| ("304 Not Modified", String::new(), Vec::new()));
     team.sandbox.write_users_hooks(&format!(
         "policy: {{ from: 'http://{}/policy.tar', key: {} }}\n",
         server.host,
@@ -111,18 +91,20 @@ fn a_registry_gets_the_token_that_it_wants() {
     };
     let layers = [layer("tar", &archive), layer("minisig", &signature)];
     let manifest = json!({ "schemaVersion": 2, "layers": layers }).to_string().into_bytes();
-    let server = Server::start(move |host, head| {
+    let server = Server::start(move |request| {
+        let head = &request.head;
         if head.starts_with("get /token?service=it&scope=repository%3apolicy%3apull ") {
             return ("200 OK", String::new(), br#"{"token":"granted"}"#.to_vec());
         }
         if !head.contains("authorization: bearer granted") {
+            let host = head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
             let challenge = format!(
                 "www-authenticate: Bearer realm=\"http://{host}/token\",service=\"it\",\
                  scope=\"repository:policy:pull\"\r\n"
             );
             return ("401 Unauthorized", challenge, Vec::new());
         }
-        let path = head.split(' ').nth(1).unwrap();
+        let path = request.path();
         let all = [&archive, &signature];
         let blob = all.into_iter().find(|bytes| path.ends_with(&digest(bytes)));
         ("200 OK", String::new(), blob.unwrap_or(&manifest).clone())

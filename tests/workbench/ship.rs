@@ -1,24 +1,18 @@
 //! `hookexec ship` against a collector on the loopback.
 
-use std::collections::VecDeque;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::io::Write as _;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
 
 use opentelemetry_proto::tonic::collector::logs::v1::{
     ExportLogsPartialSuccess, ExportLogsServiceRequest, ExportLogsServiceResponse,
 };
-use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
-use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
-use opentelemetry_proto::tonic::common::v1::KeyValue;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
-use opentelemetry_proto::tonic::logs::v1::LogRecord;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
-use opentelemetry_proto::tonic::metrics::v1::{Metric, number_data_point};
-use opentelemetry_proto::tonic::trace::v1::Span;
-use prost::Message;
+use opentelemetry_proto::tonic::metrics::v1::number_data_point;
+use prost::Message as _;
 
+use crate::collector::{Collector, attribute, maps, text};
+use crate::server::Request;
 use crate::support::{Done, Run, Sandbox, until, wait};
 
 const HOOKS: &str = "
@@ -30,99 +24,6 @@ hooks:
         - { name: no-rm, type: command, when: { field: tool_input.cmd, regex: '^rm ' }, command: 'echo not that >&2; exit 2' }
         - { name: trial, type: command, mode: shadow, when: { field: tool_input.cmd, regex: curl }, command: exit 2 }
 ";
-
-/// The path of a request, its head and its body.
-type Request = (String, String, Vec<u8>);
-
-/// An answer: its status, further headers, and its body.
-type Reply = (&'static str, &'static str, Vec<u8>);
-
-/// A collector that notes what it is sent.
-#[derive(Clone)]
-struct Collector {
-    url: String,
-    requests: Arc<Mutex<Vec<Request>>>,
-    /// What it answers next; 200 when there is nothing.
-    replies: Arc<Mutex<VecDeque<Reply>>>,
-}
-
-impl Collector {
-    fn new() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let it = Self { url, requests: Arc::default(), replies: Arc::default() };
-        let own = it.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                own.answer(stream.unwrap());
-            }
-        });
-        it
-    }
-
-    fn answer(&self, stream: TcpStream) {
-        let mut reader = BufReader::new(stream);
-        let mut head = String::new();
-        while !head.ends_with("\r\n\r\n") {
-            assert!(reader.read_line(&mut head).unwrap() > 0);
-        }
-        let head = head.to_lowercase();
-        let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
-        let mut body = vec![0; length.unwrap().parse().unwrap()];
-        reader.read_exact(&mut body).unwrap();
-        let path = head.split(' ').nth(1).unwrap().to_owned();
-        self.requests.lock().unwrap().push((path, head, body));
-        let reply = self.replies.lock().unwrap().pop_front();
-        let (status, headers, body) = reply.unwrap_or(("200 OK", "", Vec::new()));
-        let length = body.len();
-        let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n{headers}\r\n");
-        reader.get_mut().write_all(&[head.as_bytes(), &body].concat()).unwrap();
-    }
-
-    fn reply(&self, status: &'static str, headers: &'static str) {
-        self.replies.lock().unwrap().push_back((status, headers, Vec::new()));
-    }
-
-    /// Returns what came to a path, and forgets everything.
-    fn taken<M: Message + Default>(&self, path: &str) -> Vec<M> {
-        let requests = std::mem::take(&mut *self.requests.lock().unwrap());
-        let wanted = requests.iter().filter(|(it, ..)| it == path);
-        wanted.map(|(_, _, body)| M::decode(&body[..]).unwrap()).collect()
-    }
-
-    fn records(&self) -> Vec<LogRecord> {
-        let requests = self.taken::<ExportLogsServiceRequest>("/v1/logs");
-        let resources = requests.into_iter().flat_map(|request| request.resource_logs);
-        let scopes = resources.flat_map(|resource| resource.scope_logs);
-        scopes.flat_map(|scope| scope.log_records).collect()
-    }
-
-    fn metrics(&self) -> Vec<Metric> {
-        let requests = self.taken::<ExportMetricsServiceRequest>("/v1/metrics");
-        let resources = requests.into_iter().flat_map(|request| request.resource_metrics);
-        let scopes = resources.flat_map(|resource| resource.scope_metrics);
-        scopes.flat_map(|scope| scope.metrics).collect()
-    }
-
-    fn spans(&self) -> Vec<Span> {
-        let requests = self.taken::<ExportTraceServiceRequest>("/v1/traces");
-        let resources = requests.into_iter().flat_map(|request| request.resource_spans);
-        let scopes = resources.flat_map(|resource| resource.scope_spans);
-        scopes.flat_map(|scope| scope.spans).collect()
-    }
-}
-
-fn attribute<'a>(attributes: &'a [KeyValue], name: &str) -> Option<&'a Value> {
-    attributes.iter().find(|it| it.key == name)?.value.as_ref()?.value.as_ref()
-}
-
-/// Returns an attribute that is a text; an empty text if there is none.
-fn text<'a>(attributes: &'a [KeyValue], name: &str) -> &'a str {
-    match attribute(attributes, name) {
-        Some(Value::StringValue(text)) => text,
-        _ => "",
-    }
-}
 
 struct Machine {
     sandbox: Sandbox,
@@ -200,15 +101,9 @@ fn each_record_is_sent_once_with_its_attributes() {
     assert_eq!(denied.event_name, "hookexec.decision");
     assert_eq!(denied.severity_text, "WARN");
     assert_eq!(text(&trial.attributes, "hookexec.decision"), "none");
-    let Some(Value::ArrayValue(hooks)) = attribute(&trial.attributes, "hookexec.hooks") else {
-        panic!("{trial:#?}")
-    };
-    let shadow = hooks.values.iter().filter_map(|hook| match hook.value.as_ref()? {
-        Value::KvlistValue(fields) => Some(fields.values.clone()),
-        _ => None,
-    });
-    let modes: Vec<_> = shadow.filter(|it| attribute(it, "mode").is_some()).collect();
-    assert_eq!(text(&modes[0], "decision"), "deny");
+    let hooks = maps(&trial.attributes, "hookexec.hooks");
+    let shadow = hooks.into_iter().find(|it| attribute(it, "mode").is_some()).unwrap();
+    assert_eq!(text(shadow, "decision"), "deny");
     // Inputs stay here, and what is sent is not sent again.
     assert!(!format!("{records:?}").contains("evil.example"));
     assert_eq!(machine.ship_once().exits(0).stdout, "0 records sent\n");
@@ -325,7 +220,7 @@ fn what_a_collector_rejects_is_said_and_not_sent_again() {
     let partial =
         ExportLogsPartialSuccess { rejected_log_records: 1, error_message: "too old".to_owned() };
     let body = ExportLogsServiceResponse { partial_success: Some(partial) }.encode_to_vec();
-    machine.collector.replies.lock().unwrap().push_back(("200 OK", "", body));
+    machine.collector.replies.lock().unwrap().push_back(("200 OK", String::new(), body));
     let done = machine.ship_once().exits(0);
     assert!(done.stderr.contains("rejected 1 record: too old"), "{}", done.stderr);
     assert_eq!(machine.ship_once().exits(0).stdout, "0 records sent\n");
@@ -373,7 +268,7 @@ fn it_follows_a_log_alone_and_sends_what_the_variables_say() {
         .spawn();
     let seen = || {
         let requests = machine.collector.requests.lock().unwrap();
-        requests.iter().filter(|(path, ..)| path == "/v1/logs").cloned().collect::<Vec<_>>()
+        requests.iter().filter(|it| it.path() == "/v1/logs").cloned().collect::<Vec<_>>()
     };
     until("the first record", || !seen().is_empty());
     let other = machine.ship_once().exits(1);
@@ -383,7 +278,7 @@ fn it_follows_a_log_alone_and_sends_what_the_variables_say() {
     let mut following = following;
     following.kill().unwrap();
     let _ = wait(following);
-    let (_, head, body) = seen().remove(0);
+    let Request { head, body } = seen().remove(0);
     assert!(head.contains("authorization: bearer a+b\r\n") && head.contains("x-team: guards\r\n"));
     let request = ExportLogsServiceRequest::decode(&body[..]).unwrap();
     let resource = request.resource_logs[0].resource.clone().unwrap().attributes;
