@@ -8,6 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 left_out=(
     # They start themselves or an example, which are ARM programs: the system can't start these.
     processes_that_write_at_once_do_not_mix_their_records
+    processes_that_count_at_once_count_each_thing_once
     the_children_of_a_killed_host_see_the_end_of_their_input
     the_limit_in_rust_counts_the_calls_of_each_turn
     # They have 4 seconds to write 10 MiB, and a minute for long texts, which is too short here.

@@ -291,6 +291,8 @@ pub mod internal {
     pub use crate::handlers::process::processes::ProcessCheck;
     pub use crate::handlers::process::statistics::ProcessStatistics;
     pub use crate::handlers::receiver::receiver_socket;
+    #[cfg(feature = "http")]
+    pub use crate::http::tls_for;
     pub use crate::load::acceptance::ProjectFile;
     pub use crate::load::file::read_named as read_file;
     pub use crate::load::loading::Loaded;

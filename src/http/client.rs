@@ -9,6 +9,7 @@ use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use ureq::{Agent, Body, Error, RequestBuilder};
 
 use super::address::is_public;
+use super::roots::tls_for;
 
 /// Posts to one address, each time over a connection of its own.
 #[derive(Debug)]
@@ -43,6 +44,7 @@ impl Client {
     /// networks.
     pub(crate) fn new(url: &str, private: bool) -> Result<Self, String> {
         let config = Agent::config_builder()
+            .tls_config(tls_for(url))
             .max_redirects(0)
             .http_status_as_error(false)
             // A proxy would look names up where nothing is checked.

@@ -2,5 +2,7 @@
 
 mod address;
 mod client;
+mod roots;
 
 pub(crate) use client::{Client, NoReply, Reply};
+pub use roots::tls_for;

@@ -64,7 +64,8 @@ fn a_bundle_is_tested_from_its_own_bytes() {
     assert!(done.stdout.contains("2 passed"), "{done:#?}");
     let _ = team.bundle(&["test", "policy"]).exits(0);
     team.denies("sudo");
-    let _ = team.bundle(&["test", "policy"]).exits(1);
+    let done = team.bundle(&["test", "policy"]).exits(1);
+    assert!(done.stdout.contains("policy/hooks.test.yaml"), "{done:#?}");
     let _ = team.bundle(&["test", text(&path)]).exits(0);
 }
 
@@ -102,8 +103,8 @@ fn a_bundle_goes_through_a_registry() {
     let login = format!(r#"{{"auths":{{"{}":{{"auth":"ZmxlZXQ6c2VjcmV0"}}}}}}"#, registry.host);
     team.sandbox.write(team.sandbox.home().join(".docker/config.json"), &login);
     let pushed = team.bundle(&["push", text(&path), &address]).exits(0);
-    let digest = pushed.stdout.trim().strip_prefix("pushed ").unwrap();
-    let pinned = format!("oci://{}/team/policy@{digest}", registry.host);
+    let pinned = pushed.stdout.trim().strip_prefix("pushed version 7: ").unwrap().to_owned();
+    assert!(pinned.starts_with(&format!("oci://{}/team/policy@sha256:", registry.host)));
     for source in [&address, &pinned] {
         let pull = ["pull", source, "--key", "fleet.pub", "--output", "pulled.tar"];
         let done = team.bundle(&pull).exits(0);
@@ -113,12 +114,42 @@ fn a_bundle_goes_through_a_registry() {
         assert_eq!(pulled, fs::read(&path).unwrap());
     }
     fs::remove_file(team.sandbox.project().join("pulled.tar")).unwrap();
+
+    // A credential helper knows the login.
+    let config = team.sandbox.home().join(".docker/config.json");
+    team.sandbox.write(&config, r#"{"auths":{},"credsStore":"here"}"#);
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", team.sandbox.project().join("bin").display());
+    let helped = |script: &str| {
+        team.sandbox.script("bin/docker-credential-here", &format!("#!/bin/sh\n{script}\n"));
+        let pull = ["bundle", "pull", &address, "--key", "fleet.pub", "--output", "pulled.tar"];
+        team.sandbox.hookexec(pull).env("PATH", &path).run()
+    };
+    let knows = format!(
+        r#"[ "$1 $(cat)" = "get {}" ] && echo '{{"ServerURL":"x","Username":"fleet","Secret":"secret"}}'"#,
+        registry.host
+    );
+    let _ = helped(&knows).exits(0);
+    for (script, wanted) in [
+        ("echo credentials not found in native keychain; exit 1", "run `docker login`"),
+        (
+            "echo it is locked; exit 1",
+            "`docker-credential-here`, which knows the logins, failed: it is locked",
+        ),
+        ("echo '{}'", "its answer has no `Username` and `Secret`"),
+    ] {
+        let done = helped(script).exits(1);
+        assert!(done.stderr.contains(wanted), "{done:#?}");
+    }
+    team.sandbox.write(&config, &login);
+    fs::remove_file(team.sandbox.project().join("pulled.tar")).unwrap();
+
     team.make_key("other");
     let done = team.bundle(&["pull", &address, "--key", "other.pub", "-o", "pulled.tar"]).exits(1);
     assert!(done.stderr.contains("the bundle was not written"), "{done:#?}");
     assert!(!team.sandbox.project().join("pulled.tar").exists());
     let done = team.bundle(&["pull", &address.replace("stable", "gone"), "--key", "fleet.pub"]);
-    assert!(done.exits(1).stderr.contains("the registry answered 404"));
+    assert!(done.exits(1).stderr.contains("the registry has no oci://"));
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! Bundles from a web server, and from a registry that wants a token.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 use hookexec::internal::files;
 use serde_json::json;
 
 use crate::server::{Reply, Request, serve};
+use crate::support::needs;
 use crate::team::Team;
 
 /// A server, and the heads of the requests that it got.
@@ -114,4 +117,51 @@ fn a_registry_gets_the_token_that_it_wants() {
     assert!(done.stdout.starts_with("version 1:"), "{done:#?}");
     // The token is asked for once.
     assert_eq!(server.requests().len(), 5);
+}
+
+/// Serves the directory that it runs in over TLS, at a port that it prints.
+const TLS_SERVER: &str = "
+import http.server, ssl
+server = http.server.HTTPServer(('127.0.0.1', 0), http.server.SimpleHTTPRequestHandler)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain('own.pem', 'own.key')
+server.socket = context.wrap_socket(server.socket, server_side=True)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+";
+
+#[test]
+fn the_certificate_authorities_of_the_system_count() {
+    needs("openssl");
+    let team = Team::new();
+    let path = team.signed(4);
+    let certificate = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout own.key -out own.pem \
+                       -days 2 -subj /CN=own -addext subjectAltName=DNS:localhost \
+                       -addext basicConstraints=critical,CA:FALSE";
+    let mut openssl = Command::new("openssl");
+    let openssl = openssl.args(certificate.split_whitespace()).current_dir(team.sandbox.project());
+    assert!(openssl.stderr(Stdio::null()).status().unwrap().success());
+    let mut server = Command::new("python3")
+        .args(["-c", TLS_SERVER])
+        .current_dir(team.sandbox.project())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut port = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut port).unwrap();
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let source = format!("https://localhost:{}/{name}", port.trim());
+    let pull = |authorities: &str| {
+        let pull = ["bundle", "pull", &source, "--key", "fleet.pub", "--output", "pulled.tar"];
+        team.sandbox.hookexec(pull).env("SSL_CERT_FILE", authorities).run()
+    };
+    let done = [pull("own.pem"), pull("none.pem")];
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let [known, unknown] = done;
+    assert!(known.exits(0).stdout.starts_with("version 4:"));
+    let unknown = unknown.exits(1);
+    assert!(unknown.stderr.contains("UnknownIssuer"), "{unknown:#?}");
+    assert!(unknown.stderr.contains("certificate authorities can't be read"), "{unknown:#?}");
 }

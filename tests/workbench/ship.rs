@@ -179,7 +179,7 @@ fn a_collector_that_is_away_costs_no_record() {
     let doctor = machine.sandbox.hookexec(["doctor", "--config", "hooks.yaml"]).run();
     assert!(doctor.stdout.contains("last sent never yet; since then: "), "{}", doctor.stdout);
     let early = machine.ship_once().exits(1);
-    assert!(early.stderr.contains("nothing is sent for"), "{}", early.stderr);
+    assert!(early.stderr.contains("it waits another"), "{}", early.stderr);
     assert!(machine.collector.requests.lock().unwrap().is_empty());
     machine.forget_the_wait();
     assert_eq!(machine.ship_once().exits(0).stdout, "1 record sent\n");
@@ -303,6 +303,10 @@ fn what_is_missing_or_wrong_is_said() {
         .run()
         .exits(64);
     assert!(grpc.stderr.contains("4318"), "{}", grpc.stderr);
+    let whole = ship(&["--to", "http://localhost:4318/v1/logs/"]).run().exits(64);
+    assert!(whole.stderr.contains("`--to http://localhost:4318`"), "{}", whole.stderr);
+    let nothing = machine.sandbox.hookexec(["ship", "typo.jsonl", "--once"]).run().exits(64);
+    assert!(nothing.stderr.contains("there is no log typo.jsonl"), "{}", nothing.stderr);
     machine.sandbox.write("audit.jsonl.shipped", "{");
     let broken = machine.ship_once().exits(64);
     assert!(broken.stderr.contains("remove this file"), "{}", broken.stderr);

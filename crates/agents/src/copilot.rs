@@ -30,7 +30,7 @@ static SETTINGS: HookSettings = HookSettings {
         of_user: false,
         remedy: "`hookexec uninstall claude-code --scope project` if all here use their own settings",
     }),
-    next_step: "Restart Copilot CLI. In a project its hooks run only when the folder is trusted.",
+    next_step: "Restart Copilot CLI. The hooks of a project run only when its folder is trusted.",
     import: Some(ImportFormat {
         files: "a file in .github/hooks, also of VS Code",
         matching: Matching::Whole,

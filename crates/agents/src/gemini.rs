@@ -39,7 +39,7 @@ static SETTINGS: HookSettings = HookSettings {
         "/Library/Application Support/GeminiCli/settings.json",
     ],
     package: Some(PackageMark::File("extensions/hookexec/gemini-extension.json")),
-    next_step: "Restart Gemini CLI. In a project its hooks run only when the folder is trusted.",
+    next_step: "Restart Gemini CLI. The hooks of a project run only when its folder is trusted.",
     import: Some(ImportFormat {
         files: "the `hooks` of a settings.json",
         matching: Matching::Search,

@@ -30,7 +30,7 @@ static SETTINGS: HookSettings = HookSettings {
         EntryMember::Seconds,
         EntryMember::Strict,
     ],
-    next_step: "Restart Mistral Vibe. In a project its hooks run only when the folder is trusted.",
+    next_step: "Restart Mistral Vibe. The hooks of a project run only when its folder is trusted.",
     ..HookSettings::TABLES
 };
 

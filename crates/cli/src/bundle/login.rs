@@ -1,6 +1,7 @@
-//! The logins of registries that `docker login` wrote down.
+//! The logins of registries that `docker login` knows.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -9,6 +10,8 @@ use hookexec::wire::parse_strict;
 
 /// The largest configuration of docker that is read, in bytes.
 const MAX_CONFIG: u64 = 1 << 20;
+/// How long a program that knows a login may take.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Returns user and password for a registry, as `user:password`, if there are some.
 pub(super) fn of(host: &str) -> Result<Option<String>, String> {
@@ -25,16 +28,36 @@ pub(super) fn of(host: &str) -> Result<Option<String>, String> {
     let unreadable = |problem: &str| format!("{} is not readable: {problem}", path.display());
     let config = parse_strict(&String::from_utf8_lossy(&bytes));
     let config = config.map_err(|error| unreadable(&error.to_string()))?;
-    let Some(auth) = config["auths"][host]["auth"].as_str() else {
-        let helped = config["credHelpers"][host].is_string() || config["credsStore"].is_string();
-        return if helped && config["auths"][host].is_object() {
-            let hint =
-                "store the login in the file itself, as `docker login` does without `credsStore`";
-            Err(format!("{} names a program that knows the login: {hint}", path.display()))
-        } else {
-            Ok(None)
-        };
+    let Some(auth) = config["auths"][host]["auth"].as_str().filter(|auth| !auth.is_empty()) else {
+        let helper = config["credHelpers"][host].as_str().or(config["credsStore"].as_str());
+        return helper.map_or(Ok(None), |helper| ask(helper, host));
     };
     let login = BASE64_STANDARD.decode(auth).ok().and_then(|login| String::from_utf8(login).ok());
     login.map(Some).ok_or_else(|| unreadable(&format!("the login of {host} is not base64")))
+}
+
+/// Asks a credential helper, as docker does: <https://github.com/docker/docker-credential-helpers>.
+fn ask(helper: &str, host: &str) -> Result<Option<String>, String> {
+    let program = format!("docker-credential-{helper}");
+    let failed = |problem: &str| format!("`{program}`, which knows the logins, failed: {problem}");
+    let command = duct::cmd!(&program, "get").stdin_bytes(host).stdout_capture().stderr_null();
+    let started = command.unchecked().start().map_err(|error| failed(&error.to_string()))?;
+    let ended = started.wait_timeout(PATIENCE).map_err(|error| failed(&error.to_string()))?;
+    let Some(output) = ended else {
+        let _ = started.kill();
+        return Err(failed(&format!("it did not answer in {PATIENCE:?}")));
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() {
+        // So a helper says that it has none.
+        let has_none = said.contains("credentials not found");
+        return if has_none { Ok(None) } else { Err(failed(said.trim())) };
+    }
+    let answer = parse_strict(&said).map_err(|error| failed(&error.to_string()))?;
+    let text = |key: &str| answer[key].as_str().map(str::to_owned);
+    match (text("Username"), text("Secret")) {
+        (Some(user), _) if user == "<token>" => Err(failed("it has a token instead of a password")),
+        (Some(user), Some(secret)) => Ok(Some(format!("{user}:{secret}"))),
+        _ => Err(failed("its answer has no `Username` and `Secret`")),
+    }
 }

@@ -19,6 +19,7 @@ use hookexec::internal::files;
 use hookexec::internal::policy::Source;
 
 use super::error::{CommandError, warn};
+use super::log::LogArgs;
 use super::report::counted;
 use super::{Exit, output, test_report};
 use archive::{Archive, MAX_ARCHIVE};
@@ -117,6 +118,7 @@ impl KeyArgs {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        LogArgs::default().start();
         match &self.action {
             Action::Build(args) => args.execute(),
             Action::Test { bundle } => test(bundle),
@@ -155,7 +157,12 @@ fn test(path: &Path) -> Result<Exit, CommandError> {
         warn("the bundle has no test cases");
     }
     let scratch = unpacked::Scratch::new(&std::env::temp_dir())?;
-    let results = unpacked::test(&archive, scratch.path())?;
+    let mut results = unpacked::test(&archive, scratch.path())?;
+    // They ran in a copy that is gone when somebody reads this.
+    for file in &mut results.files {
+        let name = file.path.file_name().unwrap_or_default();
+        file.path = if path.is_dir() { path.join(name) } else { name.into() };
+    }
     output::print(&test_report::text(&results))?;
     Ok(if results.failed == 0 { Exit::Success } else { Exit::Negative })
 }
@@ -164,7 +171,8 @@ fn push(path: &Path, target: &Source) -> Result<Exit, CommandError> {
     let (archive, bytes) = read(path)?;
     let signature = bytes_of(&signature::beside(path), MAX_SIGNATURE)?;
     let digest = transfer::push(target, &bytes, &signature, archive.manifest.version)?;
-    output::print(&format!("pushed {digest}\n"))?;
+    let version = archive.manifest.version;
+    output::print(&format!("pushed version {version}: {}\n", target.pinned(&digest)))?;
     Ok(Exit::Success)
 }
 

@@ -18,10 +18,9 @@ use crate::config::ConfigArgs;
 use crate::error::{CommandError, warn};
 use crate::{Exit, output};
 
-/// How long after the first failure a refresh is tried again. The time doubles with each failure.
+/// How long after the first failure a refresh is tried again. The time doubles with each failure, up
+/// to `refresh`.
 const FIRST_WAIT: Duration = Duration::from_secs(30);
-/// How long it gets at most, unless `refresh` is longer.
-const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
 /// How long another process may refresh a policy before a person is told so.
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -75,6 +74,9 @@ fn refresh(policy: &Policy, only_due: bool) -> Result<Refreshed, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
     fs::create_dir_all(directory).and_then(|()| system::share(directory)).map_err(failed)?;
     let mut held = lock(directory).map_err(failed)?;
+    if held.is_none() && !only_due {
+        warn("another process refreshes this policy: waiting for it");
+    }
     let until = Instant::now() + PATIENCE;
     while held.is_none() && !only_due && Instant::now() < until {
         thread::sleep(Duration::from_millis(20));
@@ -234,10 +236,7 @@ fn wait(policy: &Policy, failures: u32) -> Duration {
     let refresh = policy.settings.refresh;
     let wait = match failures {
         0 => refresh,
-        failures => {
-            let doubled = FIRST_WAIT.min(refresh).saturating_mul(1 << (failures - 1).min(20));
-            doubled.min(LONGEST_WAIT.max(refresh))
-        }
+        failures => FIRST_WAIT.saturating_mul(1 << (failures - 1).min(20)).min(refresh),
     };
     let chance = files::random_id().ok().and_then(|id| u8::from_str_radix(&id[..2], 16).ok());
     wait.mul_f64(0.75 + f64::from(chance.unwrap_or(128)) / 510.0)

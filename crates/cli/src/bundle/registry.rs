@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use hookexec::internal::files;
 use hookexec::internal::policy::OciReference;
+use hookexec::internal::{files, tls_for};
 use hookexec::wire::parse_strict;
 use serde_json::{Value, json};
 use ureq::Agent;
@@ -56,6 +56,7 @@ fn agent(address: &str) -> Agent {
     let config = Agent::config_builder()
         .http_status_as_error(false)
         .https_only(address.starts_with("https://"))
+        .tls_config(tls_for(address))
         .timeout_global(Some(PATIENCE))
         .user_agent(concat!("hookexec/", env!("CARGO_PKG_VERSION")));
     config.build().new_agent()
@@ -74,15 +75,18 @@ fn send(
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let failed = |error: &dyn std::fmt::Display| {
-        format!("{method} {}: {error}", address.split('?').next().unwrap_or_default())
+    let shown = || address.split('?').next().unwrap_or_default();
+    let failed = |error: &dyn std::fmt::Display| format!("{method} {}: {error}", shown());
+    let unanswered = |error: ureq::Error| match error {
+        ureq::Error::Timeout(_) => format!("{} did not answer in {PATIENCE:?}", shown()),
+        error => failed(&error),
     };
     let sent = if body.is_empty() && *method != Method::POST {
         agent.run(request.body(()).map_err(|error| failed(&error))?)
     } else {
         agent.run(request.body(body).map_err(|error| failed(&error))?)
     };
-    let response: Response<_> = sent.map_err(|error| failed(&error))?;
+    let response: Response<_> = sent.map_err(unanswered)?;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let mut body = Vec::new();
     let mut reader = response.into_body().into_reader().take(most + 1);
@@ -138,6 +142,9 @@ impl<'r> Registry<'r> {
         if reply.status == 304 {
             return Ok(None);
         }
+        if reply.status == 404 {
+            return Err(format!("the registry has no {}", self.source));
+        }
         let reply = expect(reply, 200, "the manifest")?;
         let tag = format!("sha256:{}", files::digest(&reply.body));
         if known == Some(&*tag) {
@@ -155,18 +162,22 @@ impl<'r> Registry<'r> {
             digest.ok_or_else(|| format!("{} is not a bundle of hookexec", self.source))
         };
         let (archive, signature) = (layer(ARCHIVE)?, layer(SIGNATURE)?);
-        let archive = self.blob(archive, MAX_ARCHIVE)?;
-        Ok(Some(Pulled { archive, signature: self.blob(signature, MAX_SIGNATURE)?, tag }))
+        let archive = self.blob(archive, MAX_ARCHIVE, "the archive")?;
+        let signature = self.blob(signature, MAX_SIGNATURE, "the signature")?;
+        Ok(Some(Pulled { archive, signature, tag }))
     }
 
-    fn blob(&self, digest: &str, most: u64) -> Result<Vec<u8>, String> {
+    fn blob(&self, digest: &str, most: u64, what: &str) -> Result<Vec<u8>, String> {
         let hex = digest.strip_prefix("sha256:").filter(|hex| hex.len() == 64);
-        let hex = hex.ok_or("the manifest names a blob by another digest than SHA-256")?;
+        let hex =
+            hex.ok_or_else(|| format!("the manifest names {what} by another digest than SHA-256"))?;
         let address = format!("{}/blobs/sha256:{hex}", self.base);
         let reply = self.ask(&Method::GET, &address, &[("accept", BYTES)], &[], most)?;
-        let reply = expect(reply, 200, "a blob")?;
+        let reply = expect(reply, 200, what)?;
         let is_it = files::digest(&reply.body) == hex;
-        is_it.then_some(reply.body).ok_or_else(|| "a blob has another digest".to_owned())
+        is_it.then_some(reply.body).ok_or_else(|| {
+            format!("{what} has another digest than the manifest says: it was changed")
+        })
     }
 
     /// Stores a bundle under the tag, and returns the digest of its manifest.

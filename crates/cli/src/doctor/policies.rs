@@ -19,10 +19,9 @@ fn findings(policy: &Policy) -> Vec<Finding> {
     if let Some(failure) = &policy.failure {
         let place = &policy.settings.location;
         findings.push(Finding::problem(format!(
-            "{place}: {failure}: nothing that is guarded passes; run `hookexec bundle refresh`"
+            "{place}: {failure}. Nothing that is guarded passes: run `hookexec bundle refresh`"
         )));
-    }
-    if let Some(in_force) = &state.in_force {
+    } else if let Some(in_force) = &state.in_force {
         let text = format!(
             "{}: version {} (sha256:{}), which the source last had {} ago",
             in_force.source,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use hookexec::internal::files::read_regular;
 use hookexec::internal::system::host_name;
+use hookexec::internal::tls_for;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceResponse;
@@ -68,6 +69,15 @@ impl Collector {
     /// Returns the collector at `to`, or at what the variables of OpenTelemetry say, for `signals`;
     /// for all if they are empty.
     pub(super) fn new(to: Option<&str>, signals: &[Signal]) -> Result<Self, CommandError> {
+        let base_of = |to: &str| {
+            let mut endings = Signal::ALL.iter().map(|signal| format!("/v1/{}", signal.name().0));
+            endings
+                .find_map(|ending| Some(to.trim_end_matches('/').strip_suffix(&ending)?.to_owned()))
+        };
+        if let Some(base) = to.and_then(base_of) {
+            return Err(CommandError::usage("`--to` has the path of one signal")
+                .hint(format!("name the collector alone: `--to {base}`")));
+        }
         let wanted = |signal: &Signal| signals.is_empty() || signals.contains(signal);
         let patience = match variable("OTEL_EXPORTER_OTLP_TIMEOUT") {
             None => PATIENCE,
@@ -127,14 +137,18 @@ impl Endpoint {
                 "`{url}` is not a valid address: expected `http://HOST:4318`"
             ))
         })?;
-        let mut tls = TlsConfig::builder();
-        if let Some(file) = either(word, "CERTIFICATE") {
-            tls = tls.root_certs(roots(&file).map_err(|error| {
-                CommandError::usage(format!("the certificates in `{file}` can't be used: {error}"))
-            })?);
-        }
+        let tls = match either(word, "CERTIFICATE") {
+            None => tls_for(&url.to_string()),
+            Some(file) => {
+                let roots = roots(&file).map_err(|error| {
+                    let message = format!("the certificates in `{file}` can't be used: {error}");
+                    CommandError::usage(message)
+                })?;
+                TlsConfig::builder().root_certs(roots).build()
+            }
+        };
         let agent = Agent::config_builder()
-            .tls_config(tls.build())
+            .tls_config(tls)
             .timeout_global(Some(patience))
             .max_redirects(0)
             .http_status_as_error(false)

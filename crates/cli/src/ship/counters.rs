@@ -26,7 +26,7 @@ pub(crate) const METRICS: &[[&str; 4]] = &[
         WOULD_CHANGE,
         "{event}",
         "`hookexec.hook`, `hookexec.decision`",
-        "events that a hook would have decided so if its answer counted",
+        "events that would have been decided so if the hook's answer counted",
     ],
     [FAILED_OPEN, "{event}", "`hookexec.hook`", "events that went on although the hook failed"],
     [HOOK_DURATION, "s", "`hookexec.hook`", "how long a hook took"],

@@ -22,6 +22,7 @@ use super::Exit;
 use super::config::ConfigArgs;
 use super::decisions::{log_path, unreadable};
 use super::error::{CommandError, warn};
+use super::log::LogArgs;
 use super::output;
 use super::report::counted;
 use collector::{Collector, Refusal, Signal, resource};
@@ -73,7 +74,15 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        LogArgs::default().start();
         let log = log_path(self.file.as_deref(), &self.config)?;
+        if let Some(file) = self.file.as_deref().filter(|file| !file.exists()) {
+            let missing = format!("there is no log {}", file.display());
+            if self.once {
+                return Err(CommandError::usage(missing));
+            }
+            warn(&format!("{missing} yet"));
+        }
         let path = self.state.clone().unwrap_or_else(|| state_path(&log));
         let collector = Collector::new(self.to.as_deref(), &self.signals)?;
         let _lock = lock(&path)?;
@@ -90,7 +99,7 @@ impl Args {
         if let Some(wait) = ship.state.wait() {
             let why = ship.state.failure.as_ref().map_or("", |failure| &*failure.why);
             let seconds = wait.as_secs() + 1;
-            let message = format!("nothing is sent for {seconds} seconds, because {why}");
+            let message = format!("it waits another {seconds} seconds, because {why}");
             return Err(CommandError::negative(message));
         }
         let sent = ship.pass()?;

@@ -1,0 +1,28 @@
+//! Which certificate authorities servers are checked against.
+
+use std::sync::LazyLock;
+
+use rustls_native_certs::load_native_certs;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+
+/// Returns how connections to `address` are protected: with the authorities of this system, which the
+/// variables `SSL_CERT_FILE` and `SSL_CERT_DIR` replace, or with those of Mozilla where it has none.
+pub fn tls_for(address: &str) -> TlsConfig {
+    let tls = TlsConfig::builder();
+    if !address.starts_with("https://") {
+        return tls.build();
+    }
+    tls.root_certs(SYSTEM.clone()).build()
+}
+
+static SYSTEM: LazyLock<RootCerts> = LazyLock::new(|| {
+    let loaded = load_native_certs();
+    for error in &loaded.errors {
+        tracing::warn!("certificate authorities can't be read: {error}");
+    }
+    // With a file that can't be read no server is trusted. Small containers have no file at all.
+    if loaded.certs.is_empty() && loaded.errors.is_empty() {
+        return RootCerts::WebPki;
+    }
+    loaded.certs.iter().map(|it| Certificate::from_der(it).to_owned()).into()
+});
