@@ -140,7 +140,8 @@ fn a_broken_file_is_an_error_and_not_a_count_of_zero() {
         fs::write(&path, broken).unwrap();
         let error = counts.count("s", &counted(1)).unwrap_err();
         assert!(error.contains("remove the file to count from 0"), "{error}");
-        assert!(error.contains(path.to_str().unwrap()), "{error}");
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert!(error.contains(name), "{error}");
         assert_eq!(fs::read(&path).unwrap(), broken, "it is left as it is");
     }
     fs::write(&path, whole).unwrap();
