@@ -6,8 +6,8 @@ serve "$dist"
 fresh plugins && use_registry
 mkdir "$place/program"
 tar -xzf "$dist/$stem.tar.gz" -C "$place/program" --strip-components 1 "$stem/hookexec"
-"${clean[@]}" npm install "${quiet[@]}" @hookexec/opencode @hookexec/openclaw > /dev/null
-for plugin in opencode openclaw; do
+"${clean[@]}" npm install "${quiet[@]}" @hookexec/opencode @hookexec/openclaw @hookexec/pi > /dev/null
+for plugin in opencode openclaw pi; do
     installed=node_modules/@hookexec/$plugin
     # What npm itself would pack of the directory, and the licences.
     diff <(cd "$release/../plugins/$plugin" && npm pack --dry-run --json 2>/dev/null |
@@ -20,12 +20,22 @@ for plugin in opencode openclaw; do
 done
 # Calls each plugin as its agent does before a tool, and prints the reason of a denial.
 cat > call.mjs <<'JS'
+import { copyFileSync } from "node:fs"
 const [plugin, command] = process.argv.slice(2)
 if (plugin === "opencode") {
   const { Hookexec } = await import("@hookexec/opencode/server")
   const hooks = await Hookexec({ directory: process.cwd() })
   const call = { tool: "bash", sessionID: "s", callID: "c" }
   await hooks["tool.execute.before"](call, { args: { command } }).catch((error) => console.log(error.message))
+} else if (plugin === "pi") {
+  // Node strips no types below `node_modules`.
+  copyFileSync("node_modules/@hookexec/pi/hookexec.ts", "pi.ts")
+  const { default: extend } = await import("./pi.ts")
+  const hooks = {}
+  extend({ on: (event, hook) => { hooks[event] = hook } })
+  const call = { toolName: "bash", toolCallId: "c", input: { command } }
+  const answer = await hooks.tool_call(call, { cwd: process.cwd() })
+  if (answer?.block) console.log(answer.reason)
 } else {
   const { default: plugin } = await import("@hookexec/openclaw")
   const hooks = {}
@@ -35,7 +45,7 @@ if (plugin === "opencode") {
   if (answer?.block) console.log(answer.blockReason)
 }
 JS
-for plugin in opencode openclaw; do
+for plugin in opencode openclaw pi; do
     call=("${clean[@]}" HOOKEXEC="$place/program/hookexec" node call.mjs "$plugin")
     allowed=$("${call[@]}" harmless) || fail "@hookexec/$plugin: $allowed"
     [ -z "$allowed" ] || fail "@hookexec/$plugin denies: $allowed"
@@ -45,6 +55,6 @@ for plugin in opencode openclaw; do
     [[ $denied == *ENOENT* ]] || fail "@hookexec/$plugin does not deny without the program: $denied"
 done
 
-step "real OpenCode and OpenClaw with these packages"
+step "real OpenCode, OpenClaw and Pi with these packages"
 HOOKEXEC=$place/program/hookexec HOOKEXEC_PACKAGES=$dist python3 "$release/../tests/agents/real/run.py" \
-    opencode openclaw --only package --only package_missing
+    opencode openclaw pi --only package --only package_missing

@@ -77,6 +77,7 @@ fn the_plugins_have_the_version_of_the_program() {
         "opencode/package.json",
         "openclaw/package.json",
         "openclaw/openclaw.plugin.json",
+        "pi/package.json",
     ] {
         let path = format!("plugins/{manifest}");
         let text = std::fs::read_to_string(Path::new(ROOT).join(&path)).unwrap();

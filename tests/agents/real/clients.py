@@ -47,6 +47,8 @@ class Client:
     finish = None
     #: What the client cannot do, by scenario, each with the reason that is printed.
     cannot = {"advice": "it takes changed arguments", **NO_APPROVAL, **NOT_FOREIGN}
+    #: Whether `doctor` sees that its own package is installed.
+    shows_package = True
     #: Whether it keeps to itself what a hook with exit code 2 says on stderr.
     hides_stderr = False
     #: Whether it keeps to itself why the tool of an MCP server was denied.
@@ -93,7 +95,7 @@ class Client:
     def without_plugin(self):
         """Takes out the plugin, where `prepare` put one in."""
 
-    def package(self):
+    def install_package(self):
         """Returns the client's own commands that install its package from `plugins/`."""
         return []
 
@@ -107,7 +109,7 @@ class Client:
         return dist / subprocess.run(pack, check=True, capture_output=True, text=True).stdout.strip()
 
     def close(self):
-        """Ends what `package` started."""
+        """Ends what `install_package` started."""
 
     def command(self, prompt):
         raise NotImplementedError
@@ -135,7 +137,7 @@ class Claude(Client):
         self.write(".claude/settings.json", '{\n  "includeCoAuthoredBy": false\n}\n')
         self.write(".claude.json", json.dumps({"mcpServers": self.servers}))
 
-    def package(self):
+    def install_package(self):
         return [["plugin", "marketplace", "add", str(PLUGINS)], ["plugin", "install", "hookexec@hookexec"]]
 
     def command(self, prompt):
@@ -171,7 +173,7 @@ trust_level = "trusted"
             for name, server in self.servers.items()
         ))
 
-    def package(self):
+    def install_package(self):
         return [["plugin", "marketplace", "add", str(PLUGINS)], ["plugin", "add", "hookexec@hookexec"]]
 
     def command(self, prompt):
@@ -205,7 +207,7 @@ class Gemini(Client):
 }
 """ % servers)
 
-    def package(self):
+    def install_package(self):
         return [["extensions", "install", str(PLUGINS / "gemini"), "--consent"]]
 
     def command(self, prompt):
@@ -303,6 +305,7 @@ class OpenCode(Client):
     #: The registry that its package comes from.
     registry = None
     package = "opencode-ai@1.18.33"
+    shows_package = False
     binary = "opencode"
     finish = "opencode-ai/postinstall.mjs"
     refusal = "UnknownError"
@@ -336,7 +339,7 @@ class OpenCode(Client):
     def without_plugin(self):
         (self.home / ".config/opencode/plugin/hookexec.js").unlink()
 
-    def package(self):
+    def install_package(self):
         # It takes packages from a registry only.
         port = self.root / "registry"
         self.registry = subprocess.Popen([sys.executable, REGISTRY, self.pack("opencode").parent, port])
@@ -356,6 +359,7 @@ class OpenCode(Client):
 
 class OpenClaw(Client):
     package = "openclaw@2026.9.6"
+    shows_package = False
     binary = "openclaw"
     cannot = {
         **Client.cannot,
@@ -395,7 +399,7 @@ class OpenClaw(Client):
         path = self.home / "openclaw.json"
         path.write_text(json.dumps({**json.loads(path.read_text()), "plugins": {"enabled": False}}))
 
-    def package(self):
+    def install_package(self):
         grant = "plugins.entries.hookexec.hooks.allowConversationAccess"
         return [
             ["plugins", "install", "--force", "--accept-capabilities", str(self.pack("openclaw"))],
@@ -512,11 +516,11 @@ class Kilo(OpenCode):
 class Pi(Client):
     agent = "pi"
     package = "@earendil-works/pi-coding-agent@0.87.1"
+    shows_package = False
     binary = "pi"
     refusal = "hookexec"
     cannot = {
         **Client.cannot,
-        **NO_PACKAGE,
         "goes_on": "its extensions are told that it stops, and not asked",
         **{name: "it loads no MCP servers" for name in ["mcp", "mcp_proxy"]},
         **{name: "it asks its user to trust the project first" for name in ["project", "project_missing"]},
@@ -529,6 +533,13 @@ class Pi(Client):
         self.write(".pi/agent/models.json", json.dumps({"providers": {"mock": {
             "baseUrl": f"http://127.0.0.1:{port}/v1", "api": "openai-completions", "apiKey": "dummy", "models": [{"id": "mock-model"}],
         }}}))
+
+    def without_plugin(self):
+        # `install` puts it in, and not `prepare`.
+        pass
+
+    def install_package(self):
+        return [["install", str(PLUGINS / "pi")]]
 
     def command(self, prompt):
         return ["--provider", "mock", "--model", "mock-model", "-p", prompt]

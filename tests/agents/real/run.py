@@ -329,11 +329,11 @@ def set_up(client, name, environment):
     program = client.root / "bin/hookexec"
     if name.startswith("package"):
         client.without_plugin()
-        for command in client.package():
+        for command in client.install_package():
             done = run([client.program(), *command], env=environment, cwd=client.project)
             if done.returncode != 0:
                 raise Failed(f"{command}: {done.stdout}{done.stderr}")
-        if client.agent:
+        if client.shows_package:
             doctor = subprocess.run(["hookexec", "doctor", client.agent], env=environment, cwd=client.project, capture_output=True, text=True)
             if "installed as its own package" not in doctor.stdout:
                 raise Failed(f"doctor does not see the package: {doctor.stdout}")
