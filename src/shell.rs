@@ -52,6 +52,15 @@ pub fn unquoted(text: &str) -> String {
     text.replace("$'", "'").replace("$\"", "\"").replace(['\'', '"', '\\'], "")
 }
 
+/// Returns how many bytes at the beginning of `text` are the name of a variable.
+pub(crate) fn name_length(text: &str) -> usize {
+    if text.starts_with(|first: char| first.is_ascii_digit()) {
+        return 0;
+    }
+    let part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    text.find(|letter| !part(letter)).unwrap_or(text.len())
+}
+
 /// Quotes a word for a shell, when it needs it.
 pub fn quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+@%:,".contains(letter);

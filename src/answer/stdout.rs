@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::pattern::is_invisible;
-use crate::wire::{LINE_ENDS, Output, parse_strict, repair_lone_surrogates};
+use crate::wire::{LINE_ENDS, Output, parse_strict, repair_lone_surrogates, trimmed};
 
 /// What a program wrote to stdout.
 pub(crate) enum Stdout {
@@ -74,12 +74,6 @@ fn answer(bytes: &[u8]) -> Result<Output, String> {
     let text =
         String::from_utf8(bytes).map_err(|_| "its JSON output is not valid UTF-8".to_owned())?;
     Output::parse(&text).map_err(|error| error.to_string())
-}
-
-/// Returns `bytes` without a byte order mark and without white space around them.
-fn trimmed(bytes: &[u8]) -> &[u8] {
-    let bytes = bytes.trim_ascii();
-    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii()
 }
 
 /// Returns whether the first thing to see in a line is a `{`. `jq -C` colours it.

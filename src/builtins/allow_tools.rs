@@ -1,7 +1,6 @@
 //! `allow_tools` and `deny_tools`: lists of tools, by whole name.
 
-use super::{Argument, Shipped, Surroundings, Work};
-use crate::event::Contract;
+use super::{Argument, Shipped, Surroundings, Work, guards_tools};
 use crate::matcher::Matcher;
 use crate::pattern::is_invisible;
 use crate::tools::TOOL_KINDS;
@@ -74,10 +73,6 @@ const PATTERNS: &[Argument] = &[Argument {
     about: "A regular expression over a whole tool name or neutral kind, case-sensitive, as in \
             `matcher`.",
 }];
-
-fn guards_tools(contract: &Contract) -> bool {
-    contract.tool_matched && contract.may_block && contract.event != crate::Event::PostToolUse
-}
 
 fn matchers(args: &[String]) -> Result<Vec<Matcher>, String> {
     if args.is_empty() {

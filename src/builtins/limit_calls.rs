@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::arguments::{at_most_one, options};
-use super::{Argument, Shipped, Surroundings, Work, add_context};
+use super::{Argument, Shipped, Surroundings, Work, add_context, guards_tools};
 use crate::config::Period;
 use crate::counts::{Counted, MAX_TIMES};
-use crate::event::{Contract, Event};
+use crate::event::Event;
 use crate::files::digest;
 use crate::handlers::builtin::Asked;
 use crate::wire::{Output, Stop, StopScope};
@@ -68,10 +68,6 @@ const DECISION: Argument = Argument {
 };
 
 type Decide = fn(String) -> Output;
-
-fn guards_tools(contract: &Contract) -> bool {
-    contract.tool_matched && contract.may_block && contract.event != Event::PostToolUse
-}
 
 fn prepare_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let (options, others) = options(args, &["per", "by", "decision"])?;

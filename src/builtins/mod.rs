@@ -116,6 +116,11 @@ pub type Prepared = Box<dyn Fn(&Input) -> Result<Option<Output>, BuiltinError> +
 /// The same, for a hook: it shares with others what was read of the call, and what is counted.
 type Work = Box<dyn Fn(&Asked<'_>) -> Result<Option<Output>, BuiltinError> + Send + Sync>;
 
+/// Returns whether an event is about a tool call that can still be stopped.
+fn guards_tools(contract: &Contract) -> bool {
+    contract.tool_matched && contract.may_block && contract.event != Event::PostToolUse
+}
+
 /// Returns every shipped builtin, in the order in which they are shown.
 pub fn shipped() -> impl ExactSizeIterator<Item = &'static Shipped> {
     SHIPPED.iter().copied()

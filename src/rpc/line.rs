@@ -2,6 +2,8 @@
 //!
 //! Nothing here waits or reads: bytes go in, lines come out.
 
+use crate::wire::trimmed;
+
 /// How much of a line that is too long is kept: enough to find out which call it answers.
 const KEPT: usize = 4096;
 
@@ -75,7 +77,7 @@ impl LineDecoder {
         let kept = KEPT.min(self.max);
         let missing = kept.saturating_sub(self.partial.len()).min(bytes.len());
         self.partial.extend_from_slice(&bytes[..missing]);
-        take(Line::Oversized(trim(&self.partial[..kept.min(self.partial.len())])));
+        take(Line::Oversized(trimmed(&self.partial[..kept.min(self.partial.len())])));
         self.clear();
         self.skipping = true;
     }
@@ -88,15 +90,10 @@ impl LineDecoder {
 }
 
 fn hand_over(line: &[u8], take: &mut impl FnMut(Line<'_>)) {
-    let line = trim(line);
+    let line = trimmed(line);
     if !line.is_empty() {
         take(Line::Text(line));
     }
-}
-
-fn trim(line: &[u8]) -> &[u8] {
-    let line = line.trim_ascii();
-    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii()
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! Why something from outside can't be read.
 
-use std::fmt;
-
 /// JSON from outside that can't be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{problem}", key.map(|key| format!("`{key}` can't be read: ")).unwrap_or_default())]
 #[non_exhaustive]
 pub struct WireError {
     /// The field of an input that has a wrong value.
@@ -22,14 +21,3 @@ impl WireError {
         Self { key: Some(key), problem: problem.into() }
     }
 }
-
-impl fmt::Display for WireError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(key) = self.key {
-            write!(formatter, "`{key}` can't be read: ")?;
-        }
-        formatter.write_str(&self.problem)
-    }
-}
-
-impl std::error::Error for WireError {}

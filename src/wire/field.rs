@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::output_reader::kind;
@@ -35,13 +36,16 @@ fn must_be(expected: &str, found: &Value) -> String {
 }
 
 /// A kind that `Option` adds to, so that its absence differs from every value.
-trait Present: Sized {
+trait Present: Serialize + Sized {
     const EXPECTED: &'static str;
 
     /// Returns a value of the wrong type unchanged.
     fn of(value: Value) -> Result<Self, Value>;
 
-    fn shown(&self) -> Cow<'_, Value>;
+    fn shown(&self) -> Cow<'_, Value> {
+        // Texts, numbers, flags and JSON values, which always serialise.
+        Cow::Owned(serde_json::to_value(self).unwrap_or_default())
+    }
 }
 
 impl<P: Present> Field for Option<P> {
@@ -63,10 +67,6 @@ impl Present for String {
             other => Err(other),
         }
     }
-
-    fn shown(&self) -> Cow<'_, Value> {
-        Cow::Owned(Value::String(self.clone()))
-    }
 }
 
 impl Present for bool {
@@ -75,10 +75,6 @@ impl Present for bool {
     fn of(value: Value) -> Result<Self, Value> {
         value.as_bool().ok_or(value)
     }
-
-    fn shown(&self) -> Cow<'_, Value> {
-        Cow::Owned(Value::Bool(*self))
-    }
 }
 
 impl Present for u64 {
@@ -86,10 +82,6 @@ impl Present for u64 {
 
     fn of(value: Value) -> Result<Self, Value> {
         value.as_u64().ok_or(value)
-    }
-
-    fn shown(&self) -> Cow<'_, Value> {
-        Cow::Owned(Value::from(*self))
     }
 }
 
@@ -102,10 +94,6 @@ impl Present for JsonObject {
             other => Err(other),
         }
     }
-
-    fn shown(&self) -> Cow<'_, Value> {
-        Cow::Owned(Value::Object(self.clone()))
-    }
 }
 
 impl Present for Vec<Value> {
@@ -116,10 +104,6 @@ impl Present for Vec<Value> {
             Value::Array(items) => Ok(items),
             other => Err(other),
         }
-    }
-
-    fn shown(&self) -> Cow<'_, Value> {
-        Cow::Owned(Value::Array(self.clone()))
     }
 }
 
@@ -140,11 +124,6 @@ impl Present for Box<ApprovalQuestion> {
 
     fn of(value: Value) -> Result<Self, Value> {
         serde::Deserialize::deserialize(&value).map_err(|_: serde_json::Error| value)
-    }
-
-    fn shown(&self) -> Cow<'_, Value> {
-        // Texts and JSON values, which always serialise.
-        Cow::Owned(serde_json::to_value(self).unwrap_or_default())
     }
 }
 

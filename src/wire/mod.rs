@@ -19,13 +19,14 @@ mod verdict;
 pub use approval::{ApprovalQuestion, ApprovalReason, ApprovalReport, call_digest};
 pub use error::WireError;
 pub use input::Input;
+pub(crate) use native::is_empty;
 pub(crate) use output::UnknownKey;
 pub use output::{Decision, InputChange, Output, RequestChange, Stop, StopScope};
 #[cfg(feature = "schema")]
 pub(crate) use output_schema::OutputJson;
 pub(crate) use same::same_json;
 pub use strict::parse_strict;
-pub(crate) use strict::{StrictJsonError, parse_json};
+pub(crate) use strict::{StrictJsonError, parse_json, parse_object, trimmed};
 #[doc(hidden)]
 pub use surrogates::repair_lone_surrogates;
 pub use tool_result::ToolResult;

@@ -122,7 +122,8 @@ fn is_text_of(text: &Value, value: &Value) -> bool {
         && parse_strict(text).is_ok_and(|read| read == *value)
 }
 
-fn is_empty(value: &Value) -> bool {
+/// Returns whether a value says nothing.
+pub(crate) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::String(text) => text.is_empty(),

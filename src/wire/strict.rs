@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
-use super::WireError;
+use super::{JsonObject, WireError};
 
 /// How deep a document may nest: deeper than any real payload, shallow enough for every stack.
 const MAX_DEPTH: usize = 127;
@@ -61,6 +61,22 @@ pub(crate) fn parse_json(text: &str) -> Result<Value, StrictJsonError> {
             }
         })
     })
+}
+
+/// Reads a text that is one JSON object, or `null`.
+pub(crate) fn parse_object(text: &str) -> Result<Option<JsonObject>, String> {
+    match parse_json(text) {
+        Ok(Value::Null) => Ok(None),
+        Ok(Value::Object(object)) => Ok(Some(object)),
+        Ok(_) => Err("it is not an object".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Returns JSON text without a byte order mark and without white space around it.
+pub(crate) fn trimmed(bytes: &[u8]) -> &[u8] {
+    let bytes = bytes.trim_ascii();
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii()
 }
 
 /// Reads one value from any deserializer, as strictly as [`parse_strict`].

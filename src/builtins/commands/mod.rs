@@ -5,9 +5,8 @@ mod patterns;
 mod unlisted;
 
 use super::arguments::options;
-use super::{Argument, Shipped, Surroundings, Work};
+use super::{Argument, Shipped, Surroundings, Work, guards_tools};
 use crate::calls::{Command, Deeds, kinds};
-use crate::event::{Contract, Event};
 use crate::wire::{Input, Output};
 use patterns::{Match, Pattern};
 use unlisted::unlisted;
@@ -71,10 +70,6 @@ const LISTED: &[Argument] = &[
                 and behind them.",
     },
 ];
-
-fn guards_tools(contract: &Contract) -> bool {
-    contract.tool_matched && contract.may_block && contract.event != Event::PostToolUse
-}
 
 fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let (options, texts) = options(args, &["otherwise"])?;

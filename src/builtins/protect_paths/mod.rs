@@ -9,8 +9,7 @@ mod words;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::{Argument, Shipped, Surroundings, Work, tool};
-use crate::event::Event;
+use super::{Argument, Shipped, Surroundings, Work, guards_tools, tool};
 use crate::handlers::builtin::BuiltinError;
 use crate::paths::lexical;
 use crate::platform::Platform;
@@ -47,9 +46,7 @@ pub(super) const PROTECT_PATHS: Shipped = Shipped {
     ],
     details: include_str!("details.md"),
     example: "pre_tool_use:\n  - hooks:\n      - { type: builtin, command: protect_paths, args: [\"~/.ssh/**\", \"**/.env*\", \"allow:**/.env.example\", \"write:**/.git/**\"] }",
-    suits: |contract| {
-        contract.tool_matched && contract.may_block && contract.event != Event::PostToolUse
-    },
+    suits: guards_tools,
     prepare,
     ..Shipped::LOOKS
 };

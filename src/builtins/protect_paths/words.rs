@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::platform::Platform;
-use crate::shell::{SUBSTITUTED, read_script, unquoted};
+use crate::shell::{SUBSTITUTED, name_length, read_script, unquoted};
 
 /// Stands in a word for what only the shell knows: the output of a command, or a variable that the
 /// command does not set.
@@ -140,15 +140,6 @@ pub(super) fn without_braces(word: &str) -> String {
         }
         _ => word.to_owned(),
     }
-}
-
-/// Returns how long the name of a variable is that `text` begins with.
-fn name_length(text: &str) -> usize {
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    if text.starts_with(|first: char| first.is_ascii_digit()) {
-        return 0;
-    }
-    text.bytes().take_while(is_part).count()
 }
 
 #[cfg(test)]

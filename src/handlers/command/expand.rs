@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::is_separator;
 
 use crate::platform::Platform;
+use crate::shell::name_length;
 
 /// The variables that a text may refer to.
 pub(crate) type Variables = BTreeMap<OsString, OsString>;
@@ -101,15 +102,6 @@ fn reference(text: &str, shell_style: bool) -> Option<(&str, &str)> {
         bare.split_at(name_length(bare))
     };
     (!name.is_empty()).then_some((name, after))
-}
-
-/// Returns how many bytes at the beginning of `text` are the name of a variable.
-fn name_length(text: &str) -> usize {
-    if text.starts_with(|first: char| first.is_ascii_digit()) {
-        return 0;
-    }
-    let part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    text.find(|letter| !part(letter)).unwrap_or(text.len())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::handler::{Failure, HandlerError};
 use crate::handlers::request::excerpt;
-use crate::wire::{JsonObject, parse_strict};
+use crate::wire::{JsonObject, parse_object, parse_strict};
 
 pub(crate) const INITIALIZE: &str = "initialize";
 pub(crate) const INITIALIZED: &str = "notifications/initialized";
@@ -139,11 +139,7 @@ fn written(answer: &Value) -> Vec<u8> {
 }
 
 fn object(text: &str) -> Result<JsonObject, String> {
-    match parse_strict(text) {
-        Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err("it is not an object".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+    parse_object(text)?.ok_or_else(|| "it is not an object".to_owned())
 }
 
 #[cfg(test)]

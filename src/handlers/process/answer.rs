@@ -8,14 +8,14 @@ use serde_json::Value;
 use super::rewrite;
 use super::wire::{ACTIONS, Action, Answer, Stage};
 use crate::suggest;
-use crate::wire::{Decision, Input, JsonObject, Output, Stop, StopScope, UnknownKey, parse_strict};
+use crate::wire::{Decision, Input, JsonObject, Output, Stop, StopScope, UnknownKey, parse_object};
 
 /// Why an answer can't be used, in words that follow "its answer can't be used: ".
 pub(super) type Misread = String;
 
 /// Reads the answer to `hook.<event>` for an event that PicoClaw does not know.
 pub(super) fn read_output(text: &str) -> Result<Output, Misread> {
-    let Some(answer) = object(text)? else { return Ok(Output::default()) };
+    let Some(answer) = parse_object(text)? else { return Ok(Output::default()) };
     let output = Output::from_value(Value::Object(answer)).map_err(|error| error.to_string())?;
     settled(output)
 }
@@ -23,7 +23,7 @@ pub(super) fn read_output(text: &str) -> Result<Output, Misread> {
 impl Stage {
     /// Reads the answer to one of PicoClaw's methods.
     pub(super) fn read(&self, text: &str, input: &Input) -> Result<Output, Misread> {
-        let answer = object(text)?.unwrap_or_default();
+        let answer = parse_object(text)?.unwrap_or_default();
         if answer.is_empty() && self.answer != Answer::Approval {
             return Ok(Output::default());
         }
@@ -183,15 +183,6 @@ pub(super) fn unknown_keys(
 /// Returns a value that is there and not `null`: languages write what is missing either way.
 pub(super) fn present(value: Option<Value>) -> Option<Value> {
     value.filter(|value| !value.is_null())
-}
-
-fn object(text: &str) -> Result<Option<JsonObject>, Misread> {
-    match parse_strict(text) {
-        Ok(Value::Null) => Ok(None),
-        Ok(Value::Object(object)) => Ok(Some(object)),
-        Ok(_) => Err("it is not an object".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
 }
 
 /// Refuses an answer with unknown keys, unless it denies.

@@ -12,6 +12,7 @@ use super::outgoing::Outgoing;
 use super::statistics::Counters;
 use crate::config::{Process, Protocol};
 use crate::handlers::mcp::wire as mcp;
+use crate::locks::locked;
 use crate::rpc::{self, Incoming, Line};
 
 /// How many of a child's last lines on stderr are kept for messages, and how much of each.
@@ -30,8 +31,6 @@ pub(super) struct Conversation {
     pub(super) outgoing: Outgoing,
     max_line: usize,
     protocol: Protocol,
-    /// Whether the handshake is done.
-    pub(super) ready: bool,
     /// Whether the child wants to hear of calls that were given up.
     cancels: bool,
     /// Whether any call but the handshake was answered.
@@ -53,7 +52,6 @@ impl Conversation {
             outgoing: Outgoing::new(stdin),
             max_line: *max_line,
             protocol: *protocol,
-            ready: false,
             cancels: false,
             served: false,
             hangs: false,
@@ -74,8 +72,7 @@ impl Conversation {
             }
             Request::Ready { cancels } => {
                 self.cancels = cancels;
-                self.ready = true;
-                self.outgoing.make_ready();
+                self.outgoing.ready = true;
                 if self.protocol == Protocol::Mcp {
                     self.aside(rpc::notification(mcp::INITIALIZED, b"{}"));
                 }
@@ -100,7 +97,7 @@ impl Conversation {
         let (text, message) = match line {
             Line::Text(text) => (*text, Incoming::read(text)),
             Line::Oversized(start) => {
-                self.counters.lines_oversized.count();
+                locked(&self.counters).lines_oversized += 1;
                 (*start, Incoming::oversized(start, self.max_line))
             }
         };
@@ -108,7 +105,7 @@ impl Conversation {
             Incoming::Result { id, text } => self.answer(id, Ok(text)),
             Incoming::Error { id, error } => self.answer(id, Err(CallError::Rpc(error))),
             Incoming::Unreadable { id, problem } => {
-                self.counters.lines_unparsable.count();
+                locked(&self.counters).lines_unparsable += 1;
                 self.answer(id, Err(CallError::Unreadable(problem)));
             }
             // MCP servers may end a connection whose other end gives no sign of life.
@@ -118,7 +115,7 @@ impl Conversation {
                 self.aside(rpc::nothing(&id));
             }
             Incoming::Request { id, method } => {
-                self.counters.requests_refused.count();
+                locked(&self.counters).requests_refused += 1;
                 tracing::debug!(process = %self.name, method, "refused a call of the process");
                 self.aside(rpc::refusal(&id));
             }
@@ -147,7 +144,8 @@ impl Conversation {
 
     fn begin(&mut self, call: NewCall) {
         let NewCall { id, line, deadline, reply, room } = call;
-        self.calls.open(id, deadline, reply, self.counters.lines_unparsable.get());
+        let noise_before = locked(&self.counters).lines_unparsable;
+        self.calls.open(id, deadline, reply, noise_before);
         self.outgoing.push_call(id, line, room);
     }
 
@@ -176,8 +174,10 @@ impl Conversation {
         self.served |= call.is_some() && id > 1;
         if call.is_none_or(|call| !call.answer(reply)) {
             let what = "dropped a reply: its call was answered before, or has timed out";
+            let is_first = locked(&self.counters).replies_dropped == 0;
+            locked(&self.counters).replies_dropped += 1;
             // Only the first is a warning, as for lines that are not messages.
-            if self.counters.replies_dropped.count() == 1 {
+            if is_first {
                 tracing::warn!(process = %self.name, id, "{what}");
             } else {
                 tracing::debug!(process = %self.name, id, "{what}");
@@ -187,8 +187,10 @@ impl Conversation {
 
     fn note_noise(&mut self, line: &[u8], problem: &str) {
         let shown = shortened(&String::from_utf8_lossy(line), SHOWN);
+        let is_first = locked(&self.counters).lines_unparsable == 0;
+        locked(&self.counters).lines_unparsable += 1;
         // Only the first is a warning: a child that prints its progress must not flood the log.
-        if self.counters.lines_unparsable.count() == 1 {
+        if is_first {
             tracing::warn!(process = %self.name, "skipped a line on stdout, {problem}: {shown}");
         } else {
             tracing::debug!(process = %self.name, "skipped a line on stdout, {problem}: {shown}");
@@ -202,7 +204,7 @@ impl Conversation {
         if !begun || waiting > 0 {
             return format!("it does not read its stdin; {waiting} bytes wait to be written");
         }
-        let lines = self.counters.lines_unparsable.get() - noise_before;
+        let lines = locked(&self.counters).lines_unparsable - noise_before;
         match &self.noise {
             Some(line) if lines > 0 => format!(
                 "no answer came; meanwhile {lines} lines on its stdout were not messages, the last {line}"

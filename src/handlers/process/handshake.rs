@@ -9,6 +9,7 @@ use super::connection::CallError;
 use crate::config::Protocol;
 use crate::event::Event;
 use crate::handlers::mcp::wire as mcp;
+use crate::wire::parse_object;
 
 /// Returns the method of the handshake.
 pub(super) const fn method(protocol: Protocol) -> &'static str {
@@ -79,11 +80,8 @@ pub(super) fn read(protocol: Protocol, result: &str) -> Result<Greeting, Unwelco
         let server = mcp::read_initialized(result).map_err(unreadable)?;
         return Ok(Greeting { name: server.name, cancels: true });
     }
-    let value = crate::wire::parse_strict(result).map_err(|error| unreadable(error.to_string()))?;
-    let answer = match value {
-        Value::Null => return Ok(Greeting::default()),
-        Value::Object(answer) => answer,
-        _ => return Err(unreadable("it is not an object".to_owned())),
+    let Some(answer) = parse_object(result).map_err(unreadable)? else {
+        return Ok(Greeting::default());
     };
     let text = |key: &str| answer.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     match answer.get("ok") {

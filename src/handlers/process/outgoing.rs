@@ -26,9 +26,9 @@ pub(super) struct Outgoing {
     /// How many of `lines` are neither calls nor notifications.
     asides: usize,
     /// Whether the handshake is done: no notification is written before it.
-    ready: bool,
-    /// Whether stdin is to be closed when everything is written.
-    closing: bool,
+    pub(super) ready: bool,
+    /// Whether stdin is to be closed when everything that waits is written.
+    pub(super) closing: bool,
 }
 
 #[derive(Debug)]
@@ -83,16 +83,6 @@ impl Outgoing {
             self.lines.push_back(Line { kind: Kind::Aside, bytes, _room: None });
         }
         fits
-    }
-
-    /// Lets notifications be written.
-    pub(super) fn make_ready(&mut self) {
-        self.ready = true;
-    }
-
-    /// Closes stdin when everything that waits is written.
-    pub(super) fn close_when_written(&mut self) {
-        self.closing = true;
     }
 
     /// Closes stdin at once and returns how many notifications that cut off: one or none.

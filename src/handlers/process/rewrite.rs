@@ -10,7 +10,8 @@ use super::same::keep;
 use super::wire::{Answer, ECHOED, is_tool_result, model_response, tool_result};
 use crate::suggest;
 use crate::wire::{
-    Input, InputChange, JsonObject, Output, RequestChange, ToolResult, parse_strict, same_json,
+    Input, InputChange, JsonObject, Output, RequestChange, ToolResult, is_empty, parse_strict,
+    same_json,
 };
 
 /// The keys of a tool result.
@@ -103,14 +104,7 @@ fn response(mut answer: JsonObject, input: &Input) -> Result<Output, Misread> {
 /// Returns the text of a response that is nothing but text.
 fn only_content(response: &Value) -> Option<&str> {
     let response = response.as_object()?;
-    let empty = |value: &Value| match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(object) => object.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
-    };
-    let alone = response.iter().all(|(key, value)| key == "content" || empty(value));
+    let alone = response.iter().all(|(key, value)| key == "content" || is_empty(value));
     response.get("content").filter(|_| alone)?.as_str()
 }
 

@@ -79,12 +79,14 @@ enum Step {
 
 impl Supervisor {
     pub(super) fn new(process: Process, launch: Result<Launch, BuildError>) -> Arc<Self> {
+        let counters =
+            ProcessStatistics { name: process.name.clone(), ..ProcessStatistics::default() };
         Arc::new(Self {
             process,
             launch,
             roles: Mutex::default(),
             notifications: Arc::default(),
-            counters: Arc::default(),
+            counters: Arc::new(counters.into()),
             state: Mutex::default(),
             changed: Notify::new(),
         })
@@ -115,7 +117,7 @@ impl Supervisor {
             Phase::Running(running) => running.connection().pid(),
             _ => None,
         };
-        self.counters.snapshot(&self.process.name, pid)
+        ProcessStatistics { pid, ..locked(&self.counters).clone() }
     }
 
     /// Calls the process, starting it when it does not run, and returns the JSON text of the result.
@@ -125,13 +127,12 @@ impl Supervisor {
         params: &[u8],
         deadline: Instant,
     ) -> Result<String, ProcessError> {
-        self.counters.calls.count();
+        locked(&self.counters).calls += 1;
         let result = self.try_call(method, params, deadline).await;
         if let Err(error) = &result {
-            self.counters.failures.count();
-            if error.failure == Failure::TimedOut {
-                self.counters.timeouts.count();
-            }
+            let mut counters = locked(&self.counters);
+            counters.failures += 1;
+            counters.timeouts += u64::from(error.failure == Failure::TimedOut);
         }
         result
     }
@@ -216,7 +217,7 @@ impl Supervisor {
             self.drop_news(1, &error.message);
             return Err(error);
         }
-        self.counters.notifications.count();
+        locked(&self.counters).notifications += 1;
         if let Step::Call(connection) = step {
             connection.request(Request::Notify);
         }
@@ -267,7 +268,10 @@ impl Supervisor {
     }
 
     fn drop_news(&self, count: usize, why: &str) {
-        let total = self.counters.notifications_dropped.add(count as u64);
+        let mut counters = locked(&self.counters);
+        counters.notifications_dropped += count as u64;
+        let total = counters.notifications_dropped;
+        drop(counters);
         tracing::warn!(process = %self.process.name, dropped = count, total, "notifications dropped: {why}");
     }
 
@@ -371,7 +375,7 @@ impl Supervisor {
             }
             Err(StartError::Failed(error)) => {
                 tracing::warn!(process = %self.process.name, "{error}");
-                self.counters.crashes.count();
+                locked(&self.counters).crashes += 1;
                 state.health.crashed(Instant::now(), false, error.message.clone());
                 if let Gate::Broken { crashes: TOO_MANY, .. } = state.health.gate(Instant::now()) {
                     tracing::warn!(process = %self.process.name, "it crashed {TOO_MANY} times in a row and is left alone for a while");
@@ -420,7 +424,7 @@ impl Start {
             StartError::Failed(ProcessError::new(failure, message))
         };
         let launch = launch.as_ref().map_err(|error| failed(Failure::Start, &error.message))?;
-        counters.starts.count();
+        locked(counters).starts += 1;
         let running = launch
             .start(process, notifications, counters)
             .await

@@ -102,7 +102,7 @@ impl Task {
     /// SIGTERM at once: it would not notice the end of its input.
     async fn stop(&mut self) -> (String, bool) {
         self.stopping = true;
-        self.talk.outgoing.close_when_written();
+        self.talk.outgoing.closing = true;
         if self.talk.hangs || !self.ends_within(EOF_GRACE).await {
             tracing::warn!(process = %self.talk.name, "process did not end with its input; sending SIGTERM");
             self.signal(Group::terminate);
@@ -237,14 +237,14 @@ impl Task {
         let end = Arc::new(end);
         // Dropping the guard kills every process that is left in the group.
         drop(locked(&self.channels.group).take());
-        talk.counters.notifications_dropped.add(talk.outgoing.close());
+        locked(&talk.counters).notifications_dropped += talk.outgoing.close();
         self.channels.room.close();
         self.channels.requests.close();
         let calls = talk.calls.fail(&CallError::Ended(Arc::clone(&end)));
         self.channels.ending.send_replace(Some(Arc::clone(&end)));
         // A start that fails is counted and reported by the supervisor.
-        if crashed && talk.ready {
-            talk.counters.crashes.count();
+        if crashed && talk.outgoing.ready {
+            locked(&talk.counters).crashes += 1;
             tracing::warn!(process = %talk.name, calls, "process ended: {end}");
         }
     }
