@@ -21,6 +21,7 @@ mod outgoing;
 pub(crate) mod processes;
 mod rewrite;
 mod same;
+mod start;
 pub(crate) mod statistics;
 mod stream;
 mod supervisor;

@@ -13,10 +13,11 @@ use tokio::time::timeout_at;
 
 use super::connection::{CallError, Connection, Request};
 use super::error::ProcessError;
-use super::handshake::{self, Roles};
+use super::handshake::Roles;
 use super::health::{Gate, Health, TOO_MANY};
 use super::launch::{Launch, Running};
 use super::notifications::NotificationQueue;
+use super::start::{Start, StartError};
 use super::statistics::{Counters, ProcessStatistics};
 use crate::config::Process;
 use crate::handler::{BuildError, Failure};
@@ -28,10 +29,10 @@ use crate::rpc;
 pub(super) struct Supervisor {
     pub(super) process: Process,
     /// How it is started, or why it can't be.
-    launch: Result<Launch, BuildError>,
+    pub(super) launch: Result<Launch, BuildError>,
     roles: Mutex<Roles>,
-    notifications: Arc<NotificationQueue>,
-    counters: Arc<Counters>,
+    pub(super) notifications: Arc<NotificationQueue>,
+    pub(super) counters: Arc<Counters>,
     state: Mutex<State>,
     /// Told whenever a start has ended.
     changed: Notify,
@@ -337,7 +338,7 @@ impl Supervisor {
     /// Starts the process in a task. Not to be called under the lock: a runtime that is being shut
     /// down drops the task on the spot, which ends the start.
     fn spawn_start(self: &Arc<Self>, attempt: u64) -> Step {
-        let start = Start { supervisor: Arc::clone(self), attempt, ended: false };
+        let start = Start::new(self, attempt);
         let Ok(runtime) = Handle::try_current() else {
             drop(start);
             let message =
@@ -360,7 +361,8 @@ impl Supervisor {
         ProcessError::new(Failure::Start, message)
     }
 
-    fn end_start(&self, attempt: u64, result: Result<Running, StartError>) {
+    /// Takes the end of an attempt to start it.
+    pub(super) fn end_start(&self, attempt: u64, result: Result<Running, StartError>) {
         let mut state = locked(&self.state);
         // Stopped meanwhile: what was started is dropped, which ends it.
         if !matches!(state.phase, Phase::Starting { .. }) || state.attempts != attempt {
@@ -391,83 +393,6 @@ impl Supervisor {
         };
         drop(state);
         self.changed.notify_waiters();
-    }
-}
-
-/// One attempt to start a process, in a task of its own: a caller that goes away does not undo what
-/// the others wait for.
-struct Start {
-    supervisor: Arc<Supervisor>,
-    attempt: u64,
-    ended: bool,
-}
-
-enum StartError {
-    Failed(ProcessError),
-    /// The process said no.
-    Refused(ProcessError, Running),
-    /// The task was dropped, with its runtime or at the end of the executor.
-    Interrupted,
-}
-
-impl Start {
-    async fn run(mut self) {
-        let result = self.greet().await;
-        self.ended = true;
-        self.supervisor.end_start(self.attempt, result);
-    }
-
-    async fn greet(&self) -> Result<Running, StartError> {
-        let Supervisor { process, launch, notifications, counters, .. } = &*self.supervisor;
-        let failed = |failure, cause: &str| {
-            let message = format!("process `{}` could not be started: {cause}", process.name);
-            StartError::Failed(ProcessError::new(failure, message))
-        };
-        let launch = launch.as_ref().map_err(|error| failed(Failure::Start, &error.message))?;
-        locked(counters).starts += 1;
-        let running = launch
-            .start(process, notifications, counters)
-            .await
-            .map_err(|error| failed(Failure::Start, &error))?;
-        let method = handshake::method(process.protocol);
-        let params = self.supervisor.roles().greeting(process.protocol, &process.name);
-        let deadline = Instant::now() + process.start_timeout;
-        let connection = running.connection();
-        let mut reply = connection.call(method, &params, deadline).await;
-        if let Err(CallError::Unsent) = reply
-            && let Ok(Some(end)) = timeout_at(deadline.into(), connection.wait_end()).await
-        {
-            reply = Err(CallError::Ended(end));
-        }
-        let reply = reply.map_err(|error| {
-            let cause = handshake::failure(&error, method, process.start_timeout);
-            match &error {
-                CallError::TimedOut(_) => failed(Failure::TimedOut, &cause),
-                _ => failed(Failure::Start, &cause),
-            }
-        })?;
-        match handshake::read(process.protocol, &reply) {
-            Ok(greeting) => {
-                connection.request(Request::Ready { cancels: greeting.cancels });
-                tracing::debug!(process = %process.name, says = ?greeting.name, "process started");
-                Ok(running)
-            }
-            Err(handshake::Unwelcome::Refused(reason)) => {
-                let message = format!("process `{}` refused to serve: {reason}", process.name);
-                Err(StartError::Refused(ProcessError::new(Failure::Start, message), running))
-            }
-            Err(handshake::Unwelcome::Unreadable(problem)) => {
-                Err(failed(Failure::Protocol, &problem))
-            }
-        }
-    }
-}
-
-impl Drop for Start {
-    fn drop(&mut self) {
-        if !self.ended {
-            self.supervisor.end_start(self.attempt, Err(StartError::Interrupted));
-        }
     }
 }
 

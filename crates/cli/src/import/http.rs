@@ -1,28 +1,21 @@
 //! A hook that posts to a server, as Claude Code writes it.
 
-use jsonc_parser::ast::{ObjectProp, Value as Node};
-
-use super::json::Reader;
+use super::json::{Members, Reader};
 use super::yaml;
 
 /// Where it posts to, as the value of `with`.
-pub(super) fn parameters(
-    reader: &mut Reader,
-    node: &Node<'_>,
-    members: &[&ObjectProp<'_>],
-) -> Option<String> {
-    let find = |key: &str| members.iter().find(|member| member.name.as_str() == key);
-    let url = reader.required((node, members), "url", "an http hook")?;
-    let mut allowed = Vec::new();
-    for name in find("allowedEnvVars")
-        .map(|list| reader.list(&list.value, "`allowedEnvVars`"))
-        .unwrap_or_default()
-    {
-        allowed.push(reader.string(name, "a variable")?);
-    }
+pub(super) fn parameters(reader: &mut Reader, hook: &Members<'_, '_>) -> Option<String> {
+    let url = reader.required(hook, "url", "an http hook")?;
+    let allowed = match hook.get("allowedEnvVars") {
+        Some(list) => reader.strings(list, "`allowedEnvVars`", "a variable")?,
+        None => Vec::new(),
+    };
+    let written = match hook.get("headers") {
+        Some(headers) => Some(reader.object(headers, "`headers`")?),
+        None => None,
+    };
     let mut headers = Vec::new();
-    let written = find("headers").map(|headers| reader.object(&headers.value, "`headers`"));
-    for header in written.unwrap_or(Some(Vec::new()))? {
+    for header in written.iter().flat_map(Members::iter) {
         let text = reader.string(&header.value, "a header")?;
         if text.contains("${env.") {
             let message = "`${env.` in a header would name a variable here".to_owned();

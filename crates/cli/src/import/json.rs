@@ -29,15 +29,15 @@ impl Reader {
     /// Returns the text of a member that must be there; `what` is the object.
     pub(super) fn required(
         &mut self,
-        (node, members): (&Node<'_>, &[&ObjectProp<'_>]),
+        object: &Members<'_, '_>,
         key: &str,
         what: &str,
     ) -> Option<String> {
-        let Some(member) = members.iter().find(|member| member.name.as_str() == key) else {
-            self.error(node, format!("{what} needs a `{key}`"), "");
+        let Some(value) = object.get(key) else {
+            self.error(object.node, format!("{what} needs a `{key}`"), "");
             return None;
         };
-        self.string(&member.value, &format!("`{key}`"))
+        self.string(value, &format!("`{key}`"))
     }
 
     pub(super) fn boolean(&mut self, node: &Node<'_>, what: &str) -> Option<bool> {
@@ -56,18 +56,30 @@ impl Reader {
         Vec::new()
     }
 
+    /// Returns the strings of a list; messages call each of them `item`.
+    pub(super) fn strings(
+        &mut self,
+        node: &Node<'_>,
+        what: &str,
+        item: &str,
+    ) -> Option<Vec<String>> {
+        self.list(node, what).into_iter().map(|node| self.string(node, item)).collect()
+    }
+
     /// Returns the members of an object in which every key stands once, without comments.
     pub(super) fn object<'n, 'a>(
         &mut self,
         node: &'n Node<'a>,
         what: &str,
-    ) -> Option<Vec<&'n ObjectProp<'a>>> {
+    ) -> Option<Members<'n, 'a>> {
         let Node::Object(object) = node else {
             self.error(node, format!("{what} must be an object"), "");
             return None;
         };
         self.no_key_twice(object)?;
-        Some(object.properties.iter().filter(|member| !is_comment(member.name.as_str())).collect())
+        let members = object.properties.iter();
+        let members = members.filter(|member| !is_comment(member.name.as_str())).collect();
+        Some(Members { node, members })
     }
 
     fn no_key_twice(&mut self, object: &Object<'_>) -> Option<()> {
@@ -119,6 +131,23 @@ impl Reader {
     fn place(&self, node: &impl Ranged) -> Location {
         let range = node.range();
         Location::new(Arc::clone(&self.source), range.start..range.end)
+    }
+}
+
+/// An object and its members.
+pub(super) struct Members<'n, 'a> {
+    pub(super) node: &'n Node<'a>,
+    members: Vec<&'n ObjectProp<'a>>,
+}
+
+impl<'n, 'a> Members<'n, 'a> {
+    /// Returns the value of a key.
+    pub(super) fn get(&self, key: &str) -> Option<&'n Node<'a>> {
+        self.iter().find(|member| member.name.as_str() == key).map(|member| &member.value)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &'n ObjectProp<'a>> {
+        self.members.iter().copied()
     }
 }
 

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use hookexec::wire::parse_strict;
-use jsonc_parser::ast::{ObjectProp, Value as Node};
 use serde_json::{Value, json};
 
 use super::command::PLUGIN_ROOT;
 use super::http::is_local;
-use super::json::Reader;
+use super::json::{Members, Reader};
 
 /// A server that hooks call.
 pub(super) struct Server {
@@ -22,25 +21,23 @@ pub(super) struct Server {
 /// servers are configured in other `files` than the hooks.
 pub(super) fn parameters(
     reader: &mut Reader,
-    node: &Node<'_>,
-    members: &[&ObjectProp<'_>],
+    hook: &Members<'_, '_>,
     files: &Files,
 ) -> Option<(String, Server)> {
-    let find = |key: &str| members.iter().find(|member| member.name.as_str() == key);
-    let name = reader.required((node, members), "server", "an mcp_tool hook")?;
-    let tool = reader.required((node, members), "tool", "an mcp_tool hook")?;
+    let name = reader.required(hook, "server", "an mcp_tool hook")?;
+    let tool = reader.required(hook, "tool", "an mcp_tool hook")?;
     let mut server = match files.server(&name) {
         Ok(server) => server,
         Err(problem) => {
             let hint = "write the hook by hand: docs/configuration.md, \"MCP hooks\"";
-            reader.error(find("server").map_or(node, |it| &it.value), problem, hint);
+            reader.error(hook.get("server").unwrap_or(hook.node), problem, hint);
             return None;
         }
     };
-    let arguments = match find("input") {
+    let arguments = match hook.get("input") {
         Some(input) => {
-            reader.object(&input.value, "`input`")?;
-            input.value.clone().into()
+            reader.object(input, "`input`")?;
+            input.clone().into()
         }
         None => json!({}),
     };

@@ -3,6 +3,7 @@
 mod command;
 mod docker_agent;
 mod format;
+mod hook;
 mod http;
 mod json;
 mod judge;

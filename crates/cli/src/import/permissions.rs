@@ -20,7 +20,7 @@ const TITLE: &str = "the permission rule";
 
 /// Returns the hooks for `permissions`. A rule without a counterpart is a warning.
 pub(super) fn groups(permissions: &Node<'_>, reader: &mut Reader) -> Vec<Group> {
-    let members = reader.object(permissions, "`permissions`").unwrap_or_default();
+    let Some(members) = reader.object(permissions, "`permissions`") else { return Vec::new() };
     let (mut groups, mut is_whole) = (Vec::new(), true);
     for (name, builtin) in LISTS {
         for member in members.iter().filter(|member| member.name.as_str() == name) {
@@ -38,7 +38,7 @@ pub(super) fn groups(permissions: &Node<'_>, reader: &mut Reader) -> Vec<Group> 
             is_whole &= all;
         }
     }
-    for member in members {
+    for member in members.iter() {
         let name = member.name.as_str();
         if !LISTS.iter().any(|(list, _)| *list == name) {
             let message = format!("`permissions.{name}` is not taken over");

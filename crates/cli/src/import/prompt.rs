@@ -1,8 +1,6 @@
 //! A hook whose prompt a model answers, as Claude Code writes it.
 
-use jsonc_parser::ast::{ObjectProp, Value as Node};
-
-use super::json::Reader;
+use super::json::{Members, Reader};
 use super::yaml;
 
 /// The time that Claude Code gives such a hook, in seconds.
@@ -15,26 +13,21 @@ const MEANING: &str = "The question below was written for the answers `ok: true`
                        `ok: false`, a no or a block.";
 
 /// Returns the parameters of a model hook, as the value of `with`.
-pub(super) fn parameters(
-    reader: &mut Reader,
-    node: &Node<'_>,
-    members: &[&ObjectProp<'_>],
-) -> Option<String> {
-    let prompt = reader.required((node, members), "prompt", "a prompt hook")?;
+pub(super) fn parameters(reader: &mut Reader, hook: &Members<'_, '_>) -> Option<String> {
+    let prompt = reader.required(hook, "prompt", "a prompt hook")?;
     let prompt = prompt.replace("$ARGUMENTS", "(the input, which is the user message)");
-    let model = members.iter().find(|member| member.name.as_str() == "model");
-    let model = match model {
-        Some(model) => Some(reader.string(&model.value, "`model`")?),
+    let model = match hook.get("model") {
+        Some(model) => Some(reader.string(model, "`model`")?),
         None => None,
     };
     // The settings may name a model as `haiku`, which only Claude Code knows.
     let model = model.filter(|model| model.starts_with("claude-"));
     if model.is_none() {
         let message = format!("Claude Code chooses the model; `{MODEL}` is written in its place");
-        reader.warning(node, message, "change `model` in the `with` of the hook");
+        reader.warning(hook.node, message, "change `model` in the `with` of the hook");
     }
     reader.warning(
-        node,
+        hook.node,
         "the hook asks the model with the key in `ANTHROPIC_API_KEY`, which must be set where the \
          agent runs"
             .to_owned(),

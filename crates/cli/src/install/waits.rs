@@ -1,0 +1,92 @@
+//! How long agents wait for hookexec, and hookexec for its hooks.
+
+use std::time::Duration;
+
+use hookexec::Event;
+use hookexec::config::Hook;
+use hookexec_agents::{Agent, NativeEvent};
+
+use crate::settings::call::Call;
+use crate::settings::live::Live;
+
+/// How long the agents wait without `--timeout`, in seconds.
+pub(crate) const TIMEOUT: u64 = 60;
+
+/// The longest `--timeout`, in seconds.
+pub(super) const LONGEST: u64 = 900;
+
+/// The time for the hooks that run before a person is asked.
+const APPROVAL_MARGIN: Duration = Duration::from_secs(10);
+
+/// Returns how long an agent must wait for the slowest hook of `approval` that says how long a person
+/// may take.
+pub(super) fn approval_timeout(hooks: &[Hook]) -> Option<u64> {
+    let asks =
+        |hook: &&Hook| hook.event == Event::Approval && hook.enabled && hook.states_timeout();
+    let longest = hooks.iter().filter(asks).map(|hook| hook.timeout).max()?;
+    Some(timeout_for(longest + APPROVAL_MARGIN).unwrap_or(LONGEST))
+}
+
+/// Returns how long the agent waits as it is installed, in seconds.
+pub(super) fn kept_timeout(agent: Agent, there: &[Live]) -> u64 {
+    let written = there.iter().filter_map(|live| live.timeout).fold(0.0, f64::max);
+    let written = Duration::try_from_secs_f64(written).unwrap_or_default().as_secs();
+    if (2..=LONGEST).contains(&written) {
+        return written;
+    }
+    // An agent without timeouts in its settings: `--within` of the entries tells.
+    let calls = there.iter().filter_map(|live| Call::of(agent, &live.command));
+    let within = calls.map(|call| call.within).max();
+    (2..=LONGEST).rev().find(|timeout| Some(within_of(*timeout)) == within).unwrap_or(TIMEOUT)
+}
+
+/// Returns within which time an agent that waits for `timeout` gets its answer, in seconds.
+pub(super) fn within_of(timeout: u64) -> u64 {
+    (timeout - (timeout / 10).max(1)).max(1)
+}
+
+/// Returns how long an agent must wait for answers that may take `within`, in seconds; `None` if no
+/// agent can be made to wait that long.
+pub(crate) fn timeout_for(within: Duration) -> Option<u64> {
+    (2..=LONGEST).find(|timeout| Duration::from_secs(within_of(*timeout)) >= within)
+}
+
+/// Returns how long `agent` waits at an event with `--timeout`, and within which time it gets its
+/// answer, in seconds.
+pub(crate) fn limits(agent: Agent, native: &NativeEvent, timeout: u64) -> (u64, u64) {
+    let longest = agent.settings().map_or(u64::MAX, |settings| {
+        let short = settings.short_waits.iter().find(|(name, _)| *name == native.name);
+        short.map_or(settings.longest_wait, |(_, longest)| *longest)
+    });
+    let timeout = timeout.min(longest);
+    (timeout, within_of(timeout))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::install::entries;
+
+    #[test]
+    fn an_agent_that_waits_as_long_as_it_is_told_to_gets_every_answer() {
+        for within in 1..=810 {
+            let timeout = timeout_for(Duration::from_secs(within)).unwrap();
+            assert!(within_of(timeout) >= within, "{within}: {timeout}");
+        }
+        assert_eq!(timeout_for(Duration::from_millis(53_500)), Some(59));
+        assert_eq!(timeout_for(Duration::from_secs(811)), None);
+        assert_eq!(timeout_for(Duration::MAX), None);
+    }
+
+    #[test]
+    fn the_answer_comes_before_the_agent_gives_up() {
+        for agent in Agent::with_settings() {
+            for timeout in [2, 3, 5, 60, 900] {
+                for entry in entries(agent, "/x", timeout, &[], &[]) {
+                    let within: u64 = entry.command.rsplit(' ').next().unwrap().parse().unwrap();
+                    assert!(within >= 1 && within < entry.timeout, "{}", entry.command);
+                }
+            }
+        }
+    }
+}
