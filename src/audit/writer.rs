@@ -122,9 +122,7 @@ impl Auditor {
                 Some(said.map_or(problem.clone(), |said| said + "\n" + &problem));
         }
     }
-}
 
-impl Auditor {
     /// Waits until the records are written, and not much longer than `patience`.
     pub(crate) async fn settle(&self, patience: Duration) {
         let patience = patience.clamp(PATIENCE, LAST_PATIENCE);

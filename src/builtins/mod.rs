@@ -131,7 +131,7 @@ impl Registry {
     pub fn with_shipped_builtins() -> Self {
         Self::new().with_builtins_of(
             || shipped().map(|it| it.name).collect(),
-            |name| shipped().find(|it| it.name == name).map(Shipped::registered),
+            |name| Shipped::named(name).map(Shipped::registered),
         )
     }
 }
@@ -157,10 +157,15 @@ impl Shipped {
         prepare: |_, _| Err(String::new()),
     };
 
+    /// Returns the shipped builtin of that name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        shipped().find(|it| it.name == name)
+    }
+
     /// Returns the shipped builtin that a hook calls, if it calls one.
     pub fn of_hook(hook: &Hook) -> Option<&'static Self> {
         let Some(Command::Text(name)) = &hook.command else { return None };
-        shipped().find(|it| hook.kind == "builtin" && it.name == name)
+        Self::named(name).filter(|_| hook.kind == "builtin")
     }
 
     /// Returns whether it changes nothing outside of itself, so that a replay may run it.

@@ -71,11 +71,9 @@ fn tool_input(redactor: &Redactor, input: &Input) -> Option<Output> {
 
 fn messages(redactor: &Redactor, input: &Input) -> Option<Output> {
     let mut messages = input.messages.clone()?;
-    let mut changed = false;
-    for message in &mut messages {
-        changed |= redactor.redact_value(message);
-    }
-    changed.then(|| Output { updated_messages: Some(messages), ..Output::default() })
+    redactor
+        .redact_values(&mut messages)
+        .then(|| Output { updated_messages: Some(messages), ..Output::default() })
 }
 
 fn clean(redactor: &Redactor, value: Option<&Value>) -> Option<Value> {

@@ -11,7 +11,7 @@ use crate::http::{Client, NoReply, Reply};
 /// A server, the headers of each request to it, and the limit of its replies.
 #[derive(Debug)]
 pub(super) struct Endpoint {
-    client: Client,
+    pub(super) client: Client,
     /// A variable of the environment that a header needs and that is not set.
     missing: Option<String>,
     most: usize,
@@ -58,19 +58,6 @@ impl Endpoint {
         Ok(Self { client, missing, most: hook.max_output })
     }
 
-    pub(super) fn host(&self) -> &str {
-        self.client.host()
-    }
-
-    pub(super) fn delete(&self, headers: &[(&str, &str)], patience: Duration) {
-        self.client.delete(headers, patience);
-    }
-
-    /// Returns the address that `location` of a reply leads to, if it is of the same server.
-    pub(super) fn on_same_server(&self, location: &str) -> Option<String> {
-        self.client.on_same_server(location)
-    }
-
     /// Notes that a header needs a variable that is not set.
     pub(super) fn lacks(&mut self, variable: String) {
         self.missing = Some(variable);
@@ -106,7 +93,7 @@ impl Endpoint {
             let message = format!("one of its headers needs `{variable}`, which is not set");
             return Err(HandlerError::new(Failure::Start, message));
         }
-        let (most, host) = (self.most, self.host());
+        let (most, host) = (self.most, self.client.host());
         let patience = deadline.saturating_duration_since(Instant::now());
         let reply = ask(most, patience).map_err(|no_reply| {
             let NoReply { timed_out, unsent, message } = no_reply;

@@ -108,11 +108,11 @@ impl HttpHandler {
     }
 
     async fn post(&self, call: &Call<'_>, body: Arc<[u8]>) -> Result<Exited, HandlerError> {
-        let host = self.endpoint.host();
+        let host = self.endpoint.client.host();
         let mut reply = self.send(call, None, Some(body)).await?;
         while call.event == Event::Approval && reply.status.as_u16() == 202 {
             let next = reply.header("location");
-            let next = next.and_then(|it| self.endpoint.on_same_server(it)).ok_or_else(|| {
+            let next = next.and_then(|it| self.endpoint.client.on_same_server(it)).ok_or_else(|| {
                 let message = format!(
                     "{host} answered 202 without a `Location` of its own where the answer will be"
                 );

@@ -120,17 +120,9 @@ struct Said<'p> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'p str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    modified_result: Option<ToolResult<'p>>,
+    modified_result: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     additional_context: Option<&'p str>,
-}
-
-/// A tool's result; ignored in any other spelling, also where results come in that other one.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ToolResult<'p> {
-    result_type: &'static str,
-    text_result_for_llm: std::borrow::Cow<'p, str>,
 }
 
 fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
@@ -152,9 +144,12 @@ fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer
         }
         Some(Event::PermissionRequest) => Answer::silence(),
         _ => {
-            let result = plan.response.map(|response| ToolResult {
-                result_type: result_type(input),
-                text_result_for_llm: result_text(response),
+            // Ignored in any other spelling, also where results come in that other one.
+            let result = plan.response.map(|response| {
+                json!({
+                    "resultType": result_type(input),
+                    "textResultForLlm": result_text(response),
+                })
             });
             if !plan.denies() && result.is_none() && plan.context.is_none() {
                 return Answer::silence();

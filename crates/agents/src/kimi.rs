@@ -1,7 +1,6 @@
 //! Kimi Code: Claude Code's events; exit code 2 refuses, and one text is context.
 
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::answer::Answer;
 use super::native::{NativeEvent, events};
@@ -75,15 +74,10 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
     Wanted::Yes
 }
 
-#[derive(Serialize)]
-struct Said<'p> {
-    message: &'p str,
-}
-
 fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
     match plan.context.as_deref() {
         _ if plan.denies() => Answer::refusal(&plan.reason),
-        Some(message) => Answer::json(&Said { message }),
+        Some(message) => Answer::json(&json!({ "message": message })),
         None => Answer::silence(),
     }
 }

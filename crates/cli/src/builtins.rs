@@ -31,8 +31,7 @@ fn names() -> PossibleValuesParser {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        let wanted = |name: &String| shipped().find(|builtin| builtin.name == name);
-        match self.name.as_ref().and_then(wanted) {
+        match self.name.as_deref().and_then(Shipped::named) {
             None => {
                 self.format.show(&shipped().map(described).collect::<Vec<_>>(), || table().text())
             }

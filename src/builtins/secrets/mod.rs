@@ -93,16 +93,15 @@ impl Redactor {
     pub fn redact_value(&self, value: &mut Value) -> bool {
         match value {
             Value::String(text) => self.redact_string(text),
-            Value::Array(items) => {
-                let mut changed = false;
-                for item in items {
-                    changed |= self.redact_value(item);
-                }
-                changed
-            }
+            Value::Array(items) => self.redact_values(items),
             Value::Object(object) => self.redact_object(object),
             Value::Null | Value::Bool(_) | Value::Number(_) => false,
         }
+    }
+
+    /// Takes the secrets out of every string of `values`, and returns whether there were any.
+    pub(super) fn redact_values(&self, values: &mut [Value]) -> bool {
+        values.iter_mut().fold(false, |changed, value| self.redact_value(value) | changed)
     }
 
     /// Takes the secrets out of every string of `object`, and returns whether there were any.

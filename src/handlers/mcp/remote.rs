@@ -28,7 +28,7 @@ impl Remote {
     }
 
     pub(super) fn host(&self) -> &str {
-        self.0.host()
+        self.0.client.host()
     }
 
     /// Calls a tool and returns the JSON text of the result. Blocks until `deadline`.
@@ -51,7 +51,7 @@ impl Remote {
         let result = self.call_in(&session, params, until);
         if id.is_some() {
             let left = deadline.saturating_duration_since(Instant::now()) / 2;
-            self.0.delete(&session, left.min(PATIENCE));
+            self.0.client.delete(&session, left.min(PATIENCE));
         }
         result
     }

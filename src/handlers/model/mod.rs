@@ -274,7 +274,7 @@ impl Judge {
 
     /// Returns the whole reply of a provider.
     fn ask(&self, input: &[u8], until: Instant, room: &Room) -> Result<Value, HandlerError> {
-        let (with, host) = (&self.with, self.endpoint.host());
+        let (with, host) = (&self.with, self.endpoint.client.host());
         // As a JSON string the input can't end the quotation that it is in.
         let quoted = Value::from(String::from_utf8_lossy(input)).to_string();
         let body = with.api.request(with, &self.instructions, &quoted).to_string();

@@ -1,7 +1,7 @@
 //! Which tools a process brought along: those it may answer for without being told so in `provides`.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ impl Injections {
         let before = || before.into_iter().flat_map(named);
         let added: Vec<(&str, &Value)> =
             named(after).filter(|(name, _)| before().all(|(known, _)| known != *name)).collect();
-        let mut sessions = self.lock();
+        let mut sessions = locked(&self.0);
         if let Some(tools) = sessions.tools.get_mut(session) {
             for (name, definition) in before() {
                 // The same definition is what it added to an earlier request of a host that kept it.
@@ -69,27 +69,23 @@ impl Injections {
 
     /// Forgets the tools of the processes that are not to be kept.
     pub(super) fn keep(&self, is_kept: impl Fn(&str) -> bool) {
-        for tools in self.lock().tools.values_mut() {
+        for tools in locked(&self.0).tools.values_mut() {
             tools.retain(|_, injection| injection.owner.as_deref().is_none_or(&is_kept));
         }
     }
 
     /// Returns whether `tool` belongs to `process` in `session`.
     pub(super) fn owns(&self, process: &str, session: &str, tool: &str) -> bool {
-        let sessions = self.lock();
+        let sessions = locked(&self.0);
         let injection = sessions.tools.get(session).and_then(|tools| tools.get(tool));
         injection.is_some_and(|injection| injection.owner.as_deref() == Some(process))
     }
 
     /// Returns whether `tool` belongs to `process` in any session.
     pub(super) fn owns_somewhere(&self, process: &str, tool: &str) -> bool {
-        self.lock().tools.values().any(|tools| {
+        locked(&self.0).tools.values().any(|tools| {
             tools.get(tool).is_some_and(|injection| injection.owner.as_deref() == Some(process))
         })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Sessions> {
-        locked(&self.0)
     }
 }
 
@@ -182,6 +178,6 @@ mod tests {
         }
         assert!(!injections.owns("w", "0", "weather"));
         assert!(injections.owns("w", "1", "weather"));
-        assert_eq!(injections.lock().tools.len(), SESSIONS);
+        assert_eq!(locked(&injections.0).tools.len(), SESSIONS);
     }
 }

@@ -1,7 +1,7 @@
 //! The notifications that wait for a process: bounded, apart from its calls, and never waited for.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
 use crate::locks::locked;
 
@@ -33,7 +33,7 @@ pub(super) struct Full {
 impl NotificationQueue {
     /// Adds a notification.
     pub(super) fn push(&self, line: Vec<u8>) -> Result<(), Full> {
-        let mut waiting = self.lock();
+        let mut waiting = locked(&self.0);
         let fits = waiting.lines.len() < MAX_COUNT && waiting.bytes + line.len() <= MAX_BYTES;
         // One that is larger than the whole queue is accepted when the queue is empty.
         if !fits && !waiting.lines.is_empty() {
@@ -46,7 +46,7 @@ impl NotificationQueue {
 
     /// Takes the oldest.
     pub(super) fn pop(&self) -> Option<Vec<u8>> {
-        let mut waiting = self.lock();
+        let mut waiting = locked(&self.0);
         let line = waiting.lines.pop_front()?;
         waiting.bytes -= line.len();
         Some(line)
@@ -54,15 +54,11 @@ impl NotificationQueue {
 
     /// Drops every notification and returns how many there were.
     pub(super) fn clear(&self) -> usize {
-        std::mem::take(&mut *self.lock()).lines.len()
+        std::mem::take(&mut *locked(&self.0)).lines.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.lock().lines.is_empty()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        locked(&self.0)
+        locked(&self.0).lines.is_empty()
     }
 }
 

@@ -136,7 +136,7 @@ fn copilot_trust(settings: &Settings, project: &Path) -> Option<Finding> {
         return None;
     }
     let config = settings.user_directory()?.join("config.json");
-    let text = store::read(&config).ok().flatten().unwrap_or_default();
+    let text = store::text(&config);
     let folders = text::strings(&text, "/trusted_folders");
     let real = files::real(project);
     // Folders in a trusted one are trusted as well.
@@ -268,7 +268,7 @@ pub(super) fn by_plugin(
     let files = scopes.into_iter().filter_map(|scope| PluginFile::of(agent, scope, project));
     let files: Vec<PluginFile> = files.collect();
     let installed = files.iter().find(|file| {
-        let text = store::read(&file.path).ok().flatten().unwrap_or_default();
+        let text = store::text(&file.path);
         file.is_plugin(&text)
     });
     let mut findings = Vec::new();
@@ -316,7 +316,7 @@ struct Seen {
 fn last_seen(agent: Agent, native: &NativeEvent, project: &Path) -> Option<Seen> {
     let note = firings(agent)?.join(native.name);
     let time = note.metadata().ok()?.modified().ok()?;
-    let text = store::read(&note).ok().flatten().unwrap_or_default();
+    let text = store::text(&note);
     Some(Seen { is_here: is_in(Path::new(text.trim_end_matches('\n')), project), time })
 }
 

@@ -4,7 +4,7 @@ use hookexec_agents::PackageMark;
 use serde_json::Value;
 
 use super::switches;
-use crate::settings::{Scope, Settings, text};
+use crate::settings::{Scope, Settings, store, text};
 
 /// Returns where the agent says that its own package of hookexec is installed.
 pub(crate) fn installed(all: &[(Scope, Settings)]) -> Option<String> {
@@ -13,10 +13,10 @@ pub(crate) fn installed(all: &[(Scope, Settings)]) -> Option<String> {
     let path = match first.layout.package? {
         PackageMark::Enabled(key) => {
             let mut paths = all.iter().map(|(_, settings)| &settings.path);
-            paths.find(|path| is_enabled(&switches::text(path), key)).cloned()
+            paths.find(|path| is_enabled(&store::text(path), key)).cloned()
         }
         PackageMark::EnabledTable(name) => {
-            file(name).filter(|path| is_enabled_table(&switches::text(path)))
+            file(name).filter(|path| is_enabled_table(&store::text(path)))
         }
         PackageMark::File(name) => file(name).filter(|path| path.is_file()),
         _ => None,

@@ -16,13 +16,13 @@ pub(super) fn findings(all: &[(Scope, Settings)], root: &Path) -> Vec<Finding> {
         let local = settings.layout.local_file.filter(|_| *scope == Scope::Project);
         paths.extend(local.map(|file| settings.path.with_file_name(file)));
         for path in paths {
-            let switch = settings.switched_off(&text(&path));
+            let switch = settings.switched_off(&store::text(&path));
             findings.extend(switch.map(|switch| off(&path, &switch)));
         }
     }
     let Some((_, settings)) = all.first() else { return findings };
     for path in managed_files(settings, root) {
-        let text = text(&path);
+        let text = store::text(&path);
         if let Some(switch) = settings.managed_only(&text) {
             findings.push(administrators(&path, &switch));
         } else if let Some(switch) = settings.switched_off(&text) {
@@ -38,11 +38,11 @@ pub(super) fn codex(settings: &Settings, root: &Path) -> Option<Finding> {
     let beside = settings.path.parent().map(Path::to_owned);
     let configs = [settings.user_directory(), beside].into_iter().flatten();
     let managed = managed_files(settings, root);
-    if let Some(path) = managed.iter().find(|path| is_managed_only(&text(path))) {
+    if let Some(path) = managed.iter().find(|path| is_managed_only(&store::text(path))) {
         return Some(administrators(path, "allow_managed_hooks_only = true"));
     }
     let mut files = configs.map(|directory| directory.join("config.toml")).chain(managed);
-    let path = files.find(|path| features_turn_off(&text(path)))?;
+    let path = files.find(|path| features_turn_off(&store::text(path)))?;
     Some(off(&path, "features.hooks = false"))
 }
 
@@ -56,11 +56,6 @@ fn administrators(path: &Path, switch: &str) -> Finding {
          administrator to add hookexec there",
         path.display()
     ))
-}
-
-/// Returns the text of a file; nothing if there is none that can be read.
-pub(super) fn text(path: &Path) -> String {
-    store::read(path).ok().flatten().unwrap_or_default()
 }
 
 /// Returns the administrator's files that exist.

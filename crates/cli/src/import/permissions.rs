@@ -3,7 +3,7 @@
 //! The lists need no order: a denial wins over an ask, and an ask over an allow, as in Claude Code.
 
 use hookexec::config::Command;
-use hookexec::internal::builtins::{Surroundings, shipped};
+use hookexec::internal::builtins::{Shipped, Surroundings};
 use jsonc_parser::ast::{ObjectProp, Value as Node};
 
 use super::json::Reader;
@@ -88,7 +88,7 @@ fn counterpart(rule: &str, builtin: &str) -> Result<Counterpart, (String, &'stat
     let is_command = rule.starts_with("Bash(") && rule.ends_with(')') && rule != "Bash(*)";
     if is_command {
         let args = [rule.to_owned()];
-        let known = shipped().find(|it| it.name == builtin);
+        let known = Shipped::named(builtin);
         let prepared = known.map(|it| it.prepare(&Surroundings::of_process(), &args).map(drop));
         let hint = "write what it means as hooks by hand (`hookexec docs commands`)";
         return match prepared {

@@ -43,6 +43,6 @@ fn of_scopes(
 }
 
 fn call_hookexec(settings: &Settings) -> bool {
-    let text = store::read(&settings.path).ok().flatten().unwrap_or_default();
+    let text = store::text(&settings.path);
     settings.live(&text).is_ok_and(|live| !live.is_empty())
 }

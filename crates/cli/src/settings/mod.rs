@@ -70,7 +70,7 @@ impl Settings {
         // A new file would switch the hooks in the older one off.
         if let Some(older) = layout.older_file.filter(|_| !settings.path.exists()) {
             let older = settings.path.with_file_name(older);
-            let text = store::read(&older).ok().flatten().unwrap_or_default();
+            let text = store::text(&older);
             if text::value_at(&text, "/hooks").is_some() {
                 settings.path = older;
                 settings.root = &["hooks"];

@@ -20,6 +20,11 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
+/// Returns the text of a settings file; nothing if there is none that can be read.
+pub(crate) fn text(path: &Path) -> String {
+    read(path).ok().flatten().unwrap_or_default()
+}
+
 /// Replaces a file that holds the text `known`, so that an agent reads either the old text or the
 /// new one.
 ///
