@@ -46,7 +46,8 @@ impl Config {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let file = Arc::new(SourceFile::new(path.as_ref(), text));
         if assembly.admit(&file) {
-            assembly.evaluate(file, |_| ());
+            let part = assembly.evaluate(file, |_| ());
+            assembly.add(part);
         }
         assembly.finish()
     }
@@ -54,7 +55,7 @@ impl Config {
 
 /// What one file configures.
 #[derive(Debug)]
-struct Part {
+pub(crate) struct Part {
     file: Arc<SourceFile>,
     config: Config,
     broken_processes: HashSet<String>,
@@ -124,13 +125,18 @@ impl Assembly {
         false
     }
 
-    /// Reads the content of a file, and lets `inspect` change what it configures.
-    pub(crate) fn evaluate(&mut self, file: Arc<SourceFile>, inspect: impl FnOnce(&mut Config)) {
+    /// Reads the content of a file, and lets `inspect` change what it configures. `inspect` takes the
+    /// packs out. Returns what is to be [added](Self::add), behind what the packs configure.
+    pub(crate) fn evaluate(
+        &mut self,
+        file: Arc<SourceFile>,
+        inspect: impl FnOnce(&mut Config),
+    ) -> Option<Part> {
         let root = match yaml::parse(&file.text) {
             Ok(root) => root,
             Err(error) => {
                 self.fail(file.layer, &file.path, [error.at(&file)]);
-                return;
+                return None;
             }
         };
         let mut document = Document::new(Reader::new(Arc::clone(&file)));
@@ -146,16 +152,25 @@ impl Assembly {
             let problem = Diagnostic::error(problem).hint("let several hooks call one process");
             problems.push(problem.at(Location::of_file_in(file.layer, &file.path)));
         }
-        let is_broken = problems.has_errors();
         inspect(&mut config);
+        if let Some(pack) = config.packs.first() {
+            let problem = Diagnostic::error("a text that is not read from a file can't use packs");
+            let hint = "load the file with `Config::load_file`";
+            problems.push(problem.hint(hint).at(pack.location.clone()));
+        }
+        let is_broken = problems.has_errors();
         if is_broken {
             self.fail(file.layer, &file.path, problems);
         } else {
             self.problems.extend(problems);
         }
-        if !is_broken || self.only_show {
-            self.parts.push(Part { file, config, broken_processes });
-        }
+        let counts = !is_broken || self.only_show;
+        counts.then_some(Part { file, config, broken_processes })
+    }
+
+    /// Adds what a file configures.
+    pub(crate) fn add(&mut self, part: Option<Part>) {
+        self.parts.extend(part);
     }
 
     /// Reports what keeps a file of `layer` from being loaded. A file that was named ends the

@@ -74,9 +74,10 @@ impl Document {
             defaults.http_hosts.clone().map(|hosts| hosts.into_iter().collect());
         self.config.audit.extend(keys.audit);
         self.config.policy = keys.policy;
+        self.config.packs = keys.packs.map(|packs| packs.0).unwrap_or_default();
         for (name, key, value) in keys.fields.iter() {
             match name {
-                "$schema" | "defaults" | "audit" | "policy" => {}
+                "$schema" | "defaults" | "audit" | "policy" | "use" => {}
                 "hooks" => self.hooks_block(value, &defaults),
                 "layers" => self.layers(key, value),
                 "processes" => self.processes(value, &defaults, None),

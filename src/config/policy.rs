@@ -179,7 +179,7 @@ impl Kind<'_> for Source {
 }
 
 /// One public key, or several.
-pub(crate) struct PublicKeys(Vec<String>);
+pub(crate) struct PublicKeys(pub(super) Vec<String>);
 
 impl Kind<'_> for PublicKeys {
     const SCHEMA: &'static str = r##"{ "anyOf": [

@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::hook::SHIPPED_TYPES;
 use super::keys::{
-    AuditKeys, ConditionKeys, Defaults, EntryKeys, FileKeys, HookKeys, LimitKeys, PicoclawKeys,
-    PolicyKeys, ProcessKeys, RolloutKeys,
+    AuditKeys, ConditionKeys, Defaults, EntryKeys, FileKeys, HookKeys, LimitKeys, PackKeys,
+    PicoclawKeys, PolicyKeys, ProcessKeys, RolloutKeys,
 };
 use super::kinds::reference;
 use super::section::{Key, Kind, described};
@@ -35,7 +35,7 @@ pub fn config_schema() -> Value {
 }
 
 /// Returns the tables of the documentation: the keys of each mapping, by its name.
-pub fn key_tables() -> [(&'static str, String); 10] {
+pub fn key_tables() -> [(&'static str, String); 11] {
     let sections = [
         ("the file", FileKeys::KEYS),
         ("defaults", Defaults::KEYS),
@@ -47,6 +47,7 @@ pub fn key_tables() -> [(&'static str, String); 10] {
         ("a process", ProcessKeys::KEYS),
         ("audit", AuditKeys::KEYS),
         ("policy", PolicyKeys::KEYS),
+        ("a pack", PackKeys::KEYS),
     ];
     sections.map(|(name, keys)| {
         let head = "| key | value | when left out | meaning |\n|---|---|---|---|\n".to_owned();
@@ -87,6 +88,7 @@ fn values(schema: &Value) -> String {
         ("array", _, Value::Array(_)) => "a list of texts".to_owned(),
         ("array", _, items @ Value::Object(_)) => match &*values(items) {
             "text" => "a list of texts".to_owned(),
+            "a mapping" => "a list of mappings".to_owned(),
             items if items.starts_with("a ") => "a list of conditions".to_owned(),
             items => format!("a list of {items}"),
         },

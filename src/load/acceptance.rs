@@ -252,7 +252,11 @@ impl Acceptance {
     ) {
         let working_dir = self.working_dir().to_owned();
         let left = &mut self.script_bytes_left;
-        file.bundle = Bundle::read(source, part, &working_dir, self.only_show, left);
+        // Its packs come after it, each with hooks of its own.
+        let known = file.bundle.hooks.len();
+        let bundle = Bundle::read(source, part, &working_dir, self.only_show, left);
+        file.bundle.hooks.extend(bundle.hooks);
+        file.bundle.processes.extend(bundle.processes);
         let approved = file.trust == Trust::Approved;
         let scripts = match &self.store {
             Some(store) if approved => Some(store.approved_scripts(&file.bundle)),
@@ -271,7 +275,7 @@ impl Acceptance {
             file.refused.dedup();
         }
         let remedy: Arc<str> = file.remedy().into();
-        for (hook, covered) in part.hooks.iter_mut().zip(&file.bundle.hooks) {
+        for (hook, covered) in part.hooks.iter_mut().zip(&file.bundle.hooks[known..]) {
             let Some(refusal) = refusal(covered) else { continue };
             let is_gone = refusal.change == Some(ScriptChange::Gone);
             let must = if is_gone { "restore" } else { "approve" };

@@ -40,11 +40,18 @@ impl Config {
     pub fn load_files<P: AsRef<Path>>(
         paths: impl IntoIterator<Item = P>,
     ) -> Result<Self, Diagnostics> {
-        let mut loading = Loading::default();
-        for path in paths {
-            loading.file(Layer::Program, path.as_ref());
-        }
-        loading.assembly.finish()
+        Loading::default().named(paths)
+    }
+
+    /// Reads the hooks files of a bundle, which can't use another one.
+    ///
+    /// # Errors
+    /// All problems of all files, when one of them is an error.
+    #[doc(hidden)]
+    pub fn load_bundle<P: AsRef<Path>>(
+        paths: impl IntoIterator<Item = P>,
+    ) -> Result<Self, Diagnostics> {
+        Loading { in_bundle: true, ..Loading::default() }.named(paths)
     }
 
     /// Reads the files of all layers, as [`Loaded::load`] does, and returns the configuration alone.
@@ -80,6 +87,10 @@ pub(crate) struct Loading {
     pub(super) acceptance: Acceptance,
     /// How many entries the project's directories of drop-ins may still have.
     pub(super) project_entries: usize,
+    /// What is loaded.
+    pub(super) options: LoadOptions,
+    /// Whether the files that are read now are those of a bundle, which can't bring in others.
+    pub(super) in_bundle: bool,
 }
 
 impl Loading {
@@ -89,8 +100,20 @@ impl Loading {
             assembly: Assembly::new(options.only_show, options.named_may_fail),
             acceptance: Acceptance::new(options),
             project_entries: MAX_ENTRIES,
+            options: options.clone(),
             ..Self::default()
         }
+    }
+
+    /// Reads the files that a program names.
+    fn named<P: AsRef<Path>>(
+        mut self,
+        paths: impl IntoIterator<Item = P>,
+    ) -> Result<Config, Diagnostics> {
+        for path in paths {
+            self.file(Layer::Program, path.as_ref());
+        }
+        self.assembly.finish()
     }
 
     /// Reads one file. All files of all layers pass here: this is the place that decides whether
@@ -172,21 +195,55 @@ impl Loading {
             self.fail_unapproved(&file, project_file);
         }
         let evaluate = project_file.as_ref().is_none_or(|it| self.acceptance.may_evaluate(it));
-        let mut policy = None;
         if evaluate {
-            let acceptance = &mut self.acceptance;
-            self.assembly.evaluate(Arc::clone(&file), |config| {
-                acceptance.restrict(config.layers.take());
-                policy = config.policy.take();
-                if let Some(project_file) = &mut project_file {
-                    acceptance.refuse(project_file, &file, config);
-                }
-            });
+            self.evaluate(&file, &file, &mut project_file);
         }
         self.project_files.extend(project_file);
+    }
+
+    /// Evaluates a file. It counts as far as `user` is approved: the file itself, or the one that uses
+    /// it as a part of a pack.
+    pub(super) fn evaluate(
+        &mut self,
+        file: &Arc<SourceFile>,
+        user: &Arc<SourceFile>,
+        project_file: &mut Option<ProjectFile>,
+    ) {
+        let (mut policy, mut packs) = (None, Vec::new());
+        let acceptance = &mut self.acceptance;
+        let part = self.assembly.evaluate(Arc::clone(file), |config| {
+            acceptance.restrict(config.layers.take());
+            policy = config.policy.take();
+            packs = std::mem::take(&mut config.packs);
+            if let Some(project_file) = project_file {
+                acceptance.refuse(project_file, user, config);
+            }
+        });
+        for pack in packs {
+            self.pack(pack, user, project_file);
+        }
+        self.assembly.add(part);
         if let Some(settings) = policy {
             self.policy(settings);
         }
+    }
+
+    /// Records that hooks which a file brings in from elsewhere can't be used. That is a failure at every
+    /// event.
+    pub(super) fn unavailable(&mut self, location: &Location, cause: &str, remedy: &str) {
+        let problem = Diagnostic::error(cause).hint(remedy).at(location.clone());
+        let layer = location.file().layer;
+        if !layer.may_fail(self.assembly.config.named_may_fail) {
+            return self.assembly.fail(layer, location.path(), [problem]);
+        }
+        self.assembly.problems.push(problem);
+        self.assembly.config.failed.push(FailedFile {
+            location: location.clone(),
+            events: None,
+            on_error: None,
+            cause: cause.into(),
+            remedy: remedy.into(),
+        });
     }
 
     /// Records that a project's file fails, because no person approved it. A file that was approved

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::loading::Loading;
-use crate::config::{Diagnostic, FailedFile, Policy, PolicySettings};
+use crate::config::{Policy, PolicySettings};
 use crate::policy::{State, Store};
 
 /// What to do in every case.
@@ -20,35 +20,23 @@ impl Loading {
         let mut policy =
             Policy { settings, store, state: State::default(), files: Vec::new(), failure: None };
         // A bundle that could name another would go on without an end.
-        let is_nested = self
-            .assembly
-            .config
-            .policies
-            .iter()
-            .any(|above| location.path().starts_with(above.store.directory()));
-        let found = if is_nested {
+        let found = if self.in_bundle {
             Err("a policy can't name another one".to_owned())
         } else {
             self.in_force(&mut policy)
         };
         policy.failure = found.as_ref().err().cloned().or_else(|| policy.expired());
         if let Some(cause) = &policy.failure {
-            let problem = Diagnostic::error(cause.clone()).hint(REMEDY);
-            self.assembly.problems.push(problem.at(location.clone()));
-            self.assembly.config.failed.push(FailedFile {
-                location,
-                events: None,
-                on_error: None,
-                cause: cause.as_str().into(),
-                remedy: REMEDY.into(),
-            });
+            self.unavailable(&location, cause, REMEDY);
         }
         self.assembly.config.policies.push(policy);
+        let outer = std::mem::replace(&mut self.in_bundle, true);
         for directory in found.into_iter().flatten() {
             for path in self.directory_files(layer, &directory) {
                 self.file(layer, &path);
             }
         }
+        self.in_bundle = outer;
     }
 
     /// Returns the directory of the bundle in force, whose files are all as they were pulled.

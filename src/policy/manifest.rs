@@ -1,6 +1,7 @@
 //! What a bundle says of itself.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -129,6 +130,20 @@ pub fn file_name_problem(name: &str) -> Option<&'static str> {
         return Some("is longer than 100 characters");
     }
     (name.eq_ignore_ascii_case(MANIFEST)).then_some("is the name of the manifest")
+}
+
+/// Returns the hooks files of a bundle, in their order.
+pub fn hooks_files<'n>(names: impl Iterator<Item = &'n String>) -> Vec<&'n String> {
+    let is_drop_in = |name: &str| {
+        let name = name.strip_prefix("hooks.d/").filter(|name| !name.contains('/'));
+        name.is_some_and(|name| {
+            Path::new(name).extension().is_some_and(|it| it == "yaml" || it == "yml")
+        })
+    };
+    let (own, drop_ins): (Vec<_>, Vec<_>) = names
+        .filter(|name| *name == "hooks.yaml" || is_drop_in(name))
+        .partition(|name| *name == "hooks.yaml");
+    own.into_iter().chain(drop_ins).collect()
 }
 
 #[cfg(test)]

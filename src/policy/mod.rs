@@ -5,6 +5,6 @@ mod manifest;
 mod source;
 mod store;
 
-pub use manifest::{MANIFEST, Manifest, file_name_problem};
+pub use manifest::{MANIFEST, Manifest, file_name_problem, hooks_files};
 pub use source::{OciReference, Source};
 pub use store::{DIRECTORY_NAME, InForce, State, Store, now};

@@ -74,7 +74,7 @@ pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
-/// The directory of one policy.
+/// The directory of one policy, or of packs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store(PathBuf);
 
@@ -82,6 +82,11 @@ impl Store {
     /// Returns that of the hooks file in `directory`.
     pub fn beside(directory: &Path) -> Self {
         Self(directory.join("policy"))
+    }
+
+    /// Returns that of the packs, in `directory`.
+    pub fn of_packs(directory: &Path) -> Self {
+        Self(directory.join("packs"))
     }
 
     /// Returns the directory.
@@ -133,18 +138,52 @@ impl Store {
         self.0.join(digest.get(..DIRECTORY_NAME).unwrap_or(digest))
     }
 
+    /// Returns where the archive of a pack with this digest is.
+    pub fn archive(&self, digest: &str) -> PathBuf {
+        self.bundle(digest).with_extension("tar")
+    }
+
     /// Checks that every file of the bundle in force is as it was pulled, and returns its manifest.
     ///
     /// # Errors
     /// When one is not.
     pub fn check(&self, in_force: &InForce) -> Result<Manifest, String> {
-        let directory = self.bundle(&in_force.digest);
+        self.check_files(&in_force.digest, |bytes| files::digest(bytes) == in_force.manifest)
+    }
+
+    /// Checks that a pack is here and has this digest, as each of its files has, and returns its
+    /// manifest.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn check_pack(&self, digest: &str) -> Result<Manifest, String> {
+        let path = self.archive(digest);
+        let archive = match files::read_regular(&path, MAX_FILES) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err("it is not on this machine".to_owned());
+            }
+            read => read.map_err(|error| format!("`{}`: {error}", path.display()))?,
+        };
+        if files::digest(&archive) != digest {
+            return Err(format!("`{}` is not as it was pulled", path.display()));
+        }
+        // The manifest is the first file of an archive, behind a header of 512 bytes.
+        let rest = archive.get(512..).unwrap_or_default();
+        self.check_files(digest, |bytes| rest.starts_with(bytes))
+    }
+
+    fn check_files(
+        &self,
+        digest: &str,
+        is_manifest: impl FnOnce(&[u8]) -> bool,
+    ) -> Result<Manifest, String> {
+        let directory = self.bundle(digest);
         let changed = |name: &str, why: &dyn std::fmt::Display| {
             format!("`{}` is not as it was pulled: {why}", directory.join(name).display())
         };
         let bytes = files::read_regular(&directory.join(MANIFEST), MAX_JSON)
             .map_err(|error| changed(MANIFEST, &error))?;
-        if files::digest(&bytes) != in_force.manifest {
+        if !is_manifest(&bytes) {
             return Err(changed(MANIFEST, &"it was changed"));
         }
         let manifest = Manifest::read(&bytes).map_err(|problem| changed(MANIFEST, &problem))?;

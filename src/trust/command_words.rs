@@ -7,6 +7,7 @@ use super::bases::Bases;
 use super::programs::{
     base_name, is_assignment, is_interpreter, is_launcher, is_name, is_shell_word, stands_before,
 };
+use crate::paths::lexical;
 use crate::shell::{Word, read_script};
 
 /// The variables that hookexec or an agent sets, and the directory that each stands for.
@@ -153,6 +154,11 @@ impl Search<'_> {
 
     /// Covers the file of the project that `word` leads to, and returns whether there is one.
     fn cover(&mut self, word: &Word) -> bool {
+        let in_pack =
+            |pack: &PathBuf| self.path(word).is_some_and(|it| lexical(&it).starts_with(pack));
+        if self.bases.pack.as_ref().is_some_and(in_pack) {
+            return true;
+        }
         let path = self.path(word).filter(|path| path.is_absolute() || !self.moves);
         let run = path.map(|path| self.run_in.join(path));
         let found = self.locate(word);
@@ -213,7 +219,8 @@ impl Search<'_> {
             let rest = plain.or_else(|| word.text.strip_prefix(&format!("${{{name}}}/")))?;
             let known =
                 !rest.contains(['$', '`', '*', '?', '[', '{']) && !self.own.contains_key(name);
-            let directory = if is_config { &self.bases.directory } else { &self.bases.project };
+            let config = self.bases.pack.as_ref().unwrap_or(&self.bases.directory);
+            let directory = if is_config { config } else { &self.bases.project };
             known.then(|| directory.join(rest))
         })
     }

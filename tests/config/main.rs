@@ -8,6 +8,7 @@ mod hostile;
 mod invalid;
 mod layers;
 mod mistakes;
+mod packs;
 mod policy;
 #[cfg(feature = "schema")]
 mod schema;

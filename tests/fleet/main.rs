@@ -8,6 +8,7 @@ mod bundles;
 #[path = "../support/collector.rs"]
 mod collector;
 mod machines;
+mod packs;
 mod registry;
 #[path = "../support/server.rs"]
 mod server;

@@ -14,13 +14,13 @@ use crate::support::needs;
 use crate::team::Team;
 
 /// A server, and the heads of the requests that it got.
-struct Server {
-    host: String,
+pub(crate) struct Server {
+    pub(crate) host: String,
     seen: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
-    fn start(answer: impl Fn(&Request) -> Reply + Send + 'static) -> Self {
+    pub(crate) fn start(answer: impl Fn(&Request) -> Reply + Send + 'static) -> Self {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let requests = Arc::clone(&seen);
         let host = serve(move |request| {
@@ -30,7 +30,7 @@ impl Server {
         Self { host, seen }
     }
 
-    fn requests(&self) -> Vec<String> {
+    pub(crate) fn requests(&self) -> Vec<String> {
         std::mem::take(&mut self.seen.lock().unwrap())
     }
 }

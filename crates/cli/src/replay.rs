@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::records::{Log, LogLine};
 use crate::testing::{Change, Replay, ReplayOptions, Replayed};
@@ -50,7 +50,7 @@ pub(crate) struct Args {
 
 /// Everything that came out.
 #[derive(Debug, Default, Serialize)]
-struct Summary {
+pub(super) struct Summary {
     replayed: usize,
     same: usize,
     changed: usize,
@@ -87,18 +87,44 @@ impl Args {
         };
         let replay = Replay::new(candidate, options).map_err(CommandError::config)?;
 
-        let failed = |error: &std::io::Error| decisions::unreadable(&self.log, error);
-        let log = Log::find(&self.log).map_err(|error| failed(&error))?;
+        let summary = &Summary::of(&self.log, None, &replay)?;
+        self.format.show(summary, || text(summary))?;
+        let same = summary.changed == 0 && summary.unknown == 0;
+        Ok(if same { Exit::Success } else { Exit::Negative })
+    }
+}
+
+impl Summary {
+    /// Replays a log with a candidate, and compares what comes out with the log, or with what another
+    /// configuration makes of it.
+    pub(super) fn of(
+        path: &Path,
+        other: Option<&Replay>,
+        candidate: &Replay,
+    ) -> Result<Self, CommandError> {
+        let failed = |error: &std::io::Error| decisions::unreadable(path, error);
+        let log = Log::find(path).map_err(|error| failed(&error))?;
         let runtime = Runtime::new()?;
-        let (mut summary, mut stopped) = (Summary::default(), None);
+        let (mut summary, mut stopped) = (Self::default(), None);
+        let replayed = async |record: Record| {
+            let before = match other {
+                Some(other) => match other.remade(&record).await {
+                    Ok(before) => before,
+                    Err(replayed) => return (record, replayed),
+                },
+                None => record.clone(),
+            };
+            let replayed = candidate.run(&record, &before).await;
+            (before, replayed)
+        };
         log.read(|line| {
             let LogLine::Record(record) = line else {
                 summary.unreadable += 1;
                 return;
             };
             if stopped.is_none() {
-                match runtime.run(replay.run(&record)) {
-                    Ok(replayed) => summary.add(*record, replayed),
+                match runtime.run(replayed(*record)) {
+                    Ok((record, replayed)) => summary.add(record, replayed),
                     Err(error) => stopped = Some(error),
                 }
             }
@@ -107,10 +133,6 @@ impl Args {
         if let Some(error) = stopped {
             return Err(error);
         }
-        self.answer(&summary)
-    }
-
-    fn answer(&self, summary: &Summary) -> Result<Exit, CommandError> {
         if summary.unreadable > 0 {
             warn(&format!("{} of the log can't be read", counted(summary.unreadable, "line")));
         }
@@ -118,13 +140,9 @@ impl Args {
             let hint = "inputs are recorded with `audit: { path: FILE, input: redacted }`";
             return Err(CommandError::data("no record could be replayed").hint(hint));
         }
-        self.format.show(summary, || text(summary))?;
-        let same = summary.changed == 0 && summary.unknown == 0;
-        Ok(if same { Exit::Success } else { Exit::Negative })
+        Ok(summary)
     }
-}
 
-impl Summary {
     fn add(&mut self, record: Record, replayed: Replayed) {
         let redacted = usize::from(record.input_redacted);
         match replayed {
@@ -150,7 +168,7 @@ impl Summary {
     }
 }
 
-fn text(summary: &Summary) -> String {
+pub(super) fn text(summary: &Summary) -> String {
     let Summary { replayed, same, changed, unknown, .. } = summary;
     let mut text = format!(
         "{} replayed: {same} the same, {changed} changed, {unknown} unknown\n",

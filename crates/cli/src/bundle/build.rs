@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use hookexec::Config;
 use hookexec::config::{Command, Diagnostic, Diagnostics, Hook};
 use hookexec::internal::files;
-use hookexec::internal::policy::{Manifest, file_name_problem};
+use hookexec::internal::policy::{Manifest, file_name_problem, hooks_files};
 use hookexec::internal::system;
 
 use super::archive::{Archive, File, MAX_ARCHIVE, too_large};
-use super::unpacked::{hooks_files, test_files};
+use super::unpacked::test_files;
 use crate::error::{CommandError, warn};
 use crate::{Exit, output, scripts};
 
@@ -126,7 +126,7 @@ fn check(directory: &Path, files: &BTreeMap<String, File>) -> Result<(), Command
         return Err(CommandError::usage(message));
     }
     let paths: Vec<PathBuf> = hooks.iter().map(|name| directory.join(name)).collect();
-    let config = Config::load_files(&paths).map_err(CommandError::config)?;
+    let config = Config::load_bundle(&paths).map_err(CommandError::config)?;
     let root = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
     if let Some(log) = config.audit.iter().find(|log| log.path.starts_with(&root)) {
         let message = format!("`audit` writes {}, which is in the bundle", log.path.display());

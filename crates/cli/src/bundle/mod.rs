@@ -5,12 +5,14 @@ mod background;
 mod build;
 #[cfg(feature = "http")]
 mod login;
+mod pack;
 mod refresh;
 #[cfg(feature = "http")]
 mod registry;
 mod signature;
 mod transfer;
 mod unpacked;
+mod update;
 
 use std::path::{Path, PathBuf};
 
@@ -92,14 +94,25 @@ enum Action {
         #[arg(long, short, value_name = "FILE", default_value = "policy.tar")]
         output: PathBuf,
     },
-    /// Fetches the policies that your own hooks file and the administrator's name with `policy:`, and
-    /// puts them in force; exit code 1 when one could not be fetched
+    /// Fetches the policies that your own hooks file and the administrator's name with `policy:`, puts
+    /// them in force, and fetches the packs that hooks files `use`; exit code 1 when one could not be
+    /// fetched
+    ///
+    /// Packs of a project's file are fetched after a person approved the file.
     #[command(after_help = "Example: hookexec bundle refresh")]
     Refresh {
         /// Only those whose time has come, and without a word to a caller
         #[arg(long, hide = true)]
         due: bool,
     },
+    /// Shows which packs of hooks files have other versions, what these would decide otherwise, and
+    /// pins them
+    ///
+    /// The hooks run that declare `side_effects: none` or `idempotent`, with the inputs of the decision
+    /// log. Then the command asks at the terminal, and writes the new digests into the hooks files. Exit
+    /// code 1 when a source could not be asked.
+    #[command(after_help = "Example: hookexec bundle update .hookexec/hooks.yaml --dry-run")]
+    Update(update::Args),
 }
 
 #[derive(Debug, clap::Args)]
@@ -139,6 +152,7 @@ impl Args {
             }
             Action::Push { bundle, target } => push(bundle, target),
             Action::Refresh { due } => refresh::execute(*due),
+            Action::Update(args) => args.execute(),
             Action::Pull { source, key, output } => pull(source, &key.read()?, output),
         }
     }

@@ -1,4 +1,5 @@
-//! `hookexec bundle refresh`: fetches the policies that hooks files name, and puts them in force.
+//! `hookexec bundle refresh`: fetches the policies and packs that hooks files name, and puts the policies
+//! in force.
 //!
 //! A bundle takes the place of the one in force by the rename of `state.json`, after everything else
 //! is done. Whatever goes wrong before leaves the old one in force.
@@ -8,12 +9,13 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use hookexec::Config;
 use hookexec::internal::policy::{DIRECTORY_NAME, InForce, MANIFEST, State, now};
-use hookexec::internal::{Loaded, Policy, files, system};
+use hookexec::internal::{Pack, Policy, files, system};
 
 use super::archive::Archive;
 use super::unpacked::{self, SCRATCH, Scratch};
-use super::{signature, transfer};
+use super::{pack, signature, transfer};
 use crate::config::ConfigArgs;
 use crate::error::{CommandError, warn};
 use crate::{Exit, output};
@@ -23,7 +25,7 @@ use crate::{Exit, output};
 const FIRST_WAIT: Duration = Duration::from_secs(30);
 
 /// How long another process may refresh a policy before a person is told so.
-const PATIENCE: Duration = Duration::from_mins(5);
+pub(super) const PATIENCE: Duration = Duration::from_mins(5);
 
 /// What became of a policy.
 enum Refreshed {
@@ -35,21 +37,33 @@ enum Refreshed {
     New(u64),
 }
 
-/// Fetches every policy, or with `due` those whose time has come.
+/// Fetches every policy, and every pack of a file that counts; with `due` the policies whose time has
+/// come.
 pub(super) fn execute(due: bool) -> Result<Exit, CommandError> {
     if due {
         // A signal to the caller's process group must not end it.
         crate::system::leave_session();
     }
     let mut options = ConfigArgs::default().options()?;
-    options.without_project = true;
-    let loaded = Loaded::load(&options).map_err(CommandError::config)?;
-    let policies = loaded.config.policies;
-    if policies.is_empty() && !due {
-        return Err(CommandError::negative("no hooks file names a policy")
-            .hint("add `policy: { from: ..., key: ... }` to ~/.config/hookexec/hooks.yaml"));
+    options.without_project = due;
+    let Config { policies, packs, .. } = Config::load(&options).map_err(CommandError::config)?;
+    if policies.is_empty() && packs.is_empty() && !due {
+        let message = "no hooks file that counts names a policy or uses a pack";
+        return Err(CommandError::negative(message)
+            .hint("`policy:` and `use:` name them; a project's file must be approved first"));
     }
     let mut all_well = true;
+    for pack in packs.iter().filter(|_| !due) {
+        let Pack { source, .. } = pack;
+        match pack::fetch(pack) {
+            Ok(true) => output::print(&format!("{source}: fetched\n"))?,
+            Ok(false) => output::print(&format!("{source}: already here\n"))?,
+            Err(problem) => {
+                all_well = false;
+                warn(&format!("{source} was not fetched: {problem}"));
+            }
+        }
+    }
     for policy in &policies {
         let source = &policy.settings.source;
         match refresh(policy, due) {
@@ -72,18 +86,8 @@ pub(super) fn execute(due: bool) -> Result<Exit, CommandError> {
 fn refresh(policy: &Policy, only_due: bool) -> Result<Refreshed, String> {
     let directory = policy.store.directory();
     let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
-    fs::create_dir_all(directory).and_then(|()| system::share(directory)).map_err(failed)?;
-    let mut held = lock(directory).map_err(failed)?;
-    if held.is_none() && !only_due {
-        warn("another process refreshes this policy: waiting for it");
-    }
-    let until = Instant::now() + PATIENCE;
-    while held.is_none() && !only_due && Instant::now() < until {
-        thread::sleep(Duration::from_millis(20));
-        held = lock(directory).map_err(failed)?;
-    }
-    let Some(_held) = held else {
-        let busy = || format!("another process has refreshed it for {PATIENCE:?}");
+    let patience = if only_due { Duration::ZERO } else { PATIENCE };
+    let Some(_held) = hold(directory, patience).map_err(failed)? else {
         return if only_due { Ok(Refreshed::NotDue) } else { Err(busy()) };
     };
     let mut policy = policy.clone();
@@ -183,7 +187,7 @@ fn fetch(policy: &Policy) -> Result<Option<InForce>, String> {
 }
 
 /// Tests a bundle on this machine, and puts its files into the directory `place`.
-fn put(archive: &Archive, directory: &Path, place: &Path) -> Result<(), String> {
+pub(super) fn put(archive: &Archive, directory: &Path, place: &Path) -> Result<(), String> {
     // Not in the directory for temporary files, from which some machines execute nothing.
     let scratch = Scratch::new(directory).map_err(|error| error.to_string())?;
     let results = unpacked::test(archive, scratch.path()).map_err(|error| error.to_string())?;
@@ -240,6 +244,27 @@ fn wait(policy: &Policy, failures: u32) -> Duration {
     };
     let chance = files::random_id().ok().and_then(|id| u8::from_str_radix(&id[..2], 16).ok());
     wait.mul_f64(0.75 + f64::from(chance.unwrap_or(128)) / 510.0)
+}
+
+/// Says that another process holds the lock.
+pub(super) fn busy() -> String {
+    format!("another process has refreshed it for {PATIENCE:?}")
+}
+
+/// Makes the directory of a policy or of packs, and returns its lock; `None` when another process holds
+/// it for longer than `patience`.
+pub(super) fn hold(directory: &Path, patience: Duration) -> std::io::Result<Option<File>> {
+    files::private_directory(directory).and_then(|()| system::share(directory))?;
+    let mut held = lock(directory)?;
+    if held.is_none() && !patience.is_zero() {
+        warn(&format!("another process refreshes {}: waiting for it", directory.display()));
+    }
+    let until = Instant::now() + patience;
+    while held.is_none() && Instant::now() < until {
+        thread::sleep(Duration::from_millis(20));
+        held = lock(directory)?;
+    }
+    Ok(held)
 }
 
 /// Returns the lock of a policy; `None` when another process holds it.

@@ -167,6 +167,11 @@ impl<'r> Registry<'r> {
         Ok(Some(Pulled { archive, signature, tag }))
     }
 
+    /// Returns the archive with this digest.
+    pub(crate) fn archive(&self, digest: &str) -> Result<Vec<u8>, String> {
+        self.blob(&format!("sha256:{digest}"), MAX_ARCHIVE, "the archive")
+    }
+
     fn blob(&self, digest: &str, most: u64, what: &str) -> Result<Vec<u8>, String> {
         let hex = digest.strip_prefix("sha256:").filter(|hex| hex.len() == 64);
         let hex =
@@ -176,7 +181,7 @@ impl<'r> Registry<'r> {
         let reply = expect(reply, 200, what)?;
         let is_it = files::digest(&reply.body) == hex;
         is_it.then_some(reply.body).ok_or_else(|| {
-            format!("{what} has another digest than the manifest says: it was changed")
+            format!("{what} has another digest than the one asked for: it was changed")
         })
     }
 

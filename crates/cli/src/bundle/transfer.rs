@@ -43,6 +43,22 @@ pub(super) fn pull(source: &Source, known: Option<&str>) -> Result<Option<Pulled
     }
 }
 
+/// Returns the archive with this digest. A registry is asked for the archive itself, whatever its tag
+/// leads to now.
+pub(super) fn pinned(source: &Source, digest: &str) -> Result<Vec<u8>, String> {
+    let archive = match source {
+        #[cfg(feature = "http")]
+        Source::Oci(reference) => super::registry::Registry::new(reference).archive(digest)?,
+        other => pull(other, None)?.map(|pulled| pulled.archive).unwrap_or_default(),
+    };
+    let found = files::digest(&archive);
+    (found == digest).then_some(archive).ok_or_else(|| {
+        format!(
+            "the source has sha256:{found} now: `hookexec bundle update` shows what would change"
+        )
+    })
+}
+
 /// Stores a bundle in a registry, and returns the digest that it has there.
 pub(super) fn push(
     target: &Source,

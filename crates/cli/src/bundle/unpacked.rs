@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use hookexec::internal::files;
-use hookexec::internal::policy::MANIFEST;
+use hookexec::internal::policy::{MANIFEST, hooks_files};
 use hookexec::internal::system::share;
 use hookexec::{Config, Executor, Registry};
 
@@ -13,20 +13,6 @@ use super::archive::Archive;
 use crate::error::CommandError;
 use crate::system;
 use crate::test::{self, Results};
-
-/// Returns the hooks files of a bundle, in their order.
-pub(super) fn hooks_files<'n>(names: impl Iterator<Item = &'n String>) -> Vec<&'n String> {
-    let is_drop_in = |name: &str| {
-        let name = name.strip_prefix("hooks.d/").filter(|name| !name.contains('/'));
-        name.is_some_and(|name| {
-            Path::new(name).extension().is_some_and(|it| it == "yaml" || it == "yml")
-        })
-    };
-    let (own, drop_ins): (Vec<_>, Vec<_>) = names
-        .filter(|name| *name == "hooks.yaml" || is_drop_in(name))
-        .partition(|name| *name == "hooks.yaml");
-    own.into_iter().chain(drop_ins).collect()
-}
 
 /// Returns the files of test cases: those beside `hooks.yaml`.
 pub(super) fn test_files<'n>(names: impl Iterator<Item = &'n String>) -> Vec<String> {
@@ -67,7 +53,7 @@ pub(super) fn test(archive: &Archive, scratch: &Path) -> Result<Results, Command
     fs::create_dir_all(&project).map_err(failed)?;
     unpack(archive, &bundle).map_err(failed)?;
     let paths = hooks_files(archive.files.keys()).into_iter().map(|name| bundle.join(name));
-    let config = Config::load_files(paths).map_err(CommandError::config)?;
+    let config = Config::load_bundle(paths).map_err(CommandError::config)?;
     let executor = Executor::builder(config).registry(Registry::with_shipped_builtins());
     executor.working_dir(&project).build().map_err(CommandError::config)?;
     let cases: Vec<PathBuf> = archive.manifest.tests.iter().map(|name| bundle.join(name)).collect();

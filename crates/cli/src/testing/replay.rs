@@ -97,36 +97,60 @@ impl Replay {
         Ok(Self { executor, recorded })
     }
 
-    /// Runs one recorded event.
-    pub async fn run(&self, record: &Record) -> Replayed {
-        if record.event == Event::Approval {
-            return Replayed::NotReplayed { why: "a person is not asked again" };
-        }
-        if record.input_cut {
-            return Replayed::NotReplayed { why: "its input was too long to be recorded whole" };
-        }
-        let Some(input) = &record.input else {
-            return Replayed::NotReplayed { why: "its input was not recorded" };
+    /// Runs one recorded event, and compares what comes out with `before`: the record itself, or what
+    /// another configuration [made](Self::remade) of it.
+    pub async fn run(&self, record: &Record, before: &Record) -> Replayed {
+        let (verdict, unsaid) = match self.decide(record).await {
+            Ok(decided) => decided,
+            Err(replayed) => return replayed,
         };
-        let Ok(input) = Input::deserialize(input) else {
-            return Replayed::NotReplayed { why: "its input can't be read" };
-        };
-        self.recorded.load(record);
-        let verdict = self.executor.dispatch(record.event, &input).await;
-        let (unknown, unsaid) = self.recorded.used();
-        if !unknown.is_empty() && verdict.decision != Some(Decision::Deny) {
-            return Replayed::Unknown { hooks: unknown };
-        }
-        let change = if record.decision != verdict.decision {
-            Change::Decision(word(record.decision), word(verdict.decision))
-        } else if unsaid.is_empty() && rewrites_differ(record, &verdict) {
+        let change = if before.decision != verdict.decision {
+            Change::Decision(word(before.decision), word(verdict.decision))
+        } else if unsaid.is_empty() && rewrites_differ(before, &verdict) {
             Change::Rewrite
-        } else if !unsaid.is_empty() && record.decision != Some(Decision::Deny) {
+        } else if !unsaid.is_empty() && before.decision != Some(Decision::Deny) {
             return Replayed::Unknown { hooks: unsaid };
         } else {
             return Replayed::Same;
         };
         Replayed::Changed { change, message: verdict.message }
+    }
+
+    /// Returns the record that this configuration makes of the event.
+    ///
+    /// # Errors
+    /// When it can't be said, or the record can't be replayed.
+    pub async fn remade(&self, record: &Record) -> Result<Record, Replayed> {
+        let (verdict, unsaid) = self.decide(record).await?;
+        let mut remade = record.clone();
+        if unsaid.is_empty() {
+            remade.rewritten = rewritten(&verdict);
+        }
+        (remade.decision, remade.message) = (verdict.decision, verdict.message);
+        remade.updated_input = verdict.updated_input;
+        Ok(remade)
+    }
+
+    /// Returns the verdict, and the hooks that rewrote what is not recorded.
+    async fn decide(&self, record: &Record) -> Result<(Verdict, Vec<String>), Replayed> {
+        let unfit = |why| Err(Replayed::NotReplayed { why });
+        if record.event == Event::Approval {
+            return unfit("a person is not asked again");
+        }
+        if record.input_cut {
+            return unfit("its input was too long to be recorded whole");
+        }
+        let Some(input) = &record.input else { return unfit("its input was not recorded") };
+        let Ok(input) = Input::deserialize(input) else {
+            return unfit("its input can't be read");
+        };
+        self.recorded.load(record);
+        let verdict = self.executor.dispatch(record.event, &input).await;
+        let (unknown, unsaid) = self.recorded.used();
+        if !unknown.is_empty() && verdict.decision != Some(Decision::Deny) {
+            return Err(Replayed::Unknown { hooks: unknown });
+        }
+        Ok((verdict, unsaid))
     }
 }
 

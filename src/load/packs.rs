@@ -1,0 +1,77 @@
+//! The hooks of packs: of bundles that a hooks file uses.
+
+use std::sync::Arc;
+
+use super::acceptance::ProjectFile;
+use super::file::{self, Origin};
+use super::loading::Loading;
+use crate::config::{Layer, Pack, SourceFile};
+use crate::policy::hooks_files;
+use crate::trust::Trust;
+
+/// What to do when a pack can't be used.
+const REMEDY: &str = "run `hookexec bundle refresh`: it fetches the packs of approved files, or says \
+                      why it can't";
+
+impl Loading {
+    /// Reads the hooks files of a pack that `user` uses. They count as files of its layer, and its
+    /// approval covers them: it pins their bytes. If one was changed, or is not there, the pack is a
+    /// failure at every event.
+    pub(super) fn pack(
+        &mut self,
+        mut pack: Pack,
+        user: &Arc<SourceFile>,
+        project_file: &mut Option<ProjectFile>,
+    ) {
+        if let Some(digest) = self.options.pins.get(&pack.source.to_string()) {
+            pack.digest = Some(digest.clone());
+        }
+        pack.store = self.options.pack_store(user.layer);
+        let found = self.pack_files(&mut pack, user.layer);
+        // A file that is not approved fails at every event anyway.
+        let counts = project_file.as_ref().is_none_or(|file| file.trust == Trust::Approved);
+        match found {
+            Ok(files) => {
+                let outer = std::mem::replace(&mut self.in_bundle, true);
+                for file in files {
+                    if self.assembly.may_read(file.layer, &file.path) && self.assembly.admit(&file)
+                    {
+                        self.evaluate(&file, user, project_file);
+                    }
+                }
+                self.in_bundle = outer;
+            }
+            Err(cause) if counts => {
+                let cause = format!("the pack {} can't be used: {cause}", pack.source);
+                let remedy = if self.in_bundle { "copy its hooks into this one" } else { REMEDY };
+                self.unavailable(&pack.location, &cause, remedy);
+            }
+            Err(_) => {}
+        }
+        self.assembly.config.packs.push(pack);
+    }
+
+    /// Returns the hooks files of a pack whose files are all as they were fetched.
+    fn pack_files(&self, pack: &mut Pack, layer: Layer) -> Result<Vec<Arc<SourceFile>>, String> {
+        if self.in_bundle {
+            return Err("a bundle can't use another one".to_owned());
+        }
+        let digest = pack.digest.as_ref().ok_or("it is not pinned")?;
+        let store = pack.store.as_ref().ok_or("no home directory is known")?;
+        // Those of a project lie in the user's directory, too.
+        let owner = if layer == Layer::Managed { layer } else { Layer::User };
+        let archive = store.archive(digest);
+        let allowed = self.acceptance.check_file(owner, &archive);
+        allowed.map_err(|problem| problem.message)?;
+        let manifest = store.check_pack(digest)?;
+        let directory = store.bundle(digest);
+        let read = |name| {
+            let path = directory.join(name);
+            let text = file::read(&path, Origin::Found).map_err(|problem| problem.message)?;
+            Ok(Arc::new(SourceFile::new(path, text).in_layer(layer)))
+        };
+        let files = hooks_files(manifest.files.keys()).into_iter().map(read).collect();
+        pack.files = manifest.files.keys().map(|name| directory.join(name)).collect();
+        files
+    }
+}
