@@ -275,11 +275,13 @@ pub mod internal {
         pub use crate::config::section::{Key, Kind, object};
     }
 
-    pub use crate::config::condition::Trace;
+    pub use crate::config::condition::{Condition, Trace};
     pub use crate::config::failed::Untrusted;
+    pub use crate::config::limit::{Period, RunLimit};
     pub use crate::config::model::Process;
     pub use crate::config::pack::Pack;
     pub use crate::config::policy::{Policy, PolicySettings, spoken};
+    pub use crate::config::rollout::{Rollout, RolloutBy};
     pub use crate::config::source::{KeyLocations, SourceFile};
     pub use crate::executor::approval::Judged;
     pub use crate::executor::check::Check;

@@ -8,8 +8,9 @@
 use std::cell::LazyCell;
 use std::sync::Arc;
 
-use hookexec::config::{Command, Condition, Hook};
+use hookexec::config::{Command, Hook};
 use hookexec::handler::{BoxFuture, BuildError};
+use hookexec::internal::Condition;
 use hookexec::internal::rpc::{Incoming, Line, LineDecoder};
 use hookexec::matcher::Matcher;
 use hookexec::wire::parse_strict;

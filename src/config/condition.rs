@@ -32,7 +32,7 @@ impl Condition {
         self.0.holds_within(input, reading, budget)
     }
 
-    #[doc(hidden)]
+    /// Returns why `input` meets it, or does not.
     pub fn explain(&self, input: &Input) -> Trace {
         self.0.explain(input)
     }

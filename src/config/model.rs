@@ -102,10 +102,12 @@ pub struct Hook {
     /// Whether it runs at all.
     pub enabled: bool,
     /// How often it runs at most. A hook that may block or rewrite has none.
+    #[doc(hidden)]
     pub limit: Option<RunLimit>,
     /// Whether its answer counts.
     pub mode: Mode,
     /// Where its answer counts, if not everywhere; on the other machines it is in shadow.
+    #[doc(hidden)]
     pub rollout: Option<Rollout>,
     /// Which agent's payload it reads and whose answer it gives; ours when `None`.
     #[doc(hidden)]
@@ -113,6 +115,7 @@ pub struct Hook {
     /// What running it leaves behind: whether a replay may run it.
     pub side_effects: SideEffects,
     /// The condition that its input must meet.
+    #[doc(hidden)]
     pub when: Option<Arc<Condition>>,
     /// Parameters of a host's own hook type.
     pub with: Option<Value>,

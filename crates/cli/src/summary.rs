@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-use hookexec::config::{Command, Hook, Layer, Phase, RolloutBy};
+use hookexec::config::{Command, Hook, Layer, Phase};
 use hookexec::event::Event;
+use hookexec::internal::RolloutBy;
 use hookexec::wire::Mode;
 
 /// What a list of hooks says of one of them.
