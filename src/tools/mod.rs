@@ -115,8 +115,27 @@ impl Toolset {
 
     /// Returns the neutral kinds of the tool `name`, such as `shell` for `Bash`. `payload` is what the
     /// agent says of the call, which may tell the MCP server.
+    ///
+    /// Kinds that equal the name are left out. A tool that the agent does not have may belong to
+    /// another agent: several agents read the hooks of Claude Code and call them with tools of their
+    /// own. Matching too much costs a run, matching too little costs a guard.
     pub fn kinds(&self, name: &str, payload: &JsonObject) -> Vec<String> {
-        kinds(self.tools, self.mcp, name, payload)
+        let mut kinds: Vec<String> = Vec::new();
+        let mut add = |kind: &str| {
+            if kind != name && !kinds.iter().any(|known| known == kind) {
+                kinds.push(kind.to_owned());
+            }
+        };
+        if let Some(own) = find(self.tools, name) {
+            own.kinds.iter().copied().for_each(add);
+        } else {
+            let known = table::all().filter_map(|tools| find(tools, name));
+            known.flat_map(|tool| tool.kinds).copied().for_each(&mut add);
+            for kind in mcp::names(self.mcp, name, payload) {
+                add(&kind);
+            }
+        }
+        kinds
     }
 
     /// Returns whether `name` is a kind that no tool of the agent is of, or a tool that only others
@@ -142,33 +161,9 @@ pub(crate) fn kinds_of(agent: Option<&str>, name: &str) -> Vec<String> {
     of_agent(agent.unwrap_or_default()).kinds(name, &JsonObject::new())
 }
 
-/// Returns the kinds of the tool `name`, without those that equal its name.
-///
-/// A tool that the agent does not have may belong to another agent: several agents read the hooks of
-/// Claude Code and call them with tools of their own. Matching too much costs a run, matching too
-/// little costs a guard.
-fn kinds(tools: Tools, form: Mcp, name: &str, payload: &JsonObject) -> Vec<String> {
-    let mut kinds: Vec<String> = Vec::new();
-    let mut add = |kind: &str| {
-        if kind != name && !kinds.iter().any(|known| known == kind) {
-            kinds.push(kind.to_owned());
-        }
-    };
-    if let Some(own) = find(tools, name) {
-        own.kinds.iter().copied().for_each(add);
-    } else {
-        let known = table::all().filter_map(|tools| find(tools, name));
-        known.flat_map(|tool| tool.kinds).copied().for_each(&mut add);
-        for kind in mcp::names(form, name, payload) {
-            add(&kind);
-        }
-    }
-    kinds
-}
-
 /// Returns the kinds that any agent has for a tool called `name`.
 pub fn kinds_anywhere(name: &str) -> Vec<String> {
-    kinds(&[], Mcp::Plain, name, &JsonObject::new())
+    table::UNKNOWN.kinds(name, &JsonObject::new())
 }
 
 /// Returns whether any agent has a tool called `name`, or its name is that of an MCP server's tool.

@@ -11,7 +11,7 @@ const TOOLS: Tools = &[
 
 fn named(form: Mcp, name: &str, payload: &str) -> String {
     let payload = serde_json::from_str(payload).unwrap();
-    kinds(TOOLS, form, name, &payload).join(" ")
+    Toolset { agent: "", tools: TOOLS, mcp: form }.kinds(name, &payload).join(" ")
 }
 
 #[test]
@@ -129,7 +129,8 @@ fn every_agents_tools_have_kinds_and_their_arguments_roles() {
     ] {
         let found = find(tools, name).unwrap();
         if name != "edit" {
-            assert_eq!(super::kinds(tools, Mcp::Plain, name, &JsonObject::new()).join(" "), kinds);
+            let toolset = Toolset { agent: "", tools, mcp: Mcp::Plain };
+            assert_eq!(toolset.kinds(name, &JsonObject::new()).join(" "), kinds);
         }
         let roles = Roles::of(name, found.kinds);
         for (key, role) in arguments {

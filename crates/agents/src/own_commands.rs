@@ -95,9 +95,6 @@ fn text_changes_hooks(text: &str) -> bool {
     if takes_only_texts(&script) {
         return false;
     }
-    let joined = |words: &Vec<Word>| {
-        words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
-    };
     !script.understood && has_command(text)
         || script.commands.iter().any(|words| has_command(&joined(words)))
         || built_elsewhere(&script)
@@ -107,18 +104,20 @@ fn text_changes_hooks(text: &str) -> bool {
 /// Returns whether a command whose program or arguments come from other words of the text may be such
 /// a command: `$(which hookexec) trust add`, `echo add | xargs hookexec trust`.
 fn built_elsewhere(script: &Script) -> bool {
-    let joined =
-        |words: &[&Word]| words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-    let all = joined(&script.words().collect::<Vec<_>>());
+    let all = joined(script.words());
     let names_us = |text: &str| words_of(text).any(is_own_program);
     names_us(&all)
         && script.commands.iter().any(|words| {
-            let own = joined(&words.iter().collect::<Vec<_>>());
+            let own = joined(words);
             let is_xargs = words.iter().any(|word| word.text.rsplit('/').next() == Some("xargs"));
             let is_built = words.first().is_some_and(|word| word.text.contains(SUBSTITUTED));
             is_xargs && names_us(&own) && has_command(&format!("{own} {all}"))
                 || (is_xargs || is_built) && has_command(&format!("hookexec {own}"))
         })
+}
+
+fn joined<'w>(words: impl IntoIterator<Item = &'w Word>) -> String {
+    words.into_iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 fn takes_only_texts(script: &Script) -> bool {

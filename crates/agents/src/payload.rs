@@ -43,13 +43,11 @@ pub(super) fn arguments(value: &Value) -> Result<JsonObject, String> {
             }
             let mut bytes = text.as_bytes().to_vec();
             repair_lone_surrogates(&mut bytes);
-            let read = parse_strict(&String::from_utf8_lossy(&bytes));
-            read.map_err(|error| format!("its arguments are not valid JSON: {error}")).and_then(
-                |value| match value {
-                    Value::Object(object) => Ok(object),
-                    _ => Err("its arguments are JSON, but not an object".to_owned()),
-                },
-            )
+            match parse_strict(&String::from_utf8_lossy(&bytes)) {
+                Ok(Value::Object(object)) => Ok(object),
+                Ok(_) => Err("its arguments are JSON, but not an object".to_owned()),
+                Err(error) => Err(format!("its arguments are not valid JSON: {error}")),
+            }
         }
         _ => Err("its arguments are not an object".to_owned()),
     }

@@ -210,15 +210,11 @@ impl Loaded {
     /// Builds the executor.
     pub(crate) fn executor(self) -> Result<Executor, CommandError> {
         let options = self.options.clone();
-        self.build().map_err(|_| all_problems(&options))
+        self.builder().build().map_err(|_| all_problems(&options))
     }
 
-    /// Builds the executor, and returns only the first kind of problems.
-    pub(crate) fn build(self) -> Result<Executor, Diagnostics> {
-        self.builder().build()
-    }
-
-    /// Like [`build`](Self::build), with a registry of the caller's own.
+    /// Builds the executor with a registry of the caller's own, and returns only the first kind of
+    /// problems.
     pub(crate) fn build_with(self, registry: Registry) -> Result<Executor, Diagnostics> {
         self.builder().registry(registry).build()
     }

@@ -45,11 +45,8 @@ pub(crate) fn initialize_params() -> Vec<u8> {
 /// Reads the result of the handshake.
 pub(crate) fn read_initialized(result: &str) -> Result<Server, String> {
     let result = object(result)?;
-    let text = |pointer: &[&str]| {
-        let start = result.get(pointer[0]);
-        pointer[1..].iter().fold(start, |value, key| value?.get(key)).and_then(Value::as_str)
-    };
-    let version = text(&["protocolVersion"]).ok_or("it has no `protocolVersion`")?;
+    let version = result.get("protocolVersion").and_then(Value::as_str);
+    let version = version.ok_or("it has no `protocolVersion`")?;
     if !VERSIONS.contains(&version) {
         let known = VERSIONS.join(", ");
         return Err(format!("it speaks version `{version}` of MCP, and hookexec {known}"));
@@ -58,8 +55,8 @@ pub(crate) fn read_initialized(result: &str) -> Result<Server, String> {
     if !capabilities.and_then(|it| it.get("tools")).is_some_and(Value::is_object) {
         return Err("it is a server without tools".to_owned());
     }
-    let name = text(&["serverInfo", "name"]).map(str::to_owned);
-    Ok(Server { name, version: version.to_owned() })
+    let name = result.get("serverInfo").and_then(|server| server.get("name")?.as_str());
+    Ok(Server { name: name.map(str::to_owned), version: version.to_owned() })
 }
 
 /// Returns the params of a call; `arguments` is one JSON object.

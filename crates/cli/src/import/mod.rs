@@ -147,10 +147,9 @@ impl Args {
     }
 
     fn settings(&self, format: Format, text: &str) -> Result<(String, Import), CommandError> {
-        let unusable = |error: &dyn std::fmt::Display| format!("{}: {error}", self.file.display());
         let source = SourceFile::new(&self.file, text);
         let import = settings::read(format, source, &self.file)
-            .map_err(|error| CommandError::data(unusable(&error)))?;
+            .map_err(|error| CommandError::data(format!("{}: {error}", self.file.display())))?;
         let written = yaml::write(format, &self.file, &import);
         loads(&written)?;
         self.complete(&import)?;
