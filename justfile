@@ -61,6 +61,10 @@ counts *arguments:
 bench *words:
     cargo bench --bench process -- {{words}}
 
+# A thousand machines in one process: what they ask of a registry and a collector; needs docker-registry and minisign
+fleet machines="1000":
+    cargo bench --package hookexec-cli --bench fleet --profile counts -- {{machines}}
+
 # The pure parts under criterion
 bench-pure *arguments:
     cargo bench --bench pure -- {{arguments}}

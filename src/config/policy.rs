@@ -61,9 +61,9 @@ impl PolicySettings {
 }
 
 impl Policy {
-    /// Returns whether the source must be asked now.
-    pub fn is_due(&self) -> bool {
-        let (now, next) = (now(), self.state.next);
+    /// Returns whether the source must be asked at the time `now`.
+    pub fn is_due(&self, now: u64) -> bool {
+        let next = self.state.next;
         // A clock that was wrong must not put it off for years.
         let longest = 2 * self.settings.refresh.max(Duration::from_hours(1)).as_secs();
         self.state.about != self.settings.about() || now >= next || next > now + longest

@@ -8,10 +8,14 @@ mod bundles;
 #[path = "../support/collector.rs"]
 mod collector;
 mod machines;
+#[cfg(feature = "http")]
+mod many;
 mod packs;
 mod registry;
 #[path = "../support/server.rs"]
 mod server;
+#[cfg(feature = "http")]
+mod simulation;
 #[path = "../support/mod.rs"]
 mod support;
 mod team;

@@ -14,6 +14,7 @@ mod agents;
 mod approve;
 mod builtins;
 mod bundle;
+mod chance;
 mod check;
 mod codex;
 mod completions;
@@ -62,6 +63,9 @@ mod settings;
 mod shell_texts;
 #[cfg(feature = "http")]
 mod ship;
+#[cfg(feature = "http")]
+#[doc(hidden)]
+pub mod simulation;
 mod starter;
 mod status;
 mod stops;

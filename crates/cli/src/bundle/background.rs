@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use hookexec::internal::policy::now;
 use hookexec::internal::{Policy, locked};
 
 use super::refresh::lock;
@@ -22,7 +23,7 @@ pub(crate) fn start_due(policies: &[Policy]) {
 }
 
 fn due(policies: &[Policy]) -> bool {
-    policies.iter().filter(|policy| policy.is_due()).any(|policy| {
+    policies.iter().filter(|policy| policy.is_due(now())).any(|policy| {
         let directory = policy.store.directory();
         let is_first = || !directory.exists() && std::fs::create_dir(directory).is_ok();
         // If the lock is held, a refresh is under way.

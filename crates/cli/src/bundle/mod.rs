@@ -6,7 +6,7 @@ mod build;
 #[cfg(feature = "http")]
 mod login;
 mod pack;
-mod refresh;
+pub(crate) mod refresh;
 #[cfg(feature = "http")]
 mod registry;
 mod signature;

@@ -16,19 +16,22 @@ use hookexec::internal::{Pack, Policy, files, system};
 use super::archive::Archive;
 use super::unpacked::{self, SCRATCH, Scratch};
 use super::{pack, signature, transfer};
+use crate::chance::around;
 use crate::config::ConfigArgs;
 use crate::error::{CommandError, warn};
 use crate::{Exit, output};
 
-/// How long after the first failure a refresh is tried again. The time doubles with each failure, up
-/// to `refresh`.
+/// How long after the first failure a refresh is tried again where nothing was fetched yet. The time
+/// doubles with each failure.
 const FIRST_WAIT: Duration = Duration::from_secs(30);
+/// How long it gets at most.
+const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
 /// How long another process may refresh a policy before a person is told so.
 pub(super) const PATIENCE: Duration = Duration::from_mins(5);
 
 /// What became of a policy.
-enum Refreshed {
+pub(crate) enum Refreshed {
     /// Its refresh is not due yet, or is under way.
     NotDue,
     /// The source has what is in force.
@@ -66,7 +69,7 @@ pub(super) fn execute(due: bool) -> Result<Exit, CommandError> {
     }
     for policy in &policies {
         let source = &policy.settings.source;
-        match refresh(policy, due) {
+        match refresh(policy, due, &now) {
             Ok(Refreshed::NotDue) => {}
             Ok(Refreshed::Same(version)) => {
                 output::print(&format!("{source}: version {version} is still in force\n"))?;
@@ -83,7 +86,13 @@ pub(super) fn execute(due: bool) -> Result<Exit, CommandError> {
     Ok(if all_well { Exit::Success } else { Exit::Negative })
 }
 
-fn refresh(policy: &Policy, only_due: bool) -> Result<Refreshed, String> {
+/// Fetches one policy, or with `only_due` if its time has come by the clock `now`, in seconds since
+/// 1970.
+pub(crate) fn refresh(
+    policy: &Policy,
+    only_due: bool,
+    now: &dyn Fn() -> u64,
+) -> Result<Refreshed, String> {
     let directory = policy.store.directory();
     let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
     let patience = if only_due { Duration::ZERO } else { PATIENCE };
@@ -93,7 +102,7 @@ fn refresh(policy: &Policy, only_due: bool) -> Result<Refreshed, String> {
     let mut policy = policy.clone();
     // Another process may have refreshed it meanwhile. A state that can't be read is replaced.
     policy.state = policy.store.state().unwrap_or_default();
-    if only_due && !policy.is_due() {
+    if only_due && !policy.is_due(now()) {
         return Ok(Refreshed::NotDue);
     }
     // If this process is killed, the next one waits as after a failure.
@@ -101,7 +110,7 @@ fn refresh(policy: &Policy, only_due: bool) -> Result<Refreshed, String> {
     policy.state.next = now() + wait(&policy, policy.state.failures + 1).as_secs();
     policy.store.write(&policy.state).map_err(failed)?;
 
-    let fetched = fetch(&policy);
+    let fetched = fetch(&policy, now);
     let state = &mut policy.state;
     let result = match fetched {
         Ok(new) => {
@@ -133,7 +142,7 @@ fn refresh(policy: &Policy, only_due: bool) -> Result<Refreshed, String> {
 }
 
 /// Returns the bundle to put in force; `None` if the source has the one that is.
-fn fetch(policy: &Policy) -> Result<Option<InForce>, String> {
+fn fetch(policy: &Policy, now: &dyn Fn() -> u64) -> Result<Option<InForce>, String> {
     let settings = &policy.settings;
     let current = policy.current();
     // Files that were changed are fetched anew.
@@ -236,14 +245,20 @@ fn remove_others(directory: &Path, state: &State) {
 }
 
 /// Returns how long to wait after so many failures. Chance keeps many machines apart.
+///
+/// A registry that fails all machines at once is asked three times as often as before, at most, and
+/// gets them all back within one `refresh`.
 fn wait(policy: &Policy, failures: u32) -> Duration {
     let refresh = policy.settings.refresh;
     let wait = match failures {
         0 => refresh,
-        failures => FIRST_WAIT.saturating_mul(1 << (failures - 1).min(20)).min(refresh),
+        failures => {
+            let first = if policy.state.in_force.is_some() { refresh / 4 } else { FIRST_WAIT };
+            let doubled = first.saturating_mul(1 << (failures - 1).min(20));
+            doubled.min(refresh).min(LONGEST_WAIT)
+        }
     };
-    let chance = files::random_id().ok().and_then(|id| u8::from_str_radix(&id[..2], 16).ok());
-    wait.mul_f64(0.75 + f64::from(chance.unwrap_or(128)) / 510.0)
+    around(wait)
 }
 
 /// Says that another process holds the lock.

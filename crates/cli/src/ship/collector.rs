@@ -27,7 +27,7 @@ const LARGEST_PEM: u64 = 4 << 20;
 
 /// What is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Signal {
+pub(crate) enum Signal {
     /// A log record for each decision
     Logs,
     /// Counts and times
@@ -61,14 +61,14 @@ pub(super) struct Refusal {
 
 /// The collector.
 #[derive(Debug)]
-pub(super) struct Collector {
+pub(crate) struct Collector {
     endpoints: Vec<Endpoint>,
 }
 
 impl Collector {
     /// Returns the collector at `to`, or at what the variables of OpenTelemetry say, for `signals`;
     /// for all if they are empty.
-    pub(super) fn new(to: Option<&str>, signals: &[Signal]) -> Result<Self, CommandError> {
+    pub(crate) fn new(to: Option<&str>, signals: &[Signal]) -> Result<Self, CommandError> {
         let base_of = |to: &str| {
             let mut endings = Signal::ALL.iter().map(|signal| format!("/v1/{}", signal.name().0));
             endings
@@ -79,14 +79,7 @@ impl Collector {
                 .hint(format!("name the collector alone: `--to {base}`")));
         }
         let wanted = |signal: &Signal| signals.is_empty() || signals.contains(signal);
-        let patience = match variable("OTEL_EXPORTER_OTLP_TIMEOUT") {
-            None => PATIENCE,
-            Some(text) => text.parse().map(Duration::from_millis).map_err(|_| {
-                CommandError::usage(format!(
-                    "`OTEL_EXPORTER_OTLP_TIMEOUT` is `{text}`: expected milliseconds"
-                ))
-            })?,
-        };
+        let patience = milliseconds("OTEL_EXPORTER_OTLP_TIMEOUT", PATIENCE)?;
         let wanted = Signal::ALL.into_iter().filter(wanted);
         let endpoints = wanted.map(|signal| Endpoint::new(signal, to, patience));
         Ok(Self { endpoints: endpoints.collect::<Result<_, CommandError>>()? })
@@ -212,6 +205,14 @@ fn roots(file: &str) -> Result<RootCerts, String> {
         return Err("there are none".to_owned());
     }
     Ok(RootCerts::new_with_certs(&certificates))
+}
+
+/// Returns the time that a variable sets, or else `default`.
+pub(super) fn milliseconds(name: &str, default: Duration) -> Result<Duration, CommandError> {
+    let Some(text) = variable(name) else { return Ok(default) };
+    text.parse()
+        .map(Duration::from_millis)
+        .map_err(|_| CommandError::usage(format!("`{name}` is `{text}`: expected milliseconds")))
 }
 
 /// Returns a variable of one signal, or else that of all.

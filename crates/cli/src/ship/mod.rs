@@ -14,18 +14,22 @@ mod state;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use hookexec::internal::Policy;
 use hookexec::internal::audit::{numbered, open_lock};
+use jiff::Timestamp;
 
 use super::Exit;
+use super::chance::around;
 use super::config::ConfigArgs;
 use super::decisions::{log_path, unreadable};
 use super::error::{CommandError, warn};
 use super::log::LogArgs;
 use super::output;
 use super::report::counted;
-use collector::{Collector, Refusal, Signal, resource};
+pub(crate) use collector::Collector;
+use collector::{Refusal, Signal, milliseconds, resource};
 use counters::{GAPS, LOST};
 use queue::{Batch, Loss, Parcel, Queue};
 use requests::Requests;
@@ -35,8 +39,10 @@ pub(crate) use {attributes::STANDARD, counters::METRICS};
 
 /// How often a log is looked at.
 const INTERVAL: Duration = Duration::from_secs(2);
-/// How often metrics are sent.
+/// How often metrics are sent when `OTEL_METRIC_EXPORT_INTERVAL` does not say it.
 const METRICS_INTERVAL: Duration = Duration::from_mins(1);
+/// How often at least.
+const LONGEST_INTERVAL: Duration = Duration::from_hours(24);
 
 /// Sends the decision log to a collector of OpenTelemetry, and goes on as records are added
 ///
@@ -86,17 +92,13 @@ impl Args {
         let path = self.state.clone().unwrap_or_else(|| state_path(&log));
         let collector = Collector::new(self.to.as_deref(), &self.signals)?;
         let _lock = lock(&path)?;
-        let state = State::read(&path).map_err(|error| {
-            let message = format!("can't read what was sent, {}: {error}", path.display());
-            CommandError::usage(message).hint("remove this file to send the whole log once more")
-        })?;
-        let (resource, policies) = (resource(&state.instance), self.config.policies());
-        let requests = Requests { resource, inputs: self.inputs, policies };
-        let mut ship = Ship { log, path, collector, requests, state, measured: None };
+        let config = self.config.clone();
+        let mut ship = Ship::new(log, path, collector, move || config.policies(), Timestamp::now)?;
+        ship.requests.inputs = self.inputs;
         if !self.once {
             return ship.follow();
         }
-        if let Some(wait) = ship.state.wait() {
+        if let Some(wait) = ship.wait() {
             let why = ship.state.failure.as_ref().map_or("", |failure| &*failure.why);
             let seconds = wait.as_secs() + 1;
             let message = format!("it waits another {seconds} seconds, because {why}");
@@ -132,22 +134,52 @@ fn lock(path: &Path) -> Result<File, CommandError> {
 }
 
 /// A log on its way to a collector.
-struct Ship {
+pub(crate) struct Ship {
     log: PathBuf,
     path: PathBuf,
     collector: Collector,
     requests: Requests,
     state: State,
-    /// When metrics were last sent.
-    measured: Option<Instant>,
+    /// How often metrics are sent.
+    interval: Duration,
+    /// When they are sent next.
+    pub(crate) measure_at: Timestamp,
+    /// Tells the time.
+    clock: Box<dyn Fn() -> Timestamp>,
 }
 
 impl Ship {
+    /// Returns the log at `log`, of which the state at `path` says what is sent. `policies` returns
+    /// what the hooks files name, and `clock` the time.
+    pub(crate) fn new(
+        log: PathBuf,
+        path: PathBuf,
+        collector: Collector,
+        policies: impl Fn() -> Vec<Policy> + 'static,
+        clock: impl Fn() -> Timestamp + 'static,
+    ) -> Result<Self, CommandError> {
+        let state = State::read(&path).map_err(|error| {
+            let message = format!("can't read what was sent, {}: {error}", path.display());
+            CommandError::usage(message).hint("remove this file to send the whole log once more")
+        })?;
+        let policies = Box::new(policies);
+        let requests = Requests { resource: resource(&state.instance), inputs: false, policies };
+        let interval = milliseconds("OTEL_METRIC_EXPORT_INTERVAL", METRICS_INTERVAL)?;
+        let interval = interval.min(LONGEST_INTERVAL);
+        let (measure_at, clock) = (Timestamp::MIN, Box::new(clock));
+        Ok(Self { log, path, collector, requests, state, interval, measure_at, clock })
+    }
+
+    /// Returns how long the collector is left alone.
+    pub(crate) fn wait(&self) -> Option<Duration> {
+        self.state.wait((self.clock)())
+    }
+
     /// Makes one pass after another until a signal ends the process, which may be at any time.
     fn follow(&mut self) -> Result<Exit, CommandError> {
         let mut said = None;
         loop {
-            if let Some(wait) = self.state.wait() {
+            if let Some(wait) = self.wait() {
                 std::thread::sleep(wait);
             }
             self.pass()?;
@@ -165,7 +197,7 @@ impl Ship {
 
     /// Sends what is not sent yet, as far as the collector takes it, and returns how many records
     /// that were. What went wrong at the collector is in the state.
-    fn pass(&mut self) -> Result<u64, CommandError> {
+    pub(crate) fn pass(&mut self) -> Result<u64, CommandError> {
         let log = self.log.clone();
         let failed = |error: io::Error| unreadable(&log, &error);
         let mut queue = Queue::open(&log, &self.state.positions).map_err(failed)?;
@@ -188,7 +220,7 @@ impl Ship {
             // Most passes find nothing to do, and need not write a file.
             Ok(false) if sent == 0 && self.state.failure.is_none() => {}
             Ok(_) => {
-                self.state.succeeded();
+                self.state.succeeded((self.clock)());
                 self.save()?;
             }
         }
@@ -270,16 +302,19 @@ impl Ship {
 
     /// Sends the metrics when it is time, and returns whether it was.
     fn measure(&mut self) -> Result<bool, Refusal> {
-        if self.measured.is_some_and(|last| last.elapsed() < METRICS_INTERVAL) {
+        let now = (self.clock)();
+        // A clock that was set back must not stop everything.
+        if now < self.measure_at && self.measure_at < now + 2 * self.interval {
             return Ok(false);
         }
         self.collect(Signal::Metrics, "data point", &self.requests.metrics(&self.state))?;
-        self.measured = Some(Instant::now());
+        // Machines that were started at once must not come at once every time.
+        self.measure_at = now + around(self.interval);
         Ok(true)
     }
 
     fn give_up(&mut self, refusal: Refusal) -> Result<(), CommandError> {
-        self.state.failed(refusal.why, refusal.retry_after);
+        self.state.failed(refusal.why, refusal.retry_after, (self.clock)());
         self.save()
     }
 

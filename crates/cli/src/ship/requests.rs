@@ -38,14 +38,13 @@ use crate::records::word;
 pub(super) const EVENT_NAME: &str = "hookexec.decision";
 
 /// Makes the requests of one machine.
-#[derive(Debug)]
 pub(super) struct Requests {
     /// What describes the machine.
     pub(super) resource: Resource,
     /// Whether recorded inputs are sent.
     pub(super) inputs: bool,
-    /// The policies that come from elsewhere.
-    pub(super) policies: Vec<Policy>,
+    /// Returns the policies that come from elsewhere, as the hooks files name them now.
+    pub(super) policies: Box<dyn Fn() -> Vec<Policy>>,
 }
 
 impl Requests {
@@ -132,6 +131,7 @@ impl Requests {
     /// Returns what was counted until now.
     pub(super) fn metrics(&self, state: &State) -> Vec<u8> {
         let (start_time_unix_nano, time_unix_nano) = (state.since, now_in_nanoseconds());
+        let policies = (self.policies)();
         let temporality = AggregationTemporality::Cumulative.into();
         let number = |attributes, value: u64| NumberDataPoint {
             attributes,
@@ -164,7 +164,7 @@ impl Requests {
                 Data::Gauge(Gauge { data_points: points.into_iter().collect() })
             }
             POLICY_AGE | POLICY_FAILURES => {
-                let points = self.policies.iter().filter_map(|policy| {
+                let points = policies.iter().filter_map(|policy| {
                     let (source, state) =
                         (policy.settings.source.to_string(), policy.store.state());
                     let (labels, value) = of_policy(name, &source, &state.ok()?)?;

@@ -1,6 +1,5 @@
 //! What `hookexec ship` remembers between its passes, in a file beside the log.
 
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::counters::Counters;
 use super::queue::Position;
+use crate::chance::share;
 
 /// The longest wait after a failure.
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
@@ -70,31 +70,30 @@ impl State {
     }
 
     /// Returns how long to wait before anything is sent.
-    pub(super) fn wait(&self) -> Option<Duration> {
+    pub(super) fn wait(&self, now: Timestamp) -> Option<Duration> {
         let until = self.failure.as_ref()?.not_before;
-        let left = until - Timestamp::now().as_millisecond();
+        let left = until - now.as_millisecond();
         // A clock that was set back must not stop everything.
         let left = Duration::from_millis(u64::try_from(left).ok()?).min(LONGEST_ASKED);
         (!left.is_zero()).then_some(left)
     }
 
     /// Notes that all is shipped.
-    pub(super) fn succeeded(&mut self) {
+    pub(super) fn succeeded(&mut self, now: Timestamp) {
         self.failure = None;
-        self.shipped = Some(Timestamp::now().as_millisecond());
+        self.shipped = Some(now.as_millisecond());
     }
 
     /// Notes a failure, and waits twice as long as after the one before; at least as long as the
     /// collector asked for.
-    pub(super) fn failed(&mut self, why: String, asked: Option<Duration>) {
+    pub(super) fn failed(&mut self, why: String, asked: Option<Duration>, now: Timestamp) {
         let passes = self.failure.as_ref().map_or(0, |failure| failure.passes).saturating_add(1);
         let longest = Duration::from_secs(1 << passes.min(16)).min(LONGEST_WAIT);
         // Thousands of machines that a collector has failed at once must not come back at once.
-        let own = longest.mul_f64(0.5 + random_share() / 2.0);
-        let asked =
-            asked.unwrap_or_default().min(LONGEST_ASKED).mul_f64(1.0 + random_share() / 10.0);
+        let own = longest.mul_f64(0.5 + share() / 2.0);
+        let asked = asked.unwrap_or_default().min(LONGEST_ASKED).mul_f64(1.0 + share() / 10.0);
         let wait = i64::try_from(own.max(asked).as_millis()).unwrap_or_default();
-        let not_before = Timestamp::now().as_millisecond() + wait;
+        let not_before = now.as_millisecond() + wait;
         self.failure = Some(Failure { passes, why, not_before });
     }
 }
@@ -108,12 +107,6 @@ pub(super) fn now_in_nanoseconds() -> u64 {
     u64::try_from(Timestamp::now().as_nanosecond()).unwrap_or_default()
 }
 
-/// Returns a random number from 0 to 1.
-fn random_share() -> f64 {
-    let number = RandomState::new().build_hasher().finish() >> 32;
-    f64::from(u32::try_from(number).unwrap_or_default()) / f64::from(u32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,16 +115,17 @@ mod tests {
     fn each_failure_doubles_the_wait_up_to_a_bound_or_to_what_the_collector_asked_for() {
         let directory = tempfile::tempdir().unwrap();
         let mut state = State::read(&directory.path().join("none")).unwrap();
-        assert_eq!(state.wait(), None);
+        let now = Timestamp::now();
+        assert_eq!(state.wait(now), None);
         for longest in [2, 4, 8, 16, 32, 64, 128, 256, 300, 300] {
-            state.failed("away".to_owned(), None);
-            let wait = state.wait().unwrap().as_secs_f64();
+            state.failed("away".to_owned(), None, now);
+            let wait = state.wait(now).unwrap().as_secs_f64();
             assert!((f64::from(longest) * 0.45..=f64::from(longest)).contains(&wait), "{wait}");
         }
-        state.failed("busy".to_owned(), Some(Duration::from_secs(1000)));
-        assert!((990.0..=1100.0).contains(&state.wait().unwrap().as_secs_f64()));
-        state.succeeded();
-        assert_eq!(state.wait(), None);
+        state.failed("busy".to_owned(), Some(Duration::from_secs(1000)), now);
+        assert!((990.0..=1100.0).contains(&state.wait(now).unwrap().as_secs_f64()));
+        state.succeeded(now);
+        assert_eq!(state.wait(now), None);
     }
 
     #[test]
