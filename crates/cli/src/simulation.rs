@@ -4,8 +4,9 @@
 use std::path::Path;
 use std::rc::Rc;
 
+use hookexec::Config;
+use hookexec::internal::Policy;
 use hookexec::internal::policy::State;
-use hookexec::internal::{Loaded, Policy};
 use hookexec::load::LoadOptions;
 use jiff::Timestamp;
 
@@ -32,10 +33,8 @@ impl Machine {
         let mut options = LoadOptions::default();
         options.user_dir = Some(directory.to_owned());
         options.without_project = true;
-        let loaded = Loaded::load(&options).map_err(|problems| problems.to_string())?;
-        let (Some(policy), Some(audit)) =
-            (loaded.config.policies.first(), loaded.config.audit.first())
-        else {
+        let config = Config::load(&options).map_err(|problems| problems.to_string())?;
+        let (Some(policy), Some(audit)) = (config.policies.first(), config.audit.first()) else {
             return Err("the hooks file names no policy, or no log".to_owned());
         };
         let own = policy.clone();
