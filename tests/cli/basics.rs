@@ -115,3 +115,15 @@ fn a_reader_that_went_away_is_no_error() {
         assert_eq!(output.status.code(), Some(0), "{args:?}");
     }
 }
+
+#[cfg(all(target_os = "linux", target_env = "gnu", not(target_feature = "crt-static")))]
+#[test]
+fn the_program_needs_no_relocation_of_its_pointers() {
+    const ET_EXEC: &[u8] = &2_u16.to_ne_bytes();
+    let program = std::fs::read(env!("CARGO_BIN_EXE_hookexec")).unwrap();
+    assert_eq!(
+        &program[16..18],
+        ET_EXEC,
+        "crates/cli/build.rs, or a relocation model in RUSTFLAGS"
+    );
+}
