@@ -57,7 +57,8 @@ crates:
 counts *arguments:
     python3 benches/counts/counts.py {{arguments}}
 
-# What the engine costs beside the programs that hooks run; compile time is long, measure on a quiet machine
+# What the engine costs beside the programs that hooks run; compile time is long, measure on a quiet machine.
+# `just bench peers --install` first gets the guards of others that it compares with, into target/peers
 bench *words:
     cargo bench --bench process -- {{words}}
 

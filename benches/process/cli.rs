@@ -29,6 +29,18 @@ pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
         });
     }
 
+    let cargos = Path::new(env!("CARGO_BIN_EXE_hookexec"));
+    if hookexec != cargos {
+        let work = "whole CLI, nothing matches, 1 hook: the build of cargo / the one named";
+        options.add(findings, work, |samples| {
+            let file = directory.path().join("1.yaml");
+            fs::write(&file, support::hooks_file(1)).unwrap();
+            let arguments = ["run", "pre_tool_use", "--config", path(&file)];
+            let (named, cargos) = (|| run(&hookexec, &arguments), || run(cargos, &arguments));
+            ratio(work, Some(1.2), samples, named, cargos)
+        });
+    }
+
     let file = directory.path().join("command.yaml");
     let text =
         format!("pre_tool_use:\n  - hooks: [{{ type: command, command: {} }}]\n", hook(COMMAND));

@@ -88,7 +88,7 @@ pub(crate) fn hook(command: &str) -> String {
     format!("\"{command}\"")
 }
 
-fn shell(command: &str) -> Command {
+pub(crate) fn shell(command: &str) -> Command {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", command]);
     shell

@@ -11,6 +11,7 @@ mod cli;
 mod command;
 mod engine;
 mod measure;
+mod peers;
 mod programs;
 mod raw;
 mod round_trip;
@@ -26,22 +27,29 @@ struct Options {
     /// How many samples a measurement takes.
     samples: usize,
     words: Vec<String>,
+    /// Whether to get the guards of others first.
+    install: bool,
 }
 
 impl Options {
     /// Reads the command line. Without cargo's `--bench` it is only seen whether everything runs.
     fn read() -> Self {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
-        let measures = arguments.iter().any(|argument| argument == "--bench");
+        let has = |option: &str| arguments.iter().any(|argument| argument == option);
+        let (measures, install) = (has("--bench"), has("--install"));
         let words = arguments.into_iter().filter(|argument| !argument.starts_with('-'));
-        Self { samples: if measures { 400 } else { 6 }, words: words.collect() }
+        Self { samples: if measures { 400 } else { 6 }, words: words.collect(), install }
     }
 
     /// Adds what `measure` finds when the line is wanted.
     fn add(&self, findings: &mut Vec<Finding>, work: &str, measure: impl FnOnce(usize) -> Finding) {
-        if self.words.is_empty() || self.words.iter().any(|word| work.contains(word.as_str())) {
+        if self.wants(work) {
             findings.push(measure(self.samples));
         }
+    }
+
+    fn wants(&self, work: &str) -> bool {
+        self.words.is_empty() || self.words.iter().any(|word| work.contains(word.as_str()))
     }
 }
 
@@ -56,6 +64,7 @@ fn main() {
     round_trip::measure(&options, &mut findings);
     cli::measure(&options, &mut findings);
     server::measure(&options, &mut findings);
+    peers::measure(&options, &mut findings);
     assert!(!findings.is_empty(), "no line of work contains any of {:?}", options.words);
     measure::print(&findings);
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
@@ -45,6 +45,14 @@ pub(crate) fn run(commands: Vec<Command>, input: &[u8]) {
             running[child].progress(source, &mut buffer);
         }
     }
+}
+
+/// Returns what a command answers to `input`, to look at before it is measured.
+pub(crate) fn output(mut command: Command, input: &[u8]) -> Output {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    child.stdin.take().expect("a pipe").write_all(input).expect("the program reads");
+    child.wait_with_output().expect("the program ends")
 }
 
 struct Running {

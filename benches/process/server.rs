@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -103,11 +103,7 @@ impl Server {
 
     /// Makes sure that the server answers, and not the hooks in the command's own process.
     fn check(&self, input: &[u8]) {
-        let mut command = self.ask();
-        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(input).unwrap();
-        let output = child.wait_with_output().unwrap();
+        let output = raw::output(self.ask(), input);
         assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
         let verdict: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(verdict["hooks"].as_array().map(Vec::len), Some(1), "{verdict}");
