@@ -28,8 +28,9 @@ impl Loading {
         }
         pack.store = self.options.pack_store(user.layer);
         let found = self.pack_files(&mut pack, user.layer);
-        // A file that is not approved fails at every event anyway.
-        let counts = project_file.as_ref().is_none_or(|file| file.trust == Trust::Approved);
+        // A file that is not approved fails at every event anyway, and so does one with an error.
+        let is_approved = project_file.as_ref().is_none_or(|file| file.trust == Trust::Approved);
+        let counts = is_approved && pack.digest.is_some();
         match found {
             Ok(files) => {
                 let outer = std::mem::replace(&mut self.in_bundle, true);

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use hookexec::Config;
 use hookexec::config::Layer;
-use hookexec::internal::files;
 use hookexec::internal::policy::{MANIFEST, Manifest, Store};
+use hookexec::internal::{Loaded, files};
 use hookexec::load::LoadOptions;
 
 fn options(root: &Path) -> LoadOptions {
@@ -98,6 +98,18 @@ fn a_pack_that_is_not_here_fails_with_its_file() {
     assert_eq!(&*failed.cause, "the pack file:///x can't be used: it is not on this machine");
     assert!(failed.remedy.contains("hookexec bundle refresh"), "{}", failed.remedy);
     assert_eq!((failed.location.line(), failed.on_error), (1, None));
+    // What is wrong with its file is said once.
+    let unpinned = root.path().join("etc/hooks.yaml");
+    write(&unpinned, "use: [{ bundle: 'file:///x' }]\n");
+    let config = Config::load(&options(root.path())).unwrap();
+    let causes: Vec<&str> = config.failed.iter().map(|failed| &*failed.cause).collect();
+    assert!(causes[0].contains("the pack file:///x is not pinned"), "{causes:?}");
+    assert_eq!(causes.len(), 2);
+    fs::remove_file(unpinned).unwrap();
+    // A server sees when it is fetched.
+    let places = Loaded::load(&options(root.path())).unwrap().places(&options(root.path()));
+    let archive = root.path().join("state/packs").join("0".repeat(16)).with_extension("tar");
+    assert!(places.iter().any(|place| place.path() == archive), "{places:#?}");
     // A file that a person or a program names is refused as a whole.
     let mut named = options(root.path());
     named.isolated = true;

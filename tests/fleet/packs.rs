@@ -193,6 +193,56 @@ fn what_a_hook_cannot_answer_for_is_unknown() {
 }
 
 #[test]
+fn no_hook_of_a_file_that_is_not_approved_runs() {
+    let team = Team::new();
+    let path = team.signed(1);
+    let hooks = |digest: &str| {
+        format!(
+            "use: [{{ bundle: 'file://{}', digest: 'sha256:{digest}' }}]\npre_tool_use:\n  - hooks: \
+             {{ type: command, side_effects: none, command: touch ran }}\n",
+            path.display()
+        )
+    };
+    let machine = Machine::new("{}");
+    machine.approve();
+    machine.says("ls", ALLOWED);
+    machine.0.write("hooks.yaml", &hooks(&digest(&team, 1)));
+    team.denies("rm\\|sudo");
+    let second = digest(&team, 2);
+    for ending in ["tar", "tar.minisig"] {
+        let from = team.sandbox.project().join("policy-2.tar").with_extension(ending);
+        fs::copy(from, path.with_extension(ending)).unwrap();
+    }
+    let update = ["update", "hooks.yaml", "--yes", "--run-external"];
+    let done = machine.bundle(&update).exits(0);
+    assert!(done.stderr.contains("can't be compared"), "{done:#?}");
+    assert_eq!(machine.0.read("hooks.yaml"), hooks(&second));
+    assert!(!machine.0.project().join("ran").exists());
+}
+
+#[test]
+fn only_digests_change_in_a_file() {
+    let team = Team::new();
+    let source = format!("file://{}", team.signed(1).display());
+    let zeros = "0".repeat(64);
+    let text = format!(
+        "\u{feff}# a: {zeros}\r\nuse:\r\n- {{ digest: \"sha256:{zeros}\", bundle: {source} }} # c\r\n\
+         - key: {}\r\n  digest: sha256:{zeros}\r\n  bundle: '{source}'\r\n- {{ bundle: {source} }}\r\n",
+        team.key()
+    );
+    let machine = Machine::new(&text);
+    let _ = machine.bundle(&["update", "hooks.yaml", "--yes"]).exits(0);
+    let first = digest(&team, 1);
+    let wanted = text.replace(&format!(":{zeros}"), &format!(":{first}")).replace(
+        &format!("- {{ bundle: {source} }}"),
+        &format!("- {{ bundle: {source}, digest: sha256:{first} }}"),
+    );
+    assert_eq!(machine.0.read("hooks.yaml"), wanted);
+    machine.approve();
+    machine.says("rm x", DENIED);
+}
+
+#[test]
 fn only_the_pinned_bytes_count() {
     let team = Team::new();
     let path = team.signed(1);

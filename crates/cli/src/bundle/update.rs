@@ -10,7 +10,6 @@ use hookexec::config::{Layer, Location};
 use hookexec::internal::policy::{Manifest, Store, hooks_files};
 use hookexec::internal::shell::quoted;
 use hookexec::internal::{KeyLocations, Pack, files};
-use hookexec::load::LoadOptions;
 use hookexec::{Config, Registry};
 
 use super::archive::Archive;
@@ -86,7 +85,7 @@ impl Args {
             return Ok(done);
         }
         if changes.iter().any(|change| change.pack.digest.is_some()) {
-            match self.replayed(&options, &changes) {
+            match self.replayed(&changes) {
                 Ok(text) => output::print(&text)?,
                 Err(error) => warn(&format!("the decisions can't be compared: {error}")),
             }
@@ -102,24 +101,34 @@ impl Args {
         Ok(done)
     }
 
-    /// Replays the decision log, and returns what is decided otherwise with the new versions.
-    fn replayed(&self, options: &LoadOptions, changes: &[Change]) -> Result<String, CommandError> {
-        if changes.iter().any(|change| change.before.is_none()) {
-            return Err(CommandError::data("the version before is not known"));
+    /// Replays the decision log, and returns what is decided otherwise with the new versions. No hook of a
+    /// file runs that a person only named: a project may have brought it along.
+    fn replayed(&self, changes: &[Change]) -> Result<String, CommandError> {
+        let mut options = ConfigArgs::default().options()?;
+        let before = Config::load(&options).map_err(CommandError::config)?;
+        let is_file = |change: &Change, pack: &Pack| {
+            files::real(pack.location.path()) == files::real(change.pack.location.path())
+        };
+        for change in changes {
+            let place = &change.pack.location;
+            if change.before.is_none() {
+                let message = format!("{place}: the version that is pinned can't be had");
+                return Err(CommandError::data(message));
+            }
+            if !before.packs.iter().any(|pack| is_file(change, pack)) {
+                let message = format!("{place}: this file does not count here, or is not approved");
+                return Err(CommandError::data(message));
+            }
         }
-        let before = Config::load(options).map_err(CommandError::config)?;
         let log = before.audit.first().map(|log| log.path.clone());
         let log = log.ok_or_else(|| CommandError::data("no hooks file says `audit:`"))?;
         let pin = |change: &Change| (change.pack.source.to_string(), change.digest.clone());
-        let mut options = options.clone();
         options.pins = changes.iter().map(pin).collect();
         let mut after = Config::load(&options).map_err(CommandError::config)?;
         // What the old version answered says nothing about the new one.
+        let new: Vec<PathBuf> = changes.iter().map(|it| it.store.bundle(&it.digest)).collect();
         for hook in &mut after.hooks {
-            if changes
-                .iter()
-                .any(|it| hook.location.path().starts_with(it.store.bundle(&it.digest)))
-            {
+            if new.iter().any(|directory| hook.location.path().starts_with(directory)) {
                 hook.name = Some(format!("{} of the new version", hook.label()));
             }
         }
@@ -131,6 +140,7 @@ impl Args {
             };
             Replay::new(config, options).map_err(CommandError::config)
         };
+        output::talk(&format!("replaying {}\n", log.display()));
         let summary = Summary::of(&log, Some(&replay(before)?), &replay(after)?)?;
         Ok(replay::text(&summary))
     }
