@@ -62,9 +62,9 @@ counts *arguments:
 bench *words:
     cargo bench --bench process -- {{words}}
 
-# A thousand machines in one process: what they ask of a registry and a collector; needs docker-registry and minisign
+# A thousand machines in one process: what they ask of a registry and a collector (docs/fleet.md)
 fleet machines="1000":
-    cargo bench --package hookexec-cli --bench fleet --profile counts -- {{machines}}
+    cargo bench --package hookexec-cli --bench fleet --profile dev -- {{machines}}
 
 # The pure parts under criterion
 bench-pure *arguments:

@@ -6,6 +6,7 @@ that are not installed there are skipped, and said to be.
 
 * The messages are decoded by the official Python package `opentelemetry-proto`.
 * `rotel`, a collector of OpenTelemetry, takes everything and sends it on.
+* Through `rotel`, two machines tell what a policy from a real registry denied, and that a refresh failed.
 * `arize-phoenix` takes the spans, and shows them over its own API.
 """
 
@@ -103,6 +104,29 @@ class Machine:
         expect("what it says", done.stdout, f"{len(COMMANDS)} records sent\n")
 
 
+    def publish(self, source):
+        """Pushes a policy as version 7, and returns the public key."""
+        (self.project / "policy").mkdir()
+        (self.project / "policy/hooks.yaml").write_text(HOOKS.replace("audit:", "#"))
+        subprocess.run(["minisign", "-G", "-W", "-p", "fleet.pub", "-s", "fleet.key"], check=True,
+                       cwd=self.project, stdout=subprocess.DEVNULL)
+        for arguments in (["build", "policy", "--version", "7"],
+                          ["sign", "policy-7.tar", "--key", "fleet.key"],
+                          ["push", "policy-7.tar", source]):
+            done = self.hookexec("bundle", *arguments)
+            expect(f"bundle {arguments} ({done.stderr})", done.returncode, 0)
+        return (self.project / "fleet.pub").read_text().splitlines()[-1]
+
+    def tell(self, command, to):
+        """Has a command denied by the policy, and ships the decision."""
+        call = json.dumps({"tool_name": "shell", "tool_input": {"cmd": command}})
+        verdict = json.loads(self.hookexec("run", "pre_tool_use", stdin=call).stdout)
+        expect("the verdict", verdict["decision"], "deny")
+        expect("the hooks", [hook["name"] for hook in verdict["hooks"]], ["no-rm", "no-curl"])
+        done = self.hookexec("ship", "--once", "--to", to)
+        expect(f"what it says ({done.stderr})", done.stdout, "1 record sent\n")
+
+
 class Receiver:
     """Takes requests of OTLP, and decodes them by the official messages."""
 
@@ -147,6 +171,14 @@ class Receiver:
         return {metric.name: metric for all_of in self.taken["/v1/metrics"]
                 for request in all_of.resource_metrics for scope in request.scope_metrics
                 for metric in scope.metrics}
+
+    def gauge(self, name):
+        """The newest value of a metric on each machine, with the attributes of its point."""
+        of = lambda holder: {it.key: it.value.string_value for it in holder.attributes}
+        return {of(request.resource)["service.instance.id"]: (of(point), point.as_int)
+                for all_of in self.taken["/v1/metrics"] for request in all_of.resource_metrics
+                for scope in request.scope_metrics for metric in scope.metrics
+                if metric.name == name for point in metric.gauge.data_points}
 
     def check(self):
         records = until("all records", lambda: len(self.records()) >= 3 and self.records())
@@ -199,17 +231,22 @@ def official_messages(directory):
     receiver.check()
 
 
+def rotel_command(directory, receiver):
+    """Returns the command of a collector that sends all to `receiver`, and its port."""
+    ports = [free_port(), free_port()]
+    program = next(PLACE.glob("lib/python*/site-packages/rotel/rotel-agent"))
+    return [program, "start", "--exporter", "otlp", "--otlp-exporter-protocol", "http",
+            "--otlp-exporter-endpoint", receiver.url,
+            "--otlp-http-endpoint", f"127.0.0.1:{ports[0]}",
+            "--otlp-grpc-endpoint", f"127.0.0.1:{ports[1]}",
+            "--pid-file", os.path.join(directory, "pid")], ports[0]
+
+
 def rotel(directory):
     """The collector is away, comes, is killed and comes again; each decision arrives."""
     machine, receiver = Machine(directory), Receiver()
-    ports = [free_port(), free_port()]
-    program = next(PLACE.glob("lib/python*/site-packages/rotel/rotel-agent"))
-    command = [program, "start", "--exporter", "otlp", "--otlp-exporter-protocol", "http",
-               "--otlp-exporter-endpoint", receiver.url,
-               "--otlp-http-endpoint", f"127.0.0.1:{ports[0]}",
-               "--otlp-grpc-endpoint", f"127.0.0.1:{ports[1]}",
-               "--pid-file", os.path.join(directory, "pid")]
-    url, state = f"http://127.0.0.1:{ports[0]}", machine.project / "audit.jsonl.shipped"
+    command, port = rotel_command(directory, receiver)
+    url, state = f"http://127.0.0.1:{port}", machine.project / "audit.jsonl.shipped"
 
     def without_wait():
         text = json.loads(state.read_text())
@@ -220,7 +257,7 @@ def rotel(directory):
     expect("the exit code without a collector", machine.ship(url).returncode, 1)
     without_wait()
     with running(command, directory):
-        until("rotel listens", lambda: answers(ports[0]))
+        until("rotel listens", lambda: answers(port))
         machine.is_shipped(url)
         receiver.check()
     for requests in receiver.taken.values():
@@ -229,9 +266,51 @@ def rotel(directory):
     expect("the exit code without a collector", machine.ship(url).returncode, 1)
     without_wait()
     with running(command, directory):
-        until("rotel listens again", lambda: answers(ports[0]))
+        until("rotel listens again", lambda: answers(port))
         machine.is_shipped(url)
         until("the new records", lambda: len(receiver.records()) == 3)
+
+
+def policy(directory):
+    """The walk of docs/fleet.md with a real registry and a real collector."""
+    team, receiver = Machine(os.path.join(directory, "team")), Receiver()
+    machines = [Machine(os.path.join(directory, name)) for name in ("one", "other")]
+    registry, (command, port) = free_port(), rotel_command(directory, receiver)
+    source, to = f"oci://127.0.0.1:{registry}/policy:stable", f"http://127.0.0.1:{port}"
+    config = pathlib.Path(directory) / "registry.yml"
+    config.write_text(f"""version: 0.1
+http: {{ addr: '127.0.0.1:{registry}', secret: s }}
+storage: {{ filesystem: {{ rootdirectory: '{directory}/data' }} }}
+""")
+    with running(command, directory):
+        until("rotel listens", lambda: answers(port))
+        with running(["docker-registry", "serve", config], directory):
+            until("the registry listens", lambda: answers(registry))
+            key = team.publish(source)
+            for machine in machines:
+                (machine.project / "hooks.yaml").unlink()
+                file = machine.project.parent / ".config/hookexec/hooks.yaml"
+                file.parent.mkdir(parents=True)
+                file.write_text(f"audit: {{ path: log.jsonl }}\n"
+                                f"policy: {{ from: '{source}', key: {key} }}\n")
+                expect("the refresh", machine.hookexec("bundle", "refresh").returncode, 0)
+                machine.tell("rm -r x", to)
+        denied = until("both decisions", lambda: len(receiver.records()) == 2 and
+                       receiver.records())
+        ids = {str(resource): record for resource, record in denied}
+        expect("the machines", len(ids), 2)
+        expect("the severity", {record.severity_text for _, record in denied}, {"WARN"})
+        ages = until("both versions", lambda: len(receiver.gauge("hookexec.policy.age")) == 2 and
+                     receiver.gauge("hookexec.policy.age"))
+        expect("the versions", [of["hookexec.policy.version"] for of, _ in ages.values()],
+               ["7", "7"])
+        # The registry is gone.
+        expect("the refresh", machines[0].hookexec("bundle", "refresh").returncode, 1)
+        machines[0].tell("rm -r y", to)
+        until("its failure", lambda: sorted(
+            failures for _, failures in receiver.gauge("hookexec.policy.failures").values()
+        ) == [0, 1])
+        until("its decision", lambda: "refresh_failed" in str(receiver.records()[-1:]))
 
 
 def phoenix(directory):
@@ -257,10 +336,13 @@ def phoenix(directory):
 
 
 RECEIVERS = {"opentelemetry-proto": (official_messages, "opentelemetry.proto"),
-             "rotel": (rotel, "rotel"), "arize-phoenix": (phoenix, "phoenix")}
+             "rotel": (rotel, "rotel"), "policy": (policy, "rotel"),
+             "arize-phoenix": (phoenix, "phoenix")}
 
 
-def is_installed(module):
+def is_installed(name, module):
+    if name == "policy" and not (shutil.which("docker-registry") and shutil.which("minisign")):
+        return False
     command = [PYTHON, "-c", f"import importlib.util as u; exit(u.find_spec('{module}') is None)"]
     return PYTHON.exists() and subprocess.run(command, check=False).returncode == 0
 
@@ -279,7 +361,7 @@ def main():
     failed = False
     for name in options.only or RECEIVERS:
         run, module = RECEIVERS[name]
-        if not is_installed(module):
+        if not is_installed(name, module):
             print(f"SKIPPED {name}: not installed; use --install")
             continue
         directory = tempfile.mkdtemp()
