@@ -24,7 +24,7 @@ pub(crate) fn is_here() -> bool {
 
 /// A registry that is killed at the end.
 pub(crate) struct Registry {
-    child: Child,
+    pub(crate) child: Child,
     pub(crate) host: String,
 }
 
