@@ -1,4 +1,5 @@
 //! A server of HTTP on the loopback: a function answers each request.
+#![allow(dead_code, reason = "every test binary uses a part of it")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
