@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use globset::GlobBuilder;
 use regex::bytes::{Regex, RegexBuilder};
 use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Hir, HirKind};
+use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// The longest regular expression, in bytes.
 const MAX_REGEX: usize = 16 << 10;
@@ -29,6 +29,8 @@ const MAX_WORK: u64 = 150_000_000;
 /// As how many bytes of text the compiling of a pattern counts, measured with patterns of the largest
 /// size. It counts each time, so that an answer does not depend on what ran before.
 const COMPILING: usize = 250;
+/// How many ranges of a class take as long to compile as a position. `\w` has some 700.
+const RANGES: usize = 6;
 /// How many positions a pattern has at least, for what a match costs beside them.
 const LEAST_SIZE: usize = 200;
 /// How many positions of a class of characters one byte concerns: it is in one character.
@@ -44,8 +46,17 @@ pub(crate) struct Pattern(Arc<Inner>);
 struct Inner {
     text: Box<str>,
     form: Form,
-    size: usize,
+    size: Size,
     compiled: OnceLock<Option<Regex>>,
+}
+
+/// The size of a pattern, in positions.
+#[derive(Clone, Copy)]
+struct Size {
+    /// Those that concern one byte of a text, at worst.
+    matching: usize,
+    /// Those that are compiled.
+    compiling: usize,
 }
 
 /// What a text must be for the pattern.
@@ -76,7 +87,8 @@ impl Pattern {
     /// `.` is any character, newlines included: `.*` is every text.
     pub(crate) fn whole(text: &str) -> Result<Self, String> {
         if simple_beginnings(bounded(text, MAX_REGEX)?).is_some() {
-            return Ok(Self::of(text, text.len(), Form::SimpleWhole));
+            let size = Size { matching: text.len(), compiling: text.len() };
+            return Ok(Self::of(text, size, Form::SimpleWhole));
         }
         // The pattern alone first: `a)|(b` must not become valid by the parentheses around it.
         size_of(text)?;
@@ -94,7 +106,7 @@ impl Pattern {
         Ok(Self::of(&text, size_of(&text)?, Form::Contains))
     }
 
-    fn of(text: &str, size: usize, form: Form) -> Self {
+    fn of(text: &str, size: Size, form: Form) -> Self {
         Self(Arc::new(Inner { text: text.into(), form, size, compiled: OnceLock::new() }))
     }
 
@@ -107,8 +119,8 @@ impl Pattern {
         text: &str,
         budget: &mut Budget,
     ) -> Result<bool, TooMuchWork> {
-        budget.take(self.0.size, COMPILING)?;
-        budget.take(self.0.size.max(LEAST_SIZE), text.len())?;
+        budget.take(self.0.size.compiling, COMPILING)?;
+        budget.take(self.0.size.matching.max(LEAST_SIZE), text.len())?;
         self.regex().map(|regex| regex.is_match(text.as_bytes())).ok_or(TooMuchWork)
     }
 
@@ -203,33 +215,39 @@ fn compile(text: &str) -> Result<Regex, regex::Error> {
 }
 
 /// Returns the size of the pattern `text`, or what is wrong with it, on one line.
-fn size_of(text: &str) -> Result<usize, String> {
+fn size_of(text: &str) -> Result<Size, String> {
     let last_line = |error: regex_syntax::Error| {
         let text = error.to_string();
         text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
     };
-    match size(&ParserBuilder::new().utf8(false).build().parse(text).map_err(last_line)?) {
-        size if size > MAX_SIZE => {
-            Err("it is too large: it repeats too much, too often".to_owned())
-        }
-        size => Ok(size),
+    let hir = ParserBuilder::new().utf8(false).build().parse(text).map_err(last_line)?;
+    let matching = positions(&hir, |_| CLASS_SIZE);
+    if matching > MAX_SIZE {
+        return Err("it is too large: it repeats too much, too often".to_owned());
     }
+    let ranges = |class: &Class| match class {
+        Class::Unicode(class) => class.ranges().len(),
+        Class::Bytes(class) => class.ranges().len(),
+    };
+    let compiling = positions(&hir, |class| CLASS_SIZE.max(ranges(class) / RANGES));
+    Ok(Size { matching, compiling })
 }
 
-/// Returns about how many positions of a pattern concern one byte of a text, at worst.
-fn size(hir: &Hir) -> usize {
+/// Returns about how many positions a pattern has, if a class of characters has `of_class`.
+fn positions(hir: &Hir, of_class: impl Fn(&Class) -> usize + Copy) -> usize {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => 1,
         HirKind::Literal(literal) => literal.0.len(),
-        HirKind::Class(_) => CLASS_SIZE,
-        HirKind::Capture(capture) => size(&capture.sub).saturating_add(2),
+        HirKind::Class(class) => of_class(class),
+        HirKind::Capture(capture) => positions(&capture.sub, of_class).saturating_add(2),
         HirKind::Repetition(repetition) => {
             let times = repetition.max.unwrap_or(repetition.min.saturating_add(1)).max(1);
             let times = usize::try_from(times).unwrap_or(usize::MAX);
-            size(&repetition.sub).saturating_add(2).saturating_mul(times)
+            positions(&repetition.sub, of_class).saturating_add(2).saturating_mul(times)
         }
         HirKind::Concat(parts) | HirKind::Alternation(parts) => {
-            parts.iter().map(size).fold(1, usize::saturating_add)
+            let sizes = parts.iter().map(|part| positions(part, of_class));
+            sizes.fold(1, usize::saturating_add)
         }
     }
 }
@@ -313,6 +331,23 @@ mod tests {
         assert!(compile(pattern.as_str()).is_err());
         assert!(pattern.is_match("a"));
         assert_eq!(pattern.is_match_within("a", &mut Budget::new()), Err(TooMuchWork));
+    }
+
+    /// Each takes some 70 ms.
+    #[test]
+    fn the_letters_of_unicode_count_when_they_are_compiled() {
+        let passed = |class: &str| {
+            let pattern = Pattern::new(&format!("{class}{{400}}")).unwrap();
+            let (text, mut budget) = ("", Budget::new());
+            (0..100)
+                .take_while(|_| {
+                    budget.take(pattern.0.size.compiling, COMPILING).is_ok()
+                        && budget.take(pattern.0.size.matching, text.len()).is_ok()
+                })
+                .count()
+        };
+        assert_eq!(passed("[0-9A-Za-z_]"), 100);
+        assert!((5..20).contains(&passed(r"\w")), "{}", passed(r"\w"));
     }
 
     #[test]
