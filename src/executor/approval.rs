@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::dispatch::{DispatchOptions, Executor, Observer};
 use super::outcome::Outcome;
 use super::rewrite::rename;
+use super::select::Bound;
 use super::stage::Stage;
 use super::time::Deadlines;
 use crate::config::Layer;
@@ -15,6 +16,10 @@ use crate::files::random_id;
 use crate::wire::{
     ApprovalQuestion, ApprovalReason, ApprovalReport, Decision, Input, Verdict, call_digest,
 };
+
+/// The remark on an allow over the head of a higher layer.
+const OUTRANKED: &str =
+    "its allow is ignored: hooks of a higher layer decide on approvals of this tool";
 
 /// A tool call that hooks have judged, for the hooks that answer in the user's place.
 #[derive(Clone, Copy)]
@@ -287,6 +292,28 @@ impl Stage<'_> {
             verdict.absorb(Verdict::denied(Event::Approval, denied));
         }
         verdict.approval = Some(Box::new(report));
+    }
+
+    /// Drops what allows a call over the head of a higher layer: with an allow nobody asks the hooks that
+    /// it has for approvals of the tool.
+    pub(super) fn drop_outranked_allows(&mut self) {
+        let allows = |it: &Outcome| it.output.decision == Some(Decision::Allow);
+        if self.event != Event::PreToolUse || !self.record.outcomes.iter().any(allows) {
+            return;
+        }
+        let asked = [Event::PermissionRequest, Event::Approval].map(|event| {
+            let plan = self.executor.plan(event);
+            let matching = plan.matching(self.current.input());
+            let bounds = matching.iter().map(|index| &plan.hooks[*index]);
+            bounds.filter(|bound| bound.hook.phase.is_answered()).map(Bound::rank).min()
+        });
+        let Some(highest) = asked.into_iter().flatten().min() else { return };
+        for outcome in self.record.outcomes.iter_mut().filter(|it| allows(it)) {
+            if self.plan.hooks[outcome.index].rank() > highest {
+                outcome.output.decision = None;
+                outcome.warnings.push(OUTRANKED.to_owned());
+            }
+        }
     }
 
     /// Returns whether `outcome` ends the wait for the others: the first answer of a person counts.

@@ -98,6 +98,7 @@ impl<'e> Stage<'e> {
         }
         self.record.outcomes.sort_by_key(|outcome| outcome.index);
         self.drop_outdated_permissions();
+        self.drop_outranked_allows();
         let mut verdict = fold(self.event, &self.plan.hooks, &self.record.outcomes);
         if self.record.rewrote {
             self.current.report(&mut verdict);
@@ -121,7 +122,18 @@ impl<'e> Stage<'e> {
         for bound in rewriters {
             // Chosen one by one: an earlier rewriter may have renamed the tool. A rewriter whose turn
             // comes once more must rewrite once more, so its `when` does not see `repeated`.
-            let Some(chosen) = self.choose(bound, &mut budget, false) else { continue };
+            let Some(chosen) = self.choose(bound, &mut budget, false) else {
+                if self.is_undone(bound, lowest) {
+                    let lost = || {
+                        format!(
+                            "the `when` of hook {}, which had rewritten it, does not hold for the result",
+                            bound.title()
+                        )
+                    };
+                    failure.get_or_insert_with(lost);
+                }
+                continue;
+            };
             self.record.asked[bound.index] = true;
             let mut outcome = self.call(chosen).await;
             if outcome.unenforced.is_none()
@@ -138,6 +150,14 @@ impl<'e> Stage<'e> {
             }
         }
         (false, failure)
+    }
+
+    /// Returns whether what a rewriter made of the input is gone because of a lower layer.
+    fn is_undone(&self, bound: &Bound, lowest: Option<usize>) -> bool {
+        let rewrote =
+            |it: &Outcome| it.index == bound.index && (it.rewrote || it.output.rewrites());
+        lowest.is_some_and(|lowest| lowest < bound.rewrite_order())
+            && self.record.outcomes.iter().any(rewrote)
     }
 
     /// Runs all hooks of some layers at once, but the rewriters.

@@ -38,12 +38,13 @@ impl Bound {
     /// the one before.
     pub(crate) fn is_rewriter(&self) -> bool {
         let contract = self.hook.event.contract();
-        let rewrites = contract.transforms || self.handler.rewrites();
-        match self.hook.phase {
-            Phase::Mutate => true,
-            Phase::Validate => contract.rewrite != Rewrite::None && rewrites,
-            Phase::Observe | Phase::Background => false,
-        }
+        // Elsewhere there is nothing to rewrite, and a turn of its own would end the others' turns.
+        contract.rewrite != Rewrite::None
+            && match self.hook.phase {
+                Phase::Mutate => true,
+                Phase::Validate => contract.transforms || self.handler.rewrites(),
+                Phase::Observe | Phase::Background => false,
+            }
     }
 
     /// Returns the order in which the hook's rewrite is applied: smaller numbers first.

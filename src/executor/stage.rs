@@ -25,7 +25,7 @@ const TOO_MUCH_WORK: &str = "its `when` is too much work on an input of this siz
 
 /// One event of a moment: its hooks, their answers, and the input as they see it.
 pub(super) struct Stage<'e> {
-    executor: &'e Executor,
+    pub(super) executor: &'e Executor,
     pub(super) plan: &'e Plan,
     pub(super) event: Event,
     deadlines: &'e Deadlines,

@@ -89,19 +89,15 @@ impl Compaction {
             input.source = Some(self.source.name().to_owned());
             input.extra.clone_from(&self.facts);
         };
-        let mut trail = Trail::default();
-        let mut supplied = None;
-        for event in [Event::PreCompact, Event::BeforeCompaction] {
-            let verdict = self.scope.fire_with(event, fill).await;
-            match Refused::read(trail, verdict) {
-                Ok((mut earlier, verdict)) => {
-                    supplied = supplied.or_else(|| verdict.summary.clone());
-                    earlier.push(verdict);
-                    trail = earlier;
-                }
-                Err(refused) => return CompactionOutcome::Refused(refused),
-            }
-        }
+        let mut input = Input::default();
+        fill(&mut input);
+        let (events, options) = ([Event::PreCompact, Event::BeforeCompaction], Default::default());
+        let (verdicts, standing) = self.scope.fire_together(&events, input, options).await;
+        let supplied = verdicts.iter().find_map(|verdict| verdict.summary.clone());
+        let mut trail = match Refused::read_all(verdicts, standing.verdict.as_ref()) {
+            Ok(trail) => trail,
+            Err(refused) => return CompactionOutcome::Refused(refused),
+        };
         let by_hook = supplied.is_some();
         let summary = match supplied {
             Some(summary) => summary,

@@ -151,13 +151,13 @@ impl<'a> Decider<'a> {
                 let event = BEFORE_TOOL[at.0.load(Ordering::Relaxed)];
                 return Err(ToolEnd::Cancelled { during: Stage::Hooks(event) });
             }
-            (verdicts, _) = self.scope.fire_together(&BEFORE_TOOL, input, options) => verdicts,
+            fired = self.scope.fire_together(&BEFORE_TOOL, input, options) => fired,
         };
+        let (fired, standing) = fired;
         for verdict in &fired {
             self.trail.push(verdict.clone());
         }
-        let end = fired.iter().find_map(end_of);
-        match end {
+        match end_of_all(&fired, standing.verdict) {
             Some(end) => {
                 self.rewrite(&fired);
                 Err(end)
@@ -341,13 +341,29 @@ impl Observer for At {
     }
 }
 
+/// Returns how the call ends with the verdicts of events that fired together, if it does, by what all of
+/// them decided: a stop of one counts beside the denial of another.
+fn end_of_all(fired: &[Verdict], whole: Option<Verdict>) -> Option<ToolEnd> {
+    let mut whole = whole?;
+    let decided = |verdict: &&Verdict| match &whole.stop {
+        Some(_) => verdict.stop.is_some(),
+        None => end_of(verdict).is_some(),
+    };
+    if let Some(decider) = fired.iter().find(decided) {
+        whole.event = decider.event;
+    }
+    end_of(&whole)
+}
+
 /// Returns how the call ends with a verdict, if it does: a denial or a stop.
 fn end_of(verdict: &Verdict) -> Option<ToolEnd> {
     let by = verdict.event;
-    if let Some(stop) = &verdict.stop {
-        return Some(ToolEnd::Aborted { by, stop: stop.clone(), response: None });
-    }
     let denied = !verdict.allowed && verdict.decision != Some(Decision::Ask);
+    if let Some(stop) = verdict.stop.clone() {
+        // A hook that stops most often denies with the same words.
+        let objection = verdict.message.clone().filter(|why| denied && *why != stop.reason);
+        return Some(ToolEnd::Aborted { by, stop, response: None, objection });
+    }
     denied.then(|| ToolEnd::Denied { by: DeniedBy::Hooks(by), message: reason(verdict) })
 }
 

@@ -65,6 +65,8 @@ pub enum ToolEnd {
         stop: Stop,
         /// The tool's response, if the tool had run; it belongs in the transcript.
         response: Option<Value>,
+        /// Why hooks also denied the call, or object to the response, for the model.
+        objection: Option<String>,
     },
     /// The host cancelled it.
     Cancelled {
@@ -146,8 +148,9 @@ impl ToolOutcome {
             }
             ToolEnd::Responded { result } => parts.push(result.for_llm.clone()),
             ToolEnd::Denied { message, .. } => parts.push(format!("Tool call denied: {message}")),
-            ToolEnd::Aborted { stop, response, .. } => {
+            ToolEnd::Aborted { stop, response, objection, .. } => {
                 parts.extend(response.as_ref().map(text_of));
+                parts.extend(objection.clone());
                 let colon = if stop.reason.is_empty() { "" } else { ": " };
                 parts.push(format!("Stopped by a hook{colon}{}", stop.reason));
             }

@@ -179,7 +179,9 @@ impl After<'_> {
 
         self.end(match (verdict.stop, ran) {
             (Some(stop), _) => {
-                ToolEnd::Aborted { by: Event::PostToolUse, stop, response: Some(response) }
+                let (by, response) = (Event::PostToolUse, Some(response));
+                let objection = objection.filter(|why| *why != stop.reason);
+                ToolEnd::Aborted { by, stop, response, objection }
             }
             (None, Ran::Returned(_)) => ToolEnd::Ran { response, objection },
             (None, Ran::Failed(_, panic)) => ToolEnd::Failed { response, objection, panic },

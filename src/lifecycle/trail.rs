@@ -74,11 +74,28 @@ impl Refused {
         if verdict.allowed && verdict.stop.is_none() {
             return Ok((trail, verdict));
         }
-        let by = verdict.event;
-        let message = reason(&verdict);
-        let stop = verdict.stop.clone();
+        let (by, message, stop) = (verdict.event, reason(&verdict), verdict.stop.clone());
         trail.push(verdict);
         Err(Box::new(Self { by, message, stop, trail }))
+    }
+
+    /// Returns the refusal of events that fired together, by `whole`, what all of them decided: a stop
+    /// of one counts beside the denial of another.
+    pub(super) fn read_all(
+        verdicts: Vec<Verdict>,
+        whole: Option<&Verdict>,
+    ) -> Result<Trail, Box<Self>> {
+        let refuses = |verdict: &&Verdict| !verdict.allowed || verdict.stop.is_some();
+        let by = verdicts.iter().find(refuses).map(|verdict| verdict.event);
+        let mut trail = Trail::default();
+        verdicts.into_iter().for_each(|verdict| trail.push(verdict));
+        match (by, whole.filter(refuses)) {
+            (Some(by), Some(whole)) => {
+                let (message, stop) = (reason(whole), whole.stop.clone());
+                Err(Box::new(Self { by, message, stop, trail }))
+            }
+            _ => Ok(trail),
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod layers;
 mod nested;
 mod practise;
 mod processes;
+mod ranks;
 mod readme;
 mod run;
 mod signals;

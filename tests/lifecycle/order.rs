@@ -181,7 +181,7 @@ async fn a_hook_that_ends_the_turn_before_the_tool() {
         let (session, log) = session(at(event, output)).await;
         let outcome =
             session.tool_call(shell("ls")).run(async |_| panic!("a stopped tool ran")).await;
-        assert!(matches!(&outcome.end, ToolEnd::Aborted { by, stop, response: None }
+        assert!(matches!(&outcome.end, ToolEnd::Aborted { by, stop, response: None, .. }
             if *by == event && stop.scope == StopScope::Session));
         assert_eq!(outcome.stop().unwrap().reason, "enough");
         assert_eq!(log.take(), stages(&[&BEFORE[..=depth], &[DECIDED]]));
@@ -193,14 +193,22 @@ async fn a_hook_that_ends_the_turn_before_the_tool() {
 async fn a_hook_that_ends_the_turn_after_the_tool() {
     let mut output = Output::deny("enough");
     output.stop = Some(Stop::new(StopScope::Turn, "enough"));
-    let (session, log) = session(at(Event::PostToolUse, output)).await;
-    let outcome = session.tool_call(shell("ls")).run(async |_| Ok("files".into())).await;
+    let (first, log) = session(at(Event::PostToolUse, output)).await;
+    let outcome = first.tool_call(shell("ls")).run(async |_| Ok("files".into())).await;
     assert!(matches!(&outcome.end,
         ToolEnd::Aborted { by: Event::PostToolUse, response: Some(response), .. }
         if response == "files"));
     assert_eq!(outcome.for_model(), "files\n\nStopped by a hook: enough");
     assert_eq!(log.take(), stages(&[&BEFORE, &[DECIDED], &AFTER]));
-    session.end("exit").await;
+    first.end("exit").await;
+
+    let mut output = Output::deny("the linter fails");
+    output.stop = Some(Stop::new(StopScope::Turn, "enough"));
+    let (other, _) = session(at(Event::PostToolUse, output)).await;
+    let outcome = other.tool_call(shell("ls")).run(async |_| Ok("files".into())).await;
+    let wanted = "files\n\nthe linter fails\n\nStopped by a hook: enough";
+    assert_eq!(outcome.for_model(), wanted);
+    other.end("exit").await;
 }
 
 #[tokio::test]

@@ -48,8 +48,9 @@ pub(super) fn tool(outcome: &ToolOutcome, current: &InUse) -> Value {
         }
         ToolEnd::Responded { result } => ("responded", json!(result), None),
         ToolEnd::Denied { message, .. } => ("denied", Value::Null, Some(message.clone())),
-        ToolEnd::Aborted { stop, response, .. } => {
-            ("aborted", json!(response), Some(stop.reason.clone()))
+        ToolEnd::Aborted { stop, response, objection, .. } => {
+            let said = objection.iter().chain([&stop.reason]).cloned().collect::<Vec<_>>();
+            ("aborted", json!(response), Some(said.join("\n")))
         }
         ToolEnd::Cancelled { during } => ("cancelled", Value::Null, Some(stage(*during))),
     };

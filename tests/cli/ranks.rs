@@ -1,0 +1,117 @@
+//! What an approved file of a project can't take from the user's hooks.
+
+use serde_json::{Value, json};
+
+use super::support::Sandbox;
+
+/// A sandbox with hooks of the user, and of the project once it is approved.
+fn sandbox(user: &str, project: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write_users_hooks(user);
+    if !project.is_empty() {
+        sandbox.write("hooks.yaml", project);
+        sandbox.trust();
+    }
+    sandbox
+}
+
+/// A hooks file with one hook that says this.
+fn says(event: &str, keys: &str, answer: &Value) -> String {
+    let hook = format!("{{ type: command, {keys} command: 'echo ''{answer}''' }}");
+    if event == "stop" {
+        format!("{event}:\n- {hook}\n")
+    } else {
+        format!("{event}:\n- hooks: [{hook}]\n")
+    }
+}
+
+fn stops(reason: &str) -> Value {
+    json!({ "continue": false, "stopReason": reason })
+}
+
+fn blocks(reason: &str) -> Value {
+    json!({ "decision": "block", "reason": reason })
+}
+
+/// Returns what the driver answers at the beginning of a tool call.
+fn begins(sandbox: &Sandbox, more: Value) -> Value {
+    let mut params = json!({
+        "session": { "session_id": "s" }, "tool_name": "shell", "tool_input": { "cmd": "rm" },
+        "can_ask": true,
+    });
+    params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tool.begin", "params": params });
+    let done = sandbox.hookexec(["serve"]).stdin(format!("{request}\n")).run();
+    done.json_line()["result"].clone()
+}
+
+#[test]
+fn at_stop_a_project_that_keeps_the_model_at_work_ends_no_turn_of_the_users_hooks() {
+    let project = says("stop", "mutates: true,", &blocks("go on"));
+    for (user, wanted) in [(stops("enough"), "enough"), (blocks("run the tests"), "run the tests")]
+    {
+        let sandbox = sandbox(&says("stop", "", &user), &project);
+        let done = sandbox.hookexec(["run", "stop"]).stdin(r#"{"session_id":"s"}"#).run();
+        let verdict = done.json_line();
+        assert_eq!(verdict["stop"].is_null(), user["decision"] == "block", "{verdict:#}");
+        let said = [&verdict["stop"]["reason"], &verdict["message"]];
+        assert!(said.iter().any(|it| it.as_str().is_some_and(|it| it.starts_with(wanted))));
+    }
+}
+
+#[test]
+fn a_denial_of_the_project_hides_no_stop_of_the_user_from_the_driver() {
+    let user = says("pre_tool_use", "", &stops("enough"));
+    for event in ["tool_input_transform", "tool_guard"] {
+        let sandbox = sandbox(&user, &says(event, "", &blocks("no")));
+        let answer = begins(&sandbox, json!({}));
+        assert_eq!(answer["end"], "aborted", "{event}: {answer:#}");
+        assert_eq!(answer["stop"]["reason"], "enough", "{event}: {answer:#}");
+        // The file was changed, and is not approved any more.
+        sandbox.write("hooks.yaml", &says(event, "", &json!({})));
+        let answer = begins(&sandbox, json!({}));
+        assert_eq!(answer["stop"]["reason"], "enough", "{event}: {answer:#}");
+    }
+}
+
+#[test]
+fn an_allow_of_the_project_answers_no_question_that_the_users_hooks_are_asked() {
+    let asks = json!({ "ask": "the host asks" });
+    let project = says("pre_tool_use", "", &json!({ "decision": "allow" }));
+    let guard = says("permission_request", "", &blocks("not that"));
+    let guarded = begins(&sandbox(&guard, &project), asks.clone());
+    assert_eq!(guarded["message"], "not that", "{guarded:#}");
+    // Without such a hook the allow counts, and so does one of the user's own.
+    for (user, project) in
+        [("hooks: {}", project.clone()), (&*format!("{guard}{project}"), String::new())]
+    {
+        let answer = begins(&sandbox(user, &project), asks.clone());
+        assert_eq!(answer["next"], "run", "{answer:#}");
+    }
+}
+
+#[test]
+fn a_project_undoes_no_rewrite_by_making_its_condition_false() {
+    let wrapper = "import json, sys\nresponse = json.load(sys.stdin)['tool_response']\nif not response['stdout'].startswith('<'):\n    print(json.dumps({'updated_tool_response': {**response, 'stdout': '<' + response['stdout'] + '>'}}))\n";
+    for keys in ["", "mutates: true, "] {
+        let user = format!(
+            "post_tool_use:\n- hooks:\n  - {{ type: command, {keys}command: 'python3 -I \"$HOOKEXEC_CONFIG_DIR/wrap.py\"', when: {{ field: tool_response.stdout, regex: . }} }}\n"
+        );
+        let project =
+            says("tool_response_transform", "", &json!({ "updated_tool_response": "bare" }));
+        let sandbox = sandbox(&user, &project);
+        sandbox.write(sandbox.home().join(".config/hookexec/wrap.py"), wrapper);
+        let payload = json!({
+            "hook_event_name": "PostToolUse", "session_id": "s", "cwd": sandbox.project(),
+            "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_response": { "stdout": "text" },
+        });
+        let run = sandbox.hookexec(["run", "--from", "claude-code"]);
+        let answer = run.stdin(payload.to_string()).run().exits(0).json_line();
+        assert_eq!(
+            answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"], "<text>",
+            "{answer:#}"
+        );
+        let told = answer["systemMessage"].as_str().unwrap();
+        assert!(told.contains("which had rewritten it, does not hold for the result"), "{told}");
+    }
+}
