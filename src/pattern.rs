@@ -33,6 +33,8 @@ const COMPILING: usize = 250;
 const RANGES: usize = 6;
 /// How many positions a pattern has at least, for what a match costs beside them.
 const LEAST_SIZE: usize = 200;
+/// How many bytes of text are looked at as fast as one match begins.
+const PAGE: usize = 4096;
 /// How many positions of a class of characters one byte concerns: it is in one character.
 const CLASS_SIZE: usize = 4;
 
@@ -155,7 +157,7 @@ impl fmt::Debug for Pattern {
     }
 }
 
-/// The work that patterns may still do. It counts positions and bytes, not time, so that the same
+/// The work that conditions may still do. It counts positions and bytes, not time, so that the same
 /// input always gets the same answer.
 #[derive(Debug)]
 pub(crate) struct Budget(u64);
@@ -173,6 +175,14 @@ impl Budget {
     /// Returns a budget without an end.
     pub(crate) const fn unlimited() -> Self {
         Self(u64::MAX)
+    }
+
+    /// Takes the work of looking at a text of `bytes` without a pattern, which may copy it.
+    ///
+    /// # Errors
+    /// When it is more than the budget has left.
+    pub(crate) fn look(&mut self, bytes: usize) -> Result<(), TooMuchWork> {
+        self.take(LEAST_SIZE, 1 + bytes / PAGE)
     }
 
     fn take(&mut self, size: usize, bytes: usize) -> Result<(), TooMuchWork> {

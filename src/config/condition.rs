@@ -214,7 +214,11 @@ impl Rule {
                 Ok(!items.is_empty())
             }
             Self::Uncertain(list) => Ok(list.is_uncertain(input, reading)),
-            Self::Leaf(leaf) => leaf.test.holds(leaf.field.lookup(input).as_deref(), budget),
+            Self::Leaf(leaf) => {
+                let value = leaf.field.lookup(input);
+                budget.look(value.as_deref().and_then(Value::as_str).map_or(0, str::len))?;
+                leaf.test.holds(value.as_deref(), budget)
+            }
         }
     }
 

@@ -171,7 +171,7 @@ impl Kind<'_> for Source {
         match text.parse() {
             Ok(source) => Some(source),
             Err(hint) => {
-                reader.error_with_hint(node, format!("`{text}` is not a valid source"), hint);
+                reader.error_with_hint(node, "this address is not a valid source", hint);
                 None
             }
         }

@@ -222,10 +222,13 @@ impl Judged<'_> {
         self.verdicts.iter().filter(|verdict| verdict.decision == Some(Decision::Ask))
     }
 
-    /// Returns the rank of the highest layer that asks; none if only the host asks.
+    /// Returns the rank of the highest layer that asks. What the host asks is the user's to answer.
     #[doc(hidden)]
     pub fn rank(&self) -> Option<usize> {
-        self.asked().map(|asked| asked.rank_of(Decision::Ask).unwrap_or_default()).min()
+        let host = self.event == Event::PermissionRequest || self.host_asks.is_some();
+        let host = host.then_some(Layer::User.rank());
+        let asked = self.asked().map(|asked| asked.rank_of(Decision::Ask).unwrap_or_default());
+        asked.chain(host).min()
     }
 
     fn reasons(&self) -> Vec<ApprovalReason> {
@@ -298,16 +301,21 @@ impl Stage<'_> {
     /// it has for approvals of the tool.
     pub(super) fn drop_outranked_allows(&mut self) {
         let allows = |it: &Outcome| it.output.decision == Some(Decision::Allow);
-        if self.event != Event::PreToolUse || !self.record.outcomes.iter().any(allows) {
+        let later: &[Event] = match self.event {
+            Event::PreToolUse => &[Event::PermissionRequest, Event::Approval],
+            Event::PermissionRequest => &[Event::Approval],
+            _ => return,
+        };
+        if !self.record.outcomes.iter().any(allows) {
             return;
         }
-        let asked = [Event::PermissionRequest, Event::Approval].map(|event| {
-            let plan = self.executor.plan(event);
+        let asked = later.iter().map(|event| {
+            let plan = self.executor.plan(*event);
             let matching = plan.matching(self.current.input());
             let bounds = matching.iter().map(|index| &plan.hooks[*index]);
             bounds.filter(|bound| bound.hook.phase.is_answered()).map(Bound::rank).min()
         });
-        let Some(highest) = asked.into_iter().flatten().min() else { return };
+        let Some(highest) = asked.flatten().min() else { return };
         for outcome in self.record.outcomes.iter_mut().filter(|it| allows(it)) {
             if self.plan.hooks[outcome.index].rank() > highest {
                 outcome.output.decision = None;

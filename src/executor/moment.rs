@@ -285,9 +285,10 @@ impl<'e> Moment<'e> {
                 continue;
             }
             let (left, lowest) = (self.highest_left(0), self.lowest_rewrite());
+            let before = self.progress.before.as_ref().map(|before| &*before.input);
             let stage = &mut self.stages[index];
             let started = Instant::now();
-            let (ended, failure) = stage.rewrite(order, left, lowest).await;
+            let (ended, failure) = stage.rewrite(order, left, lowest, before).await;
             step.failure = step.failure.or(failure);
             self.after_step(index, started);
             if ended {

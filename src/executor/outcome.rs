@@ -135,11 +135,17 @@ impl Outcome {
         if !(stays || self.error.is_some()) || !first.output.denies_or_asks() {
             return;
         }
-        if first.output.decision > self.output.decision {
-            (self.output.decision, self.output.reason) =
-                (first.output.decision, first.output.reason.clone());
+        let (first, own) = (&first.output, &mut self.output);
+        if first.decision > own.decision {
+            (own.decision, own.reason) = (first.decision, first.reason.clone());
+        } else if stays && first.decision == own.decision {
+            // A lower layer may have chosen what the second one quotes.
+            let again = own.reason.take().filter(|why| first.reason.as_ref() != Some(why));
+            let both: Vec<String> = first.reason.iter().cloned().chain(again).collect();
+            own.reason = (!both.is_empty()).then(|| both.join("\n"));
         }
-        self.output.stop = self.output.stop.take().or_else(|| first.output.stop.clone());
+        let again = own.stop.take();
+        own.stop = if stays { first.stop.clone().or(again) } else { again.or(first.stop.clone()) };
     }
 
     /// Returns the outcome as far as `bound`'s mode in this session lets it count.

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use super::fold::fold;
 use super::outcome::Outcome;
 use super::rewrite::{Current, changes, rewritten};
-use super::select::Bound;
+use super::select::{Bound, Condition};
 use super::stage::{Chosen, Stage};
 use crate::config::Phase;
 use crate::event::{Contract, Event};
+use crate::handler::Shared;
 use crate::pattern::Budget;
 use crate::wire::{Decision, Input, Output, Verdict};
 
@@ -116,6 +117,7 @@ impl<'e> Stage<'e> {
         order: usize,
         left: Option<usize>,
         lowest: Option<usize>,
+        before: Option<&Input>,
     ) -> (bool, Option<String>) {
         let (mut budget, mut failure) = (Budget::new(), None);
         let rewriters: Vec<&Bound> = self.rewriters(order).collect();
@@ -123,7 +125,7 @@ impl<'e> Stage<'e> {
             // Chosen one by one: an earlier rewriter may have renamed the tool. A rewriter whose turn
             // comes once more must rewrite once more, so its `when` does not see `repeated`.
             let Some(chosen) = self.choose(bound, &mut budget, false) else {
-                if self.is_undone(bound, lowest) {
+                if before.is_some_and(|before| self.is_undone(bound, lowest, before)) {
                     let lost = || {
                         format!(
                             "the `when` of hook {}, which had rewritten it, does not hold for the result",
@@ -152,12 +154,18 @@ impl<'e> Stage<'e> {
         (false, failure)
     }
 
-    /// Returns whether what a rewriter made of the input is gone because of a lower layer.
-    fn is_undone(&self, bound: &Bound, lowest: Option<usize>) -> bool {
+    /// Returns whether a lower layer has made false the `when` of a rewriter, which held on the input
+    /// `before`, as the rewriter had left it.
+    fn is_undone(&self, bound: &Bound, lowest: Option<usize>, before: &Input) -> bool {
         let rewrote =
             |it: &Outcome| it.index == bound.index && (it.rewrote || it.output.rewrites());
+        let held = || {
+            let shown = (before, &Shared::default());
+            self.plan.condition(bound.index, shown, &mut Budget::new()) != Condition::Fails
+        };
         lowest.is_some_and(|lowest| lowest < bound.rewrite_order())
             && self.record.outcomes.iter().any(rewrote)
+            && held()
     }
 
     /// Runs all hooks of some layers at once, but the rewriters.

@@ -38,13 +38,15 @@ impl Bound {
     /// the one before.
     pub(crate) fn is_rewriter(&self) -> bool {
         let contract = self.hook.event.contract();
-        // Elsewhere there is nothing to rewrite, and a turn of its own would end the others' turns.
-        contract.rewrite != Rewrite::None
-            && match self.hook.phase {
-                Phase::Mutate => true,
-                Phase::Validate => contract.transforms || self.handler.rewrites(),
-                Phase::Observe | Phase::Background => false,
-            }
+        let (has_rewrites, rewrites) =
+            (contract.rewrite != Rewrite::None, contract.transforms || self.handler.rewrites());
+        match self.hook.phase {
+            // With an approval Claude Code takes arguments. At the end of a turn there is nothing to
+            // rewrite, and a hook that runs before the others could keep them from ending it.
+            Phase::Mutate => has_rewrites || contract.may_block,
+            Phase::Validate => has_rewrites && rewrites,
+            Phase::Observe | Phase::Background => false,
+        }
     }
 
     /// Returns the order in which the hook's rewrite is applied: smaller numbers first.

@@ -45,6 +45,17 @@ fn begins(sandbox: &Sandbox, more: Value) -> Value {
     done.json_line()["result"].clone()
 }
 
+/// Returns what Claude Code is answered about the response of a tool.
+fn after(sandbox: &Sandbox, stdout: &str) -> Value {
+    let payload = json!({
+        "hook_event_name": "PostToolUse", "session_id": "s", "cwd": sandbox.project(),
+        "tool_name": "Bash", "tool_input": { "command": "ls" },
+        "tool_response": { "stdout": stdout },
+    });
+    let run = sandbox.hookexec(["run", "--from", "claude-code"]);
+    run.stdin(payload.to_string()).run().exits(0).json_line()
+}
+
 #[test]
 fn at_stop_a_project_that_keeps_the_model_at_work_ends_no_turn_of_the_users_hooks() {
     let project = says("stop", "mutates: true,", &blocks("go on"));
@@ -101,12 +112,7 @@ fn a_project_undoes_no_rewrite_by_making_its_condition_false() {
             says("tool_response_transform", "", &json!({ "updated_tool_response": "bare" }));
         let sandbox = sandbox(&user, &project);
         sandbox.write(sandbox.home().join(".config/hookexec/wrap.py"), wrapper);
-        let payload = json!({
-            "hook_event_name": "PostToolUse", "session_id": "s", "cwd": sandbox.project(),
-            "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_response": { "stdout": "text" },
-        });
-        let run = sandbox.hookexec(["run", "--from", "claude-code"]);
-        let answer = run.stdin(payload.to_string()).run().exits(0).json_line();
+        let answer = after(&sandbox, "text");
         assert_eq!(
             answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"], "<text>",
             "{answer:#}"
@@ -114,4 +120,62 @@ fn a_project_undoes_no_rewrite_by_making_its_condition_false() {
         let told = answer["systemMessage"].as_str().unwrap();
         assert!(told.contains("which had rewritten it, does not hold for the result"), "{told}");
     }
+}
+
+/// A redactor whose condition is the secret does not hold for what it left.
+#[test]
+fn a_redactor_that_has_nothing_left_to_find_keeps_no_project_from_rewriting() {
+    let redact = "import json, sys\nresponse = json.load(sys.stdin)['tool_response']\nprint(json.dumps({'updated_tool_response': {**response, 'stdout': response['stdout'].replace('secret', '***')}}))\n";
+    let user = "post_tool_use:\n- hooks:\n  - { type: command, command: 'python3 -I \"$HOOKEXEC_CONFIG_DIR/redact.py\"', when: { field: tool_response.stdout, regex: secret } }\n";
+    let project = says(
+        "tool_response_transform",
+        "",
+        &json!({ "updated_tool_response": { "stdout": "shorter" } }),
+    );
+    let sandbox = sandbox(user, &project);
+    sandbox.write(sandbox.home().join(".config/hookexec/redact.py"), redact);
+    let answer = after(&sandbox, "a secret");
+    assert_eq!(
+        answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"], "shorter",
+        "{answer:#}"
+    );
+}
+
+#[test]
+fn no_channel_of_the_project_answers_the_agent_because_the_project_asks_as_well() {
+    let asks = json!({ "permission_decision": "ask", "reason": "sure?" });
+    let channel = "import json, sys\nasked = json.load(sys.stdin)['approval']\nprint(json.dumps({'decision': 'allow', 'digest': asked['digest']}))\n";
+    let project = format!(
+        "{}approval:\n- hooks: [{{ type: command, command: [python3, -I, ./channel.py] }}]\n",
+        says("permission_request", "", &asks)
+    );
+    let sandbox = Sandbox::new();
+    sandbox.write("channel.py", channel);
+    sandbox.write("hooks.yaml", &project);
+    sandbox.trust();
+    let payload = json!({
+        "hook_event_name": "PermissionRequest", "session_id": "s", "cwd": sandbox.project(),
+        "tool_name": "Bash", "tool_input": { "command": "rm" },
+    });
+    let run = sandbox.hookexec(["run", "--from", "claude-code"]);
+    let done = run.stdin(payload.to_string()).run().exits(0);
+    assert!(!done.stdout.contains("\"allow\""), "{done:#?}");
+    // Nor the host of a driver.
+    let answer = begins(&sandbox, json!({ "ask": "the host asks" }));
+    assert_ne!(answer["next"], "run", "{answer:#}");
+}
+
+#[test]
+fn the_reason_of_a_denied_response_stays_when_its_hook_is_asked_again() {
+    let guard = "import json, sys\nresponse = json.load(sys.stdin)['tool_response']['stdout']\nprint(json.dumps({'decision': 'block', 'reason': 'read: ' + response}))\n";
+    let user = "post_tool_use:\n- hooks:\n  - { type: command, mutates: true, command: 'python3 -I \"$HOOKEXEC_CONFIG_DIR/guard.py\"' }\n";
+    let project = says(
+        "tool_response_transform",
+        "",
+        &json!({ "updated_tool_response": { "stdout": "all is well" } }),
+    );
+    let sandbox = sandbox(user, &project);
+    sandbox.write(sandbox.home().join(".config/hookexec/guard.py"), guard);
+    let answer = after(&sandbox, "an order");
+    assert!(answer["reason"].as_str().unwrap().starts_with("read: an order"), "{answer:#}");
 }

@@ -81,7 +81,7 @@ fn its_hooks_belong_to_the_layer_that_names_it() {
 #[test]
 fn mistakes_are_found() {
     for (policy, wanted) in [
-        ("from: ftp://x, key: KEY", "`ftp://x` is not a valid source"),
+        ("from: ftp://x, key: KEY", "is not a valid source"),
         ("from: 'http://registry.example/x', key: KEY", "is not a valid source"),
         ("from: 'file:///x', key: abc", "`abc` is not a public key"),
         ("from: 'file:///x', key: []", "`key` is empty"),

@@ -252,11 +252,9 @@ impl Place<'_> {
                 // The context goes with the new response: beside a denial it may be lost.
                 let told = plan.context.take();
                 plan.decision = Some(Decision::Deny);
-                plan.reason = spoken(response).into_owned();
-                if let Some(told) = told {
-                    plan.reason.push_str("\n\n");
-                    plan.reason.push_str(&told);
-                }
+                // First, because an agent may cut what comes last.
+                let told = told.map(|told| told + "\n\n").unwrap_or_default();
+                plan.reason = format!("{told}{}", spoken(response));
             }
             Response::No => plan.notes.push(format!(
                 "{self} cannot replace the tool's response: the model sees the original"
