@@ -108,7 +108,7 @@ pub fn private_directory(path: &Path) -> io::Result<()> {
 
 /// Writes a file that only the user can read: whole, or not at all. An existing file stays as it is,
 /// which is an error. Does not wait for the disk: after a crash the file may be empty.
-pub fn create_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn create_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let draft = draft_of(path);
     let mut options = OpenOptions::new();
     let mut file = system::private(options.write(true).create_new(true)).open(&draft)?;

@@ -277,7 +277,6 @@ pub mod internal {
 
     pub use crate::config::condition::{Condition, Trace};
     pub use crate::config::failed::Untrusted;
-    pub use crate::config::limit::{Period, RunLimit};
     pub use crate::config::model::Process;
     pub use crate::config::pack::Pack;
     pub use crate::config::policy::{Policy, PolicySettings, spoken};

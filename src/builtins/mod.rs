@@ -184,7 +184,7 @@ impl Shipped {
     }
 
     /// Returns whether it is for `event`.
-    pub fn is_for(&self, event: Event) -> bool {
+    pub(crate) fn is_for(&self, event: Event) -> bool {
         (self.suits)(event.contract())
     }
 

@@ -18,20 +18,18 @@ use crate::wire::Input;
 
 /// How often a hook runs at most.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct RunLimit {
+pub(crate) struct RunLimit {
     /// The most runs.
-    pub times: usize,
+    pub(crate) times: usize,
     /// The time in which they count.
-    pub per: Period,
+    pub(crate) per: Period,
     /// The field whose values have a count each.
     pub(super) key: Option<Field>,
 }
 
 /// The time in which something counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[expect(clippy::exhaustive_enums, reason = "the three words of `per`")]
-pub enum Period {
+pub(crate) enum Period {
     /// The whole session.
     #[default]
     Session,

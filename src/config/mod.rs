@@ -12,7 +12,7 @@ mod identity;
 mod keys;
 pub(crate) mod kinds;
 mod layer;
-pub(crate) mod limit;
+mod limit;
 mod matcher;
 pub(crate) mod model;
 pub(crate) mod node;

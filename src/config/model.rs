@@ -102,8 +102,7 @@ pub struct Hook {
     /// Whether it runs at all.
     pub enabled: bool,
     /// How often it runs at most. A hook that may block or rewrite has none.
-    #[doc(hidden)]
-    pub limit: Option<RunLimit>,
+    pub(crate) limit: Option<RunLimit>,
     /// Whether its answer counts.
     pub mode: Mode,
     /// Where its answer counts, if not everywhere; on the other machines it is in shadow.

@@ -121,7 +121,7 @@ impl Reader {
     }
 
     /// Returns whether the file stands in a `hooks.d`.
-    pub fn is_drop_in(&self) -> bool {
+    pub(crate) fn is_drop_in(&self) -> bool {
         let directory = self.file.path.parent().and_then(Path::file_name);
         directory.is_some_and(|name| name == DROP_INS)
     }
@@ -299,7 +299,7 @@ impl Reader {
     }
 
     /// Returns how a value is written, and what follows it on its line.
-    pub fn line_from(&self, node: &Node) -> (&str, &str) {
+    pub(crate) fn line_from(&self, node: &Node) -> (&str, &str) {
         let written = self.file.text.get(node.span.clone()).unwrap_or_default();
         let rest = self.file.text.get(node.span.end..).unwrap_or_default();
         (written, rest.lines().next().unwrap_or_default())

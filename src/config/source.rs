@@ -50,7 +50,7 @@ impl SourceFile {
 
     /// Sets who brought it in.
     #[must_use]
-    pub fn in_layer(self, layer: Layer) -> Self {
+    pub(crate) fn in_layer(self, layer: Layer) -> Self {
         Self { layer, ..self }
     }
 

@@ -34,22 +34,22 @@ pub fn share(_path: &Path) -> io::Result<()> {
 }
 
 /// Does nothing: what is not a file has no metadata, which its opener asks for.
-pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+pub(crate) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
 /// Opens a link itself, which is not a regular file then.
-pub fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
+pub(crate) fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
 }
 
 /// Returns whether opening failed because a link is there.
-pub fn is_link(_error: &io::Error) -> bool {
+pub(crate) fn is_link(_error: &io::Error) -> bool {
     false
 }
 
 /// Makes a directory, which inherits its rights; with `above`, also those above it.
-pub fn make_private_directory(path: &Path, above: bool) -> io::Result<()> {
+pub(crate) fn make_private_directory(path: &Path, above: bool) -> io::Result<()> {
     DirBuilder::new().recursive(above).create(path)
 }
 
@@ -59,13 +59,13 @@ pub fn make_private(path: &Path) -> io::Result<()> {
 }
 
 /// Returns whether `path` is a directory, and no link to one, below the user's profile.
-pub fn is_private_directory(path: &Path) -> io::Result<bool> {
+pub(crate) fn is_private_directory(path: &Path) -> io::Result<bool> {
     Ok(fs::symlink_metadata(path)?.is_dir() && is_in_profile(path))
 }
 
 /// Returns whether `path`, which need not exist, is below the user's profile: Windows lets no other
 /// user but the administrators and the system itself enter it.
-pub fn is_in_profile(path: &Path) -> bool {
+pub(crate) fn is_in_profile(path: &Path) -> bool {
     let home = account_home().map(long_name);
     home.is_some_and(|home| strip_base(&long_name(path.to_owned()), &home, false).is_some())
 }
@@ -78,7 +78,7 @@ pub(crate) fn long_name(path: PathBuf) -> PathBuf {
 }
 
 /// Owners and rights are not known.
-pub fn check_owned(_found: &Metadata) -> io::Result<()> {
+pub(crate) fn check_owned(_found: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
@@ -88,7 +88,7 @@ pub fn belongs_to_user(_found: &Metadata) -> bool {
 }
 
 /// Returns whether an open file still has a name.
-pub fn has_name(file: &File) -> io::Result<bool> {
+pub(crate) fn has_name(file: &File) -> io::Result<bool> {
     Ok(winapi_util::file::information(file)?.number_of_links() > 0)
 }
 
@@ -106,7 +106,7 @@ pub fn identity_of(file: &File) -> Option<(u64, u64)> {
 }
 
 /// Returns whether Windows starts the file at `path` as a program.
-pub fn may_execute(path: &Path) -> bool {
+pub(crate) fn may_execute(path: &Path) -> bool {
     let is_one = |ending: &OsStr| PROGRAM_ENDINGS.iter().any(|it| ending.eq_ignore_ascii_case(it));
     path.extension().is_some_and(is_one)
 }
@@ -118,7 +118,7 @@ pub fn is_executable(path: &Path, _found: &Metadata) -> bool {
 
 /// Returns the names that a program called `name` may have in a directory: with its ending as it is,
 /// else with each ending of a program.
-pub fn program_names(name: &OsStr) -> impl Iterator<Item = PathBuf> {
+pub(crate) fn program_names(name: &OsStr) -> impl Iterator<Item = PathBuf> {
     let plain = PathBuf::from(name);
     let whole = may_execute(&plain);
     let endings = if whole { &[][..] } else { &PROGRAM_ENDINGS[..] };
@@ -159,7 +159,7 @@ pub(crate) fn shell_hint(name: &str) -> Option<&'static str> {
 }
 
 /// Returns a word for the user: the directory for temporary files is the user's own.
-pub fn user_id() -> String {
+pub(crate) fn user_id() -> String {
     "user".to_owned()
 }
 
@@ -170,7 +170,7 @@ pub fn host_name() -> String {
 }
 
 /// Returns the profile of the user as the system knows it, whatever the environment says.
-pub fn account_home() -> Option<PathBuf> {
+pub(crate) fn account_home() -> Option<PathBuf> {
     get_known_folder_path(KnownFolder::Profile)
 }
 

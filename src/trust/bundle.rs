@@ -75,7 +75,7 @@ pub struct Bundle {
 
 impl Bundle {
     /// Returns the hooks file alone. Nothing of its content is evaluated.
-    pub fn of_file(path: &Path, text: &str, working_dir: &Path) -> Self {
+    pub(crate) fn of_file(path: &Path, text: &str, working_dir: &Path) -> Self {
         Self {
             path: path.to_owned(),
             working_dir: working_dir.to_owned(),

@@ -259,14 +259,14 @@ impl TrustStore {
     }
 
     /// Returns the approved hooks files that were in one of `directories` and are gone.
-    pub fn gone_in(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
+    pub(crate) fn gone_in(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
         let mut paths = self.paths_in(directories);
         paths.retain(|path| !exists(path));
         paths
     }
 
     /// Returns the approved hooks files that are in one of `directories`.
-    pub fn approved_in(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
+    pub(crate) fn approved_in(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
         let mut paths = self.paths_in(directories);
         paths.retain(|path| exists(path));
         paths

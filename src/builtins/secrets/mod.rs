@@ -105,7 +105,7 @@ impl Redactor {
     }
 
     /// Takes the secrets out of every string of `object`, and returns whether there were any.
-    pub fn redact_object(&self, object: &mut serde_json::Map<String, Value>) -> bool {
+    pub(crate) fn redact_object(&self, object: &mut serde_json::Map<String, Value>) -> bool {
         let mut changed = false;
         for (key, value) in object.iter_mut() {
             changed |= match value {

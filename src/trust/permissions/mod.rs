@@ -30,7 +30,7 @@ pub struct UnsafeFile {
 /// # Errors
 /// When the file or its directory is writable by everyone or owned by another user. A file that can't
 /// be looked at is left to its reader.
-pub fn check_permissions(path: &Path) -> Result<(), UnsafeFile> {
+pub(crate) fn check_permissions(path: &Path) -> Result<(), UnsafeFile> {
     let Ok(real) = dunce::canonicalize(path) else { return Ok(()) };
     system::check_writers(&real)
 }
@@ -39,7 +39,7 @@ pub fn check_permissions(path: &Path) -> Result<(), UnsafeFile> {
 ///
 /// # Errors
 /// Also when [`check_plain`] fails.
-pub fn check_project_file(path: &Path) -> Result<(), UnsafeFile> {
+pub(crate) fn check_project_file(path: &Path) -> Result<(), UnsafeFile> {
     check_plain(path)?;
     system::check_writers(path)
 }
@@ -51,7 +51,7 @@ pub fn check_project_file(path: &Path) -> Result<(), UnsafeFile> {
 ///
 /// # Errors
 /// When there is a link.
-pub fn check_plain(path: &Path) -> Result<(), UnsafeFile> {
+pub(crate) fn check_plain(path: &Path) -> Result<(), UnsafeFile> {
     let Some(link) = link_to(path) else { return Ok(()) };
     Err(UnsafeFile {
         path: link.to_owned(),
