@@ -42,6 +42,7 @@ impl Interpreter<'_> {
         let hook = &self.bound.hook;
         let on_error = hook.on_error.or(hook.on_exit_code).unwrap_or(OnError::Warn);
         let mut outcome = self.failed_as(on_error, &cause, HookStatus::Error);
+        outcome.notices.extend(self.bound.handler.remedy().map(str::to_owned));
         outcome.exit_code = Some(code);
         outcome
     }

@@ -246,6 +246,38 @@ fn hooks_in_the_background_are_waited_for() {
 }
 
 #[test]
+fn a_script_that_lies_beside_the_hooks_file_alone_is_pointed_at() {
+    let sandbox = Sandbox::new();
+    let script = sandbox.script("hooks/guard.sh", "#!/bin/sh\nexit 0\n");
+    std::fs::create_dir(sandbox.project().join("below")).unwrap();
+    let told = |command: &str| {
+        let hooks =
+            format!("pre_tool_use: [{{ hooks: [{{ type: command, command: {command} }}] }}]");
+        let file = sandbox.write("hooks.yaml", &hooks);
+        let file = file.to_str().unwrap();
+        let run = sandbox.hookexec(["run", "pre_tool_use", "--config", file]);
+        let run = run.current_dir(sandbox.project().join("below"));
+        run.stdin(r#"{"tool_name": "shell"}"#).run().exits(2).stdout
+    };
+    let advice = r#"write the command as a text with `\"$HOOKEXEC_CONFIG_DIR\"/"#;
+    for command in [
+        "python3 hooks/guard.sh",
+        "./hooks/guard.sh",
+        "[hooks/guard.sh]",
+        "'sh \"hooks/guard.sh\"'",
+    ] {
+        let said = told(command);
+        assert!(said.contains(advice), "{command}: {said}");
+    }
+    // Nothing is said of a hook that denies, nor of a file that is nowhere.
+    std::fs::remove_file(script).unwrap();
+    for command in ["exit 2", "python3 hooks/guard.sh"] {
+        let said = told(command);
+        assert!(!said.contains("HOOKEXEC_CONFIG_DIR"), "{command}: {said}");
+    }
+}
+
+#[test]
 fn verbose_says_on_stderr_what_ran_and_what_did_not() {
     let sandbox = Sandbox::new();
     sandbox.write(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Stdio;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use tokio::process::Command as Spawn;
@@ -14,7 +14,7 @@ use super::capture::Overflow;
 use super::environment::{Environment, set_call_variables};
 use super::exchange::{End, Ending, Exchange, STOP_TIME};
 use super::group::{Group, add_raw};
-use super::place::{self, absolute, config_dir};
+use super::place::{self, absolute};
 use super::program::Program;
 use super::shells::{Invocation, Language};
 use super::start_error::start_error;
@@ -47,8 +47,9 @@ pub(crate) fn build(
 ) -> Result<Arc<dyn Handler>, BuildError> {
     let project = absolute(working_dir)?;
     let directory = place::working_dir(hook.working_dir.as_deref(), env, &project)?;
+    let config_dir = place::config_dir(&hook.location, &project);
     let mut environment = Environment::new(env, &hook.inherit_env, &hook.env)?
-        .with_directories(config_dir(&hook.location, &project), &project);
+        .with_directories(Arc::clone(&config_dir), &project);
     if let Some(name) = hook.dialect.map(Dialect::project_variable)
         && !hook.env.contains_key(name)
     {
@@ -85,6 +86,8 @@ pub(crate) fn build(
         raw,
         environment,
         directory,
+        config_dir,
+        remedy: OnceLock::new(),
         max_output: hook.max_output,
         words: words(hook),
         may_leave: hook.phase != Phase::Background && !hook.event.contract().may_block,
@@ -100,6 +103,10 @@ struct CommandHandler {
     raw: Option<String>,
     environment: Environment,
     directory: Arc<Path>,
+    /// The directory of its hooks file.
+    config_dir: Arc<Path>,
+    /// What to write in the place of a path that is looked for in the wrong directory.
+    remedy: OnceLock<Option<String>>,
     max_output: usize,
     words: Words,
     /// Whether the event goes on without it when it asks for that.
@@ -117,6 +124,16 @@ impl Handler for CommandHandler {
     fn grace(&self) -> Duration {
         // The margin is for a machine that is busy with other things.
         STOP_TIME + Duration::from_millis(500)
+    }
+
+    fn remedy(&self) -> Option<&str> {
+        let remedy = || {
+            let file = self.program.file().ok();
+            let name = file.and_then(|file| file.strip_prefix(&self.directory).ok()?.to_str());
+            let words = name.into_iter().chain(self.arguments.iter().map(String::as_str));
+            place::path_from_config(words, &self.directory, &self.config_dir)
+        };
+        self.remedy.get_or_init(remedy).as_deref()
     }
 }
 

@@ -32,6 +32,26 @@ pub(crate) fn config_dir(location: &Location, project: &Arc<Path>) -> Arc<Path> 
     Arc::clone(if nowhere { project } else { location.shared_directory() })
 }
 
+/// Returns what to write in the place of a relative path in `words`, if no such file is in `directory`,
+/// where the hook runs, but one is in `config`, beside its hooks file.
+pub(super) fn path_from_config<'w>(
+    words: impl Iterator<Item = &'w str>,
+    directory: &Path,
+    config: &Path,
+) -> Option<String> {
+    let ends = |letter: char| letter.is_whitespace() || "'\";|&()<>".contains(letter);
+    let is_beside = |path: &&str| {
+        let is_relative = path.contains(['/', '.']) && Path::new(path).is_relative();
+        is_relative && config.join(path).is_file() && !directory.join(path).exists()
+    };
+    let path = words.flat_map(|word| word.split(ends)).find(is_beside)?;
+    let directory = directory.display();
+    Some(format!(
+        "`{path}` is not in {directory}, where the hook runs, but beside its hooks file: write the \
+         command as a text with `\"$HOOKEXEC_CONFIG_DIR\"/{path}`"
+    ))
+}
+
 /// Returns `path` as it is from the root on.
 pub(crate) fn absolute(path: &Path) -> Result<Arc<Path>, BuildError> {
     // The executor's is made so once, not hook by hook.
