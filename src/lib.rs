@@ -284,9 +284,10 @@ pub mod internal {
     pub use crate::config::source::{KeyLocations, SourceFile};
     pub use crate::executor::approval::Judged;
     pub use crate::executor::check::Check;
-    pub use crate::executor::dispatch::{DispatchOptions, Observer};
+    pub use crate::executor::dispatch::{DispatchOptions, HandedOver, Observer};
     pub use crate::executor::explain::{Explanation, Selection};
     pub use crate::executor::moment::Standing;
+    pub use crate::executor::time::{deadline_of_hooks, until};
     pub use crate::executor::worst::WorstCase;
     pub use crate::handlers::command::group::Group;
     pub use crate::handlers::depth;

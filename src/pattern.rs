@@ -26,6 +26,8 @@ const MEMORY: usize = 256 << 10;
 /// How much work one pass over the conditions of an event may be, in positions of patterns times
 /// bytes of text: about a second in the worst case, measured with `.{7000}` on 60 KB.
 const MAX_WORK: u64 = 150_000_000;
+/// How much of it may be done where other hooks wait meanwhile: about 20 ms in the worst case.
+const MAX_WORK_HERE: u64 = 3_000_000;
 /// As how many bytes of text the compiling of a pattern counts, measured with patterns of the largest
 /// size. It counts each time, so that an answer does not depend on what ran before.
 const COMPILING: usize = 250;
@@ -159,8 +161,12 @@ impl fmt::Debug for Pattern {
 
 /// The work that conditions may still do. It counts positions and bytes, not time, so that the same
 /// input always gets the same answer.
-#[derive(Debug)]
-pub(crate) struct Budget(u64);
+#[derive(Debug, Default)]
+pub(crate) struct Budget {
+    left: u64,
+    /// How much of it may still be done where other hooks wait meanwhile.
+    here: u64,
+}
 
 /// A pattern would do more work than its budget has left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,12 +175,12 @@ pub(crate) struct TooMuchWork;
 impl Budget {
     /// Returns the budget for one pass over the conditions of an event.
     pub(crate) const fn new() -> Self {
-        Self(MAX_WORK)
+        Self { left: MAX_WORK, here: MAX_WORK_HERE }
     }
 
     /// Returns a budget without an end.
     pub(crate) const fn unlimited() -> Self {
-        Self(u64::MAX)
+        Self { left: u64::MAX, here: u64::MAX }
     }
 
     /// Takes the work of looking at a text of `bytes` without a pattern, which may copy it.
@@ -187,8 +193,24 @@ impl Budget {
 
     fn take(&mut self, size: usize, bytes: usize) -> Result<(), TooMuchWork> {
         let work = u64::try_from(size.saturating_mul(bytes)).unwrap_or(u64::MAX);
-        self.0 = self.0.checked_sub(work).ok_or(TooMuchWork)?;
+        self.left = self.left.checked_sub(work).ok_or(TooMuchWork)?;
         Ok(())
+    }
+
+    /// Does `work` where other hooks wait; `None` if it is too much for that.
+    pub(crate) fn here<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, TooMuchWork>,
+    ) -> Option<T> {
+        let limit = self.left.min(self.here);
+        let mut part = Self { left: limit, here: 0 };
+        let done = work(&mut part).ok();
+        let spent = limit - part.left;
+        match done {
+            Some(_) => (self.left, self.here) = (self.left - spent, self.here - spent),
+            None => self.here = 0,
+        }
+        done
     }
 }
 

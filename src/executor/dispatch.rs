@@ -1,16 +1,17 @@
 //! The executor: the entry points that a host calls.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::moment::{Moment, Standing};
+use super::moment::{ALL_LAYERS, Moment, Standing};
 use super::select::Plan;
 use super::time::Deadlines;
 use crate::audit::Auditor;
-use crate::config::Hook;
+use crate::config::{Hook, Phase};
 use crate::event::Event;
 use crate::handler::Capacity;
 use crate::handlers::process::Processes;
@@ -47,8 +48,12 @@ pub struct Executor {
     /// Whether another executor has taken over what can go on.
     pub(super) is_replaced: AtomicBool,
     /// The background hooks left to another process, if none is started here.
-    pub(super) handed_over: Option<Mutex<Vec<(Event, Input)>>>,
+    pub(super) handed_over: Option<Mutex<Vec<HandedOver>>>,
 }
+
+/// Hooks in the background that another process must start: their event, their layers as positions in
+/// the order of rewriting, and the input for them.
+pub type HandedOver = (Event, Range<usize>, Input);
 
 /// Sets the kinds of a tool and other facts about it, by its name in the input.
 pub(super) type DescribeTool = dyn Fn(&mut Input) + Send + Sync;
@@ -65,6 +70,8 @@ pub struct DispatchOptions<'w> {
     pub followed_by: &'w [Event],
     /// The rank of the lowest layer whose hooks take part, if not all do.
     pub down_to: Option<usize>,
+    /// Whether the caller can't replace a response: guards judge it as it came.
+    pub response_stands: bool,
     /// Sets what is known of a tool, by the name that a hook has given the call.
     pub describe_tool: Option<&'w DescribeTool>,
     /// What observes each hook.
@@ -223,13 +230,14 @@ impl Executor {
         if !self.has(event) || matches_nothing() {
             return Verdict::no_opinion(event);
         }
-        let (until, deadlines) = (options.deadline, self.deadlines(&[event], &options));
+        let deadlines = self.deadlines(&[event], &options);
         let question = (event == Event::Approval)
             .then(|| Box::new(self.with_question(input, (&deadlines, options.down_to))));
         let input = question.as_deref().unwrap_or(input);
         let mut moment = Moment::new(self, &[event], input, &options, &deadlines);
         moment.run().await;
         let (mut verdict, took) = moment.only_verdict();
+        let until = deadlines.caller;
         self.record(&mut verdict, input, took, until, &mut Standing::default()).await;
         verdict
     }
@@ -261,7 +269,7 @@ impl Executor {
         }
         let mut recorded = Vec::new();
         for (mut verdict, took) in verdicts {
-            let until = options.deadline;
+            let until = deadlines.caller;
             self.record(&mut verdict, input, took, until, running.standing).await;
             recorded.push(verdict);
         }
@@ -334,7 +342,7 @@ impl Executor {
     }
 
     /// Leaves hooks in the background to another process: none is started here any more, and
-    /// [`take_handed_over`](Self::take_handed_over) returns the inputs for them.
+    /// [`take_handed_over`](Self::take_handed_over) returns them.
     ///
     /// For a program that must end as soon as it has answered.
     #[must_use]
@@ -343,9 +351,9 @@ impl Executor {
         self
     }
 
-    /// Returns, and forgets, the events whose background hooks another process must start with
-    /// [`start_background`](Self::start_background), each with its final input.
-    pub fn take_handed_over(&self) -> Vec<(Event, Input)> {
+    /// Returns, and forgets, the background hooks that another process must start with
+    /// [`start_background`](Self::start_background).
+    pub fn take_handed_over(&self) -> Vec<HandedOver> {
         let Some(events) = &self.handed_over else { return Vec::new() };
         std::mem::take(&mut *locked(events))
     }
@@ -353,23 +361,25 @@ impl Executor {
     /// Leaves the background hooks of `event` to another process, at most once.
     #[doc(hidden)]
     pub fn hand_over(&self, event: Event, input: &Input) {
-        let is_new = self.handed_over.as_ref().is_some_and(|events| {
-            let events = locked(events);
-            !events.iter().any(|(known, _)| *known == event)
-        });
-        if is_new {
-            self.start_background(event, input);
+        let Some(events) = &self.handed_over else { return };
+        let (plan, mut events) = (self.plan(event), locked(events));
+        let is_known = events.iter().any(|(known, ..)| *known == event);
+        let matching = plan.matching(input);
+        let mut hooks = matching.iter().map(|index| &plan.hooks[*index].hook);
+        if !is_known && hooks.any(|hook| hook.phase == Phase::Background) {
+            events.push((event, ALL_LAYERS, self.complete(event, input).into_owned()));
         }
     }
 
-    /// Starts the hooks of `event` that run in the background, and no others;
+    /// Starts the hooks of `event` in some layers that run in the background, and no others;
     /// [`shutdown`](Self::shutdown) waits for them.
     ///
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
-    pub fn start_background(&self, event: Event, input: &Input) {
+    pub async fn start_background(&self, event: Event, layers: &Range<usize>, input: &Input) {
         let (options, deadlines) = (DispatchOptions::default(), Deadlines::none());
-        Moment::new(self, &[event], input, &options, &deadlines).start_background();
+        let mut moment = Moment::new(self, &[event], input, &options, &deadlines);
+        moment.start_background(layers).await;
     }
 
     /// Waits until background hooks are done and records are written, then stops the processes.

@@ -28,7 +28,7 @@ mod select;
 mod stage;
 #[cfg(test)]
 mod tests;
-mod time;
+pub(crate) mod time;
 pub(crate) mod worst;
 
 pub use build::ExecutorBuilder;

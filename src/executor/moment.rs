@@ -22,6 +22,9 @@ use crate::config::Layer;
 use crate::event::{Event, Rewrite};
 use crate::wire::{Input, Output, Verdict};
 
+/// Every position in the order of rewriting.
+pub(super) const ALL_LAYERS: Range<usize> = 0..Layer::REWRITE_STEPS;
+
 /// What is known of a moment. It outlives a run that is dropped.
 #[derive(Debug, Clone, Default)]
 pub struct Standing {
@@ -90,6 +93,7 @@ impl<'e> Moment<'e> {
             let current = Current::new(executor.plan(*event), input, options.describe_tool);
             let mut stage = Stage::new(executor, *event, current, deadlines, options.observer);
             stage.awake = !options.once_rewritten.contains(event);
+            stage.response_stands = options.response_stands;
             if let Some(down_to) = options.down_to {
                 stage.keep_down_to(down_to);
             }
@@ -116,9 +120,9 @@ impl<'e> Moment<'e> {
         self.stages[0].verdict()
     }
 
-    /// Starts the hooks in the background of the first event.
-    pub(super) fn start_background(&mut self) {
-        self.stages[0].start_background();
+    /// Starts the hooks in the background of the first event, in some layers.
+    pub(super) async fn start_background(&mut self, layers: &Range<usize>) {
+        self.stages[0].start_background(layers).await;
     }
 
     /// Goes on from what was known of the moment.
@@ -142,18 +146,18 @@ impl<'e> Moment<'e> {
     pub(super) async fn run(&mut self) {
         let rewrites = self.stages.iter().any(|stage| stage.plan.contract.rewrite != Rewrite::None);
         if !rewrites && let Some(first) = self.stages.first_mut() {
-            first.start_background();
+            first.start_background(&ALL_LAYERS).await;
         }
         if !self.stages.iter().all(|stage| stage.plan.contract.denial_prevents()) {
             self.judge_response().await;
         } else if let ControlFlow::Break(index) = self.rewrite().await {
             self.reached = index;
-            self.stages[index].start_background();
+            self.stages[index].start_background(&ALL_LAYERS).await;
             self.tell_observers().await;
             self.stages[index].skip_rest();
             return;
         } else {
-            self.judge(0..Layer::REWRITE_STEPS).await;
+            self.judge(ALL_LAYERS).await;
         }
         self.tell_observers().await;
     }
@@ -187,9 +191,7 @@ impl<'e> Moment<'e> {
                 return;
             }
             // Not before: a redactor may be among those that rewrite.
-            if layers.start == 0 {
-                stage.start_background();
-            }
+            stage.start_background(&down_to(&layers)).await;
             let started = Instant::now();
             let answers = stage.ask_others(&among).await;
             // Where no hook rewrites, it does not matter who outranks whom.
@@ -338,9 +340,7 @@ impl<'e> Moment<'e> {
             }
             let (started, among) = (Instant::now(), self.among(layers));
             let stage = &mut self.stages[other];
-            if layers.start == 0 {
-                stage.start_background();
-            }
+            stage.start_background(&down_to(layers)).await;
             let hooks = if other == index { &hooks[..] } else { &[] };
             stage.judge_again(judged_from, (hooks, overruled), &among).await;
             self.after_step(other, started);
@@ -363,7 +363,8 @@ impl<'e> Moment<'e> {
         let (generation, sealed) = (changed.current.generation, changed.current.sealed);
         self.progress.sealed = sealed;
         if generation != self.progress.generation {
-            if !is_redaction(changed.event) {
+            // A guard of a response that stands has seen all that it will see.
+            if !is_redaction(changed.event) && !changed.response_stands {
                 self.progress.judged_from = generation;
             }
             self.progress.generation = generation;
@@ -487,6 +488,11 @@ impl<'e> Moment<'e> {
         let records = self.stages.into_iter().map(|stage| (stage.event, stage.record)).collect();
         Standing { verdict, rewritten, records, progress: self.progress }
     }
+}
+
+/// Returns `layers` and all above them.
+fn down_to(layers: &Range<usize>) -> Range<usize> {
+    layers.start..Layer::REWRITE_STEPS
 }
 
 /// Returns whether `event` is there to take secrets out of a response.

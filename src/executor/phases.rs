@@ -124,8 +124,10 @@ impl<'e> Stage<'e> {
         for bound in rewriters {
             // Chosen one by one: an earlier rewriter may have renamed the tool. A rewriter whose turn
             // comes once more must rewrite once more, so its `when` does not see `repeated`.
-            let Some(chosen) = self.choose(bound, &mut budget, false) else {
-                if before.is_some_and(|before| self.is_undone(bound, lowest, before)) {
+            let Some(chosen) = self.choose(bound, &mut budget, false).await else {
+                if let Some(before) = before
+                    && self.is_undone(bound, lowest, before).await
+                {
                     let lost = || {
                         format!(
                             "the `when` of hook {}, which had rewritten it, does not hold for the result",
@@ -156,21 +158,18 @@ impl<'e> Stage<'e> {
 
     /// Returns whether a lower layer has made false the `when` of a rewriter, which held on the input
     /// `before`, as the rewriter had left it.
-    fn is_undone(&self, bound: &Bound, lowest: Option<usize>, before: &Input) -> bool {
+    async fn is_undone(&self, bound: &Bound, lowest: Option<usize>, before: &Input) -> bool {
         let rewrote =
             |it: &Outcome| it.index == bound.index && (it.rewrote || it.output.rewrites());
-        let held = || {
-            let shown = (before, &Shared::default());
-            self.plan.condition(bound.index, shown, &mut Budget::new()) != Condition::Fails
-        };
+        let (shown, mut budget) = ((before, &Shared::default()), Budget::new());
         lowest.is_some_and(|lowest| lowest < bound.rewrite_order())
             && self.record.outcomes.iter().any(rewrote)
-            && held()
+            && self.plan.condition(bound.index, shown, &mut budget).await != Condition::Fails
     }
 
     /// Runs all hooks of some layers at once, but the rewriters.
     pub(super) async fn ask_others(&mut self, among: &Among) -> Vec<Outcome> {
-        let selected = self.select(&among.layers, |bound| !bound.is_rewriter());
+        let selected = self.select(&among.layers, false).await;
         self.ask(selected, among).await
     }
 
@@ -266,7 +265,7 @@ impl<'e> Stage<'e> {
         (late, overruled): (&[usize], bool),
         among: &Among,
     ) {
-        let mut again = self.select(&among.layers, |bound| !bound.is_rewriter());
+        let mut again = self.select(&among.layers, false).await;
         // A hook that denied the call under its old name may have nothing against the new one, so its
         // denial stays, and it is not asked.
         let is_renamed = self.current.is_renamed();
@@ -315,7 +314,7 @@ impl<'e> Stage<'e> {
         if !self.plan.contract.may_stop() {
             return;
         }
-        let mut outdated = self.select(&among.layers, Bound::is_rewriter);
+        let mut outdated = self.select(&among.layers, true).await;
         outdated.retain(|chosen| {
             let index = chosen.bound.index;
             let is_last = |it: &Outcome| it.generation >= judged_from || it.denied();

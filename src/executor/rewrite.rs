@@ -22,6 +22,8 @@ pub(super) struct Current<'a> {
     rewritten: Option<Input>,
     /// Values derived from the input as it is now, each computed at most once for all hooks.
     shared: Shared,
+    /// The same for the input as it came, once it was rewritten.
+    first: Shared,
     /// The input as it is now, for hooks that run a second time.
     repeated: OnceLock<Box<(Input, Shared)>>,
     /// The tool's earlier names.
@@ -73,6 +75,7 @@ impl<'a> Current<'a> {
             original,
             rewritten: None,
             shared: Shared::default(),
+            first: Shared::default(),
             repeated: OnceLock::new(),
             earlier: Vec::new(),
             generation: 0,
@@ -92,6 +95,12 @@ impl<'a> Current<'a> {
 
     pub(super) fn input(&self) -> &Input {
         self.rewritten.as_ref().unwrap_or(&self.original)
+    }
+
+    /// Returns the input as it came, and what is made of it at most once.
+    pub(super) fn as_it_came(&self) -> (&Input, &Shared) {
+        let is_new = self.rewritten.is_some();
+        (&self.original, if is_new { &self.first } else { &self.shared })
     }
 
     /// Returns the input, if a hook rewrote it, and forgets it.
@@ -149,8 +158,10 @@ impl<'a> Current<'a> {
             }
             self.matching = self.plan.matching_too(&self.matching, &next);
         }
-        self.rewritten = Some(next);
-        self.shared = Shared::default();
+        let shared = std::mem::take(&mut self.shared);
+        if self.rewritten.replace(next).is_none() {
+            self.first = shared;
+        }
         self.repeated = OnceLock::new();
         self.generation += 1;
     }

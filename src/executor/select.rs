@@ -5,6 +5,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use super::limit::Runs;
+use crate::calls::Reading;
+use crate::config::condition::Condition as When;
 use crate::config::{Hook, Layer, Phase};
 use crate::event::{Contract, Rewrite};
 use crate::handler::{Handler, Shared};
@@ -186,20 +188,40 @@ impl Plan {
         all.into()
     }
 
-    /// Returns whether the hook's condition holds for the input, and takes its work from `budget`.
-    pub(crate) fn condition(
+    /// Returns whether the hook's condition holds for the input, and takes its work from `budget`. Much
+    /// work is done on another thread: on this one other hooks wait for it.
+    pub(crate) async fn condition(
         &self,
         index: usize,
         (input, shared): (&Input, &Shared),
         budget: &mut Budget,
     ) -> Condition {
         let Some(when) = &self.hooks[index].hook.when else { return Condition::Holds };
-        match when.holds_within(input, shared.reading(), budget) {
+        let here = |part: &mut Budget| when.holds_within(input, shared.reading(), part);
+        let holds = match budget.here(here) {
+            Some(holds) => Ok(holds),
+            // Boxed: it holds an input, and is seldom needed.
+            None => Box::pin(holds_elsewhere(Arc::clone(when), input.clone(), budget)).await,
+        };
+        match holds {
             Ok(true) => Condition::Holds,
             Ok(false) => Condition::Fails,
             Err(TooMuchWork) => Condition::TooMuchWork,
         }
     }
+}
+
+/// Looks at a condition on another thread.
+async fn holds_elsewhere(
+    when: Arc<When>,
+    input: Input,
+    budget: &mut Budget,
+) -> Result<bool, TooMuchWork> {
+    let mut rest = std::mem::take(budget);
+    let look = move || (when.holds_within(&input, &Reading::default(), &mut rest), rest);
+    let (holds, rest) = tokio::task::spawn_blocking(look).await.map_err(|_| TooMuchWork)?;
+    *budget = rest;
+    holds
 }
 
 fn first_of_each(mut indexes: Vec<usize>, hooks: &[Bound]) -> Arc<[usize]> {

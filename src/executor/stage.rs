@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::dispatch::{Executor, Observer};
 use super::fold::fold;
 use super::interpret::Interpreter;
+use super::moment::ALL_LAYERS;
 use super::outcome::Outcome;
 use super::parallel::{Slots, run_all};
 use super::rewrite::{Current, rewritten};
@@ -18,7 +19,7 @@ use crate::event::Event;
 use crate::handler::{BACKGROUND_FULL, BoxFuture, Room, Seating, Shared};
 use crate::locks::locked;
 use crate::pattern::Budget;
-use crate::wire::{Decision, HookStatus};
+use crate::wire::{Decision, HookStatus, Input};
 
 /// The failure of a hook whose condition was not looked at.
 const TOO_MUCH_WORK: &str = "its `when` is too much work on an input of this size; match a smaller field, or a shorter pattern";
@@ -32,6 +33,8 @@ pub(super) struct Stage<'e> {
     observer: Option<&'e dyn Observer>,
     /// Whether it takes part: some do only once the input is rewritten.
     pub(super) awake: bool,
+    /// Whether the caller can't replace a response.
+    pub(super) response_stands: bool,
     /// What is left for the answers of each rank of layers.
     rooms: [OnceLock<Arc<Room>>; Layer::RANKS],
     pub(super) current: Current<'e>,
@@ -47,8 +50,8 @@ pub(super) struct StageRecord {
     pub(super) asked: Vec<bool>,
     /// The hooks that rewrote the input without being rewriters: from then on they are.
     pub(super) late: Vec<usize>,
-    /// Whether the hooks in the background were started.
-    background: bool,
+    /// Of how many layers, from the highest down, the hooks in the background were started.
+    background: usize,
     /// Whether a hook of this event rewrote the input.
     pub(super) rewrote: bool,
     /// How long its hooks took.
@@ -75,7 +78,18 @@ impl<'e> Stage<'e> {
         let plan = executor.plan(event);
         let record = StageRecord { asked: vec![false; plan.hooks.len()], ..StageRecord::default() };
         let rooms = Default::default();
-        Self { executor, plan, event, deadlines, observer, awake: true, rooms, current, record }
+        Self {
+            executor,
+            plan,
+            event,
+            deadlines,
+            observer,
+            awake: true,
+            response_stands: false,
+            rooms,
+            current,
+            record,
+        }
     }
 
     /// Returns the hooks that have an outcome, each with it.
@@ -133,18 +147,22 @@ impl<'e> Stage<'e> {
 
     /// Tells the hooks that only observe: once, and of the input that all others agreed on.
     pub(super) async fn tell_observers(&mut self) {
-        for chosen in self.chosen(|bound| bound.hook.phase == Phase::Observe) {
+        let observes = |bound: &Bound| bound.hook.phase == Phase::Observe;
+        for chosen in self.chosen(&ALL_LAYERS, observes).await {
             let outcome = self.call(chosen).await;
             self.record.outcomes.push(outcome);
         }
     }
 
-    /// Starts the hooks that are not waited for, once.
-    pub(super) fn start_background(&mut self) {
-        if std::mem::replace(&mut self.record.background, true) {
+    /// Starts the hooks of some layers that are not waited for, once.
+    pub(super) async fn start_background(&mut self, layers: &Range<usize>) {
+        let layers = layers.start..layers.end.min(Layer::REWRITE_STEPS - self.record.background);
+        if layers.is_empty() {
             return;
         }
-        let selected = self.chosen(|bound| bound.hook.phase == Phase::Background);
+        self.record.background = Layer::REWRITE_STEPS - layers.start;
+        let is_due = |bound: &Bound| bound.hook.phase == Phase::Background;
+        let selected = self.chosen(&layers, is_due).await;
         let started = |bound: &Bound| {
             let status = HookStatus::Background;
             Outcome { status, ..Outcome::none(bound.index) }
@@ -152,7 +170,7 @@ impl<'e> Stage<'e> {
         if let Some(events) = &self.executor.handed_over {
             if !selected.is_empty() {
                 let input = self.current.input().clone();
-                locked(events).push((self.event, input));
+                locked(events).push((self.event, layers, input));
             }
             self.record.outcomes.extend(selected.iter().map(|chosen| started(chosen.bound)));
             return;
@@ -209,6 +227,17 @@ impl<'e> Stage<'e> {
         &self.current.original().session_id
     }
 
+    /// Returns the input as a hook is shown it, and what is made of it at most once. A guard judges what
+    /// the model will read.
+    fn shown(&self, bound: &Bound, repeated: bool) -> (&Input, &Shared) {
+        let rewrites = bound.is_rewriter() || self.record.late.contains(&bound.index);
+        if self.response_stands && bound.hook.phase.is_answered() && !rewrites {
+            self.current.as_it_came()
+        } else {
+            self.current.shown(repeated)
+        }
+    }
+
     pub(super) async fn call(&self, chosen: Chosen<'_>) -> Outcome {
         let current = &self.current;
         let Chosen { bound, condition, repeated } = chosen;
@@ -219,7 +248,7 @@ impl<'e> Stage<'e> {
         let mut outcome = if condition == Condition::TooMuchWork {
             interpreter.failed(TOO_MUCH_WORK)
         } else {
-            let (original, shown) = (current.original(), current.shown(repeated));
+            let (original, shown) = (current.original(), self.shown(bound, repeated));
             let until = self.deadlines.until(bound);
             let stop = until.stop;
             // A program that must end with its answer waits for nothing in the background.
@@ -279,34 +308,33 @@ impl<'e> Stage<'e> {
         Interpreter { contract: self.plan.contract, bound, input: self.current.input() }
     }
 
-    /// Returns the hooks of some layers and one kind that are for the input and waited for, in config
-    /// order.
-    pub(super) fn select(
-        &self,
-        layers: &Range<usize>,
-        kind: impl Fn(&Bound) -> bool,
-    ) -> Vec<Chosen<'e>> {
-        let answers = |bound: &Bound| bound.hook.phase.is_answered() && kind(bound);
-        self.chosen(|bound| layers.contains(&bound.rewrite_order()) && answers(bound))
+    /// Returns the hooks of some layers that are for the input and waited for, in config order: the
+    /// rewriters or all others.
+    pub(super) async fn select(&self, layers: &Range<usize>, rewriters: bool) -> Vec<Chosen<'e>> {
+        let in_turn = |bound: &Bound| bound.hook.phase.is_answered() && bound.is_rewriter();
+        let judges = |bound: &Bound| bound.hook.phase.is_answered() && !bound.is_rewriter();
+        self.chosen(layers, if rewriters { in_turn } else { judges }).await
     }
 
-    /// Returns the hooks of one kind that are for the input, in config order. Each layer has its own
-    /// budget for conditions, so that none uses up that of another.
-    fn chosen(&self, kind: impl Fn(&Bound) -> bool) -> Vec<Chosen<'e>> {
-        let (plan, mut budgets) = (self.plan, [const { Budget::new() }; Layer::REWRITE_STEPS]);
-        let matching = self.current.matching.iter().map(|index| &plan.hooks[*index]);
-        matching
-            .filter(|bound| kind(bound))
-            .filter_map(|bound| {
-                let repeated = self.record.asked[bound.index];
-                self.choose(bound, &mut budgets[bound.rewrite_order()], repeated)
-            })
-            .collect()
+    /// Returns the hooks of some layers and one kind that are for the input, in config order. Each layer
+    /// has its own budget for conditions, so that none uses up that of another.
+    async fn chosen(&self, layers: &Range<usize>, kind: fn(&Bound) -> bool) -> Vec<Chosen<'e>> {
+        let (plan, mut chosen) = (self.plan, Vec::new());
+        let mut budgets = [const { Budget::new() }; Layer::REWRITE_STEPS];
+        for index in self.current.matching.iter() {
+            let bound = &plan.hooks[*index];
+            let order = bound.rewrite_order();
+            if layers.contains(&order) && kind(bound) {
+                let repeated = self.record.asked[*index];
+                chosen.extend(self.choose(bound, &mut budgets[order], repeated).await);
+            }
+        }
+        chosen
     }
 
     /// Returns the hook if it is for the input. A hook that was for it by an earlier name of the tool
     /// still is, by its `when` as by its matcher. `repeated` is what its `when` sees.
-    pub(super) fn choose(
+    pub(super) async fn choose(
         &self,
         bound: &'e Bound,
         budget: &mut Budget,
@@ -315,11 +343,12 @@ impl<'e> Stage<'e> {
         if self.current.matching.binary_search(&bound.index).is_err() {
             return None;
         }
-        let shown = self.current.shown(repeated);
-        let mut condition = self.plan.condition(bound.index, shown, budget);
+        let shown = self.shown(bound, repeated);
+        let mut condition = self.plan.condition(bound.index, shown, budget).await;
         if condition == Condition::Fails {
             for input in self.current.under_earlier_names(repeated) {
-                condition = self.plan.condition(bound.index, (&input, &Shared::default()), budget);
+                let shown = (&input, &Shared::default());
+                condition = self.plan.condition(bound.index, shown, budget).await;
                 if condition != Condition::Fails {
                     break;
                 }

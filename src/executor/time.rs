@@ -7,6 +7,24 @@ use super::select::{Bound, Plan};
 use crate::config::Layer;
 use crate::event::{Event, Rewrite};
 
+tokio::task_local! {
+    /// Until when the caller of the task waits, if it says so.
+    static WAITS_UNTIL: Option<Instant>;
+}
+
+/// The most of a caller's time that is kept for writing the answer.
+const RESERVE: Duration = Duration::from_millis(200);
+
+/// Runs `work` for a caller that waits until `deadline`: each dispatch in it returns by then.
+pub fn until<F: Future>(deadline: Option<Instant>, work: F) -> impl Future<Output = F::Output> {
+    WAITS_UNTIL.scope(deadline, work)
+}
+
+/// Returns the deadline of hooks for a caller that waits for `within` from `started` on.
+pub fn deadline_of_hooks(started: Instant, within: Duration) -> Option<Instant> {
+    started.checked_add(within.saturating_sub((within / 20).min(RESERVE)))
+}
+
 /// Whether hooks of each rank are waited for, and their shortest deadline.
 type WaitedFor = [Option<Duration>; Layer::RANKS];
 
@@ -14,7 +32,7 @@ type WaitedFor = [Option<Duration>; Layer::RANKS];
 pub(super) struct Deadlines {
     started: Instant,
     /// The caller's deadline, which nothing may exceed.
-    caller: Option<Instant>,
+    pub(super) caller: Option<Instant>,
     /// `defaults.deadline` of all layers together.
     moment: Option<Instant>,
     /// For each event, in order, the hooks of each rank: whether there are any that are waited for,
@@ -45,6 +63,7 @@ impl Deadlines {
     ) -> Self {
         let none = Self::none();
         let moment = limit.and_then(|limit| none.started.checked_add(limit));
+        let caller = caller.or_else(|| WAITS_UNTIL.try_get().ok().flatten());
         let mut waited_for = plans.map(|plan| plan.deadlines);
         // Most moments are one event, and then nothing is allocated.
         let waited_for = (waited_for.next().unwrap_or_default(), waited_for.collect());
@@ -84,8 +103,9 @@ impl Deadlines {
             (
                 self.caller.map(before),
                 if bound.hook.event == Event::Approval {
-                    "nobody answered in the time that the agent waits for hookexec; give the hook a \
-                     `timeout` and run `hookexec install AGENT` again, which raises `--within`"
+                    "nobody answered in the time that the caller waits for hookexec; give the hook a \
+                     `timeout` and run `hookexec install AGENT` again, which raises `--within`, or \
+                     raise `timeout` of the host's `Hooks`"
                 } else {
                     "the time for an answer passed before it answered; lower its `timeout`"
                 },

@@ -23,8 +23,9 @@ use crate::wire::{Decision, Input, ToolResult, Verdict};
 /// * Order: `tool_input_transform`, `tool_guard`, `pre_tool_use`; when one of the last two asks,
 ///   `permission_request` and then the approver; `on_tool_approval_decision`; the tool;
 ///   `tool_response_transform`, `post_tool_use`.
-/// * Rewrites: those of all events before the tool, and of all events after it, are made layer by
-///   layer, the lowest first; what a later hook rewrites all the same, those before it judge again.
+/// * Rewrites: those of all events before the tool are made layer by layer, the lowest first, and
+///   those of all events after it from the highest down; what a later hook rewrites all the same,
+///   those before it judge again.
 ///   A call that gets another tool's name is another call: it begins again under that name.
 /// * Answers in the tool's place: the tool, its approval and `post_tool_use` are left out, as
 ///   PicoClaw does; `tool_response_transform` sees the answer all the same, so that what keeps

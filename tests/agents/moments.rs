@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Done, Sandbox};
+use crate::support::{Done, Sandbox, until};
 
 /// Answers an agent's event with the hooks of the user and of the project.
 fn run(agent: &str, users: &str, projects: &str, payload: &Value) -> Done {
@@ -261,7 +261,6 @@ fn no_hook_finds_elsewhere_what_a_redactor_took_out() {
     for (event, key, value) in [
         ("PostToolUse", "tool_response", json!({"stdout": "key SECRET end", "stderr": ""})),
         ("PostToolUse", "tool_response", json!("key SECRET end")),
-        ("PostToolUseFailure", "error", json!("key SECRET end")),
     ] {
         for dialect in ["", ", dialect: claude-code"] {
             let notes = format!("cat > {}", seen.display());
@@ -272,6 +271,40 @@ fn no_hook_finds_elsewhere_what_a_redactor_took_out() {
             let seen = std::fs::read_to_string(&seen).unwrap();
             assert!(seen.contains("key *** end"), "{event} {dialect}: {seen}");
             assert!(!seen.contains("SECRET"), "{event} {dialect}: {seen}");
+        }
+    }
+}
+
+#[test]
+fn a_response_that_stands_is_judged_as_it_came_and_logged_as_it_was_redacted() {
+    let read = "import json,sys; text=sys.stdin.read()";
+    let redacts = "print(json.dumps({'updated_tool_response': '***'})) if 'SECRET' in text else 0";
+    let redacts =
+        hook("tool_response_transform", &format!("python3 -Ic \"{read}; {redacts}\""), "");
+    let guard = "case $(cat) in *'end SECRET'*) printf '{\"decision\":\"block\",\"reason\":\"I SAW IT\"}';; esac";
+    for (agent, event, key) in [
+        ("qwen", "PostToolUse", "tool_response"),
+        ("droid", "PostToolUse", "tool_response"),
+        ("cursor", "postToolUse", "tool_output"),
+        ("claude-code", "PostToolUseFailure", "error"),
+    ] {
+        for more in ["", ", when: { field: tool_response, regex: SECRET }"] {
+            let sandbox = Sandbox::new();
+            let log = sandbox.home().join("log");
+            let notes = format!("cat > {0}.new; mv {0}.new {0}", log.display());
+            let logs = hook("post_tool_use", &notes, ", background: true, mode: shadow");
+            let logs = logs.replace("post_tool_use: ", "").replace('\n', "");
+            let guards = hook("post_tool_use", guard, more);
+            let all = guards.replace("]\n", &format!(", {}]\n", &logs[1..logs.len() - 1]));
+            let mut payload = tool(event, "Bash", "ls");
+            payload[key] = json!("key end SECRET");
+            let done = run_in(&sandbox, agent, &format!("{redacts}{all}"), "", &payload).exits(0);
+            let text = done.whole();
+            assert!(text.contains("I SAW IT"), "{agent}: {text}");
+            assert!(text.contains("the model sees the original"), "{agent}: {text}");
+            until("the log is written", || log.exists());
+            let log = std::fs::read_to_string(log).unwrap();
+            assert!(log.contains("***") && !log.contains("SECRET"), "{agent}: {log}");
         }
     }
 }

@@ -108,7 +108,7 @@ fn quiet(message: &str) -> Answer {
 
 fn write(agent: Agent, native: &NativeEvent, input: Option<&Input>, verdict: &Verdict) -> Answer {
     let verdict = bounded(verdict);
-    let plan = settle(agent, native, &verdict);
+    let plan = settle(agent, native, input, &verdict);
     let mut answer = (adapter(agent).write)(native, input, &plan);
     answer.fallback = plan.fallback();
     answer.notes.splice(0..0, plan.notes);

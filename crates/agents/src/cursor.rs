@@ -51,7 +51,7 @@ events! {
     "beforeMCPExecution" => PreToolUse: blocks, asks, allows, on_demand;
     "beforeReadFile" => PreToolUse: tool("Read"), blocks, denies_asks, allows, on_demand;
     "beforeTabFileRead" => PreToolUse: tool("Read"), blocks, denies_asks, allows, on_demand;
-    "postToolUse" => PostToolUse: tells_as_context, replaces_response, context;
+    "postToolUse" => PostToolUse: tells_as_context, replaces_response_of_mcp, context;
     "postToolUseFailure" => PostToolUse: failed_tool;
     "afterShellExecution" => PostToolUse: tool("Shell"), on_demand;
     "afterMCPExecution" => PostToolUse: on_demand;
@@ -130,7 +130,7 @@ struct After<'p> {
     updated_mcp_tool_output: Option<&'p Value>,
 }
 
-fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
+fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
     match native.event {
         Some(Event::PreToolUse) => {
             let reason = (!plan.reason.is_empty()).then_some(plan.reason.as_str());
@@ -153,24 +153,14 @@ fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer
             Answer::json(&json!({ "followup_message": plan.reason }))
         }
         Some(Event::PostToolUse) => {
-            // Only what an MCP tool said can be replaced.
-            let mcp = input.is_some_and(|input| input.tool_kinds.iter().any(|kind| kind == "mcp"));
-            let response = plan.response.filter(|_| mcp);
-            let mut answer = if response.is_none() && plan.context.is_none() {
+            if plan.response.is_none() && plan.context.is_none() {
                 Answer::silence()
             } else {
                 Answer::json(&After {
                     additional_context: plan.context.as_deref(),
-                    updated_mcp_tool_output: response,
+                    updated_mcp_tool_output: plan.response,
                 })
-            };
-            if plan.response.is_some() && !mcp {
-                answer.notes.push(
-                    "Cursor replaces the response of MCP tools alone: the model sees the original"
-                        .to_owned(),
-                );
             }
-            answer
         }
         _ => match plan.context.as_deref() {
             Some(context) => Answer::json(&json!({ "additional_context": context })),

@@ -226,6 +226,10 @@ fn options(call: &NativeCall) -> DispatchOptions<'static> {
         Some(Event::PermissionRequest) => {
             DispatchOptions { once_rewritten: &ONCE_REWRITTEN, ..DispatchOptions::default() }
         }
+        Some(Event::PostToolUse | Event::AfterLlmCall) => DispatchOptions {
+            response_stands: call.native.response_stands(Some(&call.input)),
+            ..DispatchOptions::default()
+        },
         _ => DispatchOptions::default(),
     }
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use hookexec::event::{Event, FailureMode};
+use hookexec::wire::Input;
 
 /// One event of an agent: its name, the event it stands for, and what the agent takes as an answer.
 ///
@@ -97,6 +98,8 @@ pub enum Response {
     No,
     /// The agent takes it in place of the tool's.
     Takes,
+    /// It does so for MCP tools alone.
+    TakesOfMcp,
     /// It is given as the reason of a denial, which takes the place of the response.
     AsReason,
 }
@@ -174,11 +177,22 @@ impl NativeEvent {
         rewrites => rewrite: Rewrite::Takes;
         rewrites_with_allow => rewrite: Rewrite::TakesWithAllow;
         replaces_response => response: Response::Takes;
+        replaces_response_of_mcp => response: Response::TakesOfMcp;
         response_as_reason => response: Response::AsReason;
         context => context: true;
         says => system_message: true;
         stops => stop: true;
         on_demand => on_demand: true;
+    }
+
+    /// Returns whether nothing can take the place of the response in `input`: the model reads it as it is.
+    pub(super) fn response_stands(&self, input: Option<&Input>) -> bool {
+        let is_mcp = |input: &Input| input.tool_kinds.iter().any(|kind| kind == "mcp");
+        match self.response {
+            Response::No => true,
+            Response::TakesOfMcp => !input.is_some_and(is_mcp),
+            Response::Takes | Response::AsReason => false,
+        }
     }
 
     /// Returns whether hookexec's silence here would let something through that a guard should

@@ -12,7 +12,7 @@ use super::Agent;
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::payload::spoken;
 use hookexec::event::Event;
-use hookexec::wire::{Decision, JsonObject, Verdict};
+use hookexec::wire::{Decision, Input, JsonObject, Verdict};
 
 /// What to tell the agent, all of it in the agent's power.
 #[derive(Debug, Default, PartialEq)]
@@ -100,7 +100,12 @@ pub(super) fn bounded(verdict: &Verdict) -> Verdict {
 }
 
 /// Fits a verdict to what `agent` takes at `native`.
-pub(super) fn settle<'v>(agent: Agent, native: &NativeEvent, verdict: &'v Verdict) -> Plan<'v> {
+pub(super) fn settle<'v>(
+    agent: Agent,
+    native: &NativeEvent,
+    input: Option<&Input>,
+    verdict: &'v Verdict,
+) -> Plan<'v> {
     let mut plan = Plan {
         decision: verdict.decision,
         reason: verdict.message.clone().unwrap_or_default(),
@@ -121,7 +126,7 @@ pub(super) fn settle<'v>(agent: Agent, native: &NativeEvent, verdict: &'v Verdic
     }
     at.settle_stop(verdict, &mut plan);
     at.settle_speech(verdict, &mut plan);
-    at.settle_response(verdict, &mut plan);
+    at.settle_response(input, verdict, &mut plan);
     at.settle_claude_code(verdict, &mut plan);
     at.settle_messages(verdict, &mut plan);
     plan
@@ -244,10 +249,23 @@ impl Place<'_> {
         }
     }
 
-    fn settle_response<'v>(&self, verdict: &'v Verdict, plan: &mut Plan<'v>) {
+    fn settle_response<'v>(
+        &self,
+        input: Option<&Input>,
+        verdict: &'v Verdict,
+        plan: &mut Plan<'v>,
+    ) {
         let Some(response) = &verdict.updated_tool_response else { return };
         match self.native.response {
-            Response::Takes => plan.response = Some(response),
+            Response::No => plan.notes.push(format!(
+                "{self} cannot replace the tool's response: the model sees the original"
+            )),
+            Response::TakesOfMcp if self.native.response_stands(input) => {
+                let agent = self.agent.title();
+                plan.notes.push(format!(
+                    "{agent} replaces the response of MCP tools alone: the model sees the original"
+                ));
+            }
             Response::AsReason => {
                 // The context goes with the new response: beside a denial it may be lost.
                 let told = plan.context.take();
@@ -256,9 +274,7 @@ impl Place<'_> {
                 let told = told.map(|told| told + "\n\n").unwrap_or_default();
                 plan.reason = format!("{told}{}", spoken(response));
             }
-            Response::No => plan.notes.push(format!(
-                "{self} cannot replace the tool's response: the model sees the original"
-            )),
+            Response::Takes | Response::TakesOfMcp => plan.response = Some(response),
         }
     }
 

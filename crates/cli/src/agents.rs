@@ -102,6 +102,7 @@ fn row(native: &NativeEvent, event: Event) -> [&'static str; 7] {
         },
         match native.response {
             Response::Takes => "taken",
+            Response::TakesOfMcp => "taken, of MCP tools",
             Response::AsReason => "taken, as a denial",
             _ if rewritten == Rewritten::ToolResponse => "lost",
             _ => "",

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
 use etcetera::BaseStrategy as _;
-use hookexec::internal::locked;
-use hookexec::{Event, Executor, Input};
+use hookexec::internal::{HandedOver, deadline_of_hooks, locked};
+use hookexec::{Event, Executor};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
 
 use super::bundle::start_due;
@@ -42,9 +42,6 @@ pub(crate) struct FromArgs {
 
 /// Below the shortest timeout that any of the agents has by default.
 const WITHIN: Duration = Duration::from_secs(25);
-
-/// The most of the time that is kept for writing the answer.
-const RESERVE: Duration = Duration::from_millis(200);
 
 /// How much later than asked for the last resort answers: a stuck program, not a slow hook.
 const LAST_RESORT: Duration = Duration::from_millis(500);
@@ -120,8 +117,8 @@ impl FromCall {
             note_firing(&call);
         }
         if let Some((executor, config)) = progress.hooks {
-            for (event, input) in executor.take_handed_over() {
-                if let Err(error) = hand_over(&config, event, &input) {
+            for hooks in executor.take_handed_over() {
+                if let Err(error) = hand_over(&config, &hooks) {
                     output::talk(&format!("hookexec: hooks in the background: {error}\n"));
                 }
             }
@@ -183,9 +180,7 @@ impl FromCall {
         let last = hookexec_agents::answer(call, &last);
         *locked(standing) = Some(last);
         let moment = moment.insert(Moment::new(call));
-        // Some of the time is for the answer itself.
-        let deadline = started + self.within.saturating_sub((self.within / 20).min(RESERVE));
-        moment.run(executor, call, Some(deadline)).await;
+        moment.run(executor, call, deadline_of_hooks(started, self.within)).await;
         Ok(())
     }
 
@@ -267,11 +262,12 @@ fn payload(agent: Agent, hint: Option<&str>) -> Result<NativeCall, (String, Opti
         .map_err(|error| (error.to_string(), error.native))
 }
 
-/// Leaves an event's hooks in the background to a process of its own, which holds none of the pipes
-/// that the agent waits for: it goes on with the turn once they are closed.
-fn hand_over(config: &ConfigArgs, event: Event, input: &Input) -> std::io::Result<()> {
+/// Leaves hooks in the background to a process of its own, which holds none of the pipes that the agent
+/// waits for: it goes on with the turn once they are closed.
+fn hand_over(config: &ConfigArgs, (event, layers, input): &HandedOver) -> std::io::Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["run", event.name(), "--background"]).args(config.arguments());
+    let layers = format!("{}..{}", layers.start, layers.end);
+    command.args(["run", event.name(), "--background", &layers]).args(config.arguments());
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = system::detach(&mut command).spawn()?;
     let mut stdin = child.stdin.take().ok_or(std::io::ErrorKind::BrokenPipe)?;

@@ -2,6 +2,8 @@
 
 mod plain;
 
+use std::ops::Range;
+
 use clap::builder::{PossibleValue, TypedValueParser};
 use hookexec::event::UnknownEvent;
 use hookexec::internal::Explanation;
@@ -45,9 +47,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     log: log::LogArgs,
 
-    /// Starts the hooks in the background and no others, and says nothing
-    #[arg(long, hide = true, conflicts_with = "from", requires = "event")]
-    background: bool,
+    /// Starts the hooks in the background of these layers and no others, and says nothing
+    #[arg(long, hide = true, value_parser = layers, conflicts_with = "from", requires = "event")]
+    background: Option<Range<usize>>,
 }
 
 const EXAMPLE: &str = r#"Example: echo '{"tool_name": "shell", "tool_input": {"cmd": "rm -rf /"}}' | hookexec run pre_tool_use"#;
@@ -63,7 +65,10 @@ impl Args {
         let Some(event) = self.event else {
             return Err(CommandError::usage("which event? `hookexec events` lists them"));
         };
-        if self.background { self.in_background(event) } else { self.dispatch(event) }
+        match &self.background {
+            Some(layers) => self.in_background(event, layers),
+            None => self.dispatch(event),
+        }
     }
 
     fn format(&self) -> PlainFormat {
@@ -71,7 +76,7 @@ impl Args {
     }
 
     /// Does what another `hookexec` had no time for.
-    fn in_background(&self, event: Event) -> Result<Exit, CommandError> {
+    fn in_background(&self, event: Event, layers: &Range<usize>) -> Result<Exit, CommandError> {
         // A signal to the caller's process group must not end these hooks.
         system::leave_session();
         let input = input::parse("run", event, &input::read_stdin()?)?;
@@ -79,7 +84,7 @@ impl Args {
         let executor = self.config.load()?.warned().executor()?;
         let runtime = Runtime::new()?;
         runtime.run(async {
-            executor.start_background(event, &input);
+            executor.start_background(event, layers, &input).await;
             executor.shutdown(PATIENCE).await;
         })?;
         Ok(Exit::Success)
@@ -159,6 +164,13 @@ impl Args {
         }
         Ok(Exit::of(verdict))
     }
+}
+
+/// Reads the layers of [`HandedOver`](hookexec::internal::HandedOver).
+fn layers(text: &str) -> Result<Range<usize>, String> {
+    let ends =
+        text.split_once("..").and_then(|(start, end)| Some(start.parse().ok()?..end.parse().ok()?));
+    ends.ok_or_else(|| "give it as `0..4`".to_owned())
 }
 
 /// What a person who tries a hook out wants to see on stderr beside the answer to the agent.

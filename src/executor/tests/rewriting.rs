@@ -1,5 +1,7 @@
 //! What a rewrite means for who judged the input before it.
 
+use futures_util::FutureExt as _;
+
 use super::*;
 use crate::config::Condition;
 
@@ -23,6 +25,67 @@ async fn counted(hooks: Vec<Hook>, event: Event) -> (Vec<(String, usize)>, Verdi
     let counter = Counter(Mutex::default());
     let verdict = executor(hooks).dispatch_observed(event, &call("ls"), &counter).await;
     (counter.0.into_inner().unwrap().into_iter().collect(), verdict)
+}
+
+#[tokio::test]
+async fn a_layer_s_hooks_in_the_background_get_what_its_guards_get() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let mut registry = layered::with_rewriters();
+    let log = Arc::clone(&told);
+    registry.register_builtin(
+        "log",
+        Builtin::inline(move |input: &Input, args: &[String]| {
+            let response = input.tool_response.as_ref().unwrap().as_str().unwrap();
+            log.lock().unwrap().push((args[0].clone(), response.to_owned()));
+            Ok::<_, String>(None)
+        }),
+    );
+    let event = Event::ToolResponseTransform;
+    let layers = [(Layer::Managed, "managed"), (Layer::User, "user"), (Layer::Project, "project")];
+    let logs = layers.map(|(layer, name)| {
+        let hook = Hook { phase: Phase::Background, ..hook(event, "log", &[name]) };
+        layered::in_layer(layer, hook)
+    });
+    let mut input = call("ls");
+    input.tool_response = Some(json!("a secret"));
+    for (redactor, users) in [(Layer::Project, "a secret"), (Layer::User, "a ***")] {
+        let redactor = layered::in_layer(redactor, hook(event, "redact", &[]));
+        let hooks = logs.iter().cloned().chain([redactor]).collect();
+        let config = Config { hooks, ..Config::default() };
+        let build = || Executor::builder(config.clone()).registry(registry.clone()).build();
+        // Here, and if another process starts them.
+        for executor in [build().unwrap(), build().unwrap().handing_over_background()] {
+            let _ = executor.dispatch(event, &input).await;
+            executor.shutdown(Duration::from_mins(1)).await;
+            let other = build().unwrap();
+            for (event, layers, input) in executor.take_handed_over() {
+                other.start_background(event, &layers, &input).await;
+            }
+            other.shutdown(Duration::from_mins(1)).await;
+            let mut told = std::mem::take(&mut *told.lock().unwrap());
+            told.sort();
+            let told: Vec<_> = told.iter().map(|(by, text)| (by.as_str(), &**text)).collect();
+            assert_eq!(told, [("managed", "a secret"), ("project", "a ***"), ("user", users)]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn much_work_of_a_condition_is_done_on_another_thread() {
+    let when = condition(r"{ field: tool_input.cmd, regex: 'x{300}y$' }");
+    let guard = Hook { when, ..hook(PreToolUse, "deny_word", &["y"]) };
+    let executor = executor(vec![guard]);
+    for (length, is_much) in [(300, false), (30_000, true)] {
+        let input = call(&format!("{}y", "x".repeat(length)));
+        let mut dispatch = std::pin::pin!(executor.dispatch(PreToolUse, &input));
+        let at_once = dispatch.as_mut().now_or_never();
+        assert_eq!(at_once.is_none(), is_much, "{length}");
+        let verdict = match at_once {
+            Some(verdict) => verdict,
+            None => dispatch.await,
+        };
+        assert_eq!(verdict.decision, Some(Decision::Deny), "{length}");
+    }
 }
 
 #[tokio::test]
