@@ -133,6 +133,22 @@ test("a response is rewritten and objected to, after a failure too", async () =>
   ]);
 });
 
+test("a stop counts although another hook outlasts the client", async () => {
+  const stops = `echo '{\\"continue\\": false, \\"stop_reason\\": \\"enough\\"}'`;
+  const text = `
+hooks:
+  post_tool_use:
+    - hooks:
+        - { type: command, command: "${stops}" }
+        - { type: command, command: sleep 1000, timeout: 10m }
+`;
+  const hooks = judgedBy(undefined, text);
+  const session = await hooks.session().begin();
+  hooks.timeout = 3;
+  const { end, stop } = await session.toolCall("shell", { cmd: "ls" }).run(shell);
+  assert.deepEqual([end, stop?.reason], ["aborted", "enough"]);
+});
+
 test("begin throws if the call is denied", async () => {
   const session = judgedBy(() => ({ decision: "deny", reason: "no" })).session();
   const call = session.toolCall("shell", { cmd: "ls" });
@@ -277,7 +293,7 @@ test("a slow hook denies at the deadline and others go on", async () => {
   const slow = denied(session, "slow").finally(() => (isDenied = true));
   hooks.timeout = 120;
   while (!isDenied) await works(session);
-  assert.match(await slow, /within 1 seconds/);
+  assert.match(await slow, /the time for an answer passed/);
   assert.equal(pids().length, 1);
 });
 

@@ -30,6 +30,15 @@ hooks:
         - { type: builtin, command: judge }
 """
 
+#: Ends the turn at once, beside a hook that hangs.
+OUTLASTS = """
+hooks:
+  post_tool_use:
+    - hooks:
+        - { type: command, command: "echo '{\\\"continue\\\": false, \\\"stop_reason\\\": \\\"enough\\\"}'" }
+        - { type: command, command: sleep 1000, timeout: 10m }
+"""
+
 
 def shell(cmd):
     return f"ran {cmd}"
@@ -155,6 +164,13 @@ hooks:
         self.assertEqual(seen[:2], [("tool_response_transform", "ran ls", False),
                                     ("post_tool_use", "clean", False)])
         self.assertEqual(seen[2], ("tool_response_transform", "secret", True))
+
+    def test_a_stop_counts_although_another_hook_outlasts_the_client(self):
+        hooks = self.hooks(OUTLASTS)
+        with hooks.session() as session:
+            hooks.timeout = 3
+            end = session.tool_call("shell", {"cmd": "ls"}).run(shell)
+        self.assertEqual((end.end, end.stop["reason"]), ("aborted", "enough"))
 
     def test_the_block_of_a_with_does_not_run_if_the_call_is_denied(self):
         hooks = self.judged_by(lambda input: {"decision": "deny", "reason": "no"})
@@ -355,7 +371,7 @@ class Faults(Case):
                 hooks.timeout = HANG
                 while not denied.done():
                     self.works(session)
-                self.assertIn("within 1 seconds", denied.result())
+                self.assertIn("the time for an answer passed", denied.result())
             slow.set()
             self.assertEqual(len(self.pids()), 1)
 

@@ -131,6 +131,22 @@ async fn an_unknown_parameter_is_an_error() {
 }
 
 #[tokio::test]
+async fn each_request_about_a_call_has_a_deadline_of_its_own() {
+    let stops = r#"{"continue": false, "stop_reason": "enough"}"#;
+    let hooks = format!(
+        "post_tool_use: [{{ hooks: [{{ type: builtin, command: wait, timeout: 90 }}, \
+         {{ type: builtin, command: say, args: ['{stops}'] }}] }}]"
+    );
+    let server = server(&hooks, &Gate::new(), Limits::default());
+    let mut host = Partner::new(&server);
+    let call = json!({ "session": session(), "tool_name": "x", "within_ms": 60_000 });
+    let call = ask(&mut host, "tool.begin", call).await.unwrap()["call"].take();
+    let end = json!({ "call": call, "response": "done", "within_ms": 100 });
+    let end = ask(&mut host, "tool.end", end).await.unwrap();
+    assert_eq!((&end["end"], &end["stop"]["reason"]), (&json!("aborted"), &json!("enough")));
+}
+
+#[tokio::test]
 async fn the_hooks_of_another_project_drive_nothing() {
     let server = server("{}", &Gate::new(), Limits::default());
     let mut host = Partner::new(&server);

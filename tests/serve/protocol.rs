@@ -67,6 +67,19 @@ async fn a_quick_answer_does_not_wait_for_a_slow_one() {
 }
 
 #[tokio::test]
+async fn hooks_end_before_the_client_stops_waiting() {
+    let server = server(HOOKS, &Gate::new(), Limits::default());
+    let mut client = Partner::new(&server);
+    let params = json!({ "event": "session_start", "input": {}, "within_ms": 100 });
+    let verdict = client.result("dispatch", params).await;
+    let error = verdict["hooks"][0]["error"].as_str().unwrap();
+    assert!(error.contains("the time for an answer passed"), "{verdict}");
+    client.ask(1, "dispatch", json!({ "event": "stop", "input": {}, "within_ms": "1" })).await;
+    let refused = client.next().await.unwrap();
+    assert_eq!(refused["error"]["message"], "`within_ms` must be a whole number");
+}
+
+#[tokio::test]
 async fn who_wants_to_is_told_of_each_hook() {
     let server = server(HOOKS, &Gate::new(), Limits::default());
     let mut client = Partner::new(&server);

@@ -99,7 +99,9 @@ export class Hooks {
   /** Returns the result of a request, or throws a `HooksError`. */
   async call(method, params, at = this.connection()) {
     const isNew = this.#socket !== undefined && !("call" in params);
-    return at.request(method, isNew ? { ...params, project: this.cwd } : params, this.timeout * 1000);
+    const project = isNew ? { project: this.cwd } : {};
+    const within = this.timeout * 1000;
+    return at.request(method, { ...params, ...project, within_ms: Math.round(within) }, within);
   }
 
   async #answer(method, { name, args, input }) {

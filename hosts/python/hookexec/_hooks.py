@@ -179,7 +179,7 @@ class Hooks:
     def call(self, method: str, params: Object, at: Connection | None = None) -> Object:
         """Returns the result of a request, or raises a `HooksError`."""
         timeout = self.timeout
-        connection, future, sent = self._send(method, params, at)
+        connection, future, sent = self._send(method, params, at, timeout)
         try:
             return future.result(timeout)
         except FutureTimeout:
@@ -191,7 +191,7 @@ class Hooks:
         if at is None and (self._connection is None or not self._connection.alive):
             # Starting a server takes some milliseconds.
             await asyncio.to_thread(self.connection)
-        connection, future, sent = self._send(method, params, at)
+        connection, future, sent = self._send(method, params, at, timeout)
         wrapped = asyncio.wrap_future(future)
         try:
             return await asyncio.wait_for(asyncio.shield(wrapped), timeout)
@@ -204,11 +204,12 @@ class Hooks:
             raise
 
     def _send(
-        self, method: str, params: Object, at: Connection | None
+        self, method: str, params: Object, at: Connection | None, timeout: float
     ) -> tuple[Connection, Future[Object], float]:
         connection = at or self.connection()
+        params = {**params, "within_ms": round(timeout * 1000)}
         if self._socket is not None and "call" not in params:
-            params = {**params, "project": self.cwd}
+            params["project"] = self.cwd
         sent = time.monotonic()
         return connection, connection.request(method, params), sent
 

@@ -18,8 +18,8 @@ use super::protocol::{ErrorCode, Incoming, Refusal, Request, answer, notificatio
 use super::socket::{self, Stream};
 use hookexec::config::Hook;
 use hookexec::event::Event;
-use hookexec::internal::Observer;
 use hookexec::internal::rpc::{Line, LineDecoder};
+use hookexec::internal::{Observer, until};
 use hookexec::wire::{HookReport, JsonObject};
 
 /// How much is read at once.
@@ -130,10 +130,10 @@ impl Conversation<'_> {
         } else if host::METHODS.contains(&method.as_str()) {
             match self.shared.admit_host(&mut params, running).await {
                 Err(refusal) => return self.send(answer::<()>(&id, &Err(refusal))).await,
-                Ok((current, permit)) => {
+                Ok((current, deadline, permit)) => {
                     let host = self.host.clone();
                     self.running.spawn(async move {
-                        let call = host_call(&host, current, &method, params);
+                        let call = until(deadline, host_call(&host, current, &method, params));
                         let answered = answer(&id, &Box::pin(client.scope(call)).await);
                         drop(permit);
                         let _ = outbox.send(answered).await;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -12,11 +12,11 @@ use tokio::task::JoinSet;
 use super::connection;
 use super::engine::{Engine, Files, InUse, Loaded};
 use super::host;
-use super::protocol::{DispatchParams, ErrorCode, Refusal, event};
+use super::protocol::{ClientParams, DispatchParams, ErrorCode, Refusal, event};
 use super::socket::Socket;
 use crate::summary::HookSummary;
 use hookexec::config::Diagnostics;
-use hookexec::internal::Observer;
+use hookexec::internal::{Observer, until};
 use hookexec::wire::{JsonObject, Verdict};
 
 /// What a server takes on at once. What is more is answered with an error, at once.
@@ -209,33 +209,28 @@ impl Shared {
         })
     }
 
-    /// Takes on a request of a host, or says at once why not.
+    /// Takes on a request of a host and returns its deadline, or says at once why not.
     pub(super) async fn admit_host(
         &self,
         params: &mut JsonObject,
         running: usize,
-    ) -> Result<(InUse, OwnedSemaphorePermit), Refusal> {
-        let project = match params.remove("project") {
-            None | Some(Value::Null) => None,
-            Some(Value::String(project)) => Some(project),
-            Some(_) => {
-                let message = "`project` must be a text";
-                return Err(Refusal::new(ErrorCode::InvalidParams, message));
-            }
-        };
+    ) -> Result<(InUse, Option<Instant>, OwnedSemaphorePermit), Refusal> {
+        let ClientParams { project, deadline } = ClientParams::take(params)?;
         let permit = self.room(project.as_deref(), running)?;
-        Ok((self.engine.current().await, permit))
+        Ok((self.engine.current().await, deadline, permit))
     }
 
     /// Takes on a dispatch, or says at once why not.
     pub(super) async fn admit(
         &self,
-        params: JsonObject,
+        mut params: JsonObject,
         running: usize,
     ) -> Result<Admitted, Refusal> {
+        let client = ClientParams::take(&mut params);
         let current = self.engine.current().await;
         let named = event(&params);
-        let params = DispatchParams::read(params).map_err(|refusal| match named {
+        let read = client.and_then(|client| Ok((client, DispatchParams::read(params)?)));
+        let (ClientParams { project, deadline }, params) = read.map_err(|refusal| match named {
             Ok(event) => refusal.of(current.executor(), event, None),
             Err(_) => refusal,
         })?;
@@ -244,15 +239,16 @@ impl Shared {
             let input = (code != ErrorCode::OtherProject).then_some(&params.input);
             Err(Refusal::new(code, message).of(current.executor(), params.event, input))
         };
-        let permit = self.room(params.project.as_deref(), running);
+        let permit = self.room(project.as_deref(), running);
         let permit = permit.or_else(|Refusal { code, message, .. }| refuse(code, message))?;
-        Ok(Admitted { params, current, _permit: permit })
+        Ok(Admitted { params, deadline, current, _permit: permit })
     }
 }
 
 /// A dispatch that may run.
 pub(super) struct Admitted {
     pub(super) params: DispatchParams,
+    deadline: Option<Instant>,
     current: InUse,
     _permit: OwnedSemaphorePermit,
 }
@@ -268,11 +264,14 @@ impl Admitted {
     pub(super) async fn run(&self, observer: Option<&dyn Observer>) -> Verdict {
         let DispatchParams { event, input, .. } = &self.params;
         let executor = self.current.executor();
-        let mut verdict = match observer {
-            Some(observer) => executor.dispatch_observed(*event, input, observer).await,
-            None => executor.dispatch(*event, input).await,
+        let asked = async {
+            let verdict = match observer {
+                Some(observer) => executor.dispatch_observed(*event, input, observer).await,
+                None => executor.dispatch(*event, input).await,
+            };
+            executor.approve_observed(verdict, input, observer).await
         };
-        verdict = executor.approve_observed(verdict, input, observer).await;
+        let mut verdict = until(self.deadline, asked).await;
         if let Some(problems) = &self.current.problem {
             let said = verdict.system_message.take().map(|said| said + "\n");
             verdict.system_message = Some(said.unwrap_or_default() + &broken(problems));

@@ -1,10 +1,13 @@
 //! The messages: requests in, answers and notifications out.
 
+use std::time::{Duration, Instant};
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use hookexec::event::Event;
 use hookexec::executor::Executor;
+use hookexec::internal::deadline_of_hooks;
 use hookexec::wire::{Input, JsonObject, Verdict, parse_strict};
 
 /// Why a request was not answered with a result.
@@ -158,13 +161,41 @@ pub(super) enum Incoming {
     Reply(Reply),
 }
 
+/// What a request that runs hooks may say of its client.
+#[derive(Debug)]
+pub(super) struct ClientParams {
+    /// The directory in which it works.
+    pub(super) project: Option<String>,
+    /// The deadline of the hooks: the client waits no longer.
+    pub(super) deadline: Option<Instant>,
+}
+
+impl ClientParams {
+    /// Takes them out of the parameters of a request that came just now.
+    pub(super) fn take(params: &mut JsonObject) -> Result<Self, Refusal> {
+        let wrong = |problem: &str| Refusal::new(ErrorCode::InvalidParams, problem);
+        let project = match params.remove("project") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(project)) => Some(project),
+            Some(_) => return Err(wrong("`project` must be a text")),
+        };
+        let deadline = match params.remove("within_ms") {
+            None | Some(Value::Null) => None,
+            Some(within) => {
+                let within = within.as_u64().map(Duration::from_millis);
+                let within = within.ok_or_else(|| wrong("`within_ms` must be a whole number"))?;
+                deadline_of_hooks(Instant::now(), within)
+            }
+        };
+        Ok(Self { project, deadline })
+    }
+}
+
 /// The parameters of `dispatch`.
 #[derive(Debug)]
 pub(super) struct DispatchParams {
     pub(super) event: Event,
     pub(super) input: Input,
-    /// The client's project, when it says so.
-    pub(super) project: Option<String>,
     /// Whether it wants to know of each hook.
     pub(super) progress: bool,
 }
@@ -178,17 +209,12 @@ impl DispatchParams {
         };
         let input = Input::from_json(input)
             .map_err(|error| wrong(format!("`input` can't be read: {error}")))?;
-        let project = match params.remove("project") {
-            None | Some(Value::Null) => None,
-            Some(Value::String(project)) => Some(project),
-            Some(_) => return Err(wrong("`project` must be a text".to_owned())),
-        };
         let progress = match params.remove("progress") {
             None => false,
             Some(Value::Bool(progress)) => progress,
             Some(_) => return Err(wrong("`progress` must be true or false".to_owned())),
         };
-        Ok(Self { event, input, project, progress })
+        Ok(Self { event, input, progress })
     }
 }
 
