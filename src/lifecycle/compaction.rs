@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::scope::Scope;
 use super::trail::{Refused, Trail};
 use crate::event::Event;
+use crate::executor::DispatchOptions;
 use crate::wire::{Input, JsonObject};
 
 /// Why a conversation is compacted.
@@ -91,7 +92,8 @@ impl Compaction {
         };
         let mut input = Input::default();
         fill(&mut input);
-        let (events, options) = ([Event::PreCompact, Event::BeforeCompaction], Default::default());
+        let events = [Event::PreCompact, Event::BeforeCompaction];
+        let options = DispatchOptions::default();
         let (verdicts, standing) = self.scope.fire_together(&events, input, options).await;
         let supplied = verdicts.iter().find_map(|verdict| verdict.summary.clone());
         let mut trail = match Refused::read_all(verdicts, standing.verdict.as_ref()) {

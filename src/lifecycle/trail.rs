@@ -88,7 +88,9 @@ impl Refused {
         let refuses = |verdict: &&Verdict| !verdict.allowed || verdict.stop.is_some();
         let by = verdicts.iter().find(refuses).map(|verdict| verdict.event);
         let mut trail = Trail::default();
-        verdicts.into_iter().for_each(|verdict| trail.push(verdict));
+        for verdict in verdicts {
+            trail.push(verdict);
+        }
         match (by, whole.filter(refuses)) {
             (Some(by), Some(whole)) => {
                 let (message, stop) = (reason(whole), whole.stop.clone());

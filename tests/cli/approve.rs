@@ -285,6 +285,7 @@ fn there_is_one_receiver_and_a_dead_one_leaves_nothing_in_the_way() {
     first.shows("[1] shell");
     first.signal("-KILL");
     assert_eq!(waiting.answer(), None);
+    first.ends();
     assert!(socket(&sandbox).exists());
     let mut second = receiver(&sandbox, &["--no-page"]);
     let caller = Caller::ask(&sandbox, &question("ls"));
@@ -605,6 +606,7 @@ fn without_a_receiver_that_answers_a_call_is_denied() {
         terminal.signal("-KILL");
     });
     unanswered(killed, "the receiver ended before it answered");
+    terminal.ends();
     // The socket of the dead receiver is still there.
     assert!(socket(&sandbox).exists());
     unanswered(judged(&sandbox, || {}), "no receiver listens at");
