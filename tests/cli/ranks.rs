@@ -34,7 +34,7 @@ fn blocks(reason: &str) -> Value {
 }
 
 /// Returns what the driver answers at the beginning of a tool call.
-fn begins(sandbox: &Sandbox, more: Value) -> Value {
+fn begins(sandbox: &Sandbox, more: &Value) -> Value {
     let mut params = json!({
         "session": { "session_id": "s" }, "tool_name": "shell", "tool_input": { "cmd": "rm" },
         "can_ask": true,
@@ -75,12 +75,12 @@ fn a_denial_of_the_project_hides_no_stop_of_the_user_from_the_driver() {
     let user = says("pre_tool_use", "", &stops("enough"));
     for event in ["tool_input_transform", "tool_guard"] {
         let sandbox = sandbox(&user, &says(event, "", &blocks("no")));
-        let answer = begins(&sandbox, json!({}));
+        let answer = begins(&sandbox, &json!({}));
         assert_eq!(answer["end"], "aborted", "{event}: {answer:#}");
         assert_eq!(answer["stop"]["reason"], "enough", "{event}: {answer:#}");
         // The file was changed, and is not approved any more.
         sandbox.write("hooks.yaml", &says(event, "", &json!({})));
-        let answer = begins(&sandbox, json!({}));
+        let answer = begins(&sandbox, &json!({}));
         assert_eq!(answer["stop"]["reason"], "enough", "{event}: {answer:#}");
     }
 }
@@ -90,13 +90,13 @@ fn an_allow_of_the_project_answers_no_question_that_the_users_hooks_are_asked() 
     let asks = json!({ "ask": "the host asks" });
     let project = says("pre_tool_use", "", &json!({ "decision": "allow" }));
     let guard = says("permission_request", "", &blocks("not that"));
-    let guarded = begins(&sandbox(&guard, &project), asks.clone());
+    let guarded = begins(&sandbox(&guard, &project), &asks);
     assert_eq!(guarded["message"], "not that", "{guarded:#}");
     // Without such a hook the allow counts, and so does one of the user's own.
     for (user, project) in
         [("hooks: {}", project.clone()), (&*format!("{guard}{project}"), String::new())]
     {
-        let answer = begins(&sandbox(user, &project), asks.clone());
+        let answer = begins(&sandbox(user, &project), &asks);
         assert_eq!(answer["next"], "run", "{answer:#}");
     }
 }
@@ -161,7 +161,7 @@ fn no_channel_of_the_project_answers_the_agent_because_the_project_asks_as_well(
     let done = run.stdin(payload.to_string()).run().exits(0);
     assert!(!done.stdout.contains("\"allow\""), "{done:#?}");
     // Nor the host of a driver.
-    let answer = begins(&sandbox, json!({ "ask": "the host asks" }));
+    let answer = begins(&sandbox, &json!({ "ask": "the host asks" }));
     assert_ne!(answer["next"], "run", "{answer:#}");
 }
 
