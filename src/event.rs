@@ -246,6 +246,11 @@ impl Contract {
         self.may_block || matches!(self.rewrite, Rewrite::Response)
     }
 
+    /// Returns whether `on_error: block` withholds what a failed hook should have rewritten.
+    pub(crate) const fn may_withhold(&self) -> bool {
+        !self.may_block && matches!(self.rewrite, Rewrite::ToolResponse)
+    }
+
     /// Returns whether a denial prevents the use of what a hook rewrites. A denial does not take
     /// back the response of a model or a tool, so redactors must see it whatever an earlier hook
     /// decided.

@@ -105,6 +105,7 @@ impl Reader {
         };
         if let Some(wanted @ (OnError::Block | OnError::Ask)) = hook.on_error
             && !may_block
+            && !(wanted == OnError::Block && event.contract().may_withhold())
         {
             let word = if wanted == OnError::Block { "block" } else { "ask" };
             let message = format!("`on_error: {word}` on `{event}`, which can't be blocked");
@@ -295,7 +296,9 @@ impl Hook {
     pub(super) fn default_on_error(&mut self, wanted: OnError) {
         let contract = self.event.contract();
         match (wanted, contract.failure) {
-            (OnError::Block, _) if contract.may_block => self.on_error = Some(OnError::Block),
+            (OnError::Block, _) if contract.may_block || contract.may_withhold() => {
+                self.on_error = Some(OnError::Block);
+            }
             // A failure is a denial already; only exit codes become stricter.
             (OnError::Ask, FailureMode::Closed) => self.on_exit_code = Some(OnError::Ask),
             (OnError::Ask, _) if contract.may_block => self.on_error = Some(OnError::Ask),

@@ -92,6 +92,11 @@ impl Interpreter<'_> {
         if on_error != OnError::Ignore {
             outcome.notices.push(text);
         }
+        if on_error == OnError::Block && self.contract.may_withhold() {
+            let withheld = format!("[withheld by hookexec: hook `{}` failed]", hook.label());
+            outcome.output = Output::tool_response(withheld);
+            (outcome.withholds, outcome.failed_open) = (true, false);
+        }
         outcome
     }
 }

@@ -42,11 +42,6 @@ pub struct WorstCase {
 }
 
 impl WorstCase {
-    /// Returns the time after which there is a verdict, possibly with failed hooks.
-    pub fn until_verdict(&self) -> Duration {
-        self.deadline.map_or(self.time, |deadline| self.time.min(deadline))
-    }
-
     /// Returns the time until the verdict, computed from the file alone.
     pub fn stated_until_verdict(&self) -> Duration {
         self.deadline.map_or(self.stated, |deadline| self.stated.min(deadline))

@@ -283,3 +283,23 @@ fn a_redactor_that_crashes_does_not_repeat_the_response() {
         assert!(answer.contains("shown with `--verbose` only"), "{answer}");
     }
 }
+
+#[test]
+fn with_block_a_redactor_that_fails_withholds_the_response() {
+    let sandbox = Sandbox::new();
+    let hook = |keys: &str| format!("{{ type: command, name: redact, {keys} }}");
+    for (defaults, hook) in [
+        ("", hook("command: exit 1, on_error: block")),
+        ("", hook("command: sleep 60, timeout: 100ms, on_error: block")),
+        ("defaults: { on_error: block }\n", hook("command: echo no JSON >&2; exit 3")),
+    ] {
+        let hooks = format!("{defaults}tool_response_transform:\n- hooks: [{hook}]\n");
+        sandbox.write_users_hooks(&hooks);
+        let payload = json!({
+            "tool_name": "Bash", "tool_input": {}, "tool_response": { "stdout": TOKEN },
+        });
+        let answer = under_claude(&sandbox, "PostToolUse", payload).to_string();
+        assert!(answer.contains("[withheld by hookexec: hook `redact` failed]"), "{answer}");
+        assert!(!answer.contains(TOKEN), "{answer}");
+    }
+}
