@@ -297,8 +297,8 @@ impl Stage<'_> {
         verdict.approval = Some(Box::new(report));
     }
 
-    /// Drops what allows a call over the head of a higher layer: with an allow nobody asks the hooks that
-    /// it has for approvals of the tool.
+    /// Drops what allows a call over the head of a higher layer: after an allow the hooks that it has for
+    /// approvals of the tool are not asked.
     pub(super) fn drop_outranked_allows(&mut self) {
         let allows = |it: &Outcome| it.output.decision == Some(Decision::Allow);
         let later: &[Event] = match self.event {

@@ -79,8 +79,8 @@ impl Refused {
         Err(Box::new(Self { by, message, stop, trail }))
     }
 
-    /// Returns the refusal of events that fired together, by `whole`, what all of them decided: a stop
-    /// of one counts beside the denial of another.
+    /// Returns the refusal of events that fired together, by `whole`, what all of them decided:
+    /// one may stop and another deny.
     pub(super) fn read_all(
         verdicts: Vec<Verdict>,
         whole: Option<&Verdict>,

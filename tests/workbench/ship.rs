@@ -306,7 +306,7 @@ fn what_is_missing_or_wrong_is_said() {
     let whole = ship(&["--to", "http://localhost:4318/v1/logs/"]).run().exits(64);
     assert!(whole.stderr.contains("`--to http://localhost:4318`"), "{}", whole.stderr);
     let nothing = machine.sandbox.hookexec(["ship", "typo.jsonl", "--once"]).run().exits(64);
-    assert!(nothing.stderr.contains("there is no log typo.jsonl"), "{}", nothing.stderr);
+    assert!(nothing.stderr.contains("the log typo.jsonl does not exist"), "{}", nothing.stderr);
     machine.sandbox.write("audit.jsonl.shipped", "{");
     let broken = machine.ship_once().exits(64);
     assert!(broken.stderr.contains("remove this file"), "{}", broken.stderr);

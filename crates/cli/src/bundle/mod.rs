@@ -172,7 +172,7 @@ fn test(path: &Path) -> Result<Exit, CommandError> {
     }
     let scratch = unpacked::Scratch::new(&std::env::temp_dir())?;
     let mut results = unpacked::test(&archive, scratch.path())?;
-    // They ran in a copy that is gone when somebody reads this.
+    // They ran in a copy, which is removed.
     for file in &mut results.files {
         let name = file.path.file_name().unwrap_or_default();
         file.path = if path.is_dir() { path.join(name) } else { name.into() };

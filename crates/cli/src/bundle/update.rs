@@ -218,7 +218,7 @@ fn write(changes: &[Change]) -> Result<(), CommandError> {
         };
         let known = store::read(path).map_err(|error| failed(&error))?.unwrap_or_default();
         let text = pinned(&known, &changes).ok_or_else(|| {
-            failed(&"it was changed, or a digest does not stand there as it is read")
+            failed(&"it was changed, or its text has no such digest")
                 .hint("try again, or write the digests yourself")
         })?;
         store::write(path, Some(&known), &text).map_err(|error| failed(&error))?;

@@ -83,7 +83,7 @@ impl Args {
         LogArgs::default().start();
         let log = log_path(self.file.as_deref(), &self.config)?;
         if let Some(file) = self.file.as_deref().filter(|file| !file.exists()) {
-            let missing = format!("there is no log {}", file.display());
+            let missing = format!("the log {} does not exist", file.display());
             if self.once {
                 return Err(CommandError::usage(missing));
             }
