@@ -169,7 +169,7 @@ impl<'a> Call<'a> {
 
     /// Returns the input for a task that may outlive the call.
     pub fn owned_input(&self) -> Arc<Input> {
-        Arc::clone(self.shared().input.get_or_init(|| Arc::new(self.input.clone())))
+        self.shared().owned(self.input)
     }
 }
 
@@ -242,6 +242,11 @@ impl Shared {
     /// Returns the reading of the tool call: conditions and hooks read the call once.
     pub(crate) fn reading(&self) -> &Reading {
         &self.reading
+    }
+
+    /// Returns the input for a task of its own: it is copied once.
+    pub(crate) fn owned(&self, input: &Input) -> Arc<Input> {
+        Arc::clone(self.input.get_or_init(|| Arc::new(input.clone())))
     }
 
     /// Returns values for an input with the same tool call.

@@ -206,9 +206,9 @@ impl Budget {
         let mut part = Self { left: limit, here: 0 };
         let done = work(&mut part).ok();
         let spent = limit - part.left;
-        match done {
-            Some(_) => (self.left, self.here) = (self.left - spent, self.here - spent),
-            None => self.here = 0,
+        self.here -= spent;
+        if done.is_some() {
+            self.left -= spent;
         }
         done
     }

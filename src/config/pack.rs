@@ -54,7 +54,12 @@ impl Kind<'_> for Packs {
 }
 
 fn pack(reader: &mut Reader, node: &Node) -> Option<Pack> {
+    let errors = reader.errors();
     let keys: PackKeys<'_> = reader.value(node, "")?;
+    if reader.errors() != errors {
+        // With a key that can't be read, any signature would do.
+        return None;
+    }
     if keys.fields.lacks("bundle") {
         let hint = "add `bundle: oci://HOST/REPOSITORY:TAG`";
         reader.error_with_hint(node, "a pack needs `bundle`", hint);

@@ -200,8 +200,11 @@ impl Plan {
         let here = |part: &mut Budget| when.holds_within(input, shared.reading(), part);
         let holds = match budget.here(here) {
             Some(holds) => Ok(holds),
-            // Boxed: it holds an input, and is seldom needed.
-            None => Box::pin(holds_elsewhere(Arc::clone(when), input.clone(), budget)).await,
+            // Boxed: it is seldom needed.
+            None => {
+                let shown = (shared.owned(input), shared.reading().share());
+                Box::pin(holds_elsewhere(Arc::clone(when), shown, budget)).await
+            }
         };
         match holds {
             Ok(true) => Condition::Holds,
@@ -214,11 +217,11 @@ impl Plan {
 /// Looks at a condition on another thread.
 async fn holds_elsewhere(
     when: Arc<When>,
-    input: Input,
+    (input, reading): (Arc<Input>, Reading),
     budget: &mut Budget,
 ) -> Result<bool, TooMuchWork> {
     let mut rest = std::mem::take(budget);
-    let look = move || (when.holds_within(&input, &Reading::default(), &mut rest), rest);
+    let look = move || (when.holds_within(&input, &reading, &mut rest), rest);
     let (holds, rest) = tokio::task::spawn_blocking(look).await.map_err(|_| TooMuchWork)?;
     *budget = rest;
     holds

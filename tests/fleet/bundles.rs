@@ -141,6 +141,16 @@ fn a_bundle_goes_through_a_registry() {
         let done = helped(script).exits(1);
         assert!(done.stderr.contains(wanted), "{done:#?}");
     }
+    // One of a project, or with a path, is none.
+    let project = team.sandbox.script("docker-credential-here", "#!/bin/sh\ntouch ran\n");
+    let pull = ["bundle", "pull", &address, "--key", "fleet.pub", "--output", "pulled.tar"];
+    let relative = format!(".:{}", std::env::var("PATH").unwrap());
+    let done = team.sandbox.hookexec(pull).env("PATH", relative).run().exits(1);
+    assert!(done.stderr.contains("it is not on the PATH"), "{done:#?}");
+    team.sandbox.write(&config, r#"{"credsStore":"x/here"}"#);
+    let done = team.sandbox.hookexec(pull).run().exits(1);
+    assert!(done.stderr.contains("its name has a slash"), "{done:#?}");
+    assert!(!project.with_file_name("ran").exists());
     team.sandbox.write(&config, &login);
     fs::remove_file(team.sandbox.project().join("pulled.tar")).unwrap();
 

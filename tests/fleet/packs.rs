@@ -332,6 +332,10 @@ fn a_project_that_is_not_approved_causes_no_request() {
     {
         let _ = machine.0.hookexec(args).run();
     }
+    // A person sees what the approval is about.
+    let shown = machine.0.hookexec(["trust"]).run().exits(1);
+    assert!(shown.stdout.contains(&format!("uses http://{}/pack.tar sha256:000", server.host)));
+    assert!(shown.stdout.contains("not on this machine"), "{shown:#?}");
     let _ = machine.bundle(&["update", "--yes"]).exits(1);
     assert!(machine.says("ls", DENIED).contains("is not approved"));
     let _ = machine.0.hookexec(["bundle", "refresh", "--due"]).run();
@@ -383,4 +387,25 @@ fn a_bundle_uses_no_packs() {
     team.sandbox.write("policy/hooks.yaml", &format!("{pack}{hooks}"));
     let done = team.bundle(&["build", "policy", "--version", "2"]).exits(78);
     assert!(done.stderr.contains("a bundle can't use another one"), "{done:#?}");
+}
+
+/// A test case of a pack runs before a person is asked, so a signature that can't be checked is none.
+#[test]
+fn an_update_with_a_key_that_can_not_be_read_runs_nothing() {
+    let team = team();
+    let source = format!("file://{}", team.signed(1).display());
+    let key = team.key();
+    for wrong in [
+        format!("key: {}", &key[..key.len() - 1]),
+        format!("keys: {key}"),
+        "key:".to_owned(),
+        "key: []".to_owned(),
+        format!("key: [{key}, bad]"),
+    ] {
+        let machine = Machine::new(&format!("use:\n  - bundle: {source}\n    {wrong}\n"));
+        let done = machine.bundle(&["update", "hooks.yaml", "--yes"]);
+        assert_ne!(done.code(), Some(0), "{wrong}: {done:#?}");
+        assert!(!done.stdout.contains("version 1"), "{wrong}: {done:#?}");
+        assert!(!machine.0.read("hooks.yaml").contains("digest"), "{wrong}");
+    }
 }

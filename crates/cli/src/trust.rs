@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use hookexec::config::{Diagnostic, Diagnostics, Severity};
 use hookexec::internal::trust::{Approval, Trust, TrustStore};
-use hookexec::internal::{Loaded, ProjectFile};
+use hookexec::internal::{Loaded, Pack, ProjectFile};
 use hookexec::load::LoadOptions;
 use hookexec::{Executor, Registry};
 
@@ -90,13 +90,13 @@ impl Args {
 
 fn show(target: &Target) -> Result<Exit, CommandError> {
     let store = store()?;
-    let Project { files, gone, .. } = target.project()?;
+    let Project { files, gone, packs, .. } = target.project()?;
     for file in &files {
         if let Trust::Unsafe(problem) = &file.trust {
             warn(&format!("the approvals don't count: {problem}; {}", problem.hint));
         }
     }
-    let row = |file| Row::of(file, &store);
+    let row = |file| Row::of(file, &store, &packs);
     let rows: Vec<Row> =
         files.into_iter().map(row).chain(gone.into_iter().map(Row::gone)).collect();
     let all = rows.iter().all(|row| row.status == APPROVED);
@@ -132,7 +132,7 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     }
     let done = if project.gone.is_empty() { Exit::Success } else { Exit::Negative };
     for mut file in project.files {
-        let row = Row::of(file.clone(), &store);
+        let row = Row::of(file.clone(), &store, &project.packs);
         if row.status == APPROVED {
             store.remember(&file.bundle);
             target.format.show(&row, || format!("{}: already approved\n", row.shown_path()))?;
@@ -158,7 +158,7 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
         store.add(&file.bundle).map_err(|error| not_written(&error))?;
         file.trust = Trust::Approved;
         file.refused.clear();
-        let row = Row::of(file, &store);
+        let row = Row::of(file, &store, &project.packs);
         target.format.show(&row, || row.text())?;
     }
     Ok(done)
@@ -228,6 +228,7 @@ struct Project {
     files: Vec<ProjectFile>,
     /// Files that were approved and are gone.
     gone: Vec<PathBuf>,
+    packs: Vec<Pack>,
     options: LoadOptions,
 }
 
@@ -282,7 +283,7 @@ impl Target {
             return Err(CommandError::usage(what)
                 .hint("a project's hooks are in `hooks.yaml` or `.hookexec/hooks.yaml`"));
         }
-        Ok(Project { files, gone, options })
+        Ok(Project { files, gone, packs: config.packs, options })
     }
 }
 

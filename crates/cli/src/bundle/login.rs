@@ -40,7 +40,16 @@ pub(super) fn of(host: &str) -> Result<Option<String>, String> {
 fn ask(helper: &str, host: &str) -> Result<Option<String>, String> {
     let program = format!("docker-credential-{helper}");
     let failed = |problem: &str| format!("`{program}`, which knows the logins, failed: {problem}");
-    let command = duct::cmd!(&program, "get").stdin_bytes(host).stdout_capture().stderr_null();
+    if helper.contains(['/', '\\']) {
+        return Err(failed("its name has a slash"));
+    }
+    // Never one of the project, which may be the current directory.
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut programs = files::programs(program.as_ref(), &path);
+    let Some(found) = programs.find(|file| files::is_program(file)) else {
+        return Err(failed("it is not on the PATH"));
+    };
+    let command = duct::cmd!(found, "get").stdin_bytes(host).stdout_capture().stderr_null();
     let started = command.unchecked().start().map_err(|error| failed(&error.to_string()))?;
     let ended = started.wait_timeout(PATIENCE).map_err(|error| failed(&error.to_string()))?;
     let Some(output) = ended else {

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use hookexec::config::Command;
-use hookexec::internal::ProjectFile;
 use hookexec::internal::shell::quoted;
 use hookexec::internal::trust::{CoveredHook, ScriptChange, Trust, TrustStore};
+use hookexec::internal::{Pack, ProjectFile};
 use serde::Serialize;
 
 use crate::plain;
@@ -18,9 +18,20 @@ pub(super) struct Row {
     pub(super) status: &'static str,
     #[serde(skip_serializing_if = "String::is_empty")]
     digest: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    packs: Vec<PackRow>,
     pub(super) hooks: Vec<HookRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
+}
+
+/// A pack that the file uses.
+#[derive(Serialize)]
+struct PackRow {
+    bundle: String,
+    digest: Option<String>,
+    /// Whether it is on this machine, and its hooks are among those of the file.
+    fetched: bool,
 }
 
 /// What an approval covers of one hook.
@@ -48,7 +59,7 @@ pub(super) const APPROVED: &str = "approved";
 pub(super) const GONE: &str = "gone";
 
 impl Row {
-    pub(super) fn of(file: ProjectFile, store: &TrustStore) -> Self {
+    pub(super) fn of(file: ProjectFile, store: &TrustStore, packs: &[Pack]) -> Self {
         let changes = match file.trust {
             Trust::Approved => store.script_changes(&file.bundle),
             _ => vec![Vec::new(); file.bundle.covered().count()],
@@ -63,8 +74,10 @@ impl Row {
             _ => "not approved",
         };
         let has_diff = file.trust == Trust::Changed || changes.iter().any(|it| !it.is_empty());
+        let packs = packs.iter().filter(|pack| pack.location.path() == file.bundle.path);
         Self {
             status,
+            packs: packs.map(PackRow::of).collect(),
             diff: has_diff.then(|| store.diff(&file.bundle)),
             hooks: file.bundle.covered().cloned().zip(changes).map(HookRow::of).collect(),
             digest: file.bundle.digest,
@@ -73,7 +86,8 @@ impl Row {
     }
 
     pub(super) fn gone(path: PathBuf) -> Self {
-        Self { path, status: GONE, digest: String::new(), hooks: Vec::new(), diff: None }
+        let (digest, diff) = (String::new(), None);
+        Self { path, status: GONE, digest, packs: Vec::new(), hooks: Vec::new(), diff }
     }
 
     /// Returns its path from the current directory.
@@ -85,10 +99,30 @@ impl Row {
 
     pub(super) fn text(&self) -> String {
         let mut text = format!("{}: {}\n", self.shown_path(), self.status);
+        for pack in &self.packs {
+            text += &pack.text();
+        }
         for hook in &self.hooks {
             text += &hook.text();
         }
         text + self.diff.as_deref().unwrap_or_default()
+    }
+}
+
+impl PackRow {
+    fn of(pack: &Pack) -> Self {
+        let digest = pack.digest.as_ref().map(|digest| format!("sha256:{digest}"));
+        Self { bundle: pack.source.to_string(), digest, fetched: !pack.files.is_empty() }
+    }
+
+    fn text(&self) -> String {
+        let digest = self.digest.as_deref().unwrap_or("without a digest");
+        let mut text = format!("  uses {} {digest}\n", plain::line(&self.bundle));
+        if !self.fetched {
+            text += "    not on this machine: its hooks can't be shown. After the approval `hookexec \
+                     bundle refresh` fetches it, and runs its test cases\n";
+        }
+        text
     }
 }
 
