@@ -198,13 +198,12 @@ impl Plan {
     ) -> Condition {
         let Some(when) = &self.hooks[index].hook.when else { return Condition::Holds };
         let here = |part: &mut Budget| when.holds_within(input, shared.reading(), part);
-        let holds = match budget.here(here) {
-            Some(holds) => Ok(holds),
+        let holds = if let Some(holds) = budget.here(here) {
+            Ok(holds)
+        } else {
+            let shown = (shared.owned(input), shared.reading().share());
             // Boxed: it is seldom needed.
-            None => {
-                let shown = (shared.owned(input), shared.reading().share());
-                Box::pin(holds_elsewhere(Arc::clone(when), shown, budget)).await
-            }
+            Box::pin(holds_elsewhere(Arc::clone(when), shown, budget)).await
         };
         match holds {
             Ok(true) => Condition::Holds,
