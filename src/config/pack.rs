@@ -5,14 +5,18 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
+use super::assembly::Assembly;
 use super::diagnostic::Diagnostic;
 use super::keys::PackKeys;
 use super::kinds::{At, Filled};
 use super::node::{Node, Value};
 use super::reader::Reader;
 use super::section::Kind;
-use super::source::Location;
+use super::source::{Location, SourceFile};
 use crate::policy::{Source, Store};
+
+/// How many packs a file may use: each is hashed when hooks are loaded.
+const MAX_PACKS: usize = 32;
 
 /// A pack: a bundle whose hooks a hooks file uses, and what is known about it on this machine.
 #[derive(Debug, Clone)]
@@ -30,7 +34,9 @@ pub struct Pack {
     pub joint: String,
     /// Where it is kept; `None` when no home directory is known.
     pub store: Option<Store>,
-    /// Its files.
+    /// Whether it is on this machine as its digest says.
+    pub found: bool,
+    /// Its files, as far as they are known.
     pub files: Vec<PathBuf>,
 }
 
@@ -43,6 +49,11 @@ impl Kind<'_> for Packs {
             reader.expected(what, "a list", node);
             return None;
         };
+        if items.len() > MAX_PACKS {
+            let problem = format!("a hooks file uses {MAX_PACKS} packs at most");
+            reader.error_with_hint(node, problem, "publish several as one");
+            return None;
+        }
         Some(Self(items.iter().filter_map(|item| pack(reader, item)).collect()))
     }
 
@@ -88,8 +99,17 @@ fn pack(reader: &mut Reader, node: &Node) -> Option<Pack> {
         digest,
         location: reader.location(place),
         store: None,
+        found: false,
         files: Vec::new(),
     })
+}
+
+/// Returns the packs of a text, as far as they can be read.
+pub fn packs_of(text: &str) -> Vec<Pack> {
+    let mut packs = Vec::new();
+    let file = Arc::new(SourceFile::new("hooks.yaml", text));
+    Assembly::default().evaluate(file, |config| packs = std::mem::take(&mut config.packs));
+    packs
 }
 
 /// The digest of an archive, in hexadecimal.

@@ -6,7 +6,7 @@ use super::acceptance::ProjectFile;
 use super::file::{self, Origin};
 use super::loading::Loading;
 use crate::config::{Layer, Pack, SourceFile};
-use crate::policy::hooks_files;
+use crate::policy::{MANIFEST, hooks_files};
 use crate::trust::Trust;
 
 /// What to do when a pack can't be used.
@@ -64,15 +64,18 @@ impl Loading {
         let archive = store.archive(digest);
         let allowed = self.acceptance.check_file(owner, &archive);
         allowed.map_err(|problem| problem.message)?;
-        let manifest = store.check_pack(digest)?;
         let directory = store.bundle(digest);
+        // Watched also when one of them was changed: it may be restored.
+        let known = store.manifest(digest).map(|it| it.files).unwrap_or_default();
+        let names = known.keys().map(String::as_str).chain([MANIFEST]);
+        pack.files = names.map(|name| directory.join(name)).collect();
+        let manifest = store.check_pack(digest)?;
+        pack.found = true;
         let read = |name| {
             let path = directory.join(name);
             let text = file::read(&path, Origin::Found).map_err(|problem| problem.message)?;
             Ok(Arc::new(SourceFile::new(path, text).in_layer(layer)))
         };
-        let files = hooks_files(manifest.files.keys()).into_iter().map(read).collect();
-        pack.files = manifest.files.keys().map(|name| directory.join(name)).collect();
-        files
+        hooks_files(manifest.files.keys()).into_iter().map(read).collect()
     }
 }

@@ -172,6 +172,12 @@ impl Store {
         self.check_files(digest, |bytes| rest.starts_with(bytes))
     }
 
+    /// Returns the manifest beside the files of a bundle. It may have been changed.
+    pub fn manifest(&self, digest: &str) -> Option<Manifest> {
+        let bytes = files::read_regular(&self.bundle(digest).join(MANIFEST), MAX_JSON).ok()?;
+        Manifest::read(&bytes).ok()
+    }
+
     fn check_files(
         &self,
         digest: &str,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use hookexec::internal::files;
 
 use crate::registry::{Registry, is_here};
-use crate::support::{Done, Sandbox};
+use crate::support::{Done, Sandbox, until};
 use crate::team::{Team, text};
 use crate::web::Server;
 
@@ -408,4 +408,57 @@ fn an_update_with_a_key_that_can_not_be_read_runs_nothing() {
         assert!(!done.stdout.contains("version 1"), "{wrong}: {done:#?}");
         assert!(!machine.0.read("hooks.yaml").contains("digest"), "{wrong}");
     }
+}
+
+#[test]
+fn an_update_writes_only_what_is_read_as_it_is_meant() {
+    let team = team();
+    let source = format!("file://{}", team.signed(1).display());
+    let digest = digest(&team, 1);
+    for (file, written) in [
+        (format!("use: [{{ bundle: '{source}' }}]\n"), true),
+        (format!("use:\n- bundle: {source}\n"), true),
+        (format!("use: [bundle: '{source}']\n"), false),
+        (format!("use:\n- &a {{ bundle: '{source}' }}\n- *a\n"), false),
+    ] {
+        let machine = Machine::new(&file);
+        let done = machine.bundle(&["update", "hooks.yaml", "--yes"]);
+        assert_eq!(done.code() == Some(0), written, "{file}: {done:#?}");
+        let now = machine.0.read("hooks.yaml");
+        assert_eq!(now.contains(&digest), written, "{now}");
+        if !written {
+            assert_eq!(now, file);
+            assert!(done.stderr.contains("write the digests yourself"), "{done:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_server_sees_that_a_changed_pack_was_restored() {
+    let team = team();
+    let path = team.signed(1);
+    let machine = Machine::new(&format!(
+        "use: [{{ bundle: 'file://{}', digest: 'sha256:{}' }}]\n",
+        path.display(),
+        digest(&team, 1)
+    ));
+    machine.approve();
+    let _ = machine.bundle(&["refresh"]).exits(0);
+    let socket = machine.0.home().join("run/socket");
+    let socket = socket.to_str().unwrap();
+    let mut serving = machine.0.hookexec(["serve", "--socket", socket]).spawn();
+    let asked = || {
+        let run = machine.0.hookexec(["run", "pre_tool_use", "--connect", socket]);
+        run.stdin(r#"{"tool_name":"shell","tool_input":{"cmd":"ls"}}"#).run()
+    };
+    until("the server listens", || asked().stderr.is_empty());
+    assert_eq!(asked().code(), Some(ALLOWED));
+    let script = machine.store().join(&digest(&team, 1)[..16]).join("guard.sh");
+    let before = fs::read(&script).unwrap();
+    fs::write(&script, "exit 0\n").unwrap();
+    until("the change is seen", || asked().code() == Some(DENIED));
+    fs::write(&script, before).unwrap();
+    until("the pack is restored", || asked().code() == Some(ALLOWED));
+    serving.kill().unwrap();
+    serving.wait().unwrap();
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use hookexec::config::{Layer, Location};
 use hookexec::internal::policy::{Manifest, Store, hooks_files};
 use hookexec::internal::shell::quoted;
-use hookexec::internal::{KeyLocations, Pack, files};
+use hookexec::internal::{KeyLocations, Pack, files, packs_of};
 use hookexec::{Config, Registry};
 
 use super::archive::Archive;
@@ -238,7 +238,13 @@ fn write(changes: &[Change]) -> Result<(), CommandError> {
 fn pinned(known: &str, changes: &[&Change]) -> Option<String> {
     // Without a byte order mark.
     let read = &changes.first()?.pack.location.file().text;
-    let mark = known.strip_suffix(read.as_str())?;
+    let mark = known.strip_suffix(read.as_str()).filter(|mark| ["", "\u{feff}"].contains(mark))?;
+    let digest_of = |pack: &Pack| {
+        let change = changes.iter().find(|it| it.pack.location.range() == pack.location.range());
+        change.map(|change| change.digest.clone()).or_else(|| pack.digest.clone())
+    };
+    let pack = |pack: &Pack, digest| (pack.source.clone(), digest);
+    let wanted: Vec<_> = packs_of(read).iter().map(|it| pack(it, digest_of(it))).collect();
     let mut changes = changes.to_vec();
     // The last first: the places of the others stay what they are.
     changes.sort_by_key(|change| Reverse(change.pack.location.range().start));
@@ -253,5 +259,7 @@ fn pinned(known: &str, changes: &[&Change]) -> Option<String> {
             None => text.insert_str(range.end, &format!("{}sha256:{digest}", pack.joint)),
         }
     }
-    Some(format!("{mark}{text}"))
+    // YAML has more ways to write an entry than this knows.
+    let now: Vec<_> = packs_of(&text).iter().map(|it| pack(it, it.digest.clone())).collect();
+    (now == wanted).then(|| format!("{mark}{text}"))
 }

@@ -112,7 +112,7 @@ impl Row {
 impl PackRow {
     fn of(pack: &Pack) -> Self {
         let digest = pack.digest.as_ref().map(|digest| format!("sha256:{digest}"));
-        Self { bundle: pack.source.to_string(), digest, fetched: !pack.files.is_empty() }
+        Self { bundle: pack.source.to_string(), digest, fetched: pack.found }
     }
 
     fn text(&self) -> String {
