@@ -223,7 +223,8 @@ section! {
         "which one it is: the SHA-256 of the archive, as `bundle build` shows it; \
          `bundle update` writes it";
     key "key": PublicKeys, "any",
-        "the public key of minisign that must have signed what `bundle update` takes; of several, \
+        "the public key of minisign that must have signed what `bundle update` takes, which alone \
+         looks at it; of several, \
          one must have";
 }
 

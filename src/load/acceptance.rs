@@ -215,7 +215,7 @@ impl Acceptance {
                  bare repository that is used with `git --work-tree`"
             )
         } else {
-            format!("{outside}, or set HOME to one")
+            format!("work in another directory, such as one for the project, or {outside}")
         };
         let message = format!("the user's hooks are inside the project {shown}");
         Err(Diagnostic::error(message).hint(hint).at(Location::of_file(path)))

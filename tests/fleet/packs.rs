@@ -462,3 +462,28 @@ fn a_server_sees_that_a_changed_pack_was_restored() {
     serving.kill().unwrap();
     serving.wait().unwrap();
 }
+
+#[test]
+fn an_update_goes_back_to_no_older_version() {
+    let team = team();
+    let (old, published) = (team.signed(1), team.sandbox.project().join("published.tar"));
+    let publish = |path: &std::path::Path| {
+        for ending in ["tar", "tar.minisig"] {
+            fs::copy(path.with_extension(ending), published.with_extension(ending)).unwrap();
+        }
+    };
+    publish(&team.signed(2));
+    let machine = Machine::new(&format!("use: [{{ bundle: 'file://{}' }}]\n", published.display()));
+    let _ = machine.bundle(&["update", "hooks.yaml", "--yes"]).exits(0);
+    publish(&old);
+    let done = machine.bundle(&["update", "hooks.yaml", "--yes"]).exits(1);
+    assert!(done.stderr.contains("has version 1, and 2 is pinned"), "{done:#?}");
+    assert!(machine.0.read("hooks.yaml").contains(&digest(&team, 2)));
+    // `doctor` sees that a file with nothing but a pack is not approved.
+    let said = machine.0.hookexec(["doctor"]).run().exits(1);
+    assert!(said.stdout.contains("project/hooks.yaml: this file is not approved"), "{said:#?}");
+    assert!(!said.stdout.contains("ok       [SANDBOX]/project"), "{said:#?}");
+    // A new build takes the signature of the old bytes away.
+    let _ = team.bundle(&["build", "policy", "--version", "1", "--by", "x"]).exits(0);
+    let _ = team.bundle(&["push", text(&old), "oci://127.0.0.1:1/x:y"]).exits(64);
+}

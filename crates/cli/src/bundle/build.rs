@@ -10,6 +10,7 @@ use hookexec::internal::policy::{Manifest, file_name_problem, hooks_files};
 use hookexec::internal::system;
 
 use super::archive::{Archive, File, MAX_ARCHIVE, too_large};
+use super::signature;
 use super::unpacked::test_files;
 use crate::error::{CommandError, warn};
 use crate::{Exit, output, scripts};
@@ -52,6 +53,8 @@ impl Args {
         std::fs::write(&path, &bytes).map_err(|error| {
             CommandError::usage(format!("can't write {}: {error}", path.display()))
         })?;
+        // That of other bytes.
+        let _ = std::fs::remove_file(signature::beside(&path));
         output::print(&format!("{} sha256:{}\n", path.display(), files::digest(&bytes)))?;
         Ok(Exit::Success)
     }

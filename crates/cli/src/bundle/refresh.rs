@@ -53,17 +53,18 @@ pub(super) fn execute(due: bool) -> Result<Exit, CommandError> {
     if policies.is_empty() && packs.is_empty() && !due {
         let message = "no hooks file that counts names a policy or uses a pack";
         return Err(CommandError::negative(message)
-            .hint("`policy:` and `use:` name them; a project's file must be approved first"));
+            .hint("`policy:` and `use:` name them; a project's file must be approved first, and `hookexec check` \
+                   shows the mistakes of a file"));
     }
     let mut all_well = true;
     for pack in packs.iter().filter(|_| !due) {
-        let Pack { source, .. } = pack;
+        let Pack { source, location, .. } = pack;
         match pack::fetch(pack) {
             Ok(true) => output::print(&format!("{source}: fetched\n"))?,
             Ok(false) => output::print(&format!("{source}: already here\n"))?,
             Err(problem) => {
                 all_well = false;
-                warn(&format!("{source} was not fetched: {problem}"));
+                warn(&format!("{location}: {source} was not fetched: {problem}"));
             }
         }
     }

@@ -162,26 +162,30 @@ impl<'r> Registry<'r> {
             digest.ok_or_else(|| format!("{} is not a bundle of hookexec", self.source))
         };
         let (archive, signature) = (layer(ARCHIVE)?, layer(SIGNATURE)?);
-        let archive = self.blob(archive, MAX_ARCHIVE, "the archive")?;
-        let signature = self.blob(signature, MAX_SIGNATURE, "the signature")?;
+        let archive = self.blob(archive, MAX_ARCHIVE, "archive")?;
+        let signature = self.blob(signature, MAX_SIGNATURE, "signature")?;
         Ok(Some(Pulled { archive, signature, tag }))
     }
 
     /// Returns the archive with this digest.
     pub(crate) fn archive(&self, digest: &str) -> Result<Vec<u8>, String> {
-        self.blob(&format!("sha256:{digest}"), MAX_ARCHIVE, "the archive")
+        self.blob(&format!("sha256:{digest}"), MAX_ARCHIVE, "archive")
     }
 
     fn blob(&self, digest: &str, most: u64, what: &str) -> Result<Vec<u8>, String> {
         let hex = digest.strip_prefix("sha256:").filter(|hex| hex.len() == 64);
-        let hex =
-            hex.ok_or_else(|| format!("the manifest names {what} by another digest than SHA-256"))?;
+        let hex = hex.ok_or_else(|| {
+            format!("the manifest names the {what} by another digest than SHA-256")
+        })?;
         let address = format!("{}/blobs/sha256:{hex}", self.base);
         let reply = self.ask(&Method::GET, &address, &[("accept", BYTES)], &[], most)?;
-        let reply = expect(reply, 200, what)?;
+        if reply.status == 404 {
+            return Err(format!("the registry has no {what} with the digest sha256:{hex}"));
+        }
+        let reply = expect(reply, 200, &format!("the {what}"))?;
         let is_it = files::digest(&reply.body) == hex;
         is_it.then_some(reply.body).ok_or_else(|| {
-            format!("{what} has another digest than the one asked for: it was changed")
+            format!("the {what} has another digest than the one asked for: it was changed")
         })
     }
 

@@ -60,8 +60,12 @@ impl Args {
         let mut packs = Config::load(&options).map_err(CommandError::config)?.packs;
         let is_meant = |path: &Path| named.iter().all(|it| files::real(it) == files::real(path));
         packs.retain(|pack| is_meant(pack.location.path()));
+        if let Some(file) = named.iter().find(|file| !file.exists()) {
+            return Err(CommandError::usage(format!("{} does not exist", file.display())));
+        }
         if packs.is_empty() {
-            let hint = "name the hooks file, or approve it first if a project brings it along";
+            let hint = "name the hooks file, or approve it first if a project brings it along; `hookexec check` \
+                        shows the mistakes of a file";
             return Err(CommandError::negative("no hooks file uses a pack").hint(hint));
         }
         let (mut changes, mut all_well) = (Vec::new(), true);
@@ -160,6 +164,13 @@ impl<'p> Change<'p> {
         }
         let store = pack.store.as_ref().ok_or("no home directory is known: set HOME")?;
         let archive = Archive::read(&pulled.archive)?;
+        let pinned = pack.digest.as_ref().and_then(|digest| store.manifest(digest));
+        if let Some(pinned) = pinned.filter(|it| it.version > archive.manifest.version) {
+            return Err(format!(
+                "the source has version {}, and {} is pinned: to go back, write its digest yourself",
+                archive.manifest.version, pinned.version
+            ));
+        }
         pack::keep(store, &pulled.archive, &archive)?;
         let before = pack.digest.as_ref().and_then(|digest| {
             let _ = pack::fetch(pack);

@@ -235,6 +235,16 @@ fn hooks(check: &Check, project: &Path) -> Section {
             troubled.push(hook.location.path());
         }
     }
+    // A file that is not approved may have no hook of its own, only packs.
+    for file in &check.failed {
+        let path = file.location.path();
+        if path.exists() && !troubled.contains(&path) {
+            let cause = file.cause.trim_end_matches('.');
+            let text = format!("{}: {cause}; {}", path.display(), file.remedy);
+            of_hooks.push(Finding::problem(text));
+            troubled.push(path);
+        }
+    }
     let sound = check.files.iter().filter(|file| !troubled.contains(&file.as_path()));
     findings.extend(sound.map(|file| Finding::fine(file.display().to_string())));
     findings.extend(of_hooks);
