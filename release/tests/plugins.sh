@@ -28,9 +28,9 @@ if (plugin === "opencode") {
   const call = { tool: "bash", sessionID: "s", callID: "c" }
   await hooks["tool.execute.before"](call, { args: { command } }).catch((error) => console.log(error.message))
 } else if (plugin === "pi") {
-  // Node strips no types below `node_modules`.
-  copyFileSync("node_modules/@hookexec/pi/hookexec.ts", "pi.ts")
-  const { default: extend } = await import("./pi.ts")
+  // It is TypeScript without a type: Node needs another name for it.
+  copyFileSync("node_modules/@hookexec/pi/hookexec.ts", "pi.mjs")
+  const { default: extend } = await import("./pi.mjs")
   const hooks = {}
   extend({ on: (event, hook) => { hooks[event] = hook } })
   const call = { toolName: "bash", toolCallId: "c", input: { command } }

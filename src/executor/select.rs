@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
+
 use super::limit::Runs;
 use crate::calls::Reading;
 use crate::config::condition::Condition as When;
@@ -203,7 +205,8 @@ impl Plan {
         } else {
             let shown = (shared.owned(input), shared.reading().share());
             // Boxed: it is seldom needed.
-            Box::pin(holds_elsewhere(Arc::clone(when), shown, budget)).await
+            let rank = self.hooks[index].rank();
+            Box::pin(holds_elsewhere(Arc::clone(when), rank, shown, budget)).await
         };
         match holds {
             Ok(true) => Condition::Holds,
@@ -213,14 +216,25 @@ impl Plan {
     }
 }
 
+/// How many threads look at conditions of each rank of layers at once.
+pub(super) static ELSEWHERE: [Semaphore; Layer::RANKS] =
+    [const { Semaphore::const_new(THREADS) }; Layer::RANKS];
+const THREADS: usize = 2;
+
 /// Looks at a condition on another thread.
 async fn holds_elsewhere(
     when: Arc<When>,
+    rank: usize,
     (input, reading): (Arc<Input>, Reading),
     budget: &mut Budget,
 ) -> Result<bool, TooMuchWork> {
+    let turn = ELSEWHERE[rank].acquire().await.map_err(|_| TooMuchWork)?;
     let mut rest = std::mem::take(budget);
-    let look = move || (when.holds_within(&input, &reading, &mut rest), rest);
+    let look = move || {
+        // Kept until it is done, even if its dispatch is gone by then.
+        let _turn = turn;
+        (when.holds_within(&input, &reading, &mut rest), rest)
+    };
     let (holds, rest) = tokio::task::spawn_blocking(look).await.map_err(|_| TooMuchWork)?;
     *budget = rest;
     holds

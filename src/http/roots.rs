@@ -15,13 +15,17 @@ pub fn tls_for(address: &str) -> TlsConfig {
     tls.root_certs(SYSTEM.clone()).build()
 }
 
+/// Name a file or directory of authorities to use instead.
+const VARIABLES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
+
 static SYSTEM: LazyLock<RootCerts> = LazyLock::new(|| {
     let loaded = load_native_certs();
     for error in &loaded.errors {
         tracing::warn!("certificate authorities can't be read: {error}");
     }
-    // With a file that can't be read no server is trusted. Small containers have no file at all.
-    if loaded.certs.is_empty() && loaded.errors.is_empty() {
+    // With a file that can't be read, or has none, no server is trusted. Small containers have no file.
+    let is_named = VARIABLES.iter().any(|name| std::env::var_os(name).is_some());
+    if loaded.certs.is_empty() && loaded.errors.is_empty() && !is_named {
         return RootCerts::WebPki;
     }
     loaded.certs.iter().map(|it| Certificate::from_der(it).to_owned()).into()

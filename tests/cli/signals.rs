@@ -33,3 +33,20 @@ fn a_signal_stops_the_hooks_and_is_no_answer() {
         }
     }
 }
+
+#[test]
+fn a_server_does_not_outlive_its_signal_for_a_hook() {
+    let sandbox = Sandbox::new();
+    let hook = "{ type: command, timeout: 10m, command: 'sleep 1000 & echo $$ $! > pids.new; mv pids.new pids; wait' }";
+    sandbox.write("hooks.yaml", &format!("stop: {hook}"));
+    let mut child = sandbox.hookexec(["serve", "--config", "hooks.yaml"]).spawn();
+    let request =
+        r#"{"jsonrpc":"2.0","id":1,"method":"dispatch","params":{"event":"stop","input":{}}}"#;
+    writeln!(child.stdin.as_mut().unwrap(), "{request}").unwrap();
+    until("the hook starts", || sandbox.project().join("pids").exists());
+    assert!(send("-TERM", &child.id().to_string()));
+    assert_eq!(wait(child).status.code(), Some(0));
+    for pid in sandbox.read("pids").split_whitespace() {
+        until("nothing of the hook is left", || !lives(pid));
+    }
+}

@@ -55,12 +55,12 @@ impl Args {
             let mut signals = runtime::listen()?;
             let server = Server::new(project, Limits::default(), load);
             let server = server.map_err(CommandError::config)?;
-            let mut talk = std::pin::pin!(self.talk(&server));
+            let mut talk = Box::pin(self.talk(&server));
             tokio::select! {
                 biased;
                 _ = signals.next() => {
                     server.stop();
-                    // What runs may end; a second signal ends it.
+                    // What runs may end; a second signal ends it, and so does the end of this wait.
                     tokio::select! {
                         biased;
                         _ = signals.next() => {}

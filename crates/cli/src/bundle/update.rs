@@ -171,7 +171,9 @@ impl<'p> Change<'p> {
                 archive.manifest.version, pinned.version
             ));
         }
-        pack::keep(store, &pulled.archive, &archive)?;
+        if store.check_pack(&digest).is_err() {
+            pack::keep(store, &pulled.archive, &archive)?;
+        }
         let before = pack.digest.as_ref().and_then(|digest| {
             let _ = pack::fetch(pack);
             store.check_pack(digest).ok()

@@ -231,7 +231,7 @@ impl State {
 
 impl Generation {
     async fn end(&self, patience: Duration) {
-        let all = self.users.write().await;
+        let all = tokio::time::timeout(patience, self.users.write()).await;
         self.executor.shutdown(patience).await;
         drop(all);
     }
