@@ -41,7 +41,7 @@ def main():
     client.write = lambda path, text: names_hookexec(home / path) or write(path, text)
     build = client.project / "build"
     build.mkdir()
-    with Model("rm -r build") as model:
+    with Model(["rm -r build"]) as model:
         client.prepare(model.port)
         command = [client.program(), *client.command("please clean up")]
         process = run.run(command, env=client.environment(model.port), cwd=client.project)

@@ -311,6 +311,9 @@ impl Stage<'_> {
         }
         let asked = later.iter().map(|event| {
             let plan = self.executor.plan(*event);
+            if plan.hooks.is_empty() {
+                return None;
+            }
             let matching = plan.matching(self.current.input());
             let bounds = matching.iter().map(|index| &plan.hooks[*index]);
             bounds.filter(|bound| bound.hook.phase.is_answered()).map(Bound::rank).min()

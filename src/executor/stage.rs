@@ -326,6 +326,11 @@ impl<'e> Stage<'e> {
             let order = bound.rewrite_order();
             if layers.contains(&order) && kind(bound) {
                 let repeated = self.record.asked[*index];
+                // Most hooks have none, and nothing to wait for.
+                if bound.hook.when.is_none() {
+                    chosen.push(Chosen { bound, condition: Condition::Holds, repeated });
+                    continue;
+                }
                 chosen.extend(self.choose(bound, &mut budgets[order], repeated).await);
             }
         }
