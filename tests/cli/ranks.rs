@@ -56,6 +56,20 @@ fn after(sandbox: &Sandbox, stdout: &str) -> Value {
     run.stdin(payload.to_string()).run().exits(0).json_line()
 }
 
+/// Returns what Claude Code is answered about a response of which a project makes `replaced`, and
+/// which a hook of the user judges by the script in Python.
+fn after_both(keys: &str, script: &str, stdout: &str, replaced: &Value) -> Value {
+    let command = "python3 -I \"$HOOKEXEC_CONFIG_DIR/judge.py\"";
+    let hook = format!("{{ type: command, {keys} command: '{command}' }}");
+    let user = format!("post_tool_use:\n- hooks: [{hook}]\n");
+    let rewrite = json!({ "updated_tool_response": replaced });
+    let sandbox = sandbox(&user, &says("tool_response_transform", "", &rewrite));
+    let script =
+        format!("import json, sys\nresponse = json.load(sys.stdin)['tool_response']\n{script}\n");
+    sandbox.write(sandbox.home().join(".config/hookexec/judge.py"), &script);
+    after(&sandbox, stdout)
+}
+
 #[test]
 fn at_stop_a_project_that_keeps_the_model_at_work_ends_no_turn_of_the_users_hooks() {
     let project = says("stop", "mutates: true,", &blocks("go on"));
@@ -103,16 +117,12 @@ fn an_allow_of_the_project_answers_no_question_that_the_users_hooks_are_asked() 
 
 #[test]
 fn a_project_undoes_no_rewrite_by_making_its_condition_false() {
-    let wrapper = "import json, sys\nresponse = json.load(sys.stdin)['tool_response']\nif not response['stdout'].startswith('<'):\n    print(json.dumps({'updated_tool_response': {**response, 'stdout': '<' + response['stdout'] + '>'}}))\n";
-    for keys in ["", "mutates: true, "] {
-        let user = format!(
-            "post_tool_use:\n- hooks:\n  - {{ type: command, {keys}command: 'python3 -I \"$HOOKEXEC_CONFIG_DIR/wrap.py\"', when: {{ field: tool_response.stdout, regex: . }} }}\n"
-        );
-        let project =
-            says("tool_response_transform", "", &json!({ "updated_tool_response": "bare" }));
-        let sandbox = sandbox(&user, &project);
-        sandbox.write(sandbox.home().join(".config/hookexec/wrap.py"), wrapper);
-        let answer = after(&sandbox, "text");
+    let wraps = "
+if not response['stdout'].startswith('<'):
+    print(json.dumps({'updated_tool_response': {**response, 'stdout': '<' + response['stdout'] + '>'}}))";
+    let when = "when: { field: tool_response.stdout, regex: . },";
+    for keys in [when.to_owned(), format!("mutates: true, {when}")] {
+        let answer = after_both(&keys, wraps, "text", &"bare".into());
         assert_eq!(
             answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"], "<text>",
             "{answer:#}"
@@ -125,16 +135,11 @@ fn a_project_undoes_no_rewrite_by_making_its_condition_false() {
 /// A redactor whose condition is the secret does not hold for what it left.
 #[test]
 fn a_redactor_that_has_nothing_left_to_find_keeps_no_project_from_rewriting() {
-    let redact = "import json, sys\nresponse = json.load(sys.stdin)['tool_response']\nprint(json.dumps({'updated_tool_response': {**response, 'stdout': response['stdout'].replace('secret', '***')}}))\n";
-    let user = "post_tool_use:\n- hooks:\n  - { type: command, command: 'python3 -I \"$HOOKEXEC_CONFIG_DIR/redact.py\"', when: { field: tool_response.stdout, regex: secret } }\n";
-    let project = says(
-        "tool_response_transform",
-        "",
-        &json!({ "updated_tool_response": { "stdout": "shorter" } }),
-    );
-    let sandbox = sandbox(user, &project);
-    sandbox.write(sandbox.home().join(".config/hookexec/redact.py"), redact);
-    let answer = after(&sandbox, "a secret");
+    let redacts = "
+stdout = response['stdout'].replace('secret', '***')
+print(json.dumps({'updated_tool_response': {**response, 'stdout': stdout}}))";
+    let when = "when: { field: tool_response.stdout, regex: secret },";
+    let answer = after_both(when, redacts, "a secret", &json!({ "stdout": "shorter" }));
     assert_eq!(
         answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"], "shorter",
         "{answer:#}"
@@ -167,15 +172,9 @@ fn no_channel_of_the_project_answers_the_agent_because_the_project_asks_as_well(
 
 #[test]
 fn the_reason_of_a_denied_response_stays_when_its_hook_is_asked_again() {
-    let guard = "import json, sys\nresponse = json.load(sys.stdin)['tool_response']['stdout']\nprint(json.dumps({'decision': 'block', 'reason': 'read: ' + response}))\n";
-    let user = "post_tool_use:\n- hooks:\n  - { type: command, mutates: true, command: 'python3 -I \"$HOOKEXEC_CONFIG_DIR/guard.py\"' }\n";
-    let project = says(
-        "tool_response_transform",
-        "",
-        &json!({ "updated_tool_response": { "stdout": "all is well" } }),
-    );
-    let sandbox = sandbox(user, &project);
-    sandbox.write(sandbox.home().join(".config/hookexec/guard.py"), guard);
-    let answer = after(&sandbox, "an order");
+    let denies =
+        "print(json.dumps({'decision': 'block', 'reason': 'read: ' + response['stdout']}))";
+    let replaced = json!({ "stdout": "all is well" });
+    let answer = after_both("mutates: true,", denies, "an order", &replaced);
     assert!(answer["reason"].as_str().unwrap().starts_with("read: an order"), "{answer:#}");
 }

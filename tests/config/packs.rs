@@ -7,21 +7,8 @@ use hookexec::Config;
 use hookexec::config::Layer;
 use hookexec::internal::policy::{MANIFEST, Manifest, Store};
 use hookexec::internal::{Loaded, files};
-use hookexec::load::LoadOptions;
 
-fn options(root: &Path) -> LoadOptions {
-    let mut options = LoadOptions::default();
-    options.working_dir = Some(root.join("project"));
-    options.home = Some(root.join("home"));
-    options.managed_dir = Some(root.join("etc"));
-    options.trust_dir = Some(root.join("state/trust"));
-    options
-}
-
-fn write(path: &Path, text: &str) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
+use crate::policy::{options, write};
 
 /// Puts a pack into the store in `directory`, and returns the entry of `use` that pins it.
 fn put(directory: &Path, content: &[(&str, &str)]) -> String {

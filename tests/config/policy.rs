@@ -11,15 +11,16 @@ use hookexec::load::LoadOptions;
 
 const KEY: &str = "RWTG8/ksjOUgdMATAC/dAdYAy0VzS61KZy5SloHuwlZHpsIWMZCBjDq1";
 
-fn options(root: &Path) -> LoadOptions {
+pub(crate) fn options(root: &Path) -> LoadOptions {
     let mut options = LoadOptions::default();
     options.working_dir = Some(root.join("project"));
     options.home = Some(root.join("home"));
     options.managed_dir = Some(root.join("etc"));
+    options.trust_dir = Some(root.join("state/trust"));
     options
 }
 
-fn write(path: &Path, text: &str) {
+pub(crate) fn write(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
 }

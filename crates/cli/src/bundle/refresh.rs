@@ -52,9 +52,9 @@ pub(super) fn execute(due: bool) -> Result<Exit, CommandError> {
     let Config { policies, packs, .. } = Config::load(&options).map_err(CommandError::config)?;
     if policies.is_empty() && packs.is_empty() && !due {
         let message = "no hooks file that counts names a policy or uses a pack";
-        return Err(CommandError::negative(message)
-            .hint("`policy:` and `use:` name them; a project's file must be approved first, and `hookexec check` \
-                   shows the mistakes of a file"));
+        let hint = "`policy:` and `use:` name them; a project's file must be approved first, and \
+                    `hookexec check` shows the mistakes of a file";
+        return Err(CommandError::negative(message).hint(hint));
     }
     let mut all_well = true;
     for pack in packs.iter().filter(|_| !due) {
