@@ -145,7 +145,7 @@ impl<'a> Decider<'a> {
             observer: Some(&at),
             ..DispatchOptions::default()
         };
-        let fired = tokio::select! {
+        let (fired, standing) = tokio::select! {
             biased;
             () = self.cancel.wished() => {
                 let event = BEFORE_TOOL[at.0.load(Ordering::Relaxed)];
@@ -153,7 +153,6 @@ impl<'a> Decider<'a> {
             }
             fired = self.scope.fire_together(&BEFORE_TOOL, input, options) => fired,
         };
-        let (fired, standing) = fired;
         for verdict in &fired {
             self.trail.push(verdict.clone());
         }

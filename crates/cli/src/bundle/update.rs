@@ -256,8 +256,8 @@ fn pinned(known: &str, changes: &[&Change]) -> Option<String> {
         let change = changes.iter().find(|it| it.pack.location.range() == pack.location.range());
         change.map(|change| change.digest.clone()).or_else(|| pack.digest.clone())
     };
-    let pack = |pack: &Pack, digest| (pack.source.clone(), digest);
-    let wanted: Vec<_> = packs_of(read).iter().map(|it| pack(it, digest_of(it))).collect();
+    let entry = |pack: &Pack, digest| (pack.source.clone(), digest);
+    let wanted: Vec<_> = packs_of(read).iter().map(|it| entry(it, digest_of(it))).collect();
     let mut changes = changes.to_vec();
     // The last first: the places of the others stay what they are.
     changes.sort_by_key(|change| Reverse(change.pack.location.range().start));
@@ -273,6 +273,6 @@ fn pinned(known: &str, changes: &[&Change]) -> Option<String> {
         }
     }
     // YAML has more ways to write an entry than this knows.
-    let now: Vec<_> = packs_of(&text).iter().map(|it| pack(it, it.digest.clone())).collect();
+    let now: Vec<_> = packs_of(&text).iter().map(|it| entry(it, it.digest.clone())).collect();
     (now == wanted).then(|| format!("{mark}{text}"))
 }
