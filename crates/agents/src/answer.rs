@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde_json::Value;
 
 use super::native::{Ask, NativeEvent};
 use super::plan::{SAID, bounded, clipped, settle};
 use super::read::NativeCall;
 use super::{Agent, adapter};
 use hookexec::executor::Executor;
-use hookexec::wire::{Decision, Input, Verdict};
+use hookexec::wire::{Decision, Input, JsonObject, Verdict};
 
 /// What a hook process says to the agent that started it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,23 +31,13 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Says nothing: no opinion, for every agent.
-    pub(super) fn silence() -> Self {
-        Self::default()
-    }
-
-    /// Answers in JSON, with exit code 0.
-    pub(super) fn json(answer: &impl Serialize) -> Self {
-        match serde_json::to_string(answer) {
-            Ok(text) => Self { stdout: text + "\n", ..Self::default() },
-            Err(error) => Self::unwritable(&error),
+    /// Answers in JSON, with exit code 0. An answer without members says nothing, which is no opinion
+    /// for every agent.
+    pub(super) fn json(members: JsonObject) -> Self {
+        if members.is_empty() {
+            return Self::default();
         }
-    }
-
-    /// Refuses, because the answer can't be written. Strings and JSON values always can; should they
-    /// ever not, nothing goes through.
-    pub(super) fn unwritable(error: &serde_json::Error) -> Self {
-        Self::refusal(&format!("hookexec could not write its answer: {error}"))
+        Self::text(&Value::Object(members).to_string())
     }
 
     /// Answers in plain text, with exit code 0.
@@ -61,6 +51,18 @@ impl Answer {
         Self { stderr: format!("{}\n", reason.trim_end()), exit_code: 2, ..Self::default() }
     }
 }
+
+/// Makes a JSON object of the members whose values are there.
+macro_rules! members {
+    ($($key:literal: $value:expr),+ $(,)?) => {{
+        let mut members = hookexec::wire::JsonObject::new();
+        $(if let Some(value) = &$value {
+            members.insert($key.to_owned(), serde_json::json!(value));
+        })+
+        members
+    }};
+}
+pub(super) use members;
 
 /// Writes a verdict in the dialect of the agent that called.
 #[must_use]
@@ -103,7 +105,7 @@ pub fn failure(
 }
 
 fn quiet(message: &str) -> Answer {
-    Answer { stderr: format!("{message}\n"), ..Answer::silence() }
+    Answer { stderr: format!("{message}\n"), ..Answer::default() }
 }
 
 fn write(agent: Agent, native: &NativeEvent, input: Option<&Input>, verdict: &Verdict) -> Answer {

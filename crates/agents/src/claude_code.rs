@@ -1,15 +1,12 @@
 //! Claude Code.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 
-use super::answer::Answer;
-use super::native::{NativeEvent, events};
-use super::plan::Plan;
-use super::settings::{EntryMember, HookSettings, ImportFormat, PackageMark, ScriptWords};
-use super::{Adapter, Agent, Measured, claude_dialect};
-use hookexec::wire::Input;
+use super::{
+    Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Measured, NativeEvent,
+    PackageMark, Plan, ScriptWords, claude_dialect, events,
+};
+use hookexec::wire::{Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "claude", version: "2.1.329" }),
@@ -95,50 +92,43 @@ fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer
         input.is_some_and(|input| input.tool_name.iter().any(|tool| tool.starts_with("mcp__")));
     // Claude Code has a second key for the output of MCP tools, which takes any shape.
     let mcp_response = response.clone().filter(|_| mcp);
-    let said = claude_dialect::said(native, plan, response);
-    if mcp_response.is_none() && plan.claude_code.is_none() {
-        return said.answer();
-    }
-    let mut said = match serde_json::to_value(&said) {
-        Ok(said) => said,
-        Err(error) => return Answer::unwritable(&error),
-    };
-    let empty = BTreeMap::new();
-    for (key, value) in plan.claude_code.unwrap_or(&empty) {
-        pass_on(native, &mut said, key, value);
+    let mut said = claude_dialect::said(native, plan, response);
+    for (key, value) in plan.claude_code.into_iter().flatten() {
+        pass_on(native, &mut said, key, value.clone());
     }
     if let Some(response) = mcp_response {
-        pass_on(native, &mut said, "updatedMCPToolOutput", &response);
+        pass_on(native, &mut said, "updatedMCPToolOutput", response);
     }
-    if said == json!({}) { Answer::silence() } else { Answer::json(&said) }
+    Answer::json(said)
 }
 
 /// Puts a key that hookexec does not judge where Claude Code reads it.
-fn pass_on(native: &NativeEvent, said: &mut Value, key: &str, value: &Value) {
-    let specific = &mut said["hookSpecificOutput"];
+fn pass_on(native: &NativeEvent, said: &mut JsonObject, key: &str, value: Value) {
+    const SPECIFIC: &str = "hookSpecificOutput";
+    if key == "terminalSequence" {
+        said.insert(key.to_owned(), value);
+        return;
+    }
+    let mut specific = said.remove(SPECIFIC).unwrap_or_default();
     match key {
-        "terminalSequence" => said[key] = value.clone(),
         // These two come with an approval alone.
         "updatedInput" | "updatedPermissions" => {
             if specific["decision"]["behavior"] == "allow" {
-                specific["decision"][key] = value.clone();
+                specific["decision"][key] = value;
             }
         }
         "permissionDecision" => {
             if specific[key] == "ask" {
-                specific[key] = value.clone();
+                specific[key] = value;
             }
         }
         _ => {
             specific["hookEventName"] = native.name.into();
-            specific[key] = value.clone();
+            specific[key] = value;
         }
     }
-    if said["hookSpecificOutput"].get("hookEventName").is_none()
-        && let Some(said) = said.as_object_mut()
-    {
-        // Looking a key up by its name has made it.
-        said.remove("hookSpecificOutput");
+    if !specific.is_null() {
+        said.insert(SPECIFIC.to_owned(), specific);
     }
 }
 

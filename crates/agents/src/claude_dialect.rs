@@ -1,160 +1,78 @@
 //! The answers of Claude Code, which Codex, Qwen Code, Droid and Gemini CLI took over in part.
 //!
-//! The types are closed: no key leaves here that an agent might not know, for one unknown key
-//! makes Codex throw away a denial. Which keys are filled is decided by the row of the event.
+//! No key leaves here that an agent might not know, for one unknown key makes Codex throw away a
+//! denial. Which keys are filled is decided by the row of the event.
 
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::answer::Answer;
-use super::native::{NativeEvent, Rewrite};
-use super::plan::Plan;
+use super::{Answer, NativeEvent, Plan, Rewrite, members};
 use hookexec::event::Event;
-use hookexec::wire::{Decision, JsonObject};
+use hookexec::wire::{Decision, Input, JsonObject};
 
-/// What every event may answer.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Said<'p, S> {
-    /// `false` ends the turn.
-    #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
-    go_on: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stop_reason: Option<&'p str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    system_message: Option<&'p str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'p str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hook_specific_output: Option<S>,
+/// Writes a plan for an agent that takes no new response of a tool.
+pub(super) fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+    Answer::json(said(native, plan, None))
 }
 
-/// What only one event may answer.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", untagged)]
-pub(super) enum Specific<'p> {
-    PreToolUse {
-        hook_event_name: &'static str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        permission_decision: Option<Decision>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        permission_decision_reason: Option<&'p str>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        updated_input: Option<&'p JsonObject>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        additional_context: Option<&'p str>,
-    },
-    PermissionRequest {
-        hook_event_name: &'static str,
-        decision: Behavior<'p>,
-    },
-    PostToolUse {
-        hook_event_name: &'static str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        additional_context: Option<&'p str>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        updated_tool_output: Option<Value>,
-    },
-    Context {
-        hook_event_name: &'static str,
-        additional_context: &'p str,
-    },
-}
-
-#[derive(Serialize)]
-pub(super) struct Behavior<'p> {
-    behavior: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<&'p str>,
-}
-
-impl<'p, S: Serialize> Said<'p, S> {
-    /// Says what every event may say, the word of a `denial` if it is one, and what only one event
-    /// may.
-    pub(super) fn new(
-        plan: &'p Plan<'_>,
-        denial: Option<&'static str>,
-        specific: Option<S>,
-    ) -> Self {
-        Self {
-            go_on: plan.stop.map(|_| false),
-            stop_reason: plan.stop,
-            system_message: plan.system_message.as_deref(),
-            decision: denial,
-            reason: denial.and(Some(&plan.reason)),
-            hook_specific_output: specific,
-        }
-    }
-
-    /// Returns the answer to the agent.
-    pub(super) fn answer(&self) -> Answer {
-        let silent = self.go_on.is_none()
-            && self.system_message.is_none()
-            && self.decision.is_none()
-            && self.hook_specific_output.is_none();
-        if silent { Answer::silence() } else { Answer::json(self) }
-    }
-}
-
-/// Writes a plan; `response` is the tool's new response, in the shape the agent wants.
-pub(super) fn write(native: &NativeEvent, plan: &Plan<'_>, response: Option<Value>) -> Answer {
-    said(native, plan, response).answer()
-}
-
-/// Returns what `write` says, for an agent that knows more keys.
+/// Returns the members of an answer; `response` is the tool's new response, in the shape the agent
+/// wants.
 ///
 /// A denial of a tool call is said twice, `decision: block` and `permissionDecision: deny`: of all
 /// forms in JSON only this one was seen to stop the tool in every agent of the family.
-pub(super) fn said<'p>(
-    native: &NativeEvent,
-    plan: &'p Plan<'_>,
-    response: Option<Value>,
-) -> Said<'p, Specific<'p>> {
+pub(super) fn said(native: &NativeEvent, plan: &Plan<'_>, response: Option<Value>) -> JsonObject {
     let permission = native.event == Some(Event::PermissionRequest);
     let denial = (plan.denies() && !permission).then_some("block");
-    Said::new(plan, denial, specific(native, plan, response))
+    of_every_event(plan, denial, of_one_event(native, specific(native, plan, response)))
 }
 
-fn specific<'p>(
-    native: &NativeEvent,
-    plan: &'p Plan<'_>,
-    response: Option<Value>,
-) -> Option<Specific<'p>> {
-    let hook_event_name = native.name;
-    match native.event? {
-        Event::PreToolUse => {
+/// Returns what every event may answer: the word of a `denial` if it is one, and what is `specific`
+/// to the event.
+pub(super) fn of_every_event(
+    plan: &Plan<'_>,
+    denial: Option<&str>,
+    specific: Option<JsonObject>,
+) -> JsonObject {
+    members! {
+        // `false` ends the turn.
+        "continue": plan.stop.map(|_| false),
+        "stopReason": plan.stop,
+        "systemMessage": plan.system_message,
+        "decision": denial,
+        "reason": denial.and(plan.denial()),
+        "hookSpecificOutput": specific,
+    }
+}
+
+/// Returns what only one event may answer, with the event's name, if there is something.
+pub(super) fn of_one_event(native: &NativeEvent, mut members: JsonObject) -> Option<JsonObject> {
+    if members.is_empty() {
+        return None;
+    }
+    members.insert("hookEventName".to_owned(), native.name.into());
+    Some(members)
+}
+
+fn specific(native: &NativeEvent, plan: &Plan<'_>, response: Option<Value>) -> JsonObject {
+    match native.event {
+        Some(Event::PreToolUse) => {
             let forced = plan.rewrite.is_some() && native.rewrite == Rewrite::TakesWithAllow;
-            let permission_decision = plan.decision.or(forced.then_some(Decision::Allow));
-            let reason = (!plan.reason.is_empty()).then_some(plan.reason.as_str());
-            let said = permission_decision.is_some() || plan.rewrite.is_some();
-            (said || plan.context.is_some()).then_some(Specific::PreToolUse {
-                hook_event_name,
-                permission_decision,
-                permission_decision_reason: permission_decision.and(reason),
-                updated_input: plan.rewrite,
-                additional_context: plan.context.as_deref(),
-            })
+            let decision = plan.decision.or(forced.then_some(Decision::Allow));
+            members! {
+                "permissionDecision": decision,
+                "permissionDecisionReason": decision.and(plan.reason()),
+                "updatedInput": plan.rewrite,
+                "additionalContext": plan.context,
+            }
         }
-        Event::PermissionRequest => {
-            let behavior = match () {
-                () if plan.denies() => Behavior { behavior: "deny", message: Some(&plan.reason) },
-                () if plan.allows() => Behavior { behavior: "allow", message: None },
-                () => return None,
-            };
-            Some(Specific::PermissionRequest { hook_event_name, decision: behavior })
+        Some(Event::PermissionRequest) => {
+            let denial = plan.denial().map(|why| json!({ "behavior": "deny", "message": why }));
+            let approval = plan.allows().then(|| json!({ "behavior": "allow" }));
+            members! { "decision": denial.or(approval) }
         }
-        Event::PostToolUse => {
-            (plan.context.is_some() || response.is_some()).then_some(Specific::PostToolUse {
-                hook_event_name,
-                additional_context: plan.context.as_deref(),
-                updated_tool_output: response,
-            })
-        }
-        _ => plan
-            .context
-            .as_deref()
-            .map(|additional_context| Specific::Context { hook_event_name, additional_context }),
+        Some(Event::PostToolUse) => members! {
+            "additionalContext": plan.context,
+            "updatedToolOutput": response,
+        },
+        _ => members! { "additionalContext": plan.context },
     }
 }

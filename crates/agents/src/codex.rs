@@ -1,10 +1,9 @@
 //! Codex CLI.
 
-use super::answer::Answer;
-use super::native::{NativeEvent, events};
-use super::plan::Plan;
-use super::settings::{HookSettings, ImportFormat, PackageMark, ScriptWords};
-use super::{Adapter, Agent, Measured, claude_dialect};
+use super::{
+    Adapter, Agent, Answer, HookSettings, ImportFormat, Measured, NativeEvent, PackageMark, Plan,
+    ScriptWords, claude_dialect, events,
+};
 use hookexec::event::Event;
 use hookexec::wire::Input;
 
@@ -56,7 +55,7 @@ fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
     if native.event == Some(Event::PreCompact) && plan.denies() {
         // A compaction is refused by ending the turn; this event has no key `decision`.
         let stopped = Plan { stop: Some(&plan.reason), ..Plan::default() };
-        return claude_dialect::write(native, &stopped, None);
+        return claude_dialect::write(native, None, &stopped);
     }
-    claude_dialect::write(native, plan, None)
+    claude_dialect::write(native, None, plan)
 }

@@ -1,16 +1,14 @@
 //! GitHub Copilot CLI, with either spelling of its events: `preToolUse` or `PreToolUse`.
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::answer::Answer;
-use super::native::NativeEvent;
 use super::payload::spoken;
-use super::plan::Plan;
-use super::settings::{ClaudeCodeHooks, HookSettings, ImportFormat, Matching, ScriptWords};
-use super::{Adapter, Agent, Measured};
+use super::{
+    Adapter, Agent, Answer, ClaudeCodeHooks, HookSettings, ImportFormat, Matching, Measured,
+    NativeEvent, Plan, ScriptWords, events, members,
+};
 use hookexec::event::Event;
-use hookexec::wire::{Decision, Input, JsonObject};
+use hookexec::wire::Input;
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "copilot", version: "1.0.102" }),
@@ -48,120 +46,64 @@ static SETTINGS: HookSettings = HookSettings {
     ..HookSettings::LISTS
 };
 
-const SESSION_START: NativeEvent = NativeEvent::new("SessionStart", Event::SessionStart).context();
-const PROMPT: NativeEvent =
-    NativeEvent::new("UserPromptSubmit", Event::UserPromptSubmit).blocks().context();
-const PRE_TOOL_USE: NativeEvent =
-    NativeEvent::new("PreToolUse", Event::PreToolUse).blocks().asks().allows().rewrites().context();
-// With --allow-all-tools silence lets it through. The last hook wins: an allow said here could undo
-// another's denial.
-const PERMISSION_REQUEST: NativeEvent =
-    NativeEvent::new("PermissionRequest", Event::PermissionRequest).blocks().denies_asks();
-const POST_TOOL_USE: NativeEvent = NativeEvent::new("PostToolUse", Event::PostToolUse)
-    .tells_as_context()
-    .replaces_response()
-    .context();
-const FAILURE: NativeEvent = NativeEvent::new("PostToolUseFailure", Event::PostToolUse)
-    .failed_tool()
-    .tells_as_context()
-    .context();
-
-const EVENTS: &[NativeEvent] = &[
-    SESSION_START,
-    PROMPT,
-    PRE_TOOL_USE,
-    PERMISSION_REQUEST,
-    POST_TOOL_USE,
-    FAILURE,
-    NativeEvent::new("Stop", Event::Stop).goes_on(),
-    NativeEvent::new("SubagentStart", Event::SubagentStart).context(),
-    NativeEvent::new("SubagentStop", Event::SubagentStop).goes_on(),
-    NativeEvent::new("PreCompact", Event::PreCompact),
-    NativeEvent::new("Notification", Event::Notification),
-    NativeEvent::new("ErrorOccurred", Event::OnError),
-    NativeEvent::new("SessionEnd", Event::SessionEnd),
-    NativeEvent { name: "sessionStart", ..SESSION_START }.on_demand(),
-    NativeEvent { name: "userPromptSubmitted", ..PROMPT }.on_demand(),
-    NativeEvent { name: "preToolUse", ..PRE_TOOL_USE }.on_demand(),
-    NativeEvent { name: "permissionRequest", ..PERMISSION_REQUEST }.on_demand(),
-    NativeEvent { name: "postToolUse", ..POST_TOOL_USE }.on_demand(),
-    NativeEvent { name: "postToolUseFailure", ..FAILURE }.on_demand(),
-    NativeEvent::new("agentStop", Event::Stop).goes_on().on_demand(),
-    NativeEvent::new("subagentStart", Event::SubagentStart).context().on_demand(),
-    NativeEvent::new("subagentStop", Event::SubagentStop).goes_on().on_demand(),
-    NativeEvent::new("preCompact", Event::PreCompact).on_demand(),
-    NativeEvent::new("notification", Event::Notification).on_demand(),
-    NativeEvent::new("errorOccurred", Event::OnError).on_demand(),
-    NativeEvent::new("sessionEnd", Event::SessionEnd).on_demand(),
-    NativeEvent::unmapped("userPromptTransformed", "`user_prompt_submit` has the prompt"),
-    NativeEvent::unmapped("preMcpToolCall", "`preToolUse` fires for the same call"),
-];
-
-/// The answer before a tool call; it is read at the top level in both spellings.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ToolCall<'p> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    permission_decision: Option<Decision>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    permission_decision_reason: Option<&'p str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    modified_args: Option<&'p JsonObject>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    additional_context: Option<&'p str>,
-}
-
-/// The answer to every other event.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Said<'p> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'p str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    modified_result: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    additional_context: Option<&'p str>,
+// With --allow-all-tools silence lets a permission request through. The last hook wins: an allow said
+// there could undo another's denial.
+events! {
+    "SessionStart" => SessionStart: context;
+    "UserPromptSubmit" => UserPromptSubmit: blocks, context;
+    "PreToolUse" => PreToolUse: blocks, asks, allows, rewrites, context;
+    "PermissionRequest" => PermissionRequest: blocks, denies_asks;
+    "PostToolUse" => PostToolUse: tells_as_context, replaces_response, context;
+    "PostToolUseFailure" => PostToolUse: failed_tool, tells_as_context, context;
+    "Stop" => Stop: goes_on;
+    "SubagentStart" => SubagentStart: context;
+    "SubagentStop" => SubagentStop: goes_on;
+    "PreCompact" => PreCompact;
+    "Notification" => Notification;
+    "ErrorOccurred" => OnError;
+    "SessionEnd" => SessionEnd;
+    "sessionStart" => SessionStart: context, on_demand;
+    "userPromptSubmitted" => UserPromptSubmit: blocks, context, on_demand;
+    "preToolUse" => PreToolUse: blocks, asks, allows, rewrites, context, on_demand;
+    "permissionRequest" => PermissionRequest: blocks, denies_asks, on_demand;
+    "postToolUse" => PostToolUse: tells_as_context, replaces_response, context, on_demand;
+    "postToolUseFailure" => PostToolUse: failed_tool, tells_as_context, context, on_demand;
+    "agentStop" => Stop: goes_on, on_demand;
+    "subagentStart" => SubagentStart: context, on_demand;
+    "subagentStop" => SubagentStop: goes_on, on_demand;
+    "preCompact" => PreCompact: on_demand;
+    "notification" => Notification: on_demand;
+    "errorOccurred" => OnError: on_demand;
+    "sessionEnd" => SessionEnd: on_demand;
+    unmapped:
+        "userPromptTransformed": "`user_prompt_submit` has the prompt",
+        "preMcpToolCall": "`preToolUse` fires for the same call";
 }
 
 fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    let reason = (!plan.reason.is_empty()).then_some(plan.reason.as_str());
-    match native.event {
-        Some(Event::PreToolUse) => {
-            if plan.decision.is_none() && plan.rewrite.is_none() && plan.context.is_none() {
-                return Answer::silence();
-            }
-            Answer::json(&ToolCall {
-                permission_decision: plan.decision,
-                permission_decision_reason: plan.decision.and(reason),
-                modified_args: plan.rewrite,
-                additional_context: plan.context.as_deref(),
-            })
-        }
-        Some(Event::PermissionRequest) if plan.denies() => {
-            Answer::json(&json!({ "behavior": "deny", "message": plan.reason }))
-        }
-        Some(Event::PermissionRequest) => Answer::silence(),
-        _ => {
+    Answer::json(match native.event {
+        // Read at the top level in both spellings.
+        Some(Event::PreToolUse) => members! {
+            "permissionDecision": plan.decision,
+            "permissionDecisionReason": plan.decision.and(plan.reason()),
+            "modifiedArgs": plan.rewrite,
+            "additionalContext": plan.context,
+        },
+        Some(Event::PermissionRequest) => members! {
+            "behavior": plan.denial().map(|_| "deny"),
+            "message": plan.denial(),
+        },
+        _ => members! {
+            "decision": plan.denial().map(|_| "block"),
+            "reason": plan.denial(),
             // Ignored in any other spelling, also where results come in that other one.
-            let result = plan.response.map(|response| {
-                json!({
-                    "resultType": result_type(input),
-                    "textResultForLlm": result_text(response),
-                })
-            });
-            if !plan.denies() && result.is_none() && plan.context.is_none() {
-                return Answer::silence();
-            }
-            Answer::json(&Said {
-                decision: plan.denies().then_some("block"),
-                reason: plan.denies().then_some(&plan.reason),
-                modified_result: result,
-                additional_context: plan.context.as_deref(),
-            })
-        }
-    }
+            "modifiedResult": plan.response.map(|response| json!({
+                "resultType": result_type(input),
+                "textResultForLlm": result_text(response),
+            })),
+            "additionalContext": plan.context,
+        },
+    })
 }
 
 fn result_type(input: Option<&Input>) -> &'static str {

@@ -1,15 +1,12 @@
 //! Cursor, the editor and its command line.
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::answer::Answer;
-use super::native::{NativeEvent, events};
 use super::payload::{arguments, text, value};
-use super::plan::Plan;
-use super::read::Wanted;
-use super::settings::{ClaudeCodeHooks, EntryMember, HookSettings, ImportFormat, Matching};
-use super::{Adapter, Agent};
+use super::{
+    Adapter, Agent, Answer, ClaudeCodeHooks, EntryMember, HookSettings, ImportFormat, Matching,
+    NativeEvent, Plan, Wanted, events, members,
+};
 use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, JsonObject};
 
@@ -111,60 +108,29 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
     Wanted::Yes
 }
 
-#[derive(Serialize)]
-struct ToolCall<'p> {
-    permission: Decision,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    user_message: Option<&'p str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agent_message: Option<&'p str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    updated_input: Option<&'p JsonObject>,
-}
-
-#[derive(Serialize)]
-struct After<'p> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    additional_context: Option<&'p str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    updated_mcp_tool_output: Option<&'p Value>,
-}
-
 fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    match native.event {
+    Answer::json(match native.event {
         Some(Event::PreToolUse) => {
-            let reason = (!plan.reason.is_empty()).then_some(plan.reason.as_str());
-            let permission = match plan.decision {
-                Some(decision) => decision,
-                None if plan.rewrite.is_some() => Decision::Allow,
-                None => return Answer::silence(),
-            };
-            Answer::json(&ToolCall {
-                permission,
-                user_message: reason.filter(|_| permission != Decision::Allow),
-                agent_message: reason.filter(|_| permission != Decision::Allow),
-                updated_input: plan.rewrite,
-            })
-        }
-        Some(Event::UserPromptSubmit) if plan.denies() => {
-            Answer::json(&json!({ "continue": false, "user_message": plan.reason }))
-        }
-        Some(Event::Stop | Event::SubagentStop) if plan.denies() => {
-            Answer::json(&json!({ "followup_message": plan.reason }))
-        }
-        Some(Event::PostToolUse) => {
-            if plan.response.is_none() && plan.context.is_none() {
-                Answer::silence()
-            } else {
-                Answer::json(&After {
-                    additional_context: plan.context.as_deref(),
-                    updated_mcp_tool_output: plan.response,
-                })
+            let permission = plan.decision.or(plan.rewrite.map(|_| Decision::Allow));
+            let reason = permission.filter(|it| *it != Decision::Allow).and(plan.reason());
+            members! {
+                "permission": permission,
+                "user_message": reason,
+                "agent_message": reason,
+                "updated_input": plan.rewrite,
             }
         }
-        _ => match plan.context.as_deref() {
-            Some(context) => Answer::json(&json!({ "additional_context": context })),
-            None => Answer::silence(),
+        Some(Event::UserPromptSubmit) if plan.denies() => members! {
+            "continue": Some(false),
+            "user_message": plan.denial(),
         },
-    }
+        Some(Event::Stop | Event::SubagentStop) if plan.denies() => {
+            members! { "followup_message": plan.denial() }
+        }
+        Some(Event::PostToolUse) => members! {
+            "additional_context": plan.context,
+            "updated_mcp_tool_output": plan.response,
+        },
+        _ => members! { "additional_context": plan.context },
+    })
 }

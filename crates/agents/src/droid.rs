@@ -1,10 +1,8 @@
 //! Factory's Droid.
 
-use super::answer::Answer;
-use super::native::{NativeEvent, events};
-use super::plan::Plan;
-use super::settings::HookSettings;
-use super::{Adapter, Agent, Measured, claude_dialect};
+use super::{
+    Adapter, Agent, Answer, HookSettings, Measured, NativeEvent, Plan, claude_dialect, events,
+};
 use hookexec::wire::Input;
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -45,5 +43,5 @@ fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
     if plan.denies() {
         return Answer::refusal(&plan.reason);
     }
-    claude_dialect::write(native, plan, None)
+    claude_dialect::write(native, None, plan)
 }

@@ -1,17 +1,10 @@
 //! Gemini CLI.
 
-use serde::Serialize;
-
-use super::answer::Answer;
-use super::claude_dialect::Said;
-use super::native::{NativeEvent, events};
 use super::payload::text;
-use super::plan::Plan;
-use super::read::Wanted;
-use super::settings::{
-    EntryMember, HookSettings, ImportFormat, Matching, PackageMark, ScriptWords,
+use super::{
+    Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Matching, Measured,
+    NativeEvent, PackageMark, Plan, ScriptWords, Wanted, claude_dialect, events, members,
 };
-use super::{Adapter, Agent, Measured};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 
@@ -85,22 +78,13 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
     Wanted::Yes
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Specific<'p> {
-    hook_event_name: &'static str,
-    /// The only key of the dialect in this spelling.
-    #[serde(rename = "tool_input", skip_serializing_if = "Option::is_none")]
-    tool_input: Option<&'p JsonObject>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    additional_context: Option<&'p str>,
-}
-
 fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    let specific = (plan.rewrite.is_some() || plan.context.is_some()).then_some(Specific {
-        hook_event_name: native.name,
-        tool_input: plan.rewrite,
-        additional_context: plan.context.as_deref(),
-    });
-    Said::new(plan, plan.denies().then_some("deny"), specific).answer()
+    let specific = members! {
+        // The only key of the dialect in this spelling.
+        "tool_input": plan.rewrite,
+        "additionalContext": plan.context,
+    };
+    let specific = claude_dialect::of_one_event(native, specific);
+    let denial = plan.denies().then_some("deny");
+    Answer::json(claude_dialect::of_every_event(plan, denial, specific))
 }

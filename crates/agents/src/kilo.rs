@@ -1,8 +1,7 @@
 //! Kilo CLI, which grew out of `OpenCode` and loads its plugin.
 
 use super::opencode::{EVENTS, TEXT};
-use super::plugin::{Plugin, PluginFile};
-use super::{Adapter, Agent, Measured, plugin};
+use super::{Adapter, Agent, Measured, Plugin, PluginFile, plugin};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "kilo", version: "7.7.7" }),

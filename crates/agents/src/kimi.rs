@@ -1,14 +1,12 @@
 //! Kimi Code: Claude Code's events; exit code 2 refuses, and one text is context.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::answer::Answer;
-use super::native::{NativeEvent, events};
 use super::payload::text;
-use super::plan::Plan;
-use super::read::Wanted;
-use super::settings::{EntryMember, HookSettings};
-use super::{Adapter, Agent, Measured};
+use super::{
+    Adapter, Agent, Answer, EntryMember, HookSettings, Measured, NativeEvent, Plan, Wanted, events,
+    members,
+};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 
@@ -75,9 +73,8 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
 }
 
 fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    match plan.context.as_deref() {
-        _ if plan.denies() => Answer::refusal(&plan.reason),
-        Some(message) => Answer::json(&json!({ "message": message })),
-        None => Answer::silence(),
+    match plan.denial() {
+        Some(reason) => Answer::refusal(reason),
+        None => Answer::json(members! { "message": plan.context }),
     }
 }

@@ -1,10 +1,8 @@
 //! Kiro, its command line and editor: exit code 2 refuses, plain text is context.
 
-use super::answer::Answer;
-use super::native::{NativeEvent, events};
-use super::plan::Plan;
-use super::settings::{EntryMember, EntryShape, HookSettings};
-use super::{Adapter, Agent};
+use super::{
+    Adapter, Agent, Answer, EntryMember, EntryShape, HookSettings, NativeEvent, Plan, events,
+};
 use hookexec::wire::Input;
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -46,6 +44,6 @@ fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
     match plan.context.as_deref() {
         _ if plan.denies() => Answer::refusal(&plan.reason),
         Some(context) => Answer::text(context),
-        None => Answer::silence(),
+        None => Answer::default(),
     }
 }

@@ -52,6 +52,9 @@ pub use settings::{
 use hookexec::internal::suggest;
 use hookexec::internal::tools::{self, Toolset};
 use hookexec::wire::{Input, JsonObject};
+
+use answer::members;
+use native::events;
 use plan::Plan;
 use read::Wanted;
 

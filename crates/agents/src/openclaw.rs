@@ -1,8 +1,6 @@
 //! `OpenClaw`, by the plugin in `plugins/openclaw`.
 
-use super::native::events;
-use super::plugin::Plugin;
-use super::{Adapter, Agent, Measured, plugin};
+use super::{Adapter, Agent, Measured, Plugin, events, plugin};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "openclaw", version: "2026.9.6" }),

@@ -1,8 +1,6 @@
 //! `OpenCode`, by the plugin in `plugins/opencode`.
 
-use super::native::events;
-use super::plugin::{Plugin, PluginFile};
-use super::{Adapter, Agent, Measured, plugin};
+use super::{Adapter, Agent, Measured, Plugin, PluginFile, events, plugin};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "opencode", version: "1.18.33" }),

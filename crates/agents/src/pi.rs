@@ -1,8 +1,6 @@
 //! Pi, by the extension in `plugins/pi`.
 
-use super::native::events;
-use super::plugin::{Plugin, PluginFile};
-use super::{Adapter, Agent, Measured, plugin};
+use super::{Adapter, Agent, Measured, Plugin, PluginFile, events, plugin};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "pi", version: "0.87.1" }),

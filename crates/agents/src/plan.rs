@@ -46,6 +46,16 @@ impl Plan<'_> {
         self.decision == Some(Decision::Allow)
     }
 
+    /// Returns the reason, if there is one.
+    pub(super) fn reason(&self) -> Option<&str> {
+        Some(self.reason.as_str()).filter(|reason| !reason.is_empty())
+    }
+
+    /// Returns the reason of a denial.
+    pub(super) fn denial(&self) -> Option<&str> {
+        self.denies().then_some(&self.reason)
+    }
+
     /// Returns what is to be said where the answer is lost, if it must not be.
     pub(super) fn fallback(&self) -> Option<String> {
         if self.denies() || self.asks() {

@@ -6,15 +6,12 @@
 //! no reading of their own. The answer says what to do, not how: the plugin knows its agent's ways
 //! of doing it.
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::answer::Answer;
-use super::native::{NativeEvent, Response};
 use super::payload::spoken;
-use super::plan::Plan;
+use super::{Answer, NativeEvent, Plan, Response, members};
 use hookexec::event::Event;
-use hookexec::wire::{Input, JsonObject};
+use hookexec::wire::Input;
 
 /// The plugin of an agent that has no hook settings.
 #[derive(Debug, Clone, Copy)]
@@ -42,48 +39,32 @@ pub struct PluginFile {
     pub file: &'static str,
 }
 
-/// What a plugin applies. With nothing to apply, hookexec prints nothing.
-#[derive(Default, PartialEq, Serialize)]
-struct Applied<'p> {
-    /// Stop the call or the prompt, with this reason.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    deny: Option<&'p str>,
-    /// Ask the user first, with this reason.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ask: Option<&'p str>,
-    /// Run the tool with these arguments instead; they are all of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    arguments: Option<&'p JsonObject>,
-    /// Give the model this in place of the tool's response, in the same shape.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    response: Option<Value>,
-    /// Tell the model this along with what it reads next.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    context: Option<&'p str>,
-    /// Tell the user this.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<&'p str>,
-}
-
+/// Says what a plugin applies.
 pub(super) fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
     let before = input.and_then(|input| input.tool_response.as_ref());
     // Without an input there was no verdict, and a redaction might have been missed.
     let lost = input.is_none()
         && native.event == Some(Event::PostToolUse)
         && native.response == Response::Takes;
-    let applied = Applied {
-        deny: plan.denies().then_some(plan.reason.as_str()),
-        ask: plan.asks().then_some(plan.reason.as_str()),
-        arguments: plan.rewrite,
-        response: if lost {
-            Some(json!("The tool's response is withheld: hookexec gave no verdict."))
-        } else {
-            plan.response.map(|response| in_shape_of(before, response))
-        },
-        context: plan.context.as_deref(),
-        message: plan.system_message.as_deref(),
+    let response = if lost {
+        Some(json!("The tool's response is withheld: hookexec gave no verdict."))
+    } else {
+        plan.response.map(|response| in_shape_of(before, response))
     };
-    if applied == Applied::default() { Answer::silence() } else { Answer::json(&applied) }
+    Answer::json(members! {
+        // Stop the call or the prompt, with this reason.
+        "deny": plan.denial(),
+        // Ask the user first, with this reason.
+        "ask": plan.asks().then_some(&plan.reason),
+        // Run the tool with these arguments instead; they are all of them.
+        "arguments": plan.rewrite,
+        // Give the model this in place of the tool's response, in the same shape.
+        "response": response,
+        // Tell the model this along with what it reads next.
+        "context": plan.context,
+        // Tell the user this.
+        "message": plan.system_message,
+    })
 }
 
 /// Returns a changed response as the tool gave its own: a text, or a list of content parts (MCP).

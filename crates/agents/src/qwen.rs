@@ -1,11 +1,9 @@
 //! Qwen Code: Claude Code's events and answers, Gemini's tools.
 
-use super::answer::Answer;
-use super::native::{NativeEvent, events};
-use super::plan::Plan;
-use super::read::Wanted;
-use super::settings::{EntryMember, HookSettings};
-use super::{Adapter, Agent, Measured, claude_dialect};
+use super::{
+    Adapter, Agent, EntryMember, HookSettings, Measured, NativeEvent, Wanted, claude_dialect,
+    events,
+};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 
@@ -14,7 +12,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     project: Some("QWEN_PROJECT_DIR"),
     settings: Some(&SETTINGS),
     refine,
-    ..Adapter::new(Agent::Qwen, "qwen", "Qwen Code", EVENTS, write)
+    ..Adapter::new(Agent::Qwen, "qwen", "Qwen Code", EVENTS, claude_dialect::write)
 };
 
 // Qwen Code has `hooksConfig.enabled` from Gemini CLI, and ignores it.
@@ -60,8 +58,4 @@ fn refine(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Wanted {
     let empty = payload.get("prompt").is_some() && prompts.all(|prompt| prompt == "");
     let results = native.event == Some(Event::UserPromptSubmit) && empty;
     if results { Wanted::No } else { Wanted::Yes }
-}
-
-fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    claude_dialect::write(native, plan, None)
 }

@@ -1,14 +1,10 @@
 //! Mistral Vibe: three events, and an entry that denies whenever its hook fails.
 
-use serde::Serialize;
-
-use super::answer::Answer;
-use super::native::{NativeEvent, events};
 use super::payload::value;
-use super::plan::Plan;
-use super::read::Wanted;
-use super::settings::{EntryMember, HookSettings};
-use super::{Adapter, Agent, Measured};
+use super::{
+    Adapter, Agent, Answer, EntryMember, HookSettings, Measured, NativeEvent, Plan, Wanted, events,
+    members,
+};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 
@@ -60,37 +56,15 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
     if of_subagent { Wanted::No } else { Wanted::Yes }
 }
 
-#[derive(Serialize)]
-struct Said<'p> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'p str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    system_message: Option<&'p str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hook_specific_output: Option<Specific<'p>>,
-}
-
-#[derive(Serialize)]
-struct Specific<'p> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_input: Option<&'p JsonObject>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    additional_context: Option<&'p str>,
-}
-
 fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    let (tool_input, context) = (plan.rewrite, plan.context.as_deref());
-    let specific = (tool_input.is_some() || context.is_some())
-        .then_some(Specific { tool_input, additional_context: context });
-    if !plan.denies() && plan.system_message.is_none() && specific.is_none() {
-        return Answer::silence();
-    }
-    Answer::json(&Said {
-        decision: plan.denies().then_some("deny"),
-        reason: plan.denies().then_some(&plan.reason),
-        system_message: plan.system_message.as_deref(),
-        hook_specific_output: specific,
+    let specific = members! {
+        "tool_input": plan.rewrite,
+        "additional_context": plan.context,
+    };
+    Answer::json(members! {
+        "decision": plan.denial().map(|_| "deny"),
+        "reason": plan.denial(),
+        "system_message": plan.system_message,
+        "hook_specific_output": (!specific.is_empty()).then_some(specific),
     })
 }

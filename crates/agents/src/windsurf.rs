@@ -2,13 +2,11 @@
 
 use serde_json::Value;
 
-use super::answer::Answer;
-use super::native::{NativeEvent, events};
 use super::payload::text;
-use super::plan::Plan;
-use super::read::Wanted;
-use super::settings::{EntryMember, HookSettings, ImportFormat, Matching};
-use super::{Adapter, Agent};
+use super::{
+    Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Matching, NativeEvent, Plan,
+    Wanted, events,
+};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 
@@ -106,5 +104,5 @@ fn rename_command(arguments: &mut JsonObject) -> Result<(), String> {
 }
 
 fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    if plan.denies() { Answer::refusal(&plan.reason) } else { Answer::silence() }
+    plan.denial().map(Answer::refusal).unwrap_or_default()
 }
