@@ -9,7 +9,6 @@ use hookexec::config::Diagnostics;
 use hookexec::internal::MANAGED_DIRECTORY;
 
 use super::report::{BAD, DOUBTFUL};
-use super::server::SocketError;
 use super::{Exit, output};
 
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
@@ -87,12 +86,6 @@ impl CommandError {
              at hooks.yaml and hooks.d/*.yaml in ~/.config/hookexec and in {MANAGED_DIRECTORY}, and where \
              `--config FILE` says",
         ))
-    }
-
-    /// Returns that a socket can't be opened.
-    #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
-    pub(crate) fn of_socket(error: SocketError) -> Self {
-        Self { hints: error.hint().into_iter().collect(), ..Self::usage(error.to_string()) }
     }
 
     /// Returns that what was asked for is not so.

@@ -76,7 +76,7 @@ mod system;
 mod table;
 mod test;
 mod test_report;
-pub mod testing;
+mod testing;
 mod trust;
 mod uninstall;
 

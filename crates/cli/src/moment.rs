@@ -8,7 +8,7 @@ use hookexec_agents::NativeCall;
 
 /// What happened.
 #[derive(Debug, Clone)]
-pub enum Moment {
+pub(crate) enum Moment {
     /// An event, in our words.
     Own(Event, Box<Input>),
     /// A call of an agent.

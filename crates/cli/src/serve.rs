@@ -91,7 +91,7 @@ impl Args {
             server.serve(tokio::io::stdin(), tokio::io::stdout(), stdout_closed()).await;
             return Ok(());
         };
-        let socket = Socket::bind(path).map_err(CommandError::of_socket)?;
+        let socket = Socket::bind(path)?;
         output::talk(&format!("listening at {}\n", socket.path().display()));
         server.listen(&socket).await;
         Ok(())

@@ -74,7 +74,7 @@ impl Args {
         let path = receiver_socket().ok_or_else(|| {
             CommandError::usage("the socket needs a home directory").hint("set HOME")
         })?;
-        let socket = Socket::bind(path).map_err(CommandError::of_socket)?;
+        let socket = Socket::bind(path)?;
         let desk = Arc::new(Desk::default());
         screen.say(screen::HELP);
         let page = self.page(&screen, &desk).await?;

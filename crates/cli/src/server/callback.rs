@@ -74,7 +74,10 @@ impl Drop for Forget<'_> {
 ///
 /// # Errors
 /// When a name is empty or that of a builtin in the registry.
-pub fn register_host_builtins(registry: &mut Registry, names: &[String]) -> Result<(), String> {
+pub(crate) fn register_host_builtins(
+    registry: &mut Registry,
+    names: &[String],
+) -> Result<(), String> {
     for name in names {
         if name.is_empty() {
             return Err("a builtin needs a name".to_owned());

@@ -109,7 +109,7 @@ impl Server {
 
     /// Talks to everybody who connects to `socket`, until [`stop`](Self::stop) is called and those
     /// who are connected have their answers.
-    pub async fn listen(&self, socket: &Socket) {
+    pub(crate) async fn listen(&self, socket: &Socket) {
         let mut stopping = self.shared.stopping.subscribe();
         let mut connections = JoinSet::new();
         loop {

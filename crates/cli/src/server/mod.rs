@@ -21,9 +21,9 @@ pub(crate) mod protocol;
 pub(crate) mod socket;
 mod stamp;
 
-pub use callback::register_host_builtins;
-pub use client::{Client, ClientError};
+pub(crate) use callback::register_host_builtins;
+pub(crate) use client::{Client, ClientError};
 pub use engine::{Files, Loaded};
 pub use listener::{Limits, Server};
-pub use protocol::ErrorCode;
-pub use socket::{Socket, SocketError};
+pub(crate) use protocol::ErrorCode;
+pub(crate) use socket::Socket;

@@ -12,7 +12,7 @@ use hookexec::wire::{Input, JsonObject, Verdict, parse_strict};
 
 /// Why a request was not answered with a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ErrorCode {
+pub(crate) enum ErrorCode {
     /// -32700: the line is not JSON.
     Parse,
     /// -32600: the line is not a request, or too long.
@@ -35,7 +35,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Returns the code as it is sent.
-    pub const fn number(self) -> i64 {
+    pub(crate) const fn number(self) -> i64 {
         match self {
             Self::Parse => -32700,
             Self::InvalidRequest => -32600,

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A configuration under test.
 #[derive(Debug)]
-pub struct Bench {
+pub(crate) struct Bench {
     config: Config,
     registry: Registry,
     working_dir: PathBuf,
@@ -32,34 +32,34 @@ pub struct Bench {
 
 /// How a case went.
 #[derive(Debug, Clone, Serialize)]
-pub struct CaseReport {
+pub(crate) struct CaseReport {
     /// The case's name.
-    pub name: String,
+    pub(crate) name: String,
     /// Where it stands.
-    pub source: String,
+    pub(crate) source: String,
     /// Whether everything was as expected.
-    pub passed: bool,
+    pub(crate) passed: bool,
     /// What was not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub differences: Vec<Difference>,
+    pub(crate) differences: Vec<Difference>,
     /// The builtins that had no opinion, and why, if something was not as expected.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub no_opinions: Vec<NoOpinion>,
+    pub(crate) no_opinions: Vec<NoOpinion>,
     /// How long it took, in milliseconds.
-    pub duration_ms: f64,
+    pub(crate) duration_ms: f64,
     /// What came out.
-    pub verdict: Verdict,
+    pub(crate) verdict: Verdict,
 }
 
 /// A builtin that had no opinion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct NoOpinion {
+pub(crate) struct NoOpinion {
     /// Its name.
-    pub hook: String,
+    pub(crate) hook: String,
     /// Where it is configured.
-    pub source: String,
+    pub(crate) source: String,
     /// Why it had none.
-    pub why: String,
+    pub(crate) why: String,
 }
 
 impl Bench {
@@ -67,7 +67,7 @@ impl Bench {
     ///
     /// # Errors
     /// When no executor can be built of it.
-    pub fn new(
+    pub(crate) fn new(
         mut config: Config,
         registry: Registry,
         working_dir: impl Into<PathBuf>,
@@ -83,7 +83,7 @@ impl Bench {
     }
 
     /// Returns what is wrong with a case: hooks that are named and not configured.
-    pub fn problems(&self, case: &Case) -> Diagnostics {
+    pub(crate) fn problems(&self, case: &Case) -> Diagnostics {
         let known: Vec<String> = self.config.hooks.iter().map(Hook::label).collect();
         let stubs = case.stubs.iter().map(|(name, location, _)| (name, location));
         let expected = case.expect.named_hooks().map(|(name, location)| (name, location));
@@ -101,7 +101,7 @@ impl Bench {
     ///
     /// # Errors
     /// When the case names hooks that are not configured.
-    pub async fn run(&mut self, case: &Case) -> Result<CaseReport, Diagnostics> {
+    pub(crate) async fn run(&mut self, case: &Case) -> Result<CaseReport, Diagnostics> {
         let problems = self.problems(case);
         if problems.has_errors() {
             return Err(problems);
@@ -137,7 +137,7 @@ impl Bench {
     }
 
     /// Returns what the cases reached so far.
-    pub fn coverage(&self) -> CoverageReport {
+    pub(crate) fn coverage(&self) -> CoverageReport {
         self.coverage.report()
     }
 }

@@ -10,33 +10,33 @@ use hookexec::wire::{Decision, JsonObject, Output};
 
 /// The cases of one file.
 #[derive(Debug, Clone)]
-pub struct CaseFile {
+pub(crate) struct CaseFile {
     /// The file.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// The hooks file that is tested; of several, the hooks add up.
-    pub configs: Vec<PathBuf>,
+    pub(crate) configs: Vec<PathBuf>,
     /// The cases, in the order of the file.
-    pub cases: Vec<Case>,
+    pub(crate) cases: Vec<Case>,
 }
 
 /// One event, and what the hooks should make of it.
 #[derive(Debug, Clone)]
-pub struct Case {
+pub(crate) struct Case {
     /// Its name, which no other case of the file has.
-    pub name: String,
+    pub(crate) name: String,
     /// What happened.
-    pub moment: Moment,
+    pub(crate) moment: Moment,
     /// What hooks say that are not run, each by its name with the place it stands at.
-    pub stubs: Vec<(String, Location, Stub)>,
+    pub(crate) stubs: Vec<(String, Location, Stub)>,
     /// What should come out.
-    pub expect: Expectation,
+    pub(crate) expect: Expectation,
     /// Where it stands.
-    pub location: Location,
+    pub(crate) location: Location,
 }
 
 /// What stands in for a hook.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Stub {
+pub(crate) enum Stub {
     /// It answers.
     Answer(Box<Output>),
     /// It can't give an answer, for this cause.
@@ -45,32 +45,32 @@ pub enum Stub {
 
 /// What should come out; what is `None` is not looked at.
 #[derive(Debug, Clone, Default)]
-pub struct Expectation {
+pub(crate) struct Expectation {
     /// The decision; `Nothing` stands for no opinion.
-    pub decision: Option<Expected<Decision>>,
+    pub(crate) decision: Option<Expected<Decision>>,
     /// Whether it may go on.
-    pub allowed: Option<bool>,
+    pub(crate) allowed: Option<bool>,
     /// The reasons.
-    pub message: Option<TextExpectation>,
+    pub(crate) message: Option<TextExpectation>,
     /// The whole arguments of the tool; nothing when they must not change.
-    pub updated_input: Option<Expected<JsonObject>>,
+    pub(crate) updated_input: Option<Expected<JsonObject>>,
     /// The context for the model.
-    pub additional_context: Option<TextExpectation>,
+    pub(crate) additional_context: Option<TextExpectation>,
     /// The warnings for the user.
-    pub system_message: Option<TextExpectation>,
+    pub(crate) system_message: Option<TextExpectation>,
     /// The hooks that run, and no others.
-    pub ran: Option<Vec<(String, Location)>>,
+    pub(crate) ran: Option<Vec<(String, Location)>>,
     /// Hooks that must not run.
-    pub not_run: Vec<(String, Location)>,
+    pub(crate) not_run: Vec<(String, Location)>,
     /// The hooks that failed while the event went on.
-    pub failed_open: Option<Vec<(String, Location)>>,
+    pub(crate) failed_open: Option<Vec<(String, Location)>>,
     /// What `hookexec run` would exit with.
-    pub exit_code: Option<u8>,
+    pub(crate) exit_code: Option<u8>,
 }
 
 /// What a value should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expected<T> {
+pub(crate) enum Expected<T> {
     /// There is none.
     Nothing,
     /// It is this one.
@@ -79,7 +79,7 @@ pub enum Expected<T> {
 
 impl<T> Expected<T> {
     /// Returns the value that is expected.
-    pub fn value(&self) -> Option<&T> {
+    pub(crate) fn value(&self) -> Option<&T> {
         match self {
             Self::Nothing => None,
             Self::Is(value) => Some(value),
@@ -89,7 +89,7 @@ impl<T> Expected<T> {
 
 /// What a text should be.
 #[derive(Debug, Clone)]
-pub enum TextExpectation {
+pub(crate) enum TextExpectation {
     /// There is none.
     Absent,
     /// It is this one.

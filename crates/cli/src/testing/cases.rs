@@ -26,7 +26,7 @@ impl CaseFile {
     ///
     /// # Errors
     /// All problems of the file.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
+    pub(crate) fn load(path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
         Self::from_yaml(&read_file(path.as_ref())?, path)
     }
 
@@ -34,7 +34,7 @@ impl CaseFile {
     ///
     /// # Errors
     /// All problems of the text.
-    pub fn from_yaml(text: &str, path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
+    pub(crate) fn from_yaml(text: &str, path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
         let path = path.as_ref();
         reading::read_text(path, text, |reader, root| case_file(reader, root, path))
     }

@@ -7,7 +7,7 @@ use hookexec::internal::reading::Kind as _;
 use hookexec::schema;
 
 /// Returns the schema (draft 7) of a file of cases.
-pub fn cases_schema() -> Value {
+pub(crate) fn cases_schema() -> Value {
     let mut definitions = Map::new();
     let mut define = |name: &str, mut schema: Value| {
         // Their own definitions are looked for at the top of the document.

@@ -13,13 +13,13 @@ use hookexec::wire::{HookStatus, Verdict};
 
 /// One thing that is not as expected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Difference {
+pub(crate) struct Difference {
     /// What: a key of `expect`.
-    pub what: &'static str,
+    pub(crate) what: &'static str,
     /// What was expected.
-    pub expected: String,
+    pub(crate) expected: String,
     /// What was found.
-    pub found: String,
+    pub(crate) found: String,
 }
 
 impl fmt::Display for Difference {

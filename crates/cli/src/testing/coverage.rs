@@ -31,38 +31,38 @@ struct HookGoals {
 
 /// What the cases reached, and what they did not.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CoverageReport {
+pub(crate) struct CoverageReport {
     /// How many things were reached.
-    pub covered: usize,
+    pub(crate) covered: usize,
     /// How many there are: a hook counts one, a matcher entry one, a condition two, for holding and
     /// for not holding. What is disabled does not count.
-    pub total: usize,
+    pub(crate) total: usize,
     /// The share in percent, 100 when there is nothing to reach.
-    pub percent: f64,
+    pub(crate) percent: f64,
     /// What was not reached, in config order.
-    pub gaps: Vec<Gap>,
+    pub(crate) gaps: Vec<Gap>,
 }
 
 /// A thing that no case reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Gap {
+pub(crate) struct Gap {
     /// What is missing.
-    pub kind: GapKind,
+    pub(crate) kind: GapKind,
     /// The hook, or the matcher.
-    pub name: String,
+    pub(crate) name: String,
     /// The condition.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub condition: Option<String>,
+    pub(crate) condition: Option<String>,
     /// The file.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// The line, from 1.
-    pub line: usize,
+    pub(crate) line: usize,
 }
 
 /// What a case should do that none does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum GapKind {
+pub(crate) enum GapKind {
     /// Run the hook.
     HookNeverRan,
     /// Call a tool that the matcher matches.

@@ -13,11 +13,8 @@ mod coverage;
 mod replay;
 mod stub;
 
-pub use crate::moment::Moment;
-pub use bench::{Bench, CaseReport, NoOpinion};
-pub use case::{Case, CaseFile, Expectation, Expected, Stub, TextExpectation};
-pub use cases_schema::cases_schema;
-pub use compare::Difference;
-pub use coverage::{CoverageReport, Gap, GapKind};
-pub use replay::{Change, Replay, ReplayOptions, Replayed};
-pub use stub::substituting;
+pub(crate) use bench::{Bench, CaseReport, NoOpinion};
+pub(crate) use case::{CaseFile, Expected};
+pub(crate) use cases_schema::cases_schema;
+pub(crate) use coverage::{CoverageReport, Gap, GapKind};
+pub(crate) use replay::{Change, Replay, ReplayOptions, Replayed};

@@ -21,13 +21,13 @@ use hookexec::wire::{Decision, HookReport, HookStatus, Input, InputChange, Outpu
 
 /// How a replay goes.
 #[derive(Debug, Clone, Default)]
-pub struct ReplayOptions {
+pub(crate) struct ReplayOptions {
     /// The hook types and builtins.
-    pub registry: Registry,
+    pub(crate) registry: Registry,
     /// Where hooks run.
-    pub working_dir: PathBuf,
+    pub(crate) working_dir: PathBuf,
     /// Whether hooks with side effects run, too.
-    pub run_external: bool,
+    pub(crate) run_external: bool,
 }
 
 /// Runs recorded events through a candidate configuration.
@@ -36,14 +36,14 @@ pub struct ReplayOptions {
 /// give the answer that is recorded of the hook of the same name. Where there is none, what would
 /// come out is unknown, unless the event is denied without it. Builtins that only look run.
 #[derive(Debug)]
-pub struct Replay {
+pub(crate) struct Replay {
     executor: Executor,
     recorded: Arc<Recorded>,
 }
 
 /// What became of a record.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Replayed {
+pub(crate) enum Replayed {
     /// The same comes out.
     Same,
     /// Something else comes out.
@@ -68,7 +68,7 @@ pub enum Replayed {
 /// How a verdict changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Change {
+pub(crate) enum Change {
     /// The decision: `deny`, `allow`, `ask` or `none`, before and after.
     Decision(&'static str, &'static str),
     /// The decision is the same, and what is rewritten is not.
@@ -80,7 +80,7 @@ impl Replay {
     ///
     /// # Errors
     /// When no executor can be built of it.
-    pub fn new(mut config: Config, options: ReplayOptions) -> Result<Self, Diagnostics> {
+    pub(crate) fn new(mut config: Config, options: ReplayOptions) -> Result<Self, Diagnostics> {
         config.audit.clear();
         config.hooks.iter_mut().for_each(|hook| hook.rollout = None);
         let recorded = Arc::new(Recorded::default());
@@ -99,7 +99,7 @@ impl Replay {
 
     /// Runs one recorded event, and compares what comes out with `before`: the record itself, or what
     /// another configuration [made](Self::remade) of it.
-    pub async fn run(&self, record: &Record, before: &Record) -> Replayed {
+    pub(crate) async fn run(&self, record: &Record, before: &Record) -> Replayed {
         let (verdict, unsaid) = match self.decide(record).await {
             Ok(decided) => decided,
             Err(replayed) => return replayed,
@@ -120,7 +120,7 @@ impl Replay {
     ///
     /// # Errors
     /// When it can't be said, or the record can't be replayed.
-    pub async fn remade(&self, record: &Record) -> Result<Record, Replayed> {
+    pub(crate) async fn remade(&self, record: &Record) -> Result<Record, Replayed> {
         let (verdict, unsaid) = self.decide(record).await?;
         let mut remade = record.clone();
         if unsaid.is_empty() {

@@ -14,7 +14,7 @@ use hookexec::wire::Output;
 
 /// Returns a registry that builds and checks every hook as `registry` does, and then runs in its
 /// place what `stand_in` returns for it.
-pub fn substituting(
+pub(crate) fn substituting(
     registry: &Registry,
     stand_in: impl Fn(&Hook) -> Option<Arc<dyn Handler>> + Send + Sync + 'static,
 ) -> Registry {

@@ -27,7 +27,7 @@ const LONGEST: usize = 64 << 20;
 
 /// A connection to a server.
 #[derive(Debug)]
-pub struct Client {
+pub(crate) struct Client {
     stream: BufReader<UnixStream>,
     path: PathBuf,
 }
@@ -35,14 +35,14 @@ pub struct Client {
 /// Why a server gave no verdict. None of these is an answer to the event.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct ClientError(String);
+pub(crate) struct ClientError(String);
 
 impl Client {
     /// Connects to the server at `path`, which must be the user's own.
     ///
     /// # Errors
     /// When no server listens there, or another user's does.
-    pub fn connect(path: impl Into<PathBuf>) -> Result<Self, ClientError> {
+    pub(crate) fn connect(path: impl Into<PathBuf>) -> Result<Self, ClientError> {
         let path = path.into();
         let shown = path.display();
         let stream = open(&path).map_err(|cause| match cause.kind() {
@@ -65,7 +65,7 @@ impl Client {
     ///
     /// # Errors
     /// When the server gives no verdict.
-    pub fn dispatch(
+    pub(crate) fn dispatch(
         &mut self,
         event: Event,
         input: &Input,

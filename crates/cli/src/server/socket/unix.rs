@@ -14,42 +14,19 @@ use tokio::io::Interest;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 
+use crate::error::CommandError;
+
 /// A socket that only processes of the same user can connect to.
 ///
 /// Dropping it removes its file. The file beside it that ends in `.lock` stays: it is what tells a
 /// socket in use from one that a killed server left behind.
 #[derive(Debug)]
-pub struct Socket {
+pub(crate) struct Socket {
     listener: UnixListener,
     path: PathBuf,
     /// Which file it is, so that another's is never removed.
     identity: (u64, u64),
     _lock: File,
-}
-
-/// Why a socket can't be opened.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct SocketError {
-    message: String,
-    hint: Option<String>,
-}
-
-impl SocketError {
-    fn new(message: String, hint: &str) -> Self {
-        Self { message, hint: (!hint.is_empty()).then(|| hint.to_owned()) }
-    }
-
-    /// What the system says of the socket at `path`.
-    fn of_system(path: &Path, cause: &io::Error) -> Self {
-        Self::new(format!("can't listen at {}: {cause}", path.display()), "")
-    }
-
-    /// Returns what to do.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
-        self.hint.clone()
-    }
 }
 
 impl Socket {
@@ -61,11 +38,11 @@ impl Socket {
     ///
     /// # Panics
     /// When it is not called within a Tokio runtime that has I/O enabled.
-    pub fn bind(path: impl Into<PathBuf>) -> Result<Self, SocketError> {
+    pub(crate) fn bind(path: impl Into<PathBuf>) -> Result<Self, CommandError> {
         let path = path.into();
         let absolute = std::path::absolute(&path);
-        let path = absolute.map_err(|cause| SocketError::of_system(&path, &cause))?;
-        let failed = |cause: io::Error| SocketError::of_system(&path, &cause);
+        let path = absolute.map_err(|cause| of_system(&path, &cause))?;
+        let failed = |cause: io::Error| of_system(&path, &cause);
         check_directory(&path)?;
 
         // The holder of the lock owns the path: no other server uses the file there.
@@ -78,10 +55,11 @@ impl Socket {
             .open(lock_path)
             .map_err(failed)?;
         lock.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => SocketError::new(
-                format!("another process of hookexec is listening at {}", path.display()),
-                "use that process, or end it",
-            ),
+            TryLockError::WouldBlock => CommandError::usage(format!(
+                "another process of hookexec is listening at {}",
+                path.display()
+            ))
+            .hint("use that process, or end it"),
             TryLockError::Error(cause) => failed(cause),
         })?;
         match path.symlink_metadata() {
@@ -89,7 +67,7 @@ impl Socket {
             Ok(_) => {
                 let problem = format!("{} exists and is not a socket", path.display());
                 let hint = "choose another path, or remove what is there";
-                return Err(SocketError::new(problem, hint));
+                return Err(CommandError::usage(problem).hint(hint));
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(failed(error)),
@@ -103,7 +81,7 @@ impl Socket {
     }
 
     /// Returns where it is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -142,9 +120,14 @@ impl Drop for Socket {
     }
 }
 
+/// Returns what the system says of the socket at `path`.
+fn of_system(path: &Path, cause: &io::Error) -> CommandError {
+    CommandError::usage(format!("can't listen at {}: {cause}", path.display()))
+}
+
 /// Makes sure that only the user can enter the directory of `path`.
-fn check_directory(path: &Path) -> Result<(), SocketError> {
-    let failed = |cause: io::Error| SocketError::of_system(path, &cause);
+fn check_directory(path: &Path) -> Result<(), CommandError> {
+    let failed = |cause: io::Error| of_system(path, &cause);
     let directory = path.parent().unwrap_or(Path::new("/"));
     let found = match directory.metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -155,12 +138,13 @@ fn check_directory(path: &Path) -> Result<(), SocketError> {
     };
     let shown = directory.display();
     if found.uid() != geteuid().as_raw() {
-        return Err(SocketError::new(format!("the directory {shown} belongs to another user"), ""));
+        let problem = format!("the directory {shown} belongs to another user");
+        return Err(CommandError::usage(problem));
     }
     if found.mode() & 0o077 != 0 {
         let problem = "is open to other users, so a socket in it would be, too";
         let hint = format!("take a directory of its own, or run `chmod 700 {shown}`");
-        return Err(SocketError::new(format!("the directory {shown} {problem}"), &hint));
+        return Err(CommandError::usage(format!("the directory {shown} {problem}")).hint(hint));
     }
     Ok(())
 }

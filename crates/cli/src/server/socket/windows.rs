@@ -7,33 +7,26 @@ use std::path::{Path, PathBuf};
 
 use tokio::io::{Empty, Sink};
 
+use crate::error::CommandError;
+
 /// A socket that can't be made here.
 #[derive(Debug)]
-pub struct Socket(Infallible);
-
-/// Why a socket can't be opened.
-#[derive(Debug, thiserror::Error)]
-#[error("`--socket` is not available on Windows: hookexec has no private sockets there")]
-pub struct SocketError(());
-
-impl SocketError {
-    /// Returns what to do.
-    pub fn hint(&self) -> Option<String> {
-        Some("leave `--socket` out, and write requests to its stdin".to_owned())
-    }
-}
+pub(crate) struct Socket(Infallible);
 
 impl Socket {
     /// Fails.
     ///
     /// # Errors
     /// Always.
-    pub fn bind(_path: impl Into<PathBuf>) -> Result<Self, SocketError> {
-        Err(SocketError(()))
+    pub(crate) fn bind(_path: impl Into<PathBuf>) -> Result<Self, CommandError> {
+        let problem =
+            "`--socket` is not available on Windows: hookexec has no private sockets there";
+        Err(CommandError::usage(problem)
+            .hint("leave `--socket` out, and write requests to its stdin"))
     }
 
     /// Returns where it is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         match self.0 {}
     }
 
