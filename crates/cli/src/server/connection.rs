@@ -14,13 +14,14 @@ use super::callback::ClientLink;
 use super::engine::InUse;
 use super::host::{self, Host};
 use super::listener::{Admitted, Shared};
+use super::params::Params;
 use super::protocol::{ErrorCode, Incoming, Refusal, Request, answer, notification};
 use super::socket::{self, Stream};
 use hookexec::config::Hook;
 use hookexec::event::Event;
 use hookexec::internal::rpc::{Line, LineDecoder};
 use hookexec::internal::{Observer, until};
-use hookexec::wire::{HookReport, JsonObject};
+use hookexec::wire::HookReport;
 
 /// How much is read at once.
 const CHUNK: usize = 16 * 1024;
@@ -120,30 +121,29 @@ impl Conversation<'_> {
         while self.running.try_join_next().is_some() {}
         let running = self.running.len();
         let (client, outbox) = (self.client.clone(), self.outbox.clone());
-        if method == "dispatch" {
-            match self.shared.admit(params, running).await {
-                Err(refusal) => return self.send(answer::<()>(&id, &Err(refusal))).await,
-                Ok(admitted) => self.running.spawn(async move {
-                    client.scope(dispatch(id, admitted, outbox)).await;
-                }),
-            };
+        let started = if method == "dispatch" {
+            self.shared.admit(params, running).await.map(|admitted| {
+                let dispatched = dispatch(id.clone(), admitted, outbox);
+                self.running.spawn(async move { client.scope(dispatched).await });
+            })
         } else if host::METHODS.contains(&method.as_str()) {
-            match self.shared.admit_host(&mut params, running).await {
-                Err(refusal) => return self.send(answer::<()>(&id, &Err(refusal))).await,
-                Ok((current, deadline, permit)) => {
-                    let host = self.host.clone();
-                    self.running.spawn(async move {
-                        let call = until(deadline, host_call(&host, current, &method, params));
-                        let answered = answer(&id, &Box::pin(client.scope(call)).await);
-                        drop(permit);
-                        let _ = outbox.send(answered).await;
-                    })
-                }
-            };
+            let admitted = self.shared.admit_host(&mut params, running).await;
+            admitted.map(|(current, deadline, permit)| {
+                let (host, id) = (self.host.clone(), id.clone());
+                self.running.spawn(async move {
+                    let call = until(deadline, host_call(&host, current, &method, params));
+                    let answered = answer(&id, &Box::pin(client.scope(call)).await);
+                    drop(permit);
+                    let _ = outbox.send(answered).await;
+                });
+            })
         } else {
-            return self.send(answer(&id, &self.shared.call(&method, &params).await)).await;
+            return self.send(answer(&id, &self.shared.call(&method, params).await)).await;
+        };
+        match started {
+            Ok(()) => Ok(()),
+            Err(refusal) => self.send(answer::<()>(&id, &Err(refusal))).await,
         }
-        Ok(())
     }
 
     async fn send(&self, line: Vec<u8>) -> Result<(), Gone> {
@@ -156,7 +156,7 @@ async fn host_call(
     host: &Host,
     current: InUse,
     method: &str,
-    params: JsonObject,
+    params: Params,
 ) -> Result<Value, Refusal> {
     let answer = AssertUnwindSafe(host.call(current, method, params)).catch_unwind().await;
     let answer = answer
@@ -166,9 +166,8 @@ async fn host_call(
 
 /// Runs the hooks and sends the verdict.
 async fn dispatch(id: Value, admitted: Admitted, outbox: Sender<Vec<u8>>) {
-    let event = admitted.params.event;
-    let progress = Progress { id: &id, event, outbox: &outbox };
-    let observer = admitted.params.progress.then_some(&progress as &dyn Observer);
+    let progress = Progress { id: &id, event: admitted.event, outbox: &outbox };
+    let observer = admitted.wants_progress.then_some(&progress as &dyn Observer);
     let verdict = AssertUnwindSafe(admitted.run(observer)).catch_unwind().await;
     let verdict = verdict
         .map_err(|_| admitted.refuse(ErrorCode::Internal, "the server is at fault: it panicked"));

@@ -12,12 +12,14 @@ use tokio::task::JoinSet;
 use super::connection;
 use super::engine::{Engine, Files, InUse, Loaded};
 use super::host;
-use super::protocol::{ClientParams, DispatchParams, ErrorCode, Refusal, event};
+use super::params::Params;
+use super::protocol::{ErrorCode, Refusal};
 use super::socket::Socket;
 use crate::summary::HookSummary;
 use hookexec::config::Diagnostics;
+use hookexec::event::Event;
 use hookexec::internal::{Observer, until};
-use hookexec::wire::{JsonObject, Verdict};
+use hookexec::wire::{Input, Verdict};
 
 /// What a server takes on at once. What is more is answered with an error, at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,10 +155,10 @@ impl Shared {
     }
 
     /// Answers everything but `dispatch`.
-    pub(super) async fn call(&self, method: &str, params: &JsonObject) -> Result<Value, Refusal> {
+    pub(super) async fn call(&self, method: &str, mut params: Params) -> Result<Value, Refusal> {
         match method {
             "has" => {
-                let event = event(params)?;
+                let event = params.event().map_err(invalid)?;
                 Ok(json!({ "has": self.engine.current().await.executor().has(event) }))
             }
             "list" => {
@@ -212,10 +214,10 @@ impl Shared {
     /// Takes on a request of a host and returns its deadline, or says at once why not.
     pub(super) async fn admit_host(
         &self,
-        params: &mut JsonObject,
+        params: &mut Params,
         running: usize,
     ) -> Result<(InUse, Option<Instant>, OwnedSemaphorePermit), Refusal> {
-        let ClientParams { project, deadline } = ClientParams::take(params)?;
+        let (project, deadline) = params.client().map_err(invalid)?;
         let permit = self.room(project.as_deref(), running)?;
         Ok((self.engine.current().await, deadline, permit))
     }
@@ -223,31 +225,41 @@ impl Shared {
     /// Takes on a dispatch, or says at once why not.
     pub(super) async fn admit(
         &self,
-        mut params: JsonObject,
+        mut params: Params,
         running: usize,
     ) -> Result<Admitted, Refusal> {
-        let client = ClientParams::take(&mut params);
+        let client = params.client();
         let current = self.engine.current().await;
-        let named = event(&params);
-        let read = client.and_then(|client| Ok((client, DispatchParams::read(params)?)));
-        let (ClientParams { project, deadline }, params) = read.map_err(|refusal| match named {
-            Ok(event) => refusal.of(current.executor(), event, None),
-            Err(_) => refusal,
-        })?;
-        let refuse = |code, message: String| {
-            // This server does not know the hooks of another project.
-            let input = (code != ErrorCode::OtherProject).then_some(&params.input);
-            Err(Refusal::new(code, message).of(current.executor(), params.event, input))
+        let named = params.event();
+        let read = || {
+            let (project, deadline) = client?;
+            let (event, input) = (named.clone()?, params.input()?);
+            Ok((project, deadline, event, input, params.flag("progress")?.unwrap_or_default()))
         };
-        let permit = self.room(project.as_deref(), running);
-        let permit = permit.or_else(|Refusal { code, message, .. }| refuse(code, message))?;
-        Ok(Admitted { params, deadline, current, _permit: permit })
+        let (project, deadline, event, input, wants_progress) =
+            read().map_err(|problem| match named {
+                Ok(event) => invalid(problem).of(current.executor(), event, None),
+                Err(_) => invalid(problem),
+            })?;
+        let permit = self.room(project.as_deref(), running).map_err(|refusal| {
+            // This server does not know the hooks of another project.
+            let input = (refusal.code != ErrorCode::OtherProject).then_some(&input);
+            refusal.of(current.executor(), event, input)
+        })?;
+        Ok(Admitted { event, input, wants_progress, deadline, current, _permit: permit })
     }
+}
+
+fn invalid(problem: String) -> Refusal {
+    Refusal::new(ErrorCode::InvalidParams, problem)
 }
 
 /// A dispatch that may run.
 pub(super) struct Admitted {
-    pub(super) params: DispatchParams,
+    pub(super) event: Event,
+    input: Input,
+    /// Whether the client wants to know of each hook.
+    pub(super) wants_progress: bool,
     deadline: Option<Instant>,
     current: InUse,
     _permit: OwnedSemaphorePermit,
@@ -256,14 +268,14 @@ pub(super) struct Admitted {
 impl Admitted {
     /// Returns why it could not be run to its end.
     pub(super) fn refuse(&self, code: ErrorCode, message: &str) -> Refusal {
-        let DispatchParams { event, input, .. } = &self.params;
-        Refusal::new(code, message).of(self.current.executor(), *event, Some(input))
+        let refusal = Refusal::new(code, message);
+        refusal.of(self.current.executor(), self.event, Some(&self.input))
     }
 
     /// Runs it.
     pub(super) async fn run(&self, observer: Option<&dyn Observer>) -> Verdict {
-        let DispatchParams { event, input, .. } = &self.params;
-        let executor = self.current.executor();
+        let Self { event, input, current, .. } = self;
+        let executor = current.executor();
         let asked = async {
             let verdict = match observer {
                 Some(observer) => executor.dispatch_observed(*event, input, observer).await,

@@ -15,6 +15,7 @@ pub(crate) mod connection;
 pub(crate) mod engine;
 mod host;
 mod listener;
+mod params;
 pub(crate) mod protocol;
 #[cfg_attr(unix, path = "socket/unix.rs")]
 #[cfg_attr(windows, path = "socket/windows.rs")]

@@ -1,53 +1,35 @@
 //! The messages: requests in, answers and notifications out.
 
-use std::time::{Duration, Instant};
-
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::params::Params;
 use hookexec::event::Event;
 use hookexec::executor::Executor;
-use hookexec::internal::deadline_of_hooks;
 use hookexec::wire::{Input, JsonObject, Verdict, parse_strict};
 
 /// Why a request was not answered with a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
 pub(crate) enum ErrorCode {
-    /// -32700: the line is not JSON.
-    Parse,
-    /// -32600: the line is not a request, or too long.
-    InvalidRequest,
-    /// -32601: the method is not known.
-    MethodNotFound,
-    /// -32602: the parameters can't be read.
-    InvalidParams,
-    /// -32603: the server is at fault.
-    Internal,
-    /// -32000: too much is going on; nothing was run, and the request can be sent again later.
-    Overloaded,
-    /// -32001: the client works in a project that this server has no hooks for.
-    OtherProject,
-    /// -32002: the configuration on disk is broken; the one loaded before still counts.
-    Broken,
-    /// -32003: the server is about to end.
-    Stopping,
-}
-
-impl ErrorCode {
-    /// Returns the code as it is sent.
-    pub(crate) const fn number(self) -> i64 {
-        match self {
-            Self::Parse => -32700,
-            Self::InvalidRequest => -32600,
-            Self::MethodNotFound => -32601,
-            Self::InvalidParams => -32602,
-            Self::Internal => -32603,
-            Self::Overloaded => -32000,
-            Self::OtherProject => -32001,
-            Self::Broken => -32002,
-            Self::Stopping => -32003,
-        }
-    }
+    /// The line is not JSON.
+    Parse = -32700,
+    /// The line is not a request, or too long.
+    InvalidRequest = -32600,
+    /// The method is not known.
+    MethodNotFound = -32601,
+    /// The parameters can't be read.
+    InvalidParams = -32602,
+    /// The server is at fault.
+    Internal = -32603,
+    /// Too much is going on; nothing was run, and the request can be sent again later.
+    Overloaded = -32000,
+    /// The client works in a project that this server has no hooks for.
+    OtherProject = -32001,
+    /// The configuration on disk is broken; the one loaded before still counts.
+    Broken = -32002,
+    /// The server is about to end.
+    Stopping = -32003,
 }
 
 /// An answer that is an error.
@@ -83,7 +65,7 @@ pub(super) struct Request {
     /// `None` when no answer is wanted.
     pub(super) id: Option<Value>,
     pub(super) method: String,
-    pub(super) params: JsonObject,
+    pub(super) params: Params,
 }
 
 impl Incoming {
@@ -120,8 +102,8 @@ impl Incoming {
             return Err(invalid(&answer_to, "`method` must be a text"));
         };
         let params = match object.remove("params") {
-            None | Some(Value::Null) => JsonObject::new(),
-            Some(Value::Object(params)) => params,
+            None | Some(Value::Null) => Params::default(),
+            Some(Value::Object(params)) => Params::new(params),
             Some(_) => {
                 let problem = "`params` must be an object";
                 return Err((answer_to, Refusal::new(ErrorCode::InvalidParams, problem)));
@@ -161,74 +143,6 @@ pub(super) enum Incoming {
     Reply(Reply),
 }
 
-/// What a request that runs hooks may say of its client.
-#[derive(Debug)]
-pub(super) struct ClientParams {
-    /// The directory in which it works.
-    pub(super) project: Option<String>,
-    /// The deadline of the hooks: the client waits no longer.
-    pub(super) deadline: Option<Instant>,
-}
-
-impl ClientParams {
-    /// Takes them out of the parameters of a request that came just now.
-    pub(super) fn take(params: &mut JsonObject) -> Result<Self, Refusal> {
-        let wrong = |problem: &str| Refusal::new(ErrorCode::InvalidParams, problem);
-        let project = match params.remove("project") {
-            None | Some(Value::Null) => None,
-            Some(Value::String(project)) => Some(project),
-            Some(_) => return Err(wrong("`project` must be a text")),
-        };
-        let deadline = match params.remove("within_ms") {
-            None | Some(Value::Null) => None,
-            Some(within) => {
-                let within = within.as_u64().map(Duration::from_millis);
-                let within = within.ok_or_else(|| wrong("`within_ms` must be a whole number"))?;
-                deadline_of_hooks(Instant::now(), within)
-            }
-        };
-        Ok(Self { project, deadline })
-    }
-}
-
-/// The parameters of `dispatch`.
-#[derive(Debug)]
-pub(super) struct DispatchParams {
-    pub(super) event: Event,
-    pub(super) input: Input,
-    /// Whether it wants to know of each hook.
-    pub(super) progress: bool,
-}
-
-impl DispatchParams {
-    pub(super) fn read(mut params: JsonObject) -> Result<Self, Refusal> {
-        let event = event(&params)?;
-        let wrong = |problem: String| Refusal::new(ErrorCode::InvalidParams, problem);
-        let Some(Value::Object(input)) = params.remove("input") else {
-            return Err(wrong("`input` must be an object".to_owned()));
-        };
-        let input = Input::from_json(input)
-            .map_err(|error| wrong(format!("`input` can't be read: {error}")))?;
-        let progress = match params.remove("progress") {
-            None => false,
-            Some(Value::Bool(progress)) => progress,
-            Some(_) => return Err(wrong("`progress` must be true or false".to_owned())),
-        };
-        Ok(Self { event, input, progress })
-    }
-}
-
-/// Reads the parameter `event`.
-pub(super) fn event(params: &JsonObject) -> Result<Event, Refusal> {
-    let wrong = |problem: String| Refusal::new(ErrorCode::InvalidParams, problem);
-    match params.get("event") {
-        Some(Value::String(name)) => {
-            name.parse().map_err(|error: hookexec::event::UnknownEvent| wrong(error.to_string()))
-        }
-        _ => Err(wrong("`event` must be the name of an event".to_owned())),
-    }
-}
-
 /// Returns the line that answers a request.
 pub(crate) fn answer<T: Serialize>(id: &Value, outcome: &Result<T, Refusal>) -> Vec<u8> {
     #[derive(Serialize)]
@@ -242,7 +156,7 @@ pub(crate) fn answer<T: Serialize>(id: &Value, outcome: &Result<T, Refusal>) -> 
     }
     #[derive(Serialize)]
     struct Error<'a> {
-        code: i64,
+        code: i32,
         message: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
         data: &'a Option<Value>,
@@ -250,7 +164,7 @@ pub(crate) fn answer<T: Serialize>(id: &Value, outcome: &Result<T, Refusal>) -> 
     let (result, error) = match outcome {
         Ok(result) => (Some(result), None),
         Err(Refusal { code, message, data }) => {
-            (None, Some(Error { code: code.number(), message, data }))
+            (None, Some(Error { code: *code as i32, message, data }))
         }
     };
     line(&Answer { jsonrpc: "2.0", id, result, error })
@@ -277,9 +191,9 @@ fn line(message: &impl Serialize) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn refused(line: &str) -> (Value, i64) {
+    fn refused(line: &str) -> (Value, i32) {
         let (id, refusal) = Incoming::read(line.as_bytes()).unwrap_err();
-        (id, refusal.code.number())
+        (id, refusal.code as i32)
     }
 
     #[test]

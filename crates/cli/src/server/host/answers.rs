@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use super::super::engine::InUse;
 use super::super::listener::broken;
 use hookexec::lifecycle::{ModelOutcome, Refused, Stage, ToolEnd, ToolOutcome, Trail};
-use hookexec::wire::Stop;
 
 /// What hooks said on the way, for the model, the user and the operators.
 pub(super) fn trail(trail: &Trail, current: &InUse) -> Value {
@@ -22,14 +21,9 @@ pub(super) fn trail(trail: &Trail, current: &InUse) -> Value {
 
 pub(super) fn refused(refused: &Refused, current: &InUse) -> Value {
     let mut answer = trail(&refused.trail, current);
-    let by = refused.by;
-    answer["refused"] =
-        json!({ "by": by, "message": refused.message, "stop": stop(refused.stop.as_ref()) });
+    let Refused { by, message, stop, .. } = refused;
+    answer["refused"] = json!({ "by": by, "message": message, "stop": stop });
     answer
-}
-
-fn stop(stop: Option<&Stop>) -> Value {
-    json!(stop)
 }
 
 /// How a tool call ended.
@@ -40,7 +34,7 @@ pub(super) fn tool(outcome: &ToolOutcome, current: &InUse) -> Value {
     answer["tool_input"] = json!(outcome.call.arguments);
     answer["for_model"] = json!(outcome.for_model());
     answer["is_error"] = json!(outcome.is_error());
-    answer["stop"] = stop(outcome.stop());
+    answer["stop"] = json!(outcome.stop());
     let (end, response, message) = match &outcome.end {
         ToolEnd::Ran { response, objection } => ("ran", json!(response), objection.clone()),
         ToolEnd::Failed { response, objection, .. } => {

@@ -7,7 +7,6 @@
 
 mod answers;
 mod open;
-mod params;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -15,10 +14,9 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use self::open::{HostAnswer, OpenCall};
-use self::params::Params;
 use super::engine::InUse;
+use super::params::Params;
 use hookexec::internal::locked;
-use hookexec::wire::JsonObject;
 
 /// The methods of hosts.
 pub(super) const METHODS: [&str; 10] = [
@@ -53,9 +51,8 @@ impl Host {
         &self,
         current: InUse,
         method: &str,
-        params: JsonObject,
+        mut params: Params,
     ) -> Result<Value, String> {
-        let mut params = Params::new(params);
         match method {
             "session.begin" => session_begin(&current, params).await,
             "session.end" => session_end(&current, params).await,
@@ -65,7 +62,7 @@ impl Host {
             "tool.begin" => self.begin(OpenCall::tool(current, params)?).await,
             "model.begin" => self.begin(OpenCall::model(current, params)?).await,
             _ => {
-                let id = params.number("call")?;
+                let id = params.number("call")?.ok_or("`call` must be a whole number")?;
                 self.resume(id, HostAnswer::read(method, params)?).await
             }
         }

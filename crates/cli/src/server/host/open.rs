@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use super::super::engine::InUse;
+use super::super::params::Params;
 use super::answers;
-use super::params::Params;
 use hookexec::lifecycle::{
     Approval, ApprovalRequest, AuthorizedCall, ModelRequest, ToolCall, ToolError, ToolRun,
 };

@@ -1,16 +1,17 @@
-//! The parameters of a host's methods.
+//! The parameters of a request.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use hookexec::Event;
-use hookexec::internal::tools;
+use hookexec::event::{Event, UnknownEvent};
+use hookexec::internal::{deadline_of_hooks, tools};
 use hookexec::lifecycle::{
     DeclaredEvents, Session, SessionBuilder, SessionSource, ToolFacts, TurnEnd, TurnState,
 };
-use hookexec::wire::JsonObject;
+use hookexec::wire::{Input, JsonObject};
 
 /// What all events of a session have in common.
 #[derive(Deserialize)]
@@ -32,6 +33,7 @@ struct SessionParams {
 ///
 /// Values that belong to the host (arguments, messages, responses) are taken as they are: reading
 /// them by serde would change numbers and objects that look like serde's own.
+#[derive(Debug, Default)]
 pub(super) struct Params(JsonObject);
 
 impl Params {
@@ -75,9 +77,9 @@ impl Params {
         }
     }
 
-    pub(super) fn number(&mut self, key: &str) -> Result<u64, String> {
-        let number = self.given(key).and_then(|value| value.as_u64());
-        number.ok_or_else(|| format!("`{key}` must be a whole number"))
+    pub(super) fn number(&mut self, key: &str) -> Result<Option<u64>, String> {
+        let number = self.given(key).map(|value| value.as_u64().ok_or(()));
+        number.transpose().map_err(|()| format!("`{key}` must be a whole number"))
     }
 
     pub(super) fn object(&mut self, key: &str) -> Result<Option<JsonObject>, String> {
@@ -94,6 +96,24 @@ impl Params {
             Some(Value::Array(list)) => Ok(Some(list)),
             Some(_) => Err(format!("`{key}` must be a list")),
         }
+    }
+
+    /// Reads the directory in which the client works, and how long it waits, from now on.
+    pub(super) fn client(&mut self) -> Result<(Option<String>, Option<Instant>), String> {
+        let (project, within) = (self.text("project")?, self.number("within_ms")?);
+        let within = within.map(Duration::from_millis);
+        Ok((project, within.and_then(|within| deadline_of_hooks(Instant::now(), within))))
+    }
+
+    pub(super) fn event(&mut self) -> Result<Event, String> {
+        let event = self.text("event").ok().flatten();
+        let event = event.ok_or("`event` must be the name of an event")?;
+        event.parse().map_err(|error: UnknownEvent| error.to_string())
+    }
+
+    pub(super) fn input(&mut self) -> Result<Input, String> {
+        let input = self.object("input")?.ok_or("`input` must be an object")?;
+        Input::from_json(input).map_err(|error| format!("`input` can't be read: {error}"))
     }
 
     pub(super) fn session(&mut self) -> Result<SessionBuilder, String> {
