@@ -23,7 +23,7 @@ pub(crate) mod socket;
 mod stamp;
 
 pub(crate) use callback::register_host_builtins;
-pub(crate) use client::{Client, ClientError};
+pub use client::{Client, ClientError};
 pub use engine::{Files, Loaded};
 pub use listener::{Limits, Server};
 pub(crate) use protocol::ErrorCode;

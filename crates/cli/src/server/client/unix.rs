@@ -1,18 +1,24 @@
-//! The client: blocking, without a runtime, for a process that asks once and ends.
+//! The client: blocking, for a process that asks once and ends.
 
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::io::{FdFlags, fcntl_setfd, retry_on_intr};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::geteuid;
 use serde::Deserialize;
+use serde_json::json;
 use serde_json::value::RawValue;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::UnixStream;
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::error::Elapsed;
+use tokio::time::{Instant, timeout_at};
 
+use super::protocol;
 use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, Verdict};
 
@@ -23,38 +29,43 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The longest that a server may ask for: no hook has a longer timeout.
 const LIMIT: Duration = Duration::from_hours(24);
 /// The longest line that is read, in bytes.
-const LONGEST: usize = 64 << 20;
+const LONGEST: u64 = 64 << 20;
 
 /// A connection to a server.
 #[derive(Debug)]
-pub(crate) struct Client {
-    stream: BufReader<UnixStream>,
-    path: PathBuf,
+pub struct Client {
+    runtime: Runtime,
+    server: Server,
 }
 
 /// Why a server gave no verdict. None of these is an answer to the event.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct ClientError(String);
+pub struct ClientError(String);
 
 impl Client {
     /// Connects to the server at `path`, which must be the user's own.
     ///
     /// # Errors
     /// When no server listens there, or another user's does.
-    pub(crate) fn connect(path: impl Into<PathBuf>) -> Result<Self, ClientError> {
+    pub fn connect(path: impl Into<PathBuf>) -> Result<Self, ClientError> {
         let path = path.into();
         let shown = path.display();
+        let absent = |cause| ClientError(format!("no server is listening at {shown}: {cause}"));
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(absent)?;
+        let entered = runtime.enter();
         let stream = open(&path).map_err(|cause| match cause.kind() {
-            io::ErrorKind::WouldBlock => silent(&path, &cause),
-            _ => ClientError(format!("no server is listening at {shown}: {cause}")),
+            // What a socket's timeout looks like.
+            ErrorKind::WouldBlock => silent(&path, &ErrorKind::TimedOut.into()),
+            _ => absent(cause),
         })?;
+        drop(entered);
         // Who may decide for the user is the user: a socket planted by another would allow
         // anything.
-        if !peer_user(&stream).is_ok_and(|user| user == geteuid().as_raw()) {
+        if !stream.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw()) {
             return Err(ClientError(format!("the server at {shown} is another user's")));
         }
-        Ok(Self { stream: BufReader::new(stream), path })
+        Ok(Self { runtime, server: Server { stream: BufReader::new(stream), path } })
     }
 
     /// Asks for the verdict on an event of the project in `project`, an absolute path without
@@ -65,36 +76,46 @@ impl Client {
     ///
     /// # Errors
     /// When the server gives no verdict.
-    pub(crate) fn dispatch(
+    ///
+    /// # Panics
+    /// Within asynchronous code, which it would block.
+    pub fn dispatch(
         &mut self,
         event: Event,
         input: &Input,
         project: &Path,
     ) -> Result<Verdict, ClientError> {
-        #[derive(serde::Serialize)]
-        struct Request<'a> {
-            jsonrpc: &'static str,
-            id: u8,
-            method: &'static str,
-            params: Params<'a>,
-        }
-        #[derive(serde::Serialize)]
-        struct Params<'a> {
-            event: Event,
-            project: &'a Path,
-            progress: bool,
-            input: &'a Input,
-        }
-        let params = Params { event, project, progress: true, input };
-        let request = Request { jsonrpc: "2.0", id: 1, method: "dispatch", params };
-        let mut line = serde_json::to_vec(&request).map_err(|error| self.not_understood(&error))?;
-        line.push(b'\n');
+        self.runtime.block_on(self.server.dispatch(event, input, project))
+    }
+}
+
+/// The server at the other end.
+#[derive(Debug)]
+struct Server {
+    stream: BufReader<UnixStream>,
+    path: PathBuf,
+}
+
+impl Server {
+    async fn dispatch(
+        &mut self,
+        event: Event,
+        input: &Input,
+        project: &Path,
+    ) -> Result<Verdict, ClientError> {
+        let project = serde_json::to_value(project).map_err(|error| self.not_understood(&error))?;
+        let params =
+            json!({ "event": event, "project": project, "progress": true, "input": input });
+        let line = protocol::request(1, "dispatch", &params);
         let started = Instant::now();
         let mut deadline = started + FIRST_SIGN;
-        self.write(&line, deadline)?;
+        let written = timeout_at(deadline, self.stream.write_all(&line)).await;
+        in_time(written).map_err(|cause| silent(&self.path, &cause))?;
 
         loop {
-            match self.read(deadline)? {
+            let read = timeout_at(deadline, self.line()).await;
+            let line = in_time(read).map_err(|cause| silent(&self.path, &cause))?;
+            match self.message(&line)? {
                 Message::Verdict(verdict) => {
                     self.doubt(event, &verdict)?;
                     return Ok(*verdict);
@@ -121,46 +142,19 @@ impl Client {
         Err(self.not_understood(&problem))
     }
 
-    /// Writes all of `line` before `deadline`, however slowly the server reads.
-    fn write(&mut self, mut line: &[u8], deadline: Instant) -> Result<(), ClientError> {
-        while !line.is_empty() {
-            self.limit(deadline)?;
-            match self.stream.get_mut().write(line) {
-                Ok(0) => return Err(self.silent(&io::ErrorKind::WriteZero.into())),
-                Ok(written) => line = &line[written..],
-                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-                Err(cause) => return Err(self.silent(&cause)),
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads a line that is whole before `deadline`, however slowly it comes.
-    fn line(&mut self, deadline: Instant) -> Result<Vec<u8>, ClientError> {
+    async fn line(&mut self) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
-        while line.last() != Some(&b'\n') {
-            self.limit(deadline)?;
-            let piece = match self.stream.fill_buf() {
-                Ok([]) => return Err(self.silent(&io::ErrorKind::UnexpectedEof.into())),
-                Ok(piece) => piece,
-                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
-                Err(cause) => return Err(self.silent(&cause)),
-            };
-            let length =
-                piece.iter().position(|byte| *byte == b'\n').map_or(piece.len(), |at| at + 1);
-            line.extend_from_slice(&piece[..length]);
-            self.stream.consume(length);
-            if line.len() > LONGEST {
-                return Err(self.silent(&io::ErrorKind::FileTooLarge.into()));
-            }
+        (&mut self.stream).take(LONGEST).read_until(b'\n', &mut line).await?;
+        match line.last() {
+            Some(b'\n') => Ok(line),
+            _ if line.len() as u64 == LONGEST => Err(ErrorKind::FileTooLarge.into()),
+            _ => Err(ErrorKind::UnexpectedEof.into()),
         }
-        Ok(line)
     }
 
-    fn read(&mut self, deadline: Instant) -> Result<Message, ClientError> {
-        let line = self.line(deadline)?;
+    fn message(&self, line: &[u8]) -> Result<Message, ClientError> {
         let message: Incoming<'_> =
-            serde_json::from_slice(&line).map_err(|error| self.not_understood(&error))?;
+            serde_json::from_slice(line).map_err(|error| self.not_understood(&error))?;
         match message {
             Incoming { error: Some(Error { code, message }), .. } => {
                 let path = self.path.display();
@@ -183,30 +177,16 @@ impl Client {
         }
     }
 
-    fn limit(&self, deadline: Instant) -> Result<(), ClientError> {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(self.silent(&io::ErrorKind::TimedOut.into()));
-        }
-        let stream = self.stream.get_ref();
-        let set = stream.set_read_timeout(Some(left));
-        set.and_then(|()| stream.set_write_timeout(Some(left))).map_err(|cause| self.silent(&cause))
-    }
-
-    fn silent(&self, cause: &io::Error) -> ClientError {
-        silent(&self.path, cause)
-    }
-
     fn not_understood(&self, problem: &dyn std::fmt::Display) -> ClientError {
         ClientError(format!("the server at {} is not understood: {problem}", self.path.display()))
     }
 }
 
+fn in_time<T>(done: Result<io::Result<T>, Elapsed>) -> io::Result<T> {
+    done.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
+}
+
 fn silent(path: &Path, cause: &io::Error) -> ClientError {
-    let timed_out = io::ErrorKind::TimedOut.into();
-    // What a socket's timeout looks like.
-    let is_timeout = cause.kind() == io::ErrorKind::WouldBlock;
-    let cause = if is_timeout { &timed_out } else { cause };
     ClientError(format!("the server at {} does not answer: {cause}", path.display()))
 }
 
@@ -218,20 +198,9 @@ fn open(path: &Path) -> io::Result<UnixStream> {
     set_socket_timeout(&socket, Timeout::Send, Some(FIRST_SIGN))?;
     let address = SocketAddrUnix::new(path)?;
     retry_on_intr(|| connect(&socket, &address))?;
-    Ok(socket.into())
-}
-
-/// Returns the user that the process at the other end belongs to.
-///
-/// Tokio asks each system in its own way. It needs a runtime, though nothing waits here.
-fn peer_user(stream: &UnixStream) -> io::Result<u32> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
-    let _entered = runtime.enter();
-    // The copy shares this mode with the original.
+    let stream = std::os::unix::net::UnixStream::from(socket);
     stream.set_nonblocking(true)?;
-    let peer = tokio::net::UnixStream::from_std(stream.try_clone()?)?.peer_cred()?;
-    stream.set_nonblocking(false)?;
-    Ok(peer.uid())
+    UnixStream::from_std(stream)
 }
 
 enum Message {

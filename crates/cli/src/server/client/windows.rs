@@ -7,19 +7,19 @@ use hookexec::wire::{Input, Verdict};
 
 /// A connection that can't be made here.
 #[derive(Debug)]
-pub(crate) struct Client(std::convert::Infallible);
+pub struct Client(std::convert::Infallible);
 
 /// Why a server gave no verdict.
 #[derive(Debug, thiserror::Error)]
 #[error("no server can be asked at {}: sockets are not available on Windows", .0.display())]
-pub(crate) struct ClientError(PathBuf);
+pub struct ClientError(PathBuf);
 
 impl Client {
     /// Fails.
     ///
     /// # Errors
     /// Always.
-    pub(crate) fn connect(path: impl Into<PathBuf>) -> Result<Self, ClientError> {
+    pub fn connect(path: impl Into<PathBuf>) -> Result<Self, ClientError> {
         Err(ClientError(path.into()))
     }
 
@@ -27,7 +27,7 @@ impl Client {
     ///
     /// # Errors
     /// When the server gives no verdict.
-    pub(crate) fn dispatch(
+    pub fn dispatch(
         &mut self,
         _event: Event,
         _input: &Input,
