@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_with_macros::skip_serializing_none;
 
 use crate::builtins::audit_log::clean;
 use crate::builtins::secrets::Redactor;
@@ -18,6 +19,7 @@ pub const BEGINNING: &str = "{\"v\":1,\"time\":\"";
 const LONGEST: usize = 64 * 1024;
 
 /// What was decided at one event.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Record {
@@ -31,30 +33,23 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub session: String,
     /// The agent that called.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The tool.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// The strictest decision; `null` when no hook had an opinion.
+    #[serialize_always]
     pub decision: Option<Decision>,
     /// Whether it could go on.
     pub allowed: bool,
     /// The reasons.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// What became of the question to a person, at `approval`: who answered, when, over which hook.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Box<ApprovalReport>>,
     /// The fields of the verdict that changed something: `updated_input`, ...
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rewritten: Vec<String>,
     /// The arguments as they were rewritten, when the input is recorded, too.
-    #[serde(
-        default,
-        deserialize_with = "exact::optional_object",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "exact::optional_object")]
     pub updated_input: Option<JsonObject>,
     /// The hooks that ended in an error or failed while the event went on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -64,7 +59,6 @@ pub struct Record {
     /// How long the event took, in milliseconds.
     pub duration_ms: f64,
     /// The span that the event belongs to, in the words of W3C Trace Context.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<String>,
     /// A digest of the hooks files.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -73,11 +67,7 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policies: Vec<PolicyRecord>,
     /// The input, when it is recorded, without secrets.
-    #[serde(
-        default,
-        deserialize_with = "exact::optional_value",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "exact::optional_value")]
     pub input: Option<Value>,
     /// Whether something long was cut from the input: it can't be replayed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -88,22 +78,19 @@ pub struct Record {
 }
 
 /// A policy that comes from elsewhere.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PolicyRecord {
     /// Where it comes from.
     pub source: String,
     /// The version of the bundle in force; none before the first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
     /// The digest of its archive.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
     /// How many seconds ago the source was last seen to have it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub age_s: Option<u64>,
     /// Why it could not be used: what fails closed was denied.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// Why the last refresh failed.
     #[serde(default, skip_serializing_if = "String::is_empty")]

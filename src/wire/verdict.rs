@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_with_macros::skip_serializing_none;
 
 use super::{ApprovalReport, Decision, JsonObject, RequestChange, Stop, ToolResult, exact};
 use crate::event::{Event, FailureMode};
@@ -11,6 +12,7 @@ use crate::event::{Event, FailureMode};
 /// What the hooks of one event decided together.
 ///
 /// In JSON the first four fields are always there; every other is left out when it is empty.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -19,56 +21,35 @@ pub struct Verdict {
     /// The event.
     pub event: Event,
     /// The strictest decision, or `null` when no hook had an opinion.
+    #[serialize_always]
     pub decision: Option<Decision>,
     /// Whether it may go on as things stand: true for allow and null, false for deny and ask.
     pub allowed: bool,
     /// What each hook did, in config order.
     pub hooks: Vec<HookReport>,
     /// The reasons of the winning decision, in config order, joined by newlines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The whole final arguments of the tool, when they changed.
-    #[serde(
-        default,
-        deserialize_with = "exact::optional_object",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "exact::optional_object")]
     pub updated_input: Option<JsonObject>,
     /// The tool to call instead, when a hook renamed the call.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_tool_name: Option<String>,
     /// The messages of the model request, when they changed.
-    #[serde(
-        default,
-        deserialize_with = "exact::optional_list",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "exact::optional_list")]
     pub updated_messages: Option<Vec<Value>>,
     /// What else of the model request changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_request: Option<RequestChange>,
     /// The model's response, when it changed.
-    #[serde(
-        default,
-        deserialize_with = "exact::optional_value",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "exact::optional_value")]
     pub updated_response: Option<Value>,
     /// The tool's response, when it changed.
-    #[serde(
-        default,
-        deserialize_with = "exact::optional_value",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "exact::optional_value")]
     pub updated_tool_response: Option<Value>,
     /// Context for the model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub additional_context: Option<String>,
     /// Warnings for the user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_message: Option<String>,
     /// The summary that a hook supplied for a compaction.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// Data for the approval request.
     #[serde(default, deserialize_with = "exact::map", skip_serializing_if = "BTreeMap::is_empty")]
@@ -77,22 +58,17 @@ pub struct Verdict {
     #[serde(default, deserialize_with = "exact::map", skip_serializing_if = "BTreeMap::is_empty")]
     pub claude_code: BTreeMap<String, Value>,
     /// What a person is asked about, or was: when a hook asks, and when a person answered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Box<ApprovalReport>>,
     /// The result that a hook gave in the tool's place.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub respond: Option<ToolResult>,
     /// A hook's request to end the turn or the session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Stop>,
     /// Whether a hook wants its output kept from the transcript.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub suppress_output: bool,
     /// The exit code of the hook that decided; -1 if the hook could not give an answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// The standard error of the hook that decided.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
     /// Hooks that ended in an error or failed while the event went on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -348,6 +324,7 @@ impl Usage {
 }
 
 /// What one hook did.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -368,13 +345,10 @@ pub struct HookReport {
     /// How it ended.
     pub status: HookStatus,
     /// Its mode, when its answer does not count.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
     /// What it decided, also when that does not count.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
     /// Why it decided so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Whether it rewrote something, also when that does not count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -383,25 +357,20 @@ pub struct HookReport {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub withheld: bool,
     /// Its exit code, if it is a program that exited; -1 if it could not give an answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// How long it took, in milliseconds.
     #[serde(default)]
     pub duration_ms: f64,
     /// What its model used, if it asked one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// Why it failed or was skipped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// What was ignored: unknown keys, and answers that the event does not support.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Its standard error.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
     /// Its standard output, if it was plain text that is not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdout: Option<String>,
 }
 
