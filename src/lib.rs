@@ -272,6 +272,7 @@ pub mod internal {
         pub use crate::config::kinds::{At, Count, Filled, Words, reference};
         pub use crate::config::node::{Node, Value};
         pub use crate::config::reader::{Fields, Reader, read_text};
+        pub use crate::config::schema::key_tables;
         pub use crate::config::section::{Key, Kind, object};
     }
 

@@ -71,9 +71,7 @@ impl Kind<'_> for AuditSettings {
     }
 
     fn schema() -> serde_json::Value {
-        let mut schema = AuditKeys::schema();
-        schema["required"] = serde_json::json!(["path"]);
-        schema
+        AuditKeys::schema()
     }
 }
 

@@ -142,8 +142,6 @@ impl Kind<'_> for RunLimit {
     }
 
     fn schema() -> Json {
-        let mut keys = LimitKeys::schema();
-        keys["required"] = json!(["times"]);
-        json!({ "anyOf": [Count::<MAX_TIMES>::schema(), keys] })
+        json!({ "anyOf": [Count::<MAX_TIMES>::schema(), LimitKeys::schema()] })
     }
 }

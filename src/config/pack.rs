@@ -58,9 +58,7 @@ impl Kind<'_> for Packs {
     }
 
     fn schema() -> Json {
-        let mut item = PackKeys::schema();
-        item["required"] = json!(["bundle", "digest"]);
-        json!({ "type": "array", "items": item })
+        json!({ "type": "array", "items": PackKeys::schema() })
     }
 }
 

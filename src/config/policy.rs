@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::Layer;
 use super::diagnostic::Diagnostic;
@@ -157,9 +157,7 @@ impl Kind<'_> for PolicySettings {
     }
 
     fn schema() -> Json {
-        let mut schema = PolicyKeys::schema();
-        schema["required"] = json!(["from", "key"]);
-        schema
+        PolicyKeys::schema()
     }
 }
 

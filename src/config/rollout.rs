@@ -96,9 +96,7 @@ impl Kind<'_> for Rollout {
     }
 
     fn schema() -> Json {
-        let mut keys = RolloutKeys::schema();
-        keys["required"] = serde_json::json!(["percent"]);
-        keys
+        RolloutKeys::schema()
     }
 }
 

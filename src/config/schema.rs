@@ -24,19 +24,17 @@ pub fn config_schema() -> Value {
     let definitions = &mut schema["definitions"];
     definitions["hooks"] = with_events(PicoclawKeys::schema());
     definitions["matcher_entry"] = described("Hooks for some of the tools.", EntryKeys::schema());
-    definitions["matcher_entry"]["required"] = json!(["hooks"]);
     definitions["hook"] = hook();
     definitions["condition"] = condition();
     let process = "A long-lived process that speaks JSON-RPC, one object a line.";
     definitions["process"] = described(process, ProcessKeys::schema());
-    definitions["process"]["required"] = json!(["command"]);
     definitions["process"]["not"] = json!({ "required": ["dir", "working_dir"] });
     schema
 }
 
-/// Returns the tables of the documentation: the keys of each mapping, by its name.
-pub fn key_tables() -> [(&'static str, String); 11] {
-    let sections = [
+/// Returns the keys of each mapping, by its name in the documentation.
+pub fn key_tables() -> [(&'static str, &'static [Key]); 11] {
+    [
         ("the file", FileKeys::KEYS),
         ("defaults", Defaults::KEYS),
         ("a matcher entry", EntryKeys::KEYS),
@@ -48,55 +46,7 @@ pub fn key_tables() -> [(&'static str, String); 11] {
         ("audit", AuditKeys::KEYS),
         ("policy", PolicyKeys::KEYS),
         ("a pack", PackKeys::KEYS),
-    ];
-    sections.map(|(name, keys)| {
-        let head = "| key | value | when left out | meaning |\n|---|---|---|---|\n".to_owned();
-        let row = |Key { name, default, doc, schema }: &Key| {
-            format!("| `{name}` | {} | {default} | {doc} |\n", values(&schema()))
-        };
-        (name, std::iter::once(head).chain(keys.iter().map(row)).collect())
-    })
-}
-
-/// Returns in Markdown which values a schema allows.
-fn values(schema: &Value) -> String {
-    let join = |parts: &[Value], part: fn(&Value) -> String, separator| {
-        let parts = parts.iter().map(part).filter(|part| !part.is_empty());
-        parts.collect::<Vec<_>>().join(separator)
-    };
-    let word = |word: &Value| word.as_str().filter(|it| !it.is_empty()).map(|it| format!("`{it}`"));
-    if let Some(words) = schema["enum"].as_array() {
-        return words.iter().filter_map(word).collect::<Vec<_>>().join(", ");
-    }
-    if let Some(options) = schema["anyOf"].as_array() {
-        return join(options, values, " or ");
-    }
-    if let Some(types) = schema["type"].as_array() {
-        return join(types, |name| values(&json!({ "type": name })), " or ");
-    }
-    let reference = schema["$ref"].as_str().and_then(|it| it.rsplit('/').next());
-    let kind = reference.or(schema["type"].as_str()).unwrap_or_default();
-    match (kind, &schema["maximum"], &schema["items"]) {
-        ("string" | "text", ..) => "text".to_owned(),
-        ("boolean", ..) => "`true`, `false`".to_owned(),
-        ("inherit_env", ..) => "`true`, `false`, or a list of names".to_owned(),
-        ("environment", ..) => "names and texts".to_owned(),
-        ("condition", ..) => "a [condition](#conditions)".to_owned(),
-        ("duration" | "size", ..) => format!("a [{kind}](configuration.md#durations-and-sizes)"),
-        ("integer", Value::Number(most), _) => format!("a number from 1 to {most}"),
-        ("integer", ..) => "a whole number".to_owned(),
-        ("array", _, Value::Array(_)) => "a list of texts".to_owned(),
-        ("array", _, items @ Value::Object(_)) => match &*values(items) {
-            "text" => "a list of texts".to_owned(),
-            "a mapping" => "a list of mappings".to_owned(),
-            items if items.starts_with("a ") => "a list of conditions".to_owned(),
-            items => format!("a list of {items}"),
-        },
-        ("array", ..) => "a list".to_owned(),
-        ("object" | "hooks", ..) => "a mapping".to_owned(),
-        _ if schema.get("const").is_some() => String::new(),
-        _ => "any value".to_owned(),
-    }
+    ]
 }
 
 /// Adds the events to a mapping that holds them beside its keys.

@@ -10,13 +10,16 @@ use super::reader::Reader;
 pub struct Key {
     /// Its name.
     pub name: &'static str,
-    /// What holds without it.
+    /// What holds without it; [`REQUIRED`] if the mapping can't do without it.
     pub default: &'static str,
     /// What it means, in Markdown.
     pub doc: &'static str,
     /// The schema of its value.
     pub schema: fn() -> Value,
 }
+
+/// The default of a key that must be there.
+const REQUIRED: &str = "an error";
 
 /// A type of values: how one is read, described and checked by an editor.
 pub trait Kind<'n>: Sized {
@@ -36,11 +39,17 @@ pub trait Kind<'n>: Sized {
 /// Returns the schema of a mapping that has these keys and no others.
 pub fn object(keys: &[Key]) -> Value {
     let properties = keys.iter().map(|key| (key.name.to_owned(), key.described()));
-    json!({
+    let mut schema = json!({
         "type": "object",
         "properties": properties.collect::<Map<_, _>>(),
         "additionalProperties": false
-    })
+    });
+    let required = keys.iter().filter(|key| key.default == REQUIRED).map(|key| key.name);
+    let required: Vec<&str> = required.collect();
+    if !required.is_empty() {
+        schema["required"] = required.into();
+    }
+    schema
 }
 
 /// Adds a description; beside a `$ref` draft 7 reads nothing, so that one is wrapped.

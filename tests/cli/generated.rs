@@ -4,6 +4,9 @@
 
 use std::path::Path;
 
+use hookexec::internal::reading::{Key, key_tables};
+use serde_json::{Value, json};
+
 use crate::support::{ROOT, Sandbox, assert_generated};
 
 #[test]
@@ -11,7 +14,7 @@ fn the_schemas_are_those_of_the_program() {
     let sandbox = Sandbox::new();
     for of in ["config", "cases", "input", "output", "verdict"] {
         let schema = sandbox.hookexec(["schema", of]).run().exits(0).stdout;
-        let value: serde_json::Value = serde_json::from_str(&schema).unwrap();
+        let value: Value = serde_json::from_str(&schema).unwrap();
         jsonschema::draft7::meta::validate(&value).unwrap();
         assert_generated(&format!("schema/{of}.json"), &schema);
     }
@@ -19,13 +22,13 @@ fn the_schemas_are_those_of_the_program() {
 
 #[test]
 fn the_catalog_entries_name_the_addresses_of_the_schemas() {
-    let read = |name: &str| -> serde_json::Value {
+    let read = |name: &str| -> Value {
         let path = std::path::Path::new(ROOT).join("schema").join(name);
         serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
     };
     let entries = read("schemastore.json");
     for (entry, schema) in entries.as_array().unwrap().iter().zip(["config.json", "cases.json"]) {
-        let file = |address: &serde_json::Value| {
+        let file = |address: &Value| {
             let (_, file) = address.as_str().unwrap().rsplit_once('/').unwrap();
             file.to_owned()
         };
@@ -35,22 +38,69 @@ fn the_catalog_entries_name_the_addresses_of_the_schemas() {
 
 #[test]
 fn the_tables_of_keys_are_those_that_are_read() {
+    const HEAD: &str = "| key | value | when left out | meaning |\n|---|---|---|---|\n";
     const END: &str = "<!-- end -->";
     let mut pages = Vec::new();
     for page in ["docs/configuration.md", "docs/audit.md", "docs/fleet.md"] {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
         pages.push((page, std::fs::read_to_string(path).unwrap()));
     }
-    for (name, table) in hookexec::config::key_tables() {
+    for (name, keys) in key_tables() {
+        let table: String = keys.iter().map(row).collect();
         let begin = format!("<!-- begin: keys of {name} -->\n");
         let place = pages.iter_mut().find(|(_, text)| text.contains(&begin));
         let (_, text) = place.unwrap_or_else(|| panic!("no page has the keys of {name}"));
         let (head, rest) = text.split_once(&begin).unwrap();
         let (_, tail) = rest.split_once(END).unwrap();
-        *text = format!("{head}{begin}{table}{END}{tail}");
+        *text = format!("{head}{begin}{HEAD}{table}{END}{tail}");
     }
     for (page, text) in pages {
         assert_generated(page, &text);
+    }
+}
+
+fn row(Key { name, default, doc, schema }: &Key) -> String {
+    format!("| `{name}` | {} | {default} | {doc} |\n", values(&schema()))
+}
+
+/// Returns in Markdown which values a schema allows.
+fn values(schema: &Value) -> String {
+    let join = |parts: &[Value], part: fn(&Value) -> String, separator| {
+        let parts = parts.iter().map(part).filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join(separator)
+    };
+    let word = |word: &Value| word.as_str().filter(|it| !it.is_empty()).map(|it| format!("`{it}`"));
+    if let Some(words) = schema["enum"].as_array() {
+        return words.iter().filter_map(word).collect::<Vec<_>>().join(", ");
+    }
+    if let Some(options) = schema["anyOf"].as_array() {
+        return join(options, values, " or ");
+    }
+    if let Some(types) = schema["type"].as_array() {
+        return join(types, |name| values(&json!({ "type": name })), " or ");
+    }
+    let reference = schema["$ref"].as_str().and_then(|it| it.rsplit('/').next());
+    let kind = reference.or(schema["type"].as_str()).unwrap_or_default();
+    match (kind, &schema["maximum"], &schema["items"]) {
+        ("string" | "text", ..) => "text".to_owned(),
+        ("boolean", ..) => "`true`, `false`".to_owned(),
+        ("inherit_env", ..) => "`true`, `false`, or a list of names".to_owned(),
+        ("environment", ..) => "names and texts".to_owned(),
+        ("condition", ..) => "a [condition](#conditions)".to_owned(),
+        ("duration" | "size", ..) => format!("a [{kind}](configuration.md#durations-and-sizes)"),
+        ("integer", Value::Number(most), _) => format!("a number from 1 to {most}"),
+        ("integer", ..) => "a whole number".to_owned(),
+        ("array", _, Value::Array(_)) => "a list of texts".to_owned(),
+        ("array", _, items @ Value::Object(_)) => match &*values(items) {
+            "text" => "a list of texts".to_owned(),
+            "a mapping" => "a list of mappings".to_owned(),
+            items if items.starts_with("a ") => "a list of conditions".to_owned(),
+            items => format!("a list of {items}"),
+        },
+        ("array", ..) => "a list".to_owned(),
+        ("object" | "hooks", ..) => "a mapping".to_owned(),
+        _ if schema.get("const").is_some() => String::new(),
+        _ => "any value".to_owned(),
     }
 }
 
