@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::records::{Filter, HookStatistics, Log, LogLine, Statistics, Tail};
+use crate::records::{Filter, HookStatistics, Log, Statistics, Tail};
 use crate::testing::Expected;
 use clap::builder::PossibleValuesParser;
 use hookexec::config::Hook;
@@ -113,20 +113,20 @@ impl Args {
         let (mut numbers, mut printed) = (self.numbers()?, Ok(()));
         let (mut rows, mut page) = (String::new(), Page::default());
         log.read(|line| match line {
-            LogLine::Record(record) if !filter.wants(&record) => {}
-            LogLine::Record(record) if self.counts() => {
+            Some(record) if !filter.wants(&record) => {}
+            Some(record) if self.counts() => {
                 numbers.statistics.add(&record);
                 if self.html.is_some() {
                     page.add(*record);
                 }
             }
-            LogLine::Record(record) => {
+            Some(record) => {
                 rows.push_str(&self.row(&record));
                 if rows.len() > 1 << 16 && printed.is_ok() {
                     printed = self.print(&std::mem::take(&mut rows));
                 }
             }
-            LogLine::Unreadable => numbers.unreadable += 1,
+            None => numbers.unreadable += 1,
         })
         .map_err(|error| unreadable(&path, &error))?;
         printed?;
@@ -168,11 +168,11 @@ impl Args {
             loop {
                 for line in tail.poll().map_err(|error| unreadable(path, &error))? {
                     match line {
-                        LogLine::Record(record) if filter.wants(&record) => {
+                        Some(record) if filter.wants(&record) => {
                             self.print(&self.row(&record))?;
                         }
-                        LogLine::Record(_) => {}
-                        LogLine::Unreadable => warn("a line of the log can't be read"),
+                        Some(_) => {}
+                        None => warn("a line of the log can't be read"),
                     }
                 }
                 tokio::time::sleep(INTERVAL).await;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::records::{Log, LogLine};
-use crate::testing::{Change, Replay, ReplayOptions, Replayed};
+use crate::records::Log;
+use crate::testing::{Change, Replay, Replayed};
+use hookexec::Config;
 use hookexec::internal::audit::Record;
 use hookexec::load::LoadOptions;
-use hookexec::{Config, Registry};
 use serde::Serialize;
 
 use super::error::{CommandError, warn};
@@ -80,12 +80,8 @@ impl Args {
         load.files.clone_from(&self.config);
         load.isolated = true;
         let candidate = Config::load(&load).map_err(CommandError::config)?;
-        let options = ReplayOptions {
-            registry: Registry::with_shipped_builtins(),
-            working_dir,
-            run_external: self.run_external,
-        };
-        let replay = Replay::new(candidate, options).map_err(CommandError::config)?;
+        let replay = Replay::new(candidate, &working_dir, self.run_external);
+        let replay = replay.map_err(CommandError::config)?;
 
         let summary = &Summary::of(&self.log, None, &replay)?;
         self.format.show(summary, || text(summary))?;
@@ -118,7 +114,7 @@ impl Summary {
             (before, replayed)
         };
         log.read(|line| {
-            let LogLine::Record(record) = line else {
+            let Some(record) = line else {
                 summary.unreadable += 1;
                 return;
             };

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::testing::{Bench, CaseFile, CaseReport, CoverageReport};
+use hookexec::Config;
 use hookexec::config::Diagnostics;
 use hookexec::internal::files;
-use hookexec::{Config, Registry};
 use serde::Serialize;
 
 use super::runtime::Runtime;
@@ -211,10 +211,8 @@ impl Benches {
         let (mut benches, mut problems) = (Self(Vec::new()), Diagnostics::default());
         for CaseFile { configs, cases, .. } in files {
             if benches.find(configs).is_none() {
-                let registry = Registry::with_shipped_builtins();
-                let loaded = Config::load_files(configs)
-                    .and_then(|config| Bench::new(config, registry, working_dir));
-                match loaded {
+                let config = Config::load_files(configs);
+                match config.and_then(|config| Bench::new(config, working_dir)) {
                     Ok(bench) => {
                         let (identity, configs) = (identity(configs), configs.clone());
                         benches.0.push(Tested { identity, configs, bench });

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use hookexec::Config;
 use hookexec::config::{Layer, Location};
 use hookexec::internal::policy::{Manifest, Store, hooks_files};
 use hookexec::internal::shell::quoted;
 use hookexec::internal::{KeyLocations, Pack, files, packs_of};
-use hookexec::{Config, Registry};
 
 use super::archive::Archive;
 use super::{pack, signature, transfer};
@@ -19,7 +19,7 @@ use crate::consent::ConsentArgs;
 use crate::error::{CommandError, warn};
 use crate::replay::{self, Summary};
 use crate::settings::store;
-use crate::testing::{Replay, ReplayOptions};
+use crate::testing::Replay;
 use crate::{Exit, output, plain};
 
 #[derive(Debug, clap::Args)]
@@ -136,14 +136,9 @@ impl Args {
                 hook.name = Some(format!("{} of the new version", hook.label()));
             }
         }
-        let replay = |config| {
-            let options = ReplayOptions {
-                registry: Registry::with_shipped_builtins(),
-                working_dir: options.working_dir.clone().unwrap_or_default(),
-                run_external: self.run_external,
-            };
-            Replay::new(config, options).map_err(CommandError::config)
-        };
+        let project = options.working_dir.clone().unwrap_or_default();
+        let replay =
+            |config| Replay::new(config, &project, self.run_external).map_err(CommandError::config);
         output::talk(&format!("replaying {}\n", log.display()));
         let summary = Summary::of(&log, Some(&replay(before)?), &replay(after)?)?;
         Ok(replay::text(&summary))

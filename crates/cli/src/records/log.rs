@@ -21,14 +21,8 @@ pub(crate) struct Log {
     files: Vec<PathBuf>,
 }
 
-/// A line of a log.
-#[derive(Debug)]
-pub(crate) enum LogLine {
-    /// A record.
-    Record(Box<Record>),
-    /// Not a record: one that was cut, or a line of another program.
-    Unreadable,
-}
+/// A record; `None` for a line that is not one: it was cut, or another program wrote it.
+pub(crate) type LogLine = Option<Box<Record>>;
 
 /// Which records are wanted; what is not set matches all.
 #[derive(Debug, Clone, Default)]
@@ -171,13 +165,13 @@ pub(crate) fn parse(bytes: &[u8]) -> Vec<LogLine> {
         return Vec::new();
     }
     if let Ok(record) = serde_json::from_str(text) {
-        return vec![LogLine::Record(Box::new(record))];
+        return vec![Some(Box::new(record))];
     }
-    let mut found = vec![LogLine::Unreadable];
+    let mut found = vec![None];
     if let Some(place) = text.rfind(BEGINNING).filter(|place| *place > 0)
         && let Ok(record) = serde_json::from_str(&text[place..])
     {
-        found.push(LogLine::Record(Box::new(record)));
+        found.push(Some(Box::new(record)));
     }
     found
 }
@@ -199,10 +193,7 @@ mod tests {
     fn sessions(found: &[LogLine]) -> Vec<&str> {
         found
             .iter()
-            .map(|line| match line {
-                LogLine::Record(record) => record.session.as_str(),
-                LogLine::Unreadable => "?",
-            })
+            .map(|line| line.as_ref().map_or("?", |record| record.session.as_str()))
             .collect()
     }
 

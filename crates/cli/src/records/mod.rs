@@ -5,5 +5,5 @@ mod statistics;
 
 #[cfg(feature = "http")]
 pub(crate) use log::parse;
-pub(crate) use log::{Filter, Log, LogLine, Tail, is_wanted};
+pub(crate) use log::{Filter, Log, Tail, is_wanted};
 pub(crate) use statistics::{HookStatistics, Statistics, word};

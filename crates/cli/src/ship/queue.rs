@@ -8,7 +8,7 @@ use hookexec::internal::audit::{Record, open_lock};
 use hookexec::internal::files::{digest, open_regular};
 use serde::{Deserialize, Serialize};
 
-use crate::records::{Log, LogLine, parse};
+use crate::records::{Log, parse};
 
 /// The most records of one request, as in the SDKs of OpenTelemetry.
 const MOST_RECORDS: usize = 512;
@@ -107,11 +107,11 @@ impl Queue {
                 bytes += length;
                 for found in parse(&line) {
                     match found {
-                        LogLine::Record(record) => {
+                        Some(record) => {
                             let id = digest(&[&place.to_be_bytes(), &*line].concat());
                             batch.parcels.push(Parcel { id: id[..32].to_owned(), record });
                         }
-                        LogLine::Unreadable => batch.unreadable += 1,
+                        None => batch.unreadable += 1,
                     }
                 }
             }

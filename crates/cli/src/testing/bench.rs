@@ -25,7 +25,6 @@ const PATIENCE: Duration = Duration::from_mins(2);
 #[derive(Debug)]
 pub(crate) struct Bench {
     config: Config,
-    registry: Registry,
     working_dir: PathBuf,
     coverage: Coverage,
 }
@@ -69,7 +68,6 @@ impl Bench {
     /// When no executor can be built of it.
     pub(crate) fn new(
         mut config: Config,
-        registry: Registry,
         working_dir: impl Into<PathBuf>,
     ) -> Result<Self, Diagnostics> {
         // The log is for real decisions.
@@ -77,9 +75,9 @@ impl Bench {
         // A case is about the answer of a hook, on every machine.
         config.hooks.iter_mut().for_each(|hook| hook.rollout = None);
         let working_dir = working_dir.into();
-        let executor = build(&config, &registry, &working_dir)?;
+        let executor = build(&config, Registry::with_shipped_builtins(), &working_dir)?;
         let coverage = Coverage::of(executor.hooks());
-        Ok(Self { config, registry, working_dir, coverage })
+        Ok(Self { config, working_dir, coverage })
     }
 
     /// Returns what is wrong with a case: hooks that are named and not configured.
@@ -108,11 +106,11 @@ impl Bench {
         }
         let stubs: HashMap<String, Stub> =
             case.stubs.iter().map(|(name, _, stub)| (name.clone(), stub.clone())).collect();
-        let registry = substituting(&self.registry, move |hook| {
+        let registry = substituting(move |hook| {
             let stub = stubs.get(&hook.label())?.clone();
             Some(Arc::new(stub) as Arc<dyn Handler>)
         });
-        let executor = build(&self.config, &registry, &self.working_dir)?;
+        let executor = build(&self.config, registry, &self.working_dir)?;
         let started = Instant::now();
         let verdict = case.moment.dispatch(&executor).await;
         let duration = started.elapsed();
@@ -155,11 +153,7 @@ fn no_opinions(case: &Case, explanations: &[Explanation], verdict: &Verdict) -> 
     found.collect()
 }
 
-fn build(
-    config: &Config,
-    registry: &Registry,
-    working_dir: &Path,
-) -> Result<Executor, Diagnostics> {
-    let builder = Executor::builder(config.clone()).registry(registry.clone());
+fn build(config: &Config, registry: Registry, working_dir: &Path) -> Result<Executor, Diagnostics> {
+    let builder = Executor::builder(config.clone()).registry(registry);
     builder.working_dir(working_dir).counts_in_memory().build()
 }

@@ -13,20 +13,8 @@ use hookexec::wire::{HookStatus, Verdict};
 pub(super) struct Coverage {
     /// Each thing that can be reached: the gap that it is while no case has, and whether one has.
     goals: Vec<(Gap, bool)>,
-    /// What each configured hook can reach, in config order.
-    hooks: Vec<HookGoals>,
-}
-
-/// Places in [`Coverage::goals`]; none for a hook that is disabled.
-#[derive(Debug, Default)]
-struct HookGoals {
-    /// That its matcher matches.
-    matches: Option<usize>,
-    runs: Option<usize>,
-    /// That its condition holds.
-    holds: Option<usize>,
-    /// That it does not.
-    fails: Option<usize>,
+    /// What each configured hook can reach, as places in `goals`, in config order.
+    hooks: Vec<Vec<usize>>,
 }
 
 /// What the cases reached, and what they did not.
@@ -78,7 +66,7 @@ impl Coverage {
         let mut coverage = Self::default();
         let mut last: Option<(&Hook, usize)> = None;
         for hook in hooks {
-            let mut goals = HookGoals::default();
+            let mut goals = Vec::new();
             if hook.enabled {
                 if !hook.matcher.is_everything() {
                     // Hooks of one entry stand side by side and share event, file and matcher.
@@ -92,14 +80,14 @@ impl Coverage {
                     let place = same
                         .map_or_else(|| coverage.add(kind, name, hook, None), |(_, place)| place);
                     last = Some((hook, place));
-                    goals.matches = Some(place);
+                    goals.push(place);
                 }
-                let condition = hook.when.as_ref().map(ToString::to_string);
-                let mut add = |kind, condition| coverage.add(kind, hook.label(), hook, condition);
-                goals.runs = Some(add(GapKind::HookNeverRan, None));
-                if condition.is_some() {
-                    goals.holds = Some(add(GapKind::ConditionNeverHeld, condition.clone()));
-                    goals.fails = Some(add(GapKind::ConditionAlwaysHeld, condition));
+                goals.push(coverage.add(GapKind::HookNeverRan, hook.label(), hook, None));
+                for condition in hook.when.iter().map(ToString::to_string) {
+                    for kind in [GapKind::ConditionNeverHeld, GapKind::ConditionAlwaysHeld] {
+                        let condition = Some(condition.clone());
+                        goals.push(coverage.add(kind, hook.label(), hook, condition));
+                    }
                 }
             }
             coverage.hooks.push(goals);
@@ -117,7 +105,7 @@ impl Coverage {
     /// Notes what a case reached. `explanations` are those of every configured hook, in order.
     pub(super) fn observe(&mut self, explanations: &[Explanation], verdict: &Verdict) {
         let reports = Explanation::pair(explanations, verdict);
-        for ((explanation, report), hook) in explanations.iter().zip(reports).zip(&self.hooks) {
+        for ((explanation, report), goals) in explanations.iter().zip(reports).zip(&self.hooks) {
             let ran = report.is_some_and(|report| report.status != HookStatus::Skipped);
             // A duplicate is done by its twin.
             let twin = matches!(explanation.selection, Selection::DuplicateOf(_));
@@ -126,15 +114,14 @@ impl Coverage {
                 Selection::OtherEvent(_) | Selection::Disabled | Selection::NotMatched
             );
             let holds = explanation.condition.as_ref().map(|trace| trace.holds);
-            for (goal, reached) in [
-                (hook.matches, matched || ran),
-                (hook.runs, ran || twin),
-                (hook.holds, ran || twin || holds == Some(true)),
-                (hook.fails, twin || holds == Some(false)),
-            ] {
-                if let Some(goal) = goal {
-                    self.goals[goal].1 |= reached;
-                }
+            for goal in goals {
+                let (gap, reached) = &mut self.goals[*goal];
+                *reached |= match gap.kind {
+                    GapKind::MatcherNeverMatched => matched || ran,
+                    GapKind::HookNeverRan => ran || twin,
+                    GapKind::ConditionNeverHeld => ran || twin || holds == Some(true),
+                    GapKind::ConditionAlwaysHeld => twin || holds == Some(false),
+                };
             }
         }
     }

@@ -17,4 +17,4 @@ pub(crate) use bench::{Bench, CaseReport, NoOpinion};
 pub(crate) use case::{CaseFile, Expected};
 pub(crate) use cases_schema::cases_schema;
 pub(crate) use coverage::{CoverageReport, Gap, GapKind};
-pub(crate) use replay::{Change, Replay, ReplayOptions, Replayed};
+pub(crate) use replay::{Change, Replay, Replayed};

@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize as _, Serialize};
@@ -16,19 +16,7 @@ use hookexec::handler::{BoxFuture, Call, Failure, Handler, HandlerError, Handler
 use hookexec::internal::audit::{Record, rewritten};
 use hookexec::internal::builtins::Shipped;
 use hookexec::internal::locked;
-use hookexec::registry::Registry;
 use hookexec::wire::{Decision, HookReport, HookStatus, Input, InputChange, Output, Verdict};
-
-/// How a replay goes.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ReplayOptions {
-    /// The hook types and builtins.
-    pub(crate) registry: Registry,
-    /// Where hooks run.
-    pub(crate) working_dir: PathBuf,
-    /// Whether hooks with side effects run, too.
-    pub(crate) run_external: bool,
-}
 
 /// Runs recorded events through a candidate configuration.
 ///
@@ -76,24 +64,29 @@ pub(crate) enum Change {
 }
 
 impl Replay {
-    /// Returns a replay with the candidate `config`, whose own log is left alone.
+    /// Returns a replay with the candidate `config`, whose hooks run in `working_dir` and whose own
+    /// log is left alone. Hooks with side effects run only if `run_external` says so.
     ///
     /// # Errors
     /// When no executor can be built of it.
-    pub(crate) fn new(mut config: Config, options: ReplayOptions) -> Result<Self, Diagnostics> {
+    pub(crate) fn new(
+        mut config: Config,
+        working_dir: &Path,
+        run_external: bool,
+    ) -> Result<Self, Diagnostics> {
         config.audit.clear();
         config.hooks.iter_mut().for_each(|hook| hook.rollout = None);
         let recorded = Arc::new(Recorded::default());
         let source = Arc::clone(&recorded);
-        let registry = substituting(&options.registry, move |hook| {
-            let runs = options.run_external || only_looks(hook);
+        let registry = substituting(move |hook| {
+            let runs = run_external || only_looks(hook);
             (!runs).then(|| {
                 let recorded = Arc::clone(&source);
                 Arc::new(FromRecord { name: hook.label(), recorded }) as Arc<dyn Handler>
             })
         });
         let builder = Executor::builder(config).registry(registry).counts_in_memory();
-        let executor = builder.working_dir(options.working_dir).build()?;
+        let executor = builder.working_dir(working_dir).build()?;
         Ok(Self { executor, recorded })
     }
 

@@ -12,16 +12,15 @@ use hookexec::handler::{
 use hookexec::registry::{HandlerEnv, Registry};
 use hookexec::wire::Output;
 
-/// Returns a registry that builds and checks every hook as `registry` does, and then runs in its
-/// place what `stand_in` returns for it.
-pub(crate) fn substituting(
-    registry: &Registry,
+/// Returns a registry that builds and checks every hook, and then runs in its place what `stand_in`
+/// returns for it.
+pub(super) fn substituting(
     stand_in: impl Fn(&Hook) -> Option<Arc<dyn Handler>> + Send + Sync + 'static,
 ) -> Registry {
     let stand_in = Arc::new(stand_in);
-    let original = Arc::new(registry.clone());
-    let mut substituting = registry.clone();
-    for kind in registry.types() {
+    let original = Arc::new(Registry::with_shipped_builtins());
+    let mut substituting = Registry::clone(&original);
+    for kind in original.types() {
         let (original, stand_in) = (Arc::clone(&original), Arc::clone(&stand_in));
         let factory = move |env: &HandlerEnv, hook: &Hook| {
             let factory = original.factory(&hook.kind).ok_or_else(|| {
