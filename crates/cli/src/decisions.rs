@@ -188,7 +188,7 @@ impl Args {
             PlainFormat::Text if self.shadow => decisions_text::shadow(record),
             PlainFormat::Text => decisions_text::record(record),
             PlainFormat::Json if is_empty => String::new(),
-            PlainFormat::Json => json_line(record),
+            PlainFormat::Json => serde_json::to_string(record).unwrap_or_default() + "\n",
         }
     }
 
@@ -259,10 +259,6 @@ pub(super) fn shown(source: &str) -> &str {
         here.map_or_else(|_| "/".to_owned(), |path| format!("{}/", path.display()))
     });
     source.strip_prefix(HERE.as_str()).unwrap_or(source)
-}
-
-fn json_line(record: &Record) -> String {
-    serde_json::to_string(record).unwrap_or_default() + "\n"
 }
 
 pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> CommandError {

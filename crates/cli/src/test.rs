@@ -83,12 +83,6 @@ pub(super) struct ConfigCoverage {
     pub(super) report: CoverageReport,
 }
 
-impl ConfigCoverage {
-    fn of(tested: &Tested) -> Self {
-        Self { config: joined(&tested.configs), report: tested.bench.coverage() }
-    }
-}
-
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         let results = self.results(&self.paths()?)?;
@@ -166,7 +160,11 @@ impl Args {
             let (path, config) = (file.path.clone(), joined(&file.configs));
             results.files.push(FileResults { path, config, cases });
         }
-        results.coverage = benches.0.iter().map(ConfigCoverage::of).collect();
+        let coverage = benches.0.iter().map(|Tested { configs, bench, .. }| ConfigCoverage {
+            config: joined(configs),
+            report: bench.coverage(),
+        });
+        results.coverage = coverage.collect();
         Ok(results)
     }
 }

@@ -18,6 +18,7 @@ use ureq::http::{Method, Request, Response};
 
 use super::archive::MAX_ARCHIVE;
 use super::signature::MAX_SIGNATURE;
+use super::transfer::Pulled;
 
 const ARTIFACT: &str = "application/vnd.hookexec.bundle.v1";
 const ARCHIVE: &str = "application/vnd.hookexec.bundle.v1.tar";
@@ -30,14 +31,6 @@ const BYTES: &str = "application/octet-stream";
 const MAX_JSON: u64 = 1 << 20;
 /// How long a request may take.
 const PATIENCE: Duration = Duration::from_mins(1);
-
-/// The parts of a bundle as they were pulled. Nothing of them is checked yet.
-pub(crate) struct Pulled {
-    pub(crate) archive: Vec<u8>,
-    pub(crate) signature: Vec<u8>,
-    /// What tells this version at the source from another.
-    pub(crate) tag: String,
-}
 
 /// An answer.
 struct Reply {
@@ -98,7 +91,7 @@ fn send(
 }
 
 /// Returns the file at an `https` address; `None` if it is still the one with the tag `known`.
-pub(crate) fn download(address: &str, known: Option<&str>) -> Result<Option<Pulled>, String> {
+pub(super) fn download(address: &str, known: Option<&str>) -> Result<Option<Pulled>, String> {
     let agent = agent(address);
     let condition: Vec<(&str, &str)> = known.iter().map(|tag| ("if-none-match", *tag)).collect();
     let get = |address: &str, headers: &[(&str, &str)], most| {
@@ -118,7 +111,7 @@ pub(crate) fn download(address: &str, known: Option<&str>) -> Result<Option<Pull
 }
 
 /// One repository of a registry.
-pub(crate) struct Registry<'r> {
+pub(super) struct Registry<'r> {
     agent: Agent,
     source: &'r OciReference,
     base: String,
@@ -127,13 +120,13 @@ pub(crate) struct Registry<'r> {
 }
 
 impl<'r> Registry<'r> {
-    pub(crate) fn new(source: &'r OciReference) -> Self {
+    pub(super) fn new(source: &'r OciReference) -> Self {
         let base = source.base();
         Self { agent: agent(&base), source, base, granted: RefCell::default() }
     }
 
     /// Returns the bundle; `None` if it is still the one with the tag `known`.
-    pub(crate) fn pull(&self, known: Option<&str>) -> Result<Option<Pulled>, String> {
+    pub(super) fn pull(&self, known: Option<&str>) -> Result<Option<Pulled>, String> {
         let address = format!("{}/manifests/{}", self.base, self.source.reference);
         let etag = known.map(|known| format!("\"{known}\""));
         let mut headers = vec![("accept", MANIFEST)];
@@ -168,7 +161,7 @@ impl<'r> Registry<'r> {
     }
 
     /// Returns the archive with this digest.
-    pub(crate) fn archive(&self, digest: &str) -> Result<Vec<u8>, String> {
+    pub(super) fn archive(&self, digest: &str) -> Result<Vec<u8>, String> {
         self.blob(&format!("sha256:{digest}"), MAX_ARCHIVE, "archive")
     }
 
@@ -190,7 +183,7 @@ impl<'r> Registry<'r> {
     }
 
     /// Stores a bundle under the tag, and returns the digest of its manifest.
-    pub(crate) fn push(
+    pub(super) fn push(
         &self,
         archive: &[u8],
         signature: &[u8],

@@ -7,14 +7,11 @@ use super::archive::MAX_ARCHIVE;
 use super::signature::{self, MAX_SIGNATURE};
 use crate::error::CommandError;
 
-#[cfg(feature = "http")]
-pub(super) use super::registry::Pulled;
-
-/// The parts of a bundle as they were read. Nothing of them is checked yet.
-#[cfg(not(feature = "http"))]
+/// The parts of a bundle as they were pulled. Nothing of them is checked yet.
 pub(super) struct Pulled {
     pub(super) archive: Vec<u8>,
     pub(super) signature: Vec<u8>,
+    /// What tells this version at the source from another.
     pub(super) tag: String,
 }
 

@@ -15,9 +15,10 @@ use hookexec::lifecycle::{
 
 /// What the host has done.
 pub(super) enum HostAnswer {
-    Approval { granted: bool, reason: Option<String> },
-    Returned(Value),
-    Failed(Value),
+    /// Whether the user granted it, and why.
+    Approval(bool, Option<String>),
+    /// What the tool or the model returned, or its error.
+    Work(Result<Value, Value>),
     Cancelled,
 }
 
@@ -26,12 +27,12 @@ impl HostAnswer {
     pub(super) fn read(method: &str, mut params: Params) -> Result<Self, String> {
         let answer = if method == "tool.approve" {
             let granted = params.flag("granted")?.ok_or("`granted` is missing")?;
-            Self::Approval { granted, reason: params.text("reason")? }
+            Self::Approval(granted, params.text("reason")?)
         } else {
             let is_cancelled = params.flag("cancelled")?.unwrap_or_default();
             match (params.value("response"), params.value("error"), is_cancelled) {
-                (Some(response), None, false) => Self::Returned(response),
-                (None, Some(error), false) => Self::Failed(error),
+                (Some(response), None, false) => Self::Work(Ok(response)),
+                (None, Some(error), false) => Self::Work(Err(error)),
                 (None, None, true) => Self::Cancelled,
                 _ => return Err("give one of `response`, `error` and `cancelled`".to_owned()),
             }
@@ -137,15 +138,10 @@ impl OpenCall {
                     let _ = cancel.send(());
                 }
             }
-            (HostAnswer::Approval { granted, reason }, Some(Waiting::Approver(approver))) => {
+            (HostAnswer::Approval(granted, reason), Some(Waiting::Approver(approver))) => {
                 let _ = approver.send((granted, reason));
             }
-            (HostAnswer::Returned(response), Some(Waiting::Work(work))) => {
-                let _ = work.send(Ok(response));
-            }
-            (HostAnswer::Failed(error), Some(Waiting::Work(work))) => {
-                let _ = work.send(Err(error));
-            }
+            (HostAnswer::Work(done), Some(Waiting::Work(work))) => drop(work.send(done)),
             (_, waiting) => {
                 let next = match &waiting {
                     Some(Waiting::Approver(_)) => "an approval",
