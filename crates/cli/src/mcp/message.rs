@@ -4,11 +4,11 @@
 //! read differently is therefore an error, and is not sent on.
 
 use hookexec::lifecycle::ToolCall;
-use hookexec::wire::{JsonObject, parse_strict};
+use hookexec::wire::JsonObject;
 use serde_json::{Value, json};
 
 use crate::server::ErrorCode;
-use crate::server::protocol::{Refusal, answer};
+use crate::server::protocol::{Refusal, answer, read_object};
 
 /// The keys of messages. Servers written in Go take `Method` for `method`, so that no other key may
 /// be there.
@@ -34,19 +34,13 @@ impl Message {
     /// # Errors
     /// With the id: `null` if there is none, and `None` if it can't be read.
     pub(super) fn read(line: &[u8]) -> Result<Self, (Option<Value>, Refusal)> {
-        let refuse = |code, problem: String| (id_of(line), Refusal::new(code, problem));
-        let text = std::str::from_utf8(line)
-            .map_err(|error| refuse(ErrorCode::Parse, format!("the line is not UTF-8: {error}")))?;
-        let invalid = |problem: &str| refuse(ErrorCode::InvalidRequest, problem.to_owned());
+        let invalid =
+            |problem: &str| (id_of(line), Refusal::new(ErrorCode::InvalidRequest, problem));
         // Python's text streams end a line at it, so that the rest would be a message of its own.
         if line.contains(&b'\r') {
             return Err(invalid("a carriage return is inside of the line"));
         }
-        let document = parse_strict(text)
-            .map_err(|error| refuse(ErrorCode::Parse, format!("the line is not JSON: {error}")))?;
-        let Value::Object(object) = document else {
-            return Err(invalid("a message is one JSON object; batches are not taken"));
-        };
+        let object = read_object(line).map_err(|refusal| (id_of(line), refusal))?;
         if let Some(key) = object.keys().find(|key| !KEYS.contains(&key.as_str())) {
             return Err(invalid(&format!("a message has no key `{key}`")));
         }

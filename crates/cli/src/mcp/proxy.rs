@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt as _;
@@ -42,7 +41,6 @@ pub(super) struct Proxy {
     pub(super) is_verbose: bool,
     requests: Mutex<Requests>,
     room: Semaphore,
-    has_ended: AtomicBool,
 }
 
 /// The requests of the client, by the JSON of their ids.
@@ -53,6 +51,8 @@ struct Requests {
     /// Those that the server has and has not answered. It may still answer one that was cancelled,
     /// and a new request with its id would get that answer.
     at_server: HashSet<String>,
+    /// Whether the server has ended.
+    has_ended: bool,
 }
 
 /// A request of the client that is not answered.
@@ -74,15 +74,8 @@ impl Proxy {
         is_verbose: bool,
     ) -> Self {
         let (requests, room) = (Mutex::default(), Semaphore::new(MOST_CALLS));
-        Self {
-            engine,
-            prefix: format!("mcp__{server}__"),
-            session_id,
-            is_verbose,
-            requests,
-            room,
-            has_ended: AtomicBool::new(false),
-        }
+        let prefix = format!("mcp__{server}__");
+        Self { engine, prefix, session_id, is_verbose, requests, room }
     }
 
     /// Returns the session of this connection. Its start and its end are the client's affair.
@@ -247,11 +240,9 @@ impl Proxy {
     /// Returns where the answer arrives to a call that is about to be sent to the server; `None` if
     /// it must not be sent.
     pub(super) fn awaits(&self, id: &Value) -> Option<oneshot::Receiver<Reply>> {
-        let Requests { open, at_server } = &mut *locked(&self.requests);
+        let Requests { open, at_server, has_ended } = &mut *locked(&self.requests);
         match open.get_mut(&id.to_string()) {
-            Some(Open::Call { cancel: Some(_), reply })
-                if !self.has_ended.load(Ordering::Relaxed) =>
-            {
+            Some(Open::Call { cancel: Some(_), reply }) if !*has_ended => {
                 let (sender, answer) = oneshot::channel();
                 *reply = Some(sender);
                 at_server.insert(id.to_string());
@@ -299,7 +290,7 @@ impl Proxy {
 
     /// Fails all open requests, and those that follow: the server has ended.
     pub(super) fn end(&self) -> Vec<Vec<u8>> {
-        self.has_ended.store(true, Ordering::Relaxed);
+        locked(&self.requests).has_ended = true;
         self.fail_all("the MCP server has ended")
     }
 

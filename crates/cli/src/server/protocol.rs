@@ -1,5 +1,7 @@
 //! The messages: requests in, answers and notifications out.
 
+use std::fmt::Display;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -74,18 +76,9 @@ impl Incoming {
     /// # Errors
     /// With the id as far as it could be read.
     pub(super) fn read(line: &[u8]) -> Result<Self, (Value, Refusal)> {
-        let no_json = |problem: String| {
-            let message = format!("the line is not JSON: {problem}");
-            (Value::Null, Refusal::new(ErrorCode::Parse, message))
-        };
-        let text = std::str::from_utf8(line).map_err(|error| no_json(error.to_string()))?;
-        let document = parse_strict(text).map_err(|error| no_json(error.to_string()))?;
+        let mut object = read_object(line).map_err(|refusal| (Value::Null, refusal))?;
         let invalid = |id: &Value, problem: &str| {
             (id.clone(), Refusal::new(ErrorCode::InvalidRequest, problem))
-        };
-        let Value::Object(mut object) = document else {
-            let problem = "a request is one JSON object; batches are not taken";
-            return Err(invalid(&Value::Null, problem));
         };
         if let Some(reply) = Self::reply(&mut object) {
             return Ok(Self::Reply(reply));
@@ -128,6 +121,22 @@ impl Incoming {
         Some(Reply { id, outcome })
     }
 }
+
+/// Reads the object that a message is.
+pub(crate) fn read_object(line: &[u8]) -> Result<JsonObject, Refusal> {
+    let no_json = |problem: &dyn Display| {
+        Refusal::new(ErrorCode::Parse, format!("the line is not JSON: {problem}"))
+    };
+    let text = std::str::from_utf8(line).map_err(|error| no_json(&error))?;
+    match parse_strict(text).map_err(|error| no_json(&error))? {
+        Value::Object(object) => Ok(object),
+        _ => {
+            let problem = "a message is one JSON object; batches are not taken";
+            Err(Refusal::new(ErrorCode::InvalidRequest, problem))
+        }
+    }
+}
+
 /// A client's answer to a question of the server.
 #[derive(Debug)]
 pub(super) struct Reply {
