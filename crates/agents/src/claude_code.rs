@@ -90,13 +90,12 @@ fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer
     let response = plan.response.map(|response| in_shape_of(before, response));
     let mcp =
         input.is_some_and(|input| input.tool_name.iter().any(|tool| tool.starts_with("mcp__")));
-    // Claude Code has a second key for the output of MCP tools, which takes any shape.
-    let mcp_response = response.clone().filter(|_| mcp);
-    let mut said = claude_dialect::said(native, plan, response);
+    let mut said = claude_dialect::said(native, plan, response.as_ref());
     for (key, value) in plan.claude_code.into_iter().flatten() {
         pass_on(native, &mut said, key, value.clone());
     }
-    if let Some(response) = mcp_response {
+    // Claude Code has a second key for the output of MCP tools, which takes any shape.
+    if let Some(response) = response.filter(|_| mcp) {
         pass_on(native, &mut said, "updatedMCPToolOutput", response);
     }
     Answer::json(said)

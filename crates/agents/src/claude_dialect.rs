@@ -19,19 +19,23 @@ pub(super) fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) ->
 ///
 /// A denial of a tool call is said twice, `decision: block` and `permissionDecision: deny`: of all
 /// forms in JSON only this one was seen to stop the tool in every agent of the family.
-pub(super) fn said(native: &NativeEvent, plan: &Plan<'_>, response: Option<Value>) -> JsonObject {
+pub(super) fn said(native: &NativeEvent, plan: &Plan<'_>, response: Option<&Value>) -> JsonObject {
     let permission = native.event == Some(Event::PermissionRequest);
     let denial = (plan.denies() && !permission).then_some("block");
-    of_every_event(plan, denial, of_one_event(native, specific(native, plan, response)))
+    answer(native, plan, denial, specific(native, plan, response))
 }
 
 /// Returns what every event may answer: the word of a `denial` if it is one, and what is `specific`
-/// to the event.
-pub(super) fn of_every_event(
+/// to the event, with the event's name.
+pub(super) fn answer(
+    native: &NativeEvent,
     plan: &Plan<'_>,
     denial: Option<&str>,
-    specific: Option<JsonObject>,
+    mut specific: JsonObject,
 ) -> JsonObject {
+    if !specific.is_empty() {
+        specific.insert("hookEventName".to_owned(), native.name.into());
+    }
     members! {
         // `false` ends the turn.
         "continue": plan.stop.map(|_| false),
@@ -39,20 +43,11 @@ pub(super) fn of_every_event(
         "systemMessage": plan.system_message,
         "decision": denial,
         "reason": denial.and(plan.denial()),
-        "hookSpecificOutput": specific,
+        "hookSpecificOutput": Some(specific).filter(|members| !members.is_empty()),
     }
 }
 
-/// Returns what only one event may answer, with the event's name, if there is something.
-pub(super) fn of_one_event(native: &NativeEvent, mut members: JsonObject) -> Option<JsonObject> {
-    if members.is_empty() {
-        return None;
-    }
-    members.insert("hookEventName".to_owned(), native.name.into());
-    Some(members)
-}
-
-fn specific(native: &NativeEvent, plan: &Plan<'_>, response: Option<Value>) -> JsonObject {
+fn specific(native: &NativeEvent, plan: &Plan<'_>, response: Option<&Value>) -> JsonObject {
     match native.event {
         Some(Event::PreToolUse) => {
             let forced = plan.rewrite.is_some() && native.rewrite == Rewrite::TakesWithAllow;

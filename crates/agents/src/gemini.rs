@@ -84,7 +84,6 @@ fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
         "tool_input": plan.rewrite,
         "additionalContext": plan.context,
     };
-    let specific = claude_dialect::of_one_event(native, specific);
     let denial = plan.denies().then_some("deny");
-    Answer::json(claude_dialect::of_every_event(plan, denial, specific))
+    Answer::json(claude_dialect::answer(native, plan, denial, specific))
 }

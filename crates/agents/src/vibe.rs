@@ -65,6 +65,6 @@ fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
         "decision": plan.denial().map(|_| "deny"),
         "reason": plan.denial(),
         "system_message": plan.system_message,
-        "hook_specific_output": (!specific.is_empty()).then_some(specific),
+        "hook_specific_output": Some(specific).filter(|members| !members.is_empty()),
     })
 }
