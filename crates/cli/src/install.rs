@@ -110,18 +110,6 @@ impl TargetArgs {
         self.agents.iter().map(|agent| self.target(*agent, &project)).collect()
     }
 
-    /// Returns the other scope, and its settings, where these call hookexec as well.
-    pub(crate) fn other_installation(&self, settings: &Settings) -> Option<(Scope, PathBuf)> {
-        let scope = match self.scope {
-            Scope::User => Scope::Project,
-            Scope::Project => Scope::User,
-        };
-        let other = Settings::of(settings.agent, scope, &std::env::current_dir().ok()?)?;
-        let text = store::read(&other.path).ok().flatten()?;
-        let is_installed = other.installed(&text).is_ok_and(|entries| !entries.is_empty());
-        (is_installed && other.path != settings.path).then_some((scope, other.path))
-    }
-
     fn target(&self, agent: Agent, project: &Path) -> Result<Target, CommandError> {
         let Some(plugin) = agent.plugin() else {
             let settings = Settings::of(agent, self.scope, project);
@@ -222,12 +210,11 @@ impl Args {
             .with(before.as_deref(), &entries)
             .map_err(|error| uneditable(settings, &error))?;
         let title = settings.agent.title();
-        if let Some((scope, other)) = self.target.other_installation(settings) {
+        if let Some(Settings { agent, scope, path, .. }) = other_installation(settings) {
+            let path = path.display();
             warn(&format!(
-                "{title} calls hookexec in {} as well, and every hook runs twice here; keep one of \
-                 them: `hookexec uninstall {} --scope {scope}`",
-                other.display(),
-                settings.agent
+                "{title} calls hookexec in {path} as well, and every hook runs twice here; keep one of \
+                 them: `hookexec uninstall {agent} --scope {scope}`"
             ));
         }
         if self.put(title, path, current.as_deref(), before.as_deref(), &new)? {
@@ -334,6 +321,17 @@ impl Args {
         };
         self.config.iter().map(absolute).collect()
     }
+}
+
+/// Returns the settings of the other scope, where these call hookexec as well.
+pub(crate) fn other_installation(settings: &Settings) -> Option<Settings> {
+    let all = Settings::in_scopes(settings.agent, &std::env::current_dir().ok()?);
+    let calls = |other: &Settings| {
+        let entries = other.installed(&store::text(&other.path));
+        entries.is_ok_and(|entries| !entries.is_empty())
+    };
+    let is_other = |it: &Settings| it.scope != settings.scope && it.path != settings.path;
+    all.into_iter().find(|it| is_other(it) && calls(it))
 }
 
 /// Returns the hooks that are configured; none if the files have errors.

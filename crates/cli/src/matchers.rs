@@ -7,7 +7,7 @@ use hookexec::internal::tools;
 use hookexec_agents::Agent;
 
 use super::doctor::packages;
-use super::settings::{Scope, Settings};
+use super::settings::Settings;
 use super::status;
 
 /// A hook that an agent never runs, for its matcher.
@@ -23,11 +23,8 @@ pub(crate) fn installed(project: &Path) -> impl Iterator<Item = Agent> {
 
 /// Returns whether hookexec is installed in `agent`, for the user or in the project.
 pub(crate) fn is_installed(agent: Agent, project: &Path) -> bool {
-    let scopes = [Scope::User, Scope::Project];
-    let of = |scope| Some((scope, Settings::of(agent, scope, project)?));
-    let settings: Vec<_> = scopes.into_iter().filter_map(of).collect();
-    scopes.iter().any(|scope| status::is_installed(agent, *scope, project))
-        || packages::installed(&settings).is_some()
+    status::is_installed(agent, project)
+        || packages::installed(&Settings::in_scopes(agent, project)).is_some()
 }
 
 /// Returns what to say of a hook whose matcher certainly fits no tool of these agents: it names only

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum as _;
 use hookexec_agents::Agent;
 use serde::Serialize;
 
@@ -38,11 +39,7 @@ struct Row {
 impl Args {
     pub(crate) fn execute(self) -> Result<Exit, CommandError> {
         let project = std::env::current_dir().unwrap_or_default();
-        let scopes = [Scope::User, Scope::Project];
-        let rows: Vec<Row> = Agent::all()
-            .flat_map(|agent| scopes.map(|scope| row(agent, scope, &project)))
-            .flatten()
-            .collect();
+        let rows: Vec<Row> = Agent::all().flat_map(|agent| rows(agent, &project)).collect();
         match self.format {
             PlainFormat::Json => output::print_json(&rows)?,
             PlainFormat::Text => show(&rows)?,
@@ -80,6 +77,11 @@ fn show(rows: &[Row]) -> Result<(), CommandError> {
     Ok(())
 }
 
+/// Returns what is installed in an agent, in each scope.
+fn rows(agent: Agent, project: &Path) -> impl Iterator<Item = Row> {
+    Scope::value_variants().iter().filter_map(move |scope| row(agent, *scope, project))
+}
+
 /// Returns what is installed; `None` for an agent that is not used here.
 fn row(agent: Agent, scope: Scope, project: &Path) -> Option<Row> {
     let (path, found, hooks) = if let Some(settings) = Settings::of(agent, scope, project) {
@@ -109,8 +111,8 @@ fn row(agent: Agent, scope: Scope, project: &Path) -> Option<Row> {
 }
 
 /// Returns whether hookexec is installed in an agent's settings.
-pub(crate) fn is_installed(agent: Agent, scope: Scope, project: &Path) -> bool {
-    row(agent, scope, project).is_some_and(|row| row.hooks > 0)
+pub(crate) fn is_installed(agent: Agent, project: &Path) -> bool {
+    rows(agent, project).any(|row| row.hooks > 0)
 }
 
 fn read(path: &Path) -> Result<Option<String>, String> {

@@ -2,7 +2,8 @@
 
 use super::error::{CommandError, warn};
 use super::install::{
-    ChangeArgs, Target, TargetArgs, no_home, own_home, uneditable, unreadable, unwritable,
+    ChangeArgs, Target, TargetArgs, no_home, other_installation, own_home, uneditable, unreadable,
+    unwritable,
 };
 use super::settings::backup::{Backup, Before};
 use super::settings::plugin::PluginFile;
@@ -44,8 +45,8 @@ impl Args {
         let installed = installed.map_err(|error| uneditable(settings, &error))?;
         let (Some(current), Some(true)) = (current, installed) else {
             output::talk(&format!("{title}: not installed in {}\n", path.display()));
-            if let Some((scope, path)) = self.target.other_installation(settings) {
-                let uninstall = format!("hookexec uninstall {} --scope {scope}", settings.agent);
+            if let Some(Settings { agent, scope, path, .. }) = other_installation(settings) {
+                let uninstall = format!("hookexec uninstall {agent} --scope {scope}");
                 let path = path.display();
                 output::talk(&format!("  it is installed in {path}: `{uninstall}`\n"));
             }

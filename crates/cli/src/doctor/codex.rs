@@ -10,8 +10,8 @@ use crate::codex::{self, CodexHook};
 use crate::settings::{Scope, Settings};
 
 /// Says whether Codex was told that the hooks of `settings` may run.
-pub(super) fn approval(settings: &Settings, scope: Scope, project: &Path) -> Finding {
-    let advice = advice(scope);
+pub(super) fn approval(settings: &Settings, project: &Path) -> Finding {
+    let advice = advice(settings.scope);
     let hooks = match codex::hooks(project) {
         Ok(hooks) => hooks,
         Err(error) => return guess(settings, &advice, &error),

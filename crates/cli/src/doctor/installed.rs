@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use clap::ValueEnum as _;
 use hookexec::Event;
 use hookexec::internal::{Check, files};
 use hookexec_agents::{Agent, NativeEvent, Plugin};
@@ -26,19 +27,23 @@ struct Registered {
     timeout: Option<f64>,
 }
 
-/// Returns the findings about `agent`.
-pub(super) fn findings(
+/// Returns the findings about an agent whose settings call hookexec; `None` for an agent that is not
+/// used here, if the user did not ask.
+pub(super) fn by_settings(
     agent: Agent,
     asked: bool,
-    all: &[(Scope, Settings)],
     check: &Check,
     project: &Path,
-) -> Vec<Finding> {
+) -> Option<Vec<Finding>> {
+    let all = &Settings::in_scopes(agent, project);
+    if !asked && !all.iter().any(Settings::is_found) {
+        return None;
+    }
     let mut findings = Vec::new();
     let mut calls = Vec::new();
     let mut found = false;
-    for (scope, settings) in all {
-        match entries(*scope, settings, project, &mut findings) {
+    for settings in all {
+        match entries(settings, project, &mut findings) {
             Ok(None) => {}
             Ok(Some(registered)) => {
                 found = true;
@@ -64,12 +69,12 @@ pub(super) fn findings(
             last_call(agent, "its package", project)
                 .unwrap_or_else(|| Finding::warning("its package never called hookexec yet")),
         );
-        return findings;
+        return Some(findings);
     }
     if calls.is_empty() && !found {
         let text = format!("not installed: `hookexec install {agent}`");
         findings.push(if asked { Finding::problem(text) } else { Finding::warning(text) });
-        return findings;
+        return Some(findings);
     }
     findings.extend(switches::findings(all, Path::new("/")));
     let direct = calls.iter().filter(|registered| !registered.wrapped);
@@ -81,7 +86,7 @@ pub(super) fn findings(
             "also installed as its own package: {place}: every hook runs twice"
         ))
     }));
-    if let Some((_, settings)) = all.first() {
+    if let Some(settings) = all.first() {
         let twice = crate::settings::doubled::in_agent(settings, project);
         findings.extend(twice.into_iter().map(Finding::warning));
     }
@@ -89,16 +94,16 @@ pub(super) fn findings(
         findings.push(event_finding(agent, event, &calls, project));
     }
     findings.extend(patience(agent, &calls, check));
-    findings
+    Some(findings)
 }
 
 /// Returns the calls of hookexec in one settings file; `None` when it has none.
 fn entries(
-    scope: Scope,
     settings: &Settings,
     project: &Path,
     findings: &mut Vec<Finding>,
 ) -> Result<Option<Vec<Registered>>, String> {
+    let scope = settings.scope;
     let text = store::read(&settings.path).map_err(|error| error.to_string())?;
     let text = text.unwrap_or_default();
     let installed = settings.installed(&text).map_err(|error| error.to_string())?;
@@ -110,7 +115,7 @@ fn entries(
     match settings.agent {
         Agent::Codex => {
             let off = switches::codex(settings, Path::new("/"));
-            findings.push(off.unwrap_or_else(|| codex::approval(settings, scope, project)));
+            findings.push(off.unwrap_or_else(|| codex::approval(settings, project)));
         }
         Agent::Copilot if scope == Scope::Project => {
             findings.extend(copilot_trust(settings, project));
@@ -264,9 +269,9 @@ pub(super) fn by_plugin(
     asked: bool,
     project: &Path,
 ) -> Option<Vec<Finding>> {
-    let scopes = [Scope::User, Scope::Project];
-    let files = scopes.into_iter().filter_map(|scope| PluginFile::of(agent, scope, project));
-    let files: Vec<PluginFile> = files.collect();
+    let scopes = Scope::value_variants().iter();
+    let files: Vec<PluginFile> =
+        scopes.filter_map(|scope| PluginFile::of(agent, *scope, project)).collect();
     let installed = files.iter().find(|file| {
         let text = store::text(&file.path);
         file.is_plugin(&text)

@@ -31,7 +31,6 @@ use super::plain;
 use super::report::{BAD, DOUBTFUL, GOOD, counted};
 use super::run::AGENT;
 use super::scripts::missing;
-use super::settings::{Scope, Settings};
 
 /// Finds out whether the hooks are live: sound, approved, installed and seen firing
 ///
@@ -154,29 +153,16 @@ impl Args {
 
     /// Looks at one agent, if it is used here or named on the command line.
     fn agent(&self, agent: Agent, check: &Check, project: &Path) -> Option<Section> {
-        if !self.agents.is_empty() && !self.agents.contains(&agent) {
+        let asked = self.agents.contains(&agent);
+        if !self.agents.is_empty() && !asked {
             return None;
         }
-        if let Some(plugin) = agent.plugin() {
-            let asked = self.agents.contains(&agent);
-            let findings = installed::by_plugin(agent, plugin, asked, project);
-            return findings.map(|mut findings| {
-                findings.extend(of_installed(agent, check, project));
-                Section::new(agent.title(), findings)
-            });
-        }
-        let scopes = [Scope::User, Scope::Project];
-        let all: Vec<_> = scopes
-            .into_iter()
-            .filter_map(|scope| Some((scope, Settings::of(agent, scope, project)?)))
-            .collect();
-        let asked = self.agents.contains(&agent);
-        let used = asked || all.iter().any(|(_, settings)| settings.is_found());
-        used.then(|| {
-            let mut findings = installed::findings(agent, asked, &all, check, project);
-            findings.extend(of_installed(agent, check, project));
-            Section::new(agent.title(), findings)
-        })
+        let mut findings = match agent.plugin() {
+            Some(plugin) => installed::by_plugin(agent, plugin, asked, project)?,
+            None => installed::by_settings(agent, asked, check, project)?,
+        };
+        findings.extend(of_installed(agent, check, project));
+        Some(Section::new(agent.title(), findings))
     }
 }
 

@@ -4,15 +4,15 @@ use hookexec_agents::PackageMark;
 use serde_json::Value;
 
 use super::switches;
-use crate::settings::{Scope, Settings, store, text};
+use crate::settings::{Settings, store, text};
 
 /// Returns where the agent says that its own package of hookexec is installed.
-pub(crate) fn installed(all: &[(Scope, Settings)]) -> Option<String> {
-    let (_, first) = all.first()?;
+pub(crate) fn installed(all: &[Settings]) -> Option<String> {
+    let first = all.first()?;
     let file = |name: &str| Some(first.user_directory()?.join(name));
     let path = match first.layout.package? {
         PackageMark::Enabled(key) => {
-            let mut paths = all.iter().map(|(_, settings)| &settings.path);
+            let mut paths = all.iter().map(|settings| &settings.path);
             paths.find(|path| is_enabled(&store::text(path), key)).cloned()
         }
         PackageMark::EnabledTable(name) => {

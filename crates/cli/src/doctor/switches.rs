@@ -9,18 +9,18 @@ use super::Finding;
 use crate::settings::{Scope, Settings, store, toml};
 
 /// Says which switches turn hooks off. The administrator's files are looked for below `root`.
-pub(super) fn findings(all: &[(Scope, Settings)], root: &Path) -> Vec<Finding> {
+pub(super) fn findings(all: &[Settings], root: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (scope, settings) in all {
+    for settings in all {
         let mut paths = vec![settings.path.clone()];
-        let local = settings.layout.local_file.filter(|_| *scope == Scope::Project);
+        let local = settings.layout.local_file.filter(|_| settings.scope == Scope::Project);
         paths.extend(local.map(|file| settings.path.with_file_name(file)));
         for path in paths {
             let switch = settings.switched_off(&store::text(&path));
             findings.extend(switch.map(|switch| off(&path, &switch)));
         }
     }
-    let Some((_, settings)) = all.first() else { return findings };
+    let Some(settings) = all.first() else { return findings };
     for path in managed_files(settings, root) {
         let text = store::text(&path);
         if let Some(switch) = settings.managed_only(&text) {
@@ -126,7 +126,7 @@ mod tests {
         let settings = Settings::of(agent, Scope::Project, root.path()).unwrap();
         let found = match agent {
             Agent::Codex => codex(&settings, root.path()).into_iter().collect(),
-            _ => findings(&[(Scope::Project, settings)], root.path()),
+            _ => findings(&[settings], root.path()),
         };
         found.iter().map(Finding::line).collect::<Vec<_>>().join("\n")
     }

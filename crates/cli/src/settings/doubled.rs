@@ -12,7 +12,7 @@ use super::{Scope, Settings, store};
 /// agent loads.
 pub(crate) fn around(agent: Agent, project: &Path) -> BTreeSet<String> {
     let readers = Agent::with_settings().filter(|it| *it == agent || agent == Agent::ClaudeCode);
-    let own = readers.flat_map(|reader| of_scopes(reader, &[Scope::User, Scope::Project], project));
+    let own = readers.flat_map(|reader| Settings::in_scopes(reader, project));
     own.filter(call_hookexec).flat_map(|own| in_agent(&own, project)).collect()
 }
 
@@ -20,26 +20,17 @@ pub(crate) fn around(agent: Agent, project: &Path) -> BTreeSet<String> {
 /// settings call hookexec as well.
 pub(crate) fn in_agent(own: &Settings, project: &Path) -> Vec<String> {
     let Some(loaded) = own.layout.claude_code_hooks else { return Vec::new() };
-    let scopes: &[Scope] =
-        if loaded.of_user { &[Scope::User, Scope::Project] } else { &[Scope::Project] };
     let title = own.agent.title();
-    let text = |claude: Settings| {
+    let text = |claude: &Settings| {
         format!(
             "{title} also loads {}, which calls hookexec: every hook runs twice in {title}; {}",
             claude.path.display(),
             loaded.remedy
         )
     };
-    of_scopes(Agent::ClaudeCode, scopes, project).filter(call_hookexec).map(text).collect()
-}
-
-fn of_scopes(
-    agent: Agent,
-    scopes: &[Scope],
-    project: &Path,
-) -> impl Iterator<Item = Settings> + use<> {
-    let all: Vec<_> = scopes.iter().filter_map(|it| Settings::of(agent, *it, project)).collect();
-    all.into_iter()
+    let claudes = Settings::in_scopes(Agent::ClaudeCode, project);
+    let is_loaded = |claude: &&Settings| loaded.of_user || claude.scope == Scope::Project;
+    claudes.iter().filter(is_loaded).filter(|claude| call_hookexec(claude)).map(text).collect()
 }
 
 fn call_hookexec(settings: &Settings) -> bool {

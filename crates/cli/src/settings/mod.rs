@@ -11,6 +11,7 @@ pub(crate) mod toml;
 
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum as _;
 use hookexec::Event;
 use hookexec_agents::{Agent, EntryMember, EntryShape, HookSettings, NativeEvent};
 
@@ -38,6 +39,7 @@ impl std::fmt::Display for Scope {
 /// The settings of one agent in one scope.
 pub(crate) struct Settings {
     pub(crate) agent: Agent,
+    pub(crate) scope: Scope,
     pub(crate) path: PathBuf,
     /// The keys that lead to the events.
     root: &'static [&'static str],
@@ -66,7 +68,8 @@ impl Settings {
             }
             Scope::User => (user_directory(layout)?, layout.file),
         };
-        let mut settings = Self { agent, path: directory.join(file), root: layout.root, layout };
+        let (path, root) = (directory.join(file), layout.root);
+        let mut settings = Self { agent, scope, path, root, layout };
         // A new file would switch the hooks in the older one off.
         if let Some(older) = layout.older_file.filter(|_| !settings.path.exists()) {
             let older = settings.path.with_file_name(older);
@@ -77,6 +80,11 @@ impl Settings {
             }
         }
         Some(settings)
+    }
+
+    /// Returns the agent's settings in each scope, the user's first.
+    pub(crate) fn in_scopes(agent: Agent, project: &Path) -> Vec<Self> {
+        Scope::value_variants().iter().filter_map(|it| Self::of(agent, *it, project)).collect()
     }
 
     /// Returns whether the agent seems to be used here: its directory is there.
