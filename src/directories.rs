@@ -26,9 +26,14 @@ pub(crate) fn without_detours(path: PathBuf) -> PathBuf {
 
 /// Returns a base directory of the user: what `variable` says, or `below_home` in the home
 /// directory. A relative path counts as not set: it would be in the project.
-pub(crate) fn base_directory(variable: &str, below_home: &str) -> Option<PathBuf> {
+pub fn base_directory(variable: &str, below_home: &str) -> Option<PathBuf> {
     let set = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
     set.or_else(|| Some(home_directory()?.join(below_home)).filter(|path| path.is_absolute()))
+}
+
+/// Returns the directory of the user's state: `$XDG_STATE_HOME`, else `~/.local/state`.
+pub fn state_directory() -> Option<PathBuf> {
+    base_directory("XDG_STATE_HOME", ".local/state")
 }
 
 /// Returns the project around a directory of the user, given the working directory

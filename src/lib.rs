@@ -283,6 +283,7 @@ pub mod internal {
     pub use crate::config::policy::{Policy, PolicySettings, spoken};
     pub use crate::config::rollout::{Rollout, RolloutBy};
     pub use crate::config::source::{KeyLocations, SourceFile};
+    pub use crate::directories::{base_directory, state_directory};
     pub use crate::executor::approval::Judged;
     pub use crate::executor::check::Check;
     pub use crate::executor::dispatch::{DispatchOptions, HandedOver, Observer};

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::directories::base_directory;
+use crate::directories::state_directory;
 use crate::files::digest;
 use crate::locks::locked;
 use session::Session;
@@ -68,8 +68,7 @@ pub(crate) struct Counted<'a> {
 impl Counts {
     /// Returns the counts of the user: `$XDG_STATE_HOME/hookexec/counts`.
     pub(crate) fn of_user() -> Self {
-        let state = base_directory("XDG_STATE_HOME", ".local/state");
-        Self(Place::Directory(state.map(|state| state.join("hookexec/counts"))))
+        Self(Place::Directory(state_directory().map(|state| state.join("hookexec/counts"))))
     }
 
     /// Returns counts that are kept in `directory`.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::refuse_keys_of_programs;
 use crate::config::Hook;
-use crate::directories::base_directory;
+use crate::directories::state_directory;
 use crate::event::Event;
 use crate::handler::{BuildError, Handler};
 
@@ -16,7 +16,7 @@ use crate::handler::{BuildError, Handler};
 pub fn receiver_socket() -> Option<PathBuf> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let base = runtime.filter(|path| path.is_absolute());
-    let base = base.or_else(|| base_directory("XDG_STATE_HOME", ".local/state"))?;
+    let base = base.or_else(state_directory)?;
     // A directory of its own, which no other user may enter.
     Some(base.join("hookexec/approve/socket"))
 }

@@ -13,7 +13,7 @@ use super::bundle::Bundle;
 use super::diff::MAX_SHOWN;
 use super::permissions::{UnsafeFile, check_private};
 use super::records::recorded;
-use crate::directories::{base_directory, project_around, project_of, resolve};
+use crate::directories::{project_around, project_of, resolve, state_directory};
 use crate::files;
 use crate::platform::Platform;
 
@@ -78,7 +78,7 @@ impl TrustStore {
 
     /// Returns the user's store, `$XDG_STATE_HOME/hookexec/trust`; `None` when no home is known.
     pub fn of_user() -> Option<Self> {
-        Some(Self::at(base_directory("XDG_STATE_HOME", ".local/state")?.join("hookexec/trust")))
+        Some(Self::at(state_directory()?.join("hookexec/trust")))
     }
 
     /// Returns the directory it is in.

@@ -22,7 +22,11 @@ const PICOCLAW: [Event; 5] = [
 
 /// A host that is not known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown host `{name}`{}", suggest::did_you_mean(suggestion.as_deref()))]
+#[error(
+    "unknown host `{name}`{}; known hosts: {}",
+    suggest::did_you_mean(suggestion.as_deref()),
+    known_hosts().collect::<Vec<_>>().join(", ")
+)]
 #[non_exhaustive]
 pub struct UnknownHost {
     /// The name as given.
@@ -32,7 +36,7 @@ pub struct UnknownHost {
 }
 
 /// Returns the names of all hosts whose events are known.
-pub fn known_hosts() -> impl Iterator<Item = &'static str> {
+fn known_hosts() -> impl Iterator<Item = &'static str> {
     HOSTS.into_iter().chain(Agent::all().map(Agent::name))
 }
 
@@ -80,6 +84,8 @@ mod tests {
     #[test]
     fn a_misspelt_host_names_the_one_meant() {
         let error = events_of_host("claude_code").unwrap_err();
-        assert_eq!(error.to_string(), "unknown host `claude_code`; did you mean `claude-code`?");
+        let said =
+            "unknown host `claude_code`; did you mean `claude-code`?; known hosts: docker-agent";
+        assert!(error.to_string().starts_with(said), "{error}");
     }
 }

@@ -39,7 +39,7 @@ use std::str::FromStr;
 pub use answer::{Answer, answer, failure};
 pub use dispatch::{Moment, dispatch, unanswered};
 pub use explain::{add_tool_kinds, explain};
-pub use known_hosts::{UnknownHost, events_of_host, known_hosts};
+pub use known_hosts::{UnknownHost, events_of_host};
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
 pub use own_commands::is_own_program;
 pub use plugin::{Plugin, PluginFile};

@@ -13,11 +13,11 @@ use hookexec_agents::{Agent, NativeEvent};
 use serde_json::{Value, json};
 
 use super::config::{ConfigArgs, not_too_deep};
-use super::matchers::{self, Misfit};
+use super::matchers;
 use super::output::{self, PlainFormat};
 use super::report::counted;
 use super::runtime::{PATIENCE, Runtime};
-use super::scripts::{Missing, missing};
+use super::scripts::missing;
 use super::shell_texts::ShellTexts;
 use super::{CommandError, Exit, from, install};
 
@@ -143,9 +143,9 @@ impl Args {
             (None, _) => matchers::installed(project).collect(),
         };
         let misfits = check.configured().filter_map(|hook| {
-            let Misfit { what, hint } = matchers::misfit(hook, &agents)?;
-            let text = format!("`{}`: {what}", hook.label());
-            Some(Diagnostic::warning(text).hint(hint).at(hook.location.clone()))
+            let mut misfit = matchers::misfit(hook, &agents)?;
+            misfit.message = format!("`{}`: {}", hook.label(), misfit.message);
+            Some(misfit.at(hook.location.clone()))
         });
         misfits.collect()
     }
@@ -176,9 +176,7 @@ fn commands(check: &Check, project: &Path) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for hook in check.configured() {
         let place = hook.key_locations.get("command").unwrap_or(&hook.location);
-        let warning = |missing: Missing| Diagnostic::warning(missing.what).hint(missing.hint);
-        let missing = missing(hook, project).into_iter().map(warning);
-        let found = missing.chain(texts.problems(hook));
+        let found = missing(hook, project).into_iter().chain(texts.problems(hook));
         problems.extend(found.map(|problem| problem.at(place.clone())));
     }
     problems
@@ -248,10 +246,7 @@ fn longer_wait(agent: Agent, moments: &[&Moment<'_>]) -> Option<u64> {
 }
 
 fn host(name: &str) -> Result<DeclaredEvents, String> {
-    hookexec_agents::events_of_host(name).map_err(|error| {
-        let known: Vec<&str> = hookexec_agents::known_hosts().collect();
-        format!("{error}; known hosts: {}", known.join(", "))
-    })
+    hookexec_agents::events_of_host(name).map_err(|error| error.to_string())
 }
 
 /// Returns everything that was found, for programs.

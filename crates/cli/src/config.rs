@@ -150,6 +150,14 @@ pub(crate) fn project(named: Option<&Path>) -> Result<PathBuf, CommandError> {
     })
 }
 
+/// Loads the hooks files that count in a project, to look at them.
+pub(crate) fn load_to_look(project: Option<&Path>) -> Result<internal::Loaded, Diagnostics> {
+    let mut options = LoadOptions::default();
+    options.working_dir = project.map(Path::to_owned);
+    options.only_show = true;
+    internal::Loaded::load(&options)
+}
+
 /// Checks that no hook called this process for the hook itself to run again.
 pub(crate) fn not_too_deep() -> Result<(), CommandError> {
     depth::check(std::env::var_os("HOOKEXEC_DEPTH").as_deref()).map_err(CommandError::usage)

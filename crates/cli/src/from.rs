@@ -11,8 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
-use etcetera::BaseStrategy as _;
-use hookexec::internal::{HandedOver, deadline_of_hooks, locked};
+use hookexec::internal::{HandedOver, deadline_of_hooks, locked, state_directory};
 use hookexec::{Event, Executor};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
 
@@ -376,8 +375,7 @@ fn give(answer: &Answer) -> Exit {
 
 /// Where it is noted when an agent last called: a file for each of its events.
 pub(crate) fn firings(agent: Agent) -> Option<PathBuf> {
-    let base = etcetera::base_strategy::Xdg::new().ok()?;
-    Some(base.state_dir()?.join("hookexec/agents").join(agent.name()))
+    Some(state_directory()?.join("hookexec/agents").join(agent.name()))
 }
 
 /// Notes that an agent called, for `hookexec doctor`; an answer never waits for it.

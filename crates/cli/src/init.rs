@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use etcetera::BaseStrategy as _;
-use hookexec::internal::Loaded;
 use hookexec::internal::trust::Trust;
-use hookexec::load::LoadOptions;
+use hookexec::internal::{Loaded, base_directory};
 
+use super::install::no_home;
 use super::settings::{Scope, Settings};
 use super::table::steps;
 use super::{CommandError, Exit, config, existing, import, output, starter};
@@ -77,7 +76,7 @@ impl Args {
         project: &Path,
         found: &starter::Found,
     ) -> Vec<(String, String)> {
-        let loaded = loaded(project);
+        let loaded = config::load_to_look(Some(project)).ok();
         let mut next = Vec::new();
         let mut step = |command: String, what: &str| next.push((command, what.to_owned()));
         if self.user {
@@ -112,14 +111,6 @@ impl Args {
     }
 }
 
-/// Loads the hooks files that count in `project`, to look at them.
-fn loaded(project: &Path) -> Option<Loaded> {
-    let mut options = LoadOptions::default();
-    options.working_dir = Some(project.to_owned());
-    options.only_show = true;
-    Loaded::load(&options).ok()
-}
-
 fn is_approved(loaded: Option<&Loaded>, hooks: &Path) -> bool {
     let files = loaded.into_iter().flat_map(|loaded| &loaded.project_files);
     files.into_iter().any(|file| {
@@ -136,9 +127,8 @@ fn has_more_hooks(settings: &Settings, loaded: Option<&Loaded>) -> bool {
 
 /// Returns the user's layer.
 fn users_directory() -> Result<PathBuf, CommandError> {
-    let base = etcetera::base_strategy::Xdg::new()
-        .map_err(|_| CommandError::usage("the home directory is not known").hint("set HOME"))?;
-    let directory = base.config_dir().join("hookexec");
+    let directory = base_directory("XDG_CONFIG_HOME", ".config").ok_or_else(no_home)?;
+    let directory = directory.join("hookexec");
     output::create_directory(&directory)?;
     Ok(directory)
 }

@@ -205,7 +205,10 @@ impl Args {
         }
         let entries = self.entries(settings, program, configs, &there);
         let backup = Backup::of(path).ok_or_else(no_home)?;
-        let before = before(settings, &backup, current.as_deref())?;
+        let before = match &current {
+            Some(current) => before(settings, &backup, current)?,
+            None => None,
+        };
         let new = settings
             .with(before.as_deref(), &entries)
             .map_err(|error| uneditable(settings, &error))?;
@@ -383,12 +386,11 @@ pub(crate) fn own_home() -> Result<(), CommandError> {
 }
 
 /// Returns the settings without hookexec: as the backup has them if nothing changed since.
-fn before(
+pub(crate) fn before(
     settings: &Settings,
     backup: &Backup,
-    current: Option<&str>,
+    current: &str,
 ) -> Result<Option<String>, CommandError> {
-    let Some(current) = current else { return Ok(None) };
     let kept = match backup.before() {
         Before::Nothing if backup.is_of(current) => return Ok(None),
         Before::Text(text) if backup.is_of(current) => return Ok(Some(text)),

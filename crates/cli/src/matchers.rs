@@ -2,19 +2,13 @@
 
 use std::path::Path;
 
-use hookexec::config::Hook;
+use hookexec::config::{Diagnostic, Hook};
 use hookexec::internal::tools;
 use hookexec_agents::Agent;
 
 use super::doctor::packages;
 use super::settings::Settings;
 use super::status;
-
-/// A hook that an agent never runs, for its matcher.
-pub(crate) struct Misfit {
-    pub(crate) what: String,
-    pub(crate) hint: String,
-}
 
 /// Returns the agents in which hookexec is installed, for the user or in the project.
 pub(crate) fn installed(project: &Path) -> impl Iterator<Item = Agent> {
@@ -27,9 +21,9 @@ pub(crate) fn is_installed(agent: Agent, project: &Path) -> bool {
         || packages::installed(&Settings::in_scopes(agent, project)).is_some()
 }
 
-/// Returns what to say of a hook whose matcher certainly fits no tool of these agents: it names only
+/// Returns a warning about a hook whose matcher certainly fits no tool of these agents: it names only
 /// kinds of tools that they don't have, and tools of other agents.
-pub(crate) fn misfit(hook: &Hook, agents: &[Agent]) -> Option<Misfit> {
+pub(crate) fn misfit(hook: &Hook, agents: &[Agent]) -> Option<Diagnostic> {
     let names: Vec<&str> = hook.matcher.names()?.collect();
     if !hook.enabled || !hook.event.contract().tool_matched {
         return None;
@@ -50,8 +44,7 @@ pub(crate) fn misfit(hook: &Hook, agents: &[Agent]) -> Option<Misfit> {
         }
     }
     let kinds = if kinds.is_empty() { String::new() } else { format!(": `{}`", kinds.join("|")) };
-    Some(Misfit {
-        what: format!("its matcher `{matcher}` fits no tool of {titles}: it never runs there"),
-        hint: format!("write kinds of tools, which fit under every agent{kinds}"),
-    })
+    let what = format!("its matcher `{matcher}` fits no tool of {titles}: it never runs there");
+    let hint = format!("write kinds of tools, which fit under every agent{kinds}");
+    Some(Diagnostic::warning(what).hint(hint))
 }

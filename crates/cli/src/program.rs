@@ -3,8 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use etcetera::BaseStrategy as _;
-use hookexec::internal::files;
+use hookexec::internal::{base_directory, files};
 
 use super::install::{no_home, unwritable};
 use super::scripts::is_program;
@@ -66,7 +65,7 @@ impl Program {
 
 /// Returns where this version is kept if the user has it in no place that stays.
 fn stable_path() -> Option<PathBuf> {
-    let data = etcetera::base_strategy::Xdg::new().ok()?.data_dir();
+    let data = base_directory("XDG_DATA_HOME", ".local/share")?;
     Some(data.join(format!("hookexec/bin/hookexec-{VERSION}{PROGRAM_ENDING}")))
 }
 
@@ -97,8 +96,7 @@ pub(crate) fn passing(path: &Path) -> Option<&'static str> {
     if has(&["node_modules", "_npx"]) {
         return Some(NPM);
     }
-    let base = etcetera::base_strategy::Xdg::new().ok();
-    let cache = base.as_ref().map(etcetera::BaseStrategy::cache_dir);
+    let cache = base_directory("XDG_CACHE_HOME", ".cache");
     if has(&[".cache", "Caches"]) || cache.is_some_and(|cache| is_below(&path, &cache)) {
         return Some(CACHE);
     }
@@ -108,10 +106,10 @@ pub(crate) fn passing(path: &Path) -> Option<&'static str> {
     if path.ancestors().skip(1).any(is_environment) {
         return Some(PYTHON);
     }
-    let home = base.as_ref().map(etcetera::BaseStrategy::home_dir);
+    let home = hookexec::home_directory();
     let temporary = std::env::temp_dir();
     // A home in a temporary directory stays as long as the settings in it.
-    let has_home = home.is_some_and(|home| is_below(home, &temporary) && is_below(&path, home));
+    let has_home = home.is_some_and(|it| is_below(&it, &temporary) && is_below(&path, &it));
     (is_below(&path, &temporary) && !has_home).then_some(TEMPORARY)
 }
 

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use hookexec::config::{Command, Hook, InheritEnv, OnError};
+use hookexec::config::{Command, Diagnostic, Hook, InheritEnv, OnError};
 use hookexec::event::FailureMode;
 use hookexec::internal::files;
 pub(crate) use hookexec::internal::files::is_program;
@@ -17,17 +17,9 @@ const INTERPRETERS: [&str; 9] =
 /// What the names of their scripts end in.
 const SCRIPTS: [&str; 10] = ["sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts", "rb", "pl"];
 
-/// A file that a hook names and that can't be run.
-pub(crate) struct Missing {
-    /// What is wrong.
-    pub(crate) what: String,
-    /// What to do about it.
-    pub(crate) hint: String,
-}
-
-/// Returns what is wrong with the program of a command hook that is enabled. What only a shell can
-/// tell is left to the shell.
-pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Missing> {
+/// Returns warnings about the program of a command hook that is enabled, and what to do about it. What
+/// only a shell can tell is left to the shell.
+pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Diagnostic> {
     if hook.kind != "command" || !hook.enabled {
         return Vec::new();
     }
@@ -44,7 +36,7 @@ pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Missing> {
         _ => return Vec::new(),
     };
     let Some((program, arguments)) = words.split_first() else { return Vec::new() };
-    let mut found: Vec<Missing> = unusable(program, &directory, hook).into_iter().collect();
+    let mut found: Vec<Diagnostic> = unusable(program, &directory, hook).into_iter().collect();
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     if is_path(program) {
         found.extend(carriage_return(&directory.join(program)));
@@ -72,45 +64,45 @@ pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Missing> {
 
 /// Returns the problem of a script whose first line ends with a carriage return, as files from
 /// Windows do: the kernel takes it for a part of the interpreter's name.
-fn carriage_return(script: &Path) -> Option<Missing> {
+fn carriage_return(script: &Path) -> Option<Diagnostic> {
     let mut start = Vec::new();
     files::open_regular(script).ok()?.take(256).read_to_end(&mut start).ok()?;
     let first = start.split(|byte| *byte == b'\n').next().filter(|line| line.starts_with(b"#!"))?;
-    first.ends_with(b"\r").then(|| Missing {
-        what: format!("the first line of {} ends with a carriage return", script.display()),
-        hint: format!(
-            "save it with Unix line ends: sed -i 's/\\r$//' {}",
-            quoted(&script.display().to_string())
-        ),
+    let path = script.display().to_string();
+    first.ends_with(b"\r").then(|| {
+        let what = format!("the first line of {path} ends with a carriage return");
+        let hint = format!("save it with Unix line ends: sed -i 's/\\r$//' {}", quoted(&path));
+        Diagnostic::warning(what).hint(hint)
     })
 }
 
-fn unusable(program: &Path, directory: &Path, hook: &Hook) -> Option<Missing> {
+fn unusable(program: &Path, directory: &Path, hook: &Hook) -> Option<Diagnostic> {
     if is_path(program) {
         let path = directory.join(program.strip_prefix(".").unwrap_or(program));
-        let shown = path.display();
-        return match path.metadata() {
-            Err(_) => Some(absent(&shown.to_string(), program, directory, Some(hook))),
-            Ok(file) if file.is_dir() => Some(Missing {
-                what: format!("{shown} is a directory"),
-                hint: "name the program in it".to_owned(),
-            }),
-            Ok(file) if !system::is_executable(&path, &file) => Some(Missing {
-                what: format!("{shown} is not executable"),
-                hint: format!("chmod +x {}", quoted(&shown.to_string())),
-            }),
-            Ok(_) => None,
+        let shown = path.display().to_string();
+        let (what, hint) = match path.metadata() {
+            Err(_) => return Some(absent(&shown, program, directory, Some(hook))),
+            Ok(file) if file.is_dir() => ("is a directory", "name the program in it".to_owned()),
+            Ok(file) if !system::is_executable(&path, &file) => {
+                ("is not executable", format!("chmod +x {}", quoted(&shown)))
+            }
+            Ok(_) => return None,
         };
+        return Some(Diagnostic::warning(format!("{shown} {what}")).hint(hint));
     }
     // In a shell's text the first word may be anything the shell knows; with a search path of its
     // own a hook finds other programs.
     let searched = matches!(hook.command, Some(Command::Argv(_)))
         && hook.inherit_env == InheritEnv::All
         && !hook.env.contains_key("PATH");
-    (searched && !on_search_path(program)).then(|| Missing {
-        what: format!("the program `{}` is not on the search path", program.display()),
-        hint: "install it, or give its absolute path; until then the hook fails".to_owned(),
-    })
+    let is_missing = searched && !on_search_path(program);
+    is_missing.then(|| not_on_search_path(&program.to_string_lossy()))
+}
+
+/// Returns the problem of a program that is called by its name and is not found.
+pub(crate) fn not_on_search_path(program: &str) -> Diagnostic {
+    Diagnostic::warning(format!("the program `{program}` is not on the search path"))
+        .hint("install it, or give its absolute path; until then the hook fails")
 }
 
 fn on_search_path(program: &Path) -> bool {
@@ -121,7 +113,7 @@ fn on_search_path(program: &Path) -> bool {
 
 /// Returns the problem of a file that is not there. `failing` is the hook when it then ends with an
 /// exit code that is a failure: 127 of a shell, 2 of Python and Perl.
-fn absent(what: &str, written: &Path, directory: &Path, failing: Option<&Hook>) -> Missing {
+fn absent(what: &str, written: &Path, directory: &Path, failing: Option<&Hook>) -> Diagnostic {
     let from = if written.is_absolute() {
         String::new()
     } else {
@@ -137,14 +129,15 @@ fn absent(what: &str, written: &Path, directory: &Path, failing: Option<&Hook>) 
         None => "this hook guards nothing",
     };
     let hint = format!("until the file exists, {effect}{from}");
-    Missing { what: format!("{what} does not exist"), hint }
+    Diagnostic::warning(format!("{what} does not exist")).hint(hint)
 }
 
 fn is_path(word: &Path) -> bool {
     word.to_string_lossy().contains('/')
 }
 
-fn has_script_ending(word: &Path) -> bool {
+/// Returns whether a file is named like a script.
+pub(crate) fn has_script_ending(word: &Path) -> bool {
     word.extension().is_some_and(|ending| SCRIPTS.iter().any(|known| ending == *known))
 }
 
@@ -154,8 +147,8 @@ pub(crate) fn is_shell(shell: &str) -> bool {
 }
 
 fn expanded(path: &str) -> PathBuf {
-    match (path.strip_prefix("~/"), etcetera::home_dir()) {
-        (Some(rest), Ok(home)) => home.join(rest),
+    match (path.strip_prefix("~/"), hookexec::home_directory()) {
+        (Some(rest), Some(home)) => home.join(rest),
         _ => path.into(),
     }
 }

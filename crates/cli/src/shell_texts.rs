@@ -9,7 +9,7 @@ use hookexec::internal::dialect::Dialect;
 use hookexec::internal::{DEFAULT_SHELL, system};
 use hookexec_agents::Agent;
 
-use super::scripts::{is_shell, plain_words};
+use super::scripts::{is_shell, not_on_search_path, plain_words};
 
 /// How long a shell may take to read a text.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -75,11 +75,7 @@ fn missing_program(hook: &Hook, shell: &str, text: &str) -> Option<Diagnostic> {
         return None;
     }
     let (found, _) = ask(shell, &["-c", "command -v \"$1\"", "sh", word])?;
-    if found {
-        return None;
-    }
-    let problem = Diagnostic::warning(format!("the program `{word}` is not on the search path"));
-    Some(problem.hint("install it, or give its absolute path; until then the hook fails"))
+    (!found).then(|| not_on_search_path(word))
 }
 
 /// Runs a shell without the user's own files, and returns whether it succeeded and what it wrote to

@@ -7,9 +7,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use etcetera::BaseStrategy as _;
 use hookexec::event::MAX_CONTINUES;
-use hookexec::internal::files;
+use hookexec::internal::{files, state_directory};
 use hookexec::{Decision, Event, Verdict};
 use hookexec_agents::{Agent, NativeCall};
 
@@ -52,12 +51,11 @@ struct Counts(PathBuf);
 
 impl Counts {
     fn of(call: &NativeCall) -> Option<Self> {
-        let base = etcetera::base_strategy::Xdg::new().ok()?;
         let subagent = call.input.extra.get("agent_id").and_then(|id| id.as_str());
         let subagent = subagent.filter(|_| call.event == Some(Event::SubagentStop));
         let parts = [call.agent.name(), &call.input.session_id, subagent.unwrap_or_default()];
         let name = &files::digest(parts.map(|part| format!("{part}\0")).concat().as_bytes())[..32];
-        Some(Self(base.state_dir()?.join("hookexec/stops").join(name)))
+        Some(Self(state_directory()?.join("hookexec/stops").join(name)))
     }
 
     /// Counts one more for the layers of `rank`, and returns whether it is within the bound.

@@ -8,7 +8,7 @@ use super::install::{
 use super::settings::backup::{Backup, Before};
 use super::settings::plugin::PluginFile;
 use super::settings::{Settings, store};
-use super::{Exit, output};
+use super::{Exit, install, output};
 
 /// Takes hookexec out of the hook settings of coding agents
 ///
@@ -105,17 +105,12 @@ fn without(
     current: &str,
 ) -> Result<Option<String>, CommandError> {
     let before = backup.before();
-    if backup.is_of(current) {
-        match &before {
-            Before::Nothing => return Ok(None),
-            Before::Text(text) => return Ok(Some(text.clone())),
-            Before::Unknown => warn(&format!(
-                "the backup {} is damaged: only the entries of hookexec are removed",
-                backup.before_path().display()
-            )),
-        }
+    if before == Before::Unknown && backup.is_of(current) {
+        warn(&format!(
+            "the backup {} is damaged: only the entries of hookexec are removed",
+            backup.before_path().display()
+        ));
     }
-    let kept = if let Before::Text(text) = &before { Some(text.as_str()) } else { None };
-    let without = settings.without(current, kept).map_err(|error| uneditable(settings, &error))?;
-    Ok((kept.is_some() || !settings.is_bare(&without)).then_some(without))
+    let new = install::before(settings, backup, current)?;
+    Ok(new.filter(|text| matches!(before, Before::Text(_)) || !settings.is_bare(text)))
 }

@@ -73,7 +73,7 @@ pub(super) fn by_settings(
     }
     if calls.is_empty() && !found {
         let text = format!("not installed: `hookexec install {agent}`");
-        findings.push(if asked { Finding::problem(text) } else { Finding::warning(text) });
+        findings.push(Finding::of(asked, text));
         return Some(findings);
     }
     findings.extend(switches::findings(all, Path::new("/")));
@@ -170,9 +170,7 @@ fn registered(
         return None;
     };
     let mut differs = |what: String| {
-        let deciding = native.is_deciding();
-        let finding = if deciding { Finding::problem(what) } else { Finding::warning(what) };
-        findings.push(finding.about(&event));
+        findings.push(Finding::of(native.is_deciding(), what).about(&event));
     };
     if !odd.is_empty() {
         let odd = odd.join(", ");
@@ -241,9 +239,7 @@ fn event_finding(agent: Agent, event: Event, calls: &[Registered], project: &Pat
         } else {
             format!("{} has no such event, so its hooks never run there", agent.title())
         };
-        let guards = guards(event);
-        let finding = if guards { Finding::problem(text) } else { Finding::warning(text) };
-        return finding.about(event.name());
+        return Finding::of(guards(event), text).about(event.name());
     }
     let mut names: Vec<&str> = firing.iter().map(|call| call.native.name).collect();
     names.dedup();
@@ -287,9 +283,8 @@ pub(super) fn by_plugin(
             "its plugin never called hookexec: copy it from `{}` of hookexec's repository",
             plugin.source
         )),
-        None if asked => Finding::problem(format!("not installed: `hookexec install {agent}`")),
-        None if files.iter().any(PluginFile::is_found) => {
-            Finding::warning(format!("not installed: `hookexec install {agent}`"))
+        None if asked || files.iter().any(PluginFile::is_found) => {
+            Finding::of(asked, format!("not installed: `hookexec install {agent}`"))
         }
         None => return None,
     });

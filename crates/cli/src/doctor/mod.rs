@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::Style;
-use hookexec::config::Severity;
+use hookexec::config::{Diagnostic, Severity};
 use hookexec::event::FailureMode;
 use hookexec::internal::Check;
 use hookexec::{Event, Executor, Registry};
@@ -25,7 +25,7 @@ use serde::Serialize;
 use super::config::ConfigArgs;
 use super::error::CommandError;
 use super::exit::Exit;
-use super::matchers::{self, Misfit};
+use super::matchers;
 use super::output::PlainFormat;
 use super::plain;
 use super::report::{BAD, DOUBTFUL, GOOD, counted};
@@ -83,6 +83,11 @@ impl Finding {
 
     fn problem(text: impl Into<String>) -> Self {
         Self::new(Grade::Problem, text)
+    }
+
+    /// Returns a problem, or only a warning.
+    fn of(is_problem: bool, text: impl Into<String>) -> Self {
+        Self::new(if is_problem { Grade::Problem } else { Grade::Warning }, text)
     }
 
     /// Names the hook or event that it concerns. Findings that differ in that alone become one
@@ -173,9 +178,9 @@ fn of_installed(agent: Agent, check: &Check, project: &Path) -> Vec<Finding> {
         return Vec::new();
     }
     let misfits = check.configured().filter_map(|hook| {
-        let Misfit { what, hint } = matchers::misfit(hook, &[agent])?;
+        let Diagnostic { message, hint, .. } = matchers::misfit(hook, &[agent])?;
         let title = format!("`{}` ({})", hook.label(), hook.location);
-        Some(Finding::warning(format!("{what}; {hint}")).about(title))
+        Some(Finding::warning(format!("{message}; {}", hint.unwrap_or_default())).about(title))
     });
     drift::finding(agent).into_iter().chain(misfits).collect()
 }
@@ -213,7 +218,7 @@ fn hooks(check: &Check, project: &Path) -> Section {
             .untrusted
             .as_ref()
             .map(|why| format!("it fails: {}; see `hookexec trust`", why.cause));
-        let missing = missing(hook, project).into_iter().map(|it| it.what);
+        let missing = missing(hook, project).into_iter().map(|it| it.message);
         let said = of_hooks.len();
         let problems = unapproved.into_iter().chain(missing);
         of_hooks.extend(problems.map(|text| Finding::problem(text).about(&title)));

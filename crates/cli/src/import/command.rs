@@ -1,13 +1,15 @@
 //! The commands of imported hooks.
 
+use std::path::Path;
+
 use hookexec::config::Command;
+use hookexec::internal::shell::read_script;
 use hookexec_agents::is_own_program;
+
+use crate::scripts::has_script_ending;
 
 /// A variable that only Claude Code's plugins have.
 pub(super) const PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
-
-/// Endings of scripts that are named without a directory.
-const SCRIPTS: [&str; 9] = [".sh", ".bash", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl"];
 
 /// Returns whether a command runs `hookexec run`, as the entries do that `install` writes.
 pub(super) fn is_ours(command: &str) -> bool {
@@ -21,24 +23,18 @@ pub(super) fn is_ours(command: &str) -> bool {
 /// Returns the name of the script that a command runs, without its ending.
 pub(super) fn script_stem(command: &Command) -> Option<String> {
     let script = match command {
-        Command::Text(text) => script_of_shell(text)?,
+        Command::Text(text) => read_script(text).commands.iter().find_map(|words| {
+            let words = words.iter().map(|word| word.text.as_str());
+            script(words.filter(|word| !word.contains('=')))
+        })?,
         Command::Argv(words) => script(words.iter().map(String::as_str))?,
         _ => return None,
     };
-    let file = script.rsplit('/').next()?;
-    let stem = SCRIPTS.iter().find_map(|ending| file.strip_suffix(ending)).unwrap_or(file);
+    let script = Path::new(&script);
+    let stem = if has_script_ending(script) { script.file_stem() } else { script.file_name() };
+    let stem = stem?.to_str()?;
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
     (!stem.is_empty() && stem.chars().all(plain)).then(|| stem.to_owned())
-}
-
-fn script_of_shell(text: &str) -> Option<String> {
-    let unquoted = text.replace(['"', '\''], "");
-    let mut commands = unquoted.split([';', '|', '&', '(', ')', '`', '\n']);
-    // What stands behind `>` or `<` is data.
-    commands.find_map(|command| {
-        let command = command.split(['>', '<']).next().unwrap_or_default();
-        script(command.split_whitespace().filter(|word| !word.contains('=')))
-    })
 }
 
 /// Returns the script among the words of one command: a word that ends like one, or a path that
@@ -49,7 +45,7 @@ fn script<'w>(words: impl Iterator<Item = &'w str>) -> Option<String> {
     const PROGRAMS: [&str; 3] = ["/bin/", "/usr/", "/dev/"];
     let mut runs = true;
     for word in words.filter(|word| !word.contains("://")) {
-        if SCRIPTS.iter().any(|ending| word.len() > ending.len() && word.ends_with(ending)) {
+        if has_script_ending(Path::new(word)) {
             return Some(word.to_owned());
         }
         let of_system = PROGRAMS.iter().any(|directory| word.starts_with(directory));

@@ -49,7 +49,7 @@ fn judge<'n>(hook: &Node<'n>, models: Option<&Fields<'_>>) -> Result<Node<'n>, (
         Ok((node, node.as_text().ok_or_else(problem)?))
     };
     let (place, name) = text("model")?;
-    let model = Model::named(name, models).map_err(|problem| (place.clone(), problem))?;
+    let model = model(name, models).map_err(|problem| (place.clone(), problem))?;
     let (place, prompt) = text("prompt")?;
     let prompt = without_actions(prompt).map_err(|problem| (place.clone(), problem))?;
     if get(hook, "schema").and_then(Node::as_text) != Some("pre_tool_use_decision") {
@@ -57,62 +57,48 @@ fn judge<'n>(hook: &Node<'n>, models: Option<&Fields<'_>>) -> Result<Node<'n>, (
                        others give context, and a model hook here decides";
         return Err((get(hook, "schema").unwrap_or(hook).clone(), problem.to_owned()));
     }
-    let said =
-        |text: &str| Node { value: Value::Text(text.to_owned().into()), span: hook.span.clone() };
-    let decisions = ["allow", "ask", "deny"].map(said).to_vec();
-    let with = [
-        ("api", said(model.api)),
-        ("url", said(&model.url)),
-        ("model", said(&model.name)),
-        ("api_key", said(&format!("${{env.{}}}", model.key))),
-        ("decisions", Node { value: Value::List(decisions), span: hook.span.clone() }),
-        ("prompt", said(&prompt)),
-    ];
-    let with = with.into_iter().map(|(key, value)| (said(key), value)).collect();
+    let node = |value: Value<'n>| Node { value, span: hook.span.clone() };
+    let said = |text: &str| node(Value::Text(text.to_owned().into()));
+    let decisions = node(Value::List(["allow", "ask", "deny"].map(said).to_vec()));
+    let with = model.into_iter().map(|(key, value)| (key, said(&value)));
+    let with = with.chain([("decisions", decisions), ("prompt", said(&prompt))]);
+    let with = with.map(|(key, value)| (said(key), value)).collect();
     let entries = hook.as_map().unwrap_or_default().iter();
     let ours = |key: &Node<'_>| {
         !["model", "prompt", "schema"].contains(&key.as_text().unwrap_or_default())
     };
     let mut entries: Vec<_> = entries.filter(|(key, _)| ours(key)).cloned().collect();
-    entries.push((said("with"), Node { value: Value::Map(with), span: hook.span.clone() }));
-    Ok(Node { value: Value::Map(entries), span: hook.span.clone() })
+    entries.push((said("with"), node(Value::Map(with))));
+    Ok(node(Value::Map(entries)))
 }
 
-/// A model, and how it is reached.
-struct Model {
-    api: &'static str,
-    url: String,
-    name: String,
-    /// The variable with the key.
-    key: String,
-}
-
-impl Model {
-    /// Returns the model that a file calls `name`: an entry of its `models`, else `provider/model`.
-    fn named(name: &str, models: Option<&Fields<'_>>) -> Result<Self, String> {
-        let entry = models.and_then(|models| models.get(name));
-        let text = |key: &str| entry.and_then(|it| get(it, key)).and_then(Node::as_text);
-        let (provider, model) = match entry {
-            Some(_) => text("provider").zip(text("model")),
-            None => name.split_once('/'),
-        }
-        .ok_or_else(|| format!("the file has no model `{name}`, with `provider` and `model`"))?;
-        let (api, base, path, key) = match provider {
-            "anthropic" => (
-                "anthropic-messages",
-                "https://api.anthropic.com",
-                "v1/messages",
-                "ANTHROPIC_API_KEY",
-            ),
-            "openai" => {
-                ("openai-chat", "https://api.openai.com/v1", "chat/completions", "OPENAI_API_KEY")
-            }
-            _ => return Err(format!("hookexec reaches no model of the provider `{provider}`")),
-        };
-        let base = text("base_url").unwrap_or(base).trim_end_matches('/');
-        let key = text("token_key").unwrap_or(key).to_owned();
-        Ok(Self { api, url: format!("{base}/{path}"), name: model.to_owned(), key })
+/// Returns how the model is reached that a file calls `name`, an entry of its `models`, else
+/// `provider/model`: the parameters of a model hook.
+fn model(name: &str, models: Option<&Fields<'_>>) -> Result<[(&'static str, String); 4], String> {
+    let entry = models.and_then(|models| models.get(name));
+    let text = |key: &str| entry.and_then(|it| get(it, key)).and_then(Node::as_text);
+    let (provider, model) = match entry {
+        Some(_) => text("provider").zip(text("model")),
+        None => name.split_once('/'),
     }
+    .ok_or_else(|| format!("the file has no model `{name}`, with `provider` and `model`"))?;
+    let (api, base, path, key) = match provider {
+        "anthropic" => {
+            ("anthropic-messages", "https://api.anthropic.com", "v1/messages", "ANTHROPIC_API_KEY")
+        }
+        "openai" => {
+            ("openai-chat", "https://api.openai.com/v1", "chat/completions", "OPENAI_API_KEY")
+        }
+        _ => return Err(format!("hookexec reaches no model of the provider `{provider}`")),
+    };
+    let base = text("base_url").unwrap_or(base).trim_end_matches('/');
+    let key = text("token_key").unwrap_or(key);
+    Ok([
+        ("api", api.to_owned()),
+        ("url", format!("{base}/{path}")),
+        ("model", model.to_owned()),
+        ("api_key", format!("${{env.{key}}}")),
+    ])
 }
 
 /// Returns a Go template in which each action that shows a part of the input names that part: the

@@ -21,8 +21,7 @@ use std::path::{Path, PathBuf};
 
 use hookexec::Config;
 use hookexec::config::{Command, Diagnostics, Severity};
-use hookexec::internal::{Loaded, SourceFile, files};
-use hookexec::load::LoadOptions;
+use hookexec::internal::{SourceFile, files};
 use hookexec_agents::Agent;
 
 use super::error::CommandError;
@@ -230,45 +229,21 @@ fn next_steps(written: &Path, agent: Option<Agent>) -> Vec<(String, String)> {
     let install = format!("hookexec install {}", agent.map_or("AGENT", Agent::name));
     let mut next =
         vec![(format!("hookexec check --config {file}"), "look for problems".to_owned())];
-    match place(written) {
-        Place::Project => {
-            next.push((format!("hookexec trust add {file}"), "let its hooks run".to_owned()));
-        }
-        Place::Found => {}
-        Place::Elsewhere => next.push((
-            format!("hookexec run --config {file} ..."),
-            "use it: it is not found by its name".to_owned(),
-        )),
+    let loaded = config::load_to_look(config::project(None).ok().as_deref());
+    let same = |path: &Path| files::real(path) == files::real(written);
+    let (in_project, is_found) = loaded.map_or((false, false), |loaded| {
+        let mut of_project = loaded.project_files.iter();
+        let mut all = loaded.config.files.iter();
+        (of_project.any(|file| same(&file.bundle.path)), all.any(|file| same(file)))
+    });
+    if in_project {
+        next.push((format!("hookexec trust add {file}"), "let its hooks run".to_owned()));
+    } else if !is_found {
+        let run = format!("hookexec run --config {file} ...");
+        next.push((run, "use it: it is not found by its name".to_owned()));
     }
     next.push((install, "put hookexec into the agents".to_owned()));
     next
-}
-
-/// Where a hooks file stands.
-enum Place {
-    /// It is found in the project, and must be approved.
-    Project,
-    /// It is found in another layer.
-    Found,
-    /// No command finds it by itself.
-    Elsewhere,
-}
-
-fn place(written: &Path) -> Place {
-    let mut options = LoadOptions::default();
-    options.working_dir = config::project(None).ok();
-    options.only_show = true;
-    let Ok(Loaded { config, project_files, .. }) = Loaded::load(&options) else {
-        return Place::Elsewhere;
-    };
-    let same = |path: &Path| files::real(path) == files::real(written);
-    if project_files.iter().any(|file| same(&file.bundle.path)) {
-        Place::Project
-    } else if config.files.iter().any(|file| same(file)) {
-        Place::Found
-    } else {
-        Place::Elsewhere
-    }
 }
 
 fn create(path: &Path, text: &str) -> Result<(), CommandError> {

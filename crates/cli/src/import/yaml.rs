@@ -100,8 +100,8 @@ fn head(format: Format, import: &Import) -> String {
 pub(super) fn write(format: Format, from: &Path, import: &Import) -> String {
     let (agent, head) = (format.agent, head(format, import));
     let from = inline(&from.display().to_string());
-    let mut text = format!("# Imported by `hookexec import {agent} {from}`.\n#\n{head}");
-    left_out(import, &mut text);
+    let title = format!("# Imported by `hookexec import {agent} {from}`.\n#\n{head}");
+    let mut text = title + &left_out(import);
     let (timeout, title) = (format.import.timeout, format.agent.title());
     let _ = write!(
         text,
@@ -115,8 +115,8 @@ pub(super) fn write(format: Format, from: &Path, import: &Import) -> String {
 /// Writes what was read of the agent `name` in the docker-agent file `from`.
 pub(super) fn write_docker_agent(from: &Path, name: &str, import: &Import) -> String {
     let (from, name) = (inline(&from.display().to_string()), inline(name));
-    let mut text = format!("# Imported by `hookexec import docker-agent {from} --agent {name}`.\n");
-    left_out(import, &mut text);
+    let title = format!("# Imported by `hookexec import docker-agent {from} --agent {name}`.\n");
+    let mut text = title + &left_out(import);
     events(&import.events, &mut text);
     text
 }
@@ -124,9 +124,7 @@ pub(super) fn write_docker_agent(from: &Path, name: &str, import: &Import) -> St
 /// Writes the `hooks` of PicoClaw's configuration `from`.
 pub(super) fn write_picoclaw(from: &Path, hooks: &str, import: &Import) -> String {
     let from = inline(&from.display().to_string());
-    let mut text = format!("# Imported by `hookexec import picoclaw {from}`.\n");
-    left_out(import, &mut text);
-    text + hooks
+    format!("# Imported by `hookexec import picoclaw {from}`.\n{}{hooks}", left_out(import))
 }
 
 /// Returns what is wrong with a group as it is written.
@@ -138,15 +136,16 @@ pub(super) fn problems(event: Event, group: Group, servers: &[Server]) -> Option
 }
 
 /// Says what can't be imported.
-fn left_out(import: &Import, text: &mut String) {
+fn left_out(import: &Import) -> String {
     let left_out = import.problems.iter().filter(|it| it.severity == Severity::Error);
-    for (index, problem) in left_out.enumerate() {
-        if index == 0 {
-            text.push_str("#\n# LEFT OUT, and guarding nothing here:\n");
-        }
+    let lines = left_out.map(|problem| {
         let line = problem.location.as_ref().map_or(0, Location::line);
-        let _ = writeln!(text, "#   line {line}: {}", one_line(&problem.message));
-    }
+        let words: Vec<_> = problem.message.split_whitespace().collect();
+        format!("#   line {line}: {}\n", words.join(" "))
+    });
+    let lines: String = lines.collect();
+    let head = "#\n# LEFT OUT, and guarding nothing here:\n";
+    if lines.is_empty() { lines } else { format!("{head}{lines}") }
 }
 
 /// Writes the servers that hooks call.
@@ -279,8 +278,4 @@ pub(super) fn mapping<'p>(pairs: impl Iterator<Item = (&'p String, &'p String)>)
     let pairs: Vec<String> =
         pairs.map(|(name, value)| format!("{}: {}", inline(name), inline(value))).collect();
     format!("{{ {} }}", pairs.join(", "))
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

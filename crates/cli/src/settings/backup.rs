@@ -4,8 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use etcetera::BaseStrategy as _;
-use hookexec::internal::{files, system};
+use hookexec::internal::{files, state_directory, system};
 use serde::{Deserialize, Serialize};
 
 use super::store::{missing_directories, read};
@@ -45,8 +44,7 @@ impl Backup {
     pub(crate) fn of(settings: &Path) -> Option<Self> {
         let absolute = std::path::absolute(settings).ok()?;
         let key = &digest(&absolute.to_string_lossy())[..16];
-        let base = etcetera::base_strategy::Xdg::new().ok()?.state_dir()?;
-        Some(Self { directory: base.join("hookexec/backups").join(key) })
+        Some(Self { directory: state_directory()?.join("hookexec/backups").join(key) })
     }
 
     /// Keeps the text before, and the digest of the text `now`, by which it is recognized again.

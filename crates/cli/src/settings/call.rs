@@ -1,6 +1,7 @@
 //! The command in an agent's settings that calls hookexec, exactly as `install` writes it.
 
 use hookexec::event::FailureMode;
+use hookexec::internal::shell::read_script;
 use hookexec_agents::{Agent, NativeEvent};
 
 use crate::system::{HAS_SH, PLAIN_LETTERS};
@@ -43,8 +44,8 @@ impl Call {
     /// else.
     pub(crate) fn of(agent: Agent, command: &str) -> Option<Self> {
         let inner = command.strip_prefix(DENY_WITHOUT_ANSWER);
-        let words = words(inner.unwrap_or(command))?;
-        let mut words = words.iter().map(String::as_str);
+        let script = read_script(inner.unwrap_or(command));
+        let mut words = script.commands.first()?.iter().map(|word| word.text.as_str());
         let program = words.next()?.to_owned();
         let mut fixed = |wanted: &str| (words.next()? == wanted).then_some(());
         fixed("run")?;
@@ -94,29 +95,10 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Returns the words of a command, quoted as [`quoted`] does; `None` when a quote is left open.
-fn words(command: &str) -> Option<Vec<String>> {
-    let mut words = vec![String::new()];
-    let mut letters = command.chars();
-    while let Some(letter) = letters.next() {
-        let word = words.last_mut()?;
-        match letter {
-            ' ' => words.push(String::new()),
-            '\\' => word.push(letters.next()?),
-            '\'' => loop {
-                match letters.next()? {
-                    '\'' => break,
-                    inside => word.push(inside),
-                }
-            },
-            plain => word.push(plain),
-        }
-    }
-    Some(words)
-}
-
 #[cfg(test)]
 mod tests {
+    use hookexec::internal::shell::Word;
+
     use super::*;
 
     #[test]
@@ -129,10 +111,8 @@ mod tests {
             ("", "''"),
         ] {
             assert_eq!(quoted(word), expected);
-            assert_eq!(
-                words(&format!("a {expected} b")),
-                Some(vec!["a".into(), word.into(), "b".into()])
-            );
+            let words = ["a", word, "b"].map(Word::literal).to_vec();
+            assert_eq!(read_script(&format!("a {expected} b")).commands, [words]);
         }
     }
 

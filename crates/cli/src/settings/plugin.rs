@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use etcetera::BaseStrategy as _;
+use hookexec::internal::base_directory;
 use hookexec_agents::Agent;
 use serde_json::Value;
 
@@ -30,8 +30,7 @@ impl PluginFile {
         let directory = match scope {
             Scope::Project => project.join(file.project),
             Scope::User if file.is_in_config => {
-                let strategy = etcetera::base_strategy::Xdg::new().ok()?;
-                strategy.config_dir().join(file.directory)
+                base_directory("XDG_CONFIG_HOME", ".config")?.join(file.directory)
             }
             Scope::User => hookexec::home_directory()?.join(file.directory),
         };
