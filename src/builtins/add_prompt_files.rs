@@ -6,6 +6,7 @@ use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
 use super::{Argument, Shipped, Surroundings, Work, arguments, text};
+use crate::files;
 use crate::wire::Output;
 
 pub(super) const ADD_PROMPT_FILES: Shipped = Shipped {
@@ -120,7 +121,7 @@ fn read(directory: &Path, name: &Path, own: bool) -> std::io::Result<Option<Stri
 
 /// Returns the repository that `directory` is in, or itself, links resolved.
 fn bounds(directory: &Path) -> PathBuf {
-    let directory = dunce::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
+    let directory = files::real(directory);
     let repository = directory.ancestors().find(|ancestor| ancestor.join(".git").exists());
     repository.map(Path::to_owned).unwrap_or(directory)
 }

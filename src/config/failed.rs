@@ -44,6 +44,16 @@ impl Untrusted {
 }
 
 impl FailedFile {
+    /// Returns the failure of a file at every event, by the event's contract.
+    pub(crate) fn new(
+        location: Location,
+        cause: impl Into<Arc<str>>,
+        remedy: impl Into<Arc<str>>,
+    ) -> Self {
+        let (cause, remedy) = (cause.into(), remedy.into());
+        Self { location, events: None, on_error: None, cause, remedy }
+    }
+
     /// Returns which file fails and why, in words that a model may read.
     pub fn message(&self) -> String {
         Self::message_at(&self.location, &self.cause)
@@ -87,8 +97,6 @@ impl FailedFile {
             1 => cause.push_str(" (and 1 more error)"),
             more => cause.extend([" (and ", &more.to_string(), " more errors)"]),
         }
-        let remedy = "run `hookexec check`: it shows every error and its place";
-        let (cause, remedy) = (cause.into(), remedy.into());
-        Self { location, events: None, on_error: None, cause, remedy }
+        Self::new(location, cause, "run `hookexec check`: it shows every error and its place")
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::layer::Layer;
+use crate::files::real;
 
 /// A configuration file as it was read.
 #[derive(Debug)]
@@ -111,9 +112,7 @@ impl Location {
 
     /// Returns the place as text, with the absolute path of its file; links before it are followed.
     pub fn absolute(&self) -> String {
-        let directory = self.directory();
-        let directory = dunce::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
-        let path = directory.join(self.path().file_name().unwrap_or_default());
+        let path = real(self.directory()).join(self.path().file_name().unwrap_or_default());
         format!("{}:{}", path.display(), self.line())
     }
 

@@ -1,7 +1,5 @@
 //! The verdicts of all events of one driver, in order.
 
-use std::fmt;
-
 use crate::event::Event;
 use crate::wire::{Stop, Verdict};
 
@@ -53,7 +51,8 @@ impl Trail {
 }
 
 /// A hook refused: the action did not begin, or its result must not be used.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("refused by a `{by}` hook: {message}")]
 #[non_exhaustive]
 pub struct Refused {
     /// The event whose hooks refused.
@@ -100,14 +99,6 @@ impl Refused {
         }
     }
 }
-
-impl fmt::Display for Refused {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "refused by a `{}` hook: {}", self.by, self.message)
-    }
-}
-
-impl std::error::Error for Refused {}
 
 /// Returns why a verdict refuses, with a default text if the hook gave none.
 pub(super) fn reason(verdict: &Verdict) -> String {

@@ -10,6 +10,7 @@ use super::search::{
 };
 use crate::config::{Diagnostic, Layer, Location};
 use crate::directories::{DROP_INS, PROJECT_DIRECTORY};
+use crate::files::real;
 use crate::policy::Store;
 use crate::trust::TrustStore;
 
@@ -98,7 +99,7 @@ impl Loading {
         let managed = loading.directory_files(Layer::Managed, &managed_directory(options));
         let mut seen = HashSet::new();
         for path in managed {
-            if seen.insert(identity(&path)) {
+            if seen.insert(real(&path)) {
                 loading.file(Layer::Managed, &path);
             }
         }
@@ -198,9 +199,5 @@ fn each_once(
 /// A link in a project is a file of its own, which is refused. It must not be taken for a file that
 /// was read before.
 fn identity_in(layer: Layer, path: &Path) -> PathBuf {
-    if layer == Layer::Project { path.to_owned() } else { identity(path) }
-}
-
-fn identity(path: &Path) -> PathBuf {
-    dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    if layer == Layer::Project { path.to_owned() } else { real(path) }
 }

@@ -173,13 +173,10 @@ impl Loading {
     fn does_not_run(&mut self, path: &Path, cause: &str, remedy: String) {
         let warning = Diagnostic::warning(cause).hint(remedy.clone());
         self.assembly.problems.push(warning.at(Location::of_file(path)));
-        self.assembly.config.failed.push(FailedFile {
-            location: Location::of_file_in(Layer::Project, path),
-            events: None,
-            on_error: Some(OnError::Warn),
-            cause: cause.into(),
-            remedy: remedy.into(),
-        });
+        let location = Location::of_file_in(Layer::Project, path);
+        let failed = FailedFile::new(location, cause, remedy);
+        let on_error = Some(OnError::Warn);
+        self.assembly.config.failed.push(FailedFile { on_error, ..failed });
     }
 
     /// Decides whether the content of a file counts, and evaluates it.
@@ -237,13 +234,8 @@ impl Loading {
             return self.assembly.fail(layer, location.path(), [problem]);
         }
         self.assembly.problems.push(problem);
-        self.assembly.config.failed.push(FailedFile {
-            location: location.clone(),
-            events: None,
-            on_error: None,
-            cause: cause.into(),
-            remedy: remedy.into(),
-        });
+        let failed = FailedFile::new(location.clone(), cause, remedy);
+        self.assembly.config.failed.push(failed);
     }
 
     /// Records that a project's file fails, because no person approved it. A file that was approved
@@ -263,13 +255,10 @@ impl Loading {
             },
         };
         let problem = project_file.problem().unwrap_or_default();
-        self.assembly.config.failed.push(FailedFile {
-            location: Location::of_file_in(file.layer, &file.path),
-            events,
-            on_error: None,
-            cause: format!("{problem}. A person must approve it.").into(),
-            remedy: project_file.remedy().into(),
-        });
+        let cause = format!("{problem}. A person must approve it.");
+        let location = Location::of_file_in(file.layer, &file.path);
+        let failed = FailedFile::new(location, cause, project_file.remedy());
+        self.assembly.config.failed.push(FailedFile { events, ..failed });
     }
 }
 

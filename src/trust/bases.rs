@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::directories::{is_repository, project_of};
+use crate::files::real;
 use crate::handlers::command::expand;
 use crate::paths::{lexical, physical};
 use crate::platform::{Platform, strip_base};
@@ -28,7 +29,6 @@ pub(crate) struct Bases {
 impl Bases {
     /// Returns the bases of the hooks file at `path`, whose hooks run in `project`.
     pub(crate) fn new(path: &Path, project: &Path) -> Self {
-        let real = |path: &Path| dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let directory = real(match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),

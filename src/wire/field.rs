@@ -36,7 +36,7 @@ fn must_be(expected: &str, found: &Value) -> String {
 }
 
 /// A kind that `Option` adds to, so that its absence differs from every value.
-trait Present: Serialize + Sized {
+pub(super) trait Present: Serialize + Sized {
     const EXPECTED: &'static str;
 
     /// Returns a value of the wrong type unchanged.
@@ -58,15 +58,25 @@ impl<P: Present> Field for Option<P> {
     }
 }
 
-impl Present for String {
-    const EXPECTED: &'static str = "a string";
+macro_rules! present {
+    ($($type:ty: $expected:literal, $variant:path;)*) => {$(
+        impl Present for $type {
+            const EXPECTED: &'static str = $expected;
 
-    fn of(value: Value) -> Result<Self, Value> {
-        match value {
-            Value::String(text) => Ok(text),
-            other => Err(other),
+            fn of(value: Value) -> Result<Self, Value> {
+                match value {
+                    $variant(inner) => Ok(inner),
+                    other => Err(other),
+                }
+            }
         }
-    }
+    )*};
+}
+
+present! {
+    String: "a string", Value::String;
+    JsonObject: "an object", Value::Object;
+    Vec<Value>: "an array", Value::Array;
 }
 
 impl Present for bool {
@@ -82,28 +92,6 @@ impl Present for u64 {
 
     fn of(value: Value) -> Result<Self, Value> {
         value.as_u64().ok_or(value)
-    }
-}
-
-impl Present for JsonObject {
-    const EXPECTED: &'static str = "an object";
-
-    fn of(value: Value) -> Result<Self, Value> {
-        match value {
-            Value::Object(object) => Ok(object),
-            other => Err(other),
-        }
-    }
-}
-
-impl Present for Vec<Value> {
-    const EXPECTED: &'static str = "an array";
-
-    fn of(value: Value) -> Result<Self, Value> {
-        match value {
-            Value::Array(items) => Ok(items),
-            other => Err(other),
-        }
     }
 }
 

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::field::Present;
 use super::output::{Decision, InputChange, Output, Stop, StopScope, UnknownKey};
 use super::{JsonObject, WireError};
 use crate::suggest;
@@ -123,36 +124,41 @@ impl Reader {
                 return Err(ambiguous(name));
             }
             match name {
-                "continue" => self.proceed = Some(boolean(&key, &value)?),
-                "stop_reason" => self.stop_reason = text(&key, value)?,
-                "suppress_output" => self.output.suppress_output = boolean(&key, &value)?,
-                "system_message" => self.output.system_message = text(&key, value)?,
+                "continue" => self.proceed = Some(value_as(&key, value)?),
+                "stop_reason" => self.stop_reason = Some(value_as(&key, value)?),
+                "suppress_output" => self.output.suppress_output = value_as(&key, value)?,
+                "system_message" => self.output.system_message = Some(value_as(&key, value)?),
                 "decision" => decision = Some(word(&key, &value)?),
-                "reason" => reason = text(&key, value)?,
-                "digest" => self.output.digest = text(&key, value)?,
-                "by" => self.output.by = text(&key, value)?,
+                "reason" => reason = Some(value_as(&key, value)?),
+                "digest" => self.output.digest = Some(value_as(&key, value)?),
+                "by" => self.output.by = Some(value_as(&key, value)?),
                 // Claude Code leaves the call to its caller; every other agent must ask.
                 "permission_decision" if value == "defer" => {
                     permission = Some(Decision::Ask);
                     self.output.claude_code.insert("permissionDecision".to_owned(), value);
                 }
                 "permission_decision" => permission = Some(word(&key, &value)?),
-                "permission_decision_reason" => permission_reason = text(&key, value)?,
-                "hook_event_name" => self.output.hook_event_name = text(&key, value)?,
-                "additional_context" => self.output.additional_context = text(&key, value)?,
-                "summary" => self.output.summary = text(&key, value)?,
-                "updated_tool_name" => self.output.updated_tool_name = text(&key, value)?,
-                "metadata" => self.output.metadata = map(&key, value)?.into_iter().collect(),
+                "permission_decision_reason" => permission_reason = Some(value_as(&key, value)?),
+                "hook_event_name" => self.output.hook_event_name = Some(value_as(&key, value)?),
+                "additional_context" => {
+                    self.output.additional_context = Some(value_as(&key, value)?)
+                }
+                "summary" => self.output.summary = Some(value_as(&key, value)?),
+                "updated_tool_name" => self.output.updated_tool_name = Some(value_as(&key, value)?),
+                "metadata" => {
+                    let metadata = value_as::<JsonObject>(&key, value)?;
+                    self.output.metadata = metadata.into_iter().collect();
+                }
                 "updated_input" => {
                     let replaces = key == "updatedInput";
-                    let object = map(&key, value)?;
+                    let object = value_as(&key, value)?;
                     self.change_input(if replaces {
                         InputChange::Replace(object)
                     } else {
                         InputChange::Patch(object)
                     })?;
                 }
-                "updated_messages" => self.output.updated_messages = Some(list(&key, value)?),
+                "updated_messages" => self.output.updated_messages = Some(value_as(&key, value)?),
                 "updated_request" => self.output.updated_request = Some(shaped(&key, value)?),
                 "updated_response" => self.output.updated_response = Some(value),
                 "updated_tool_response" => self.change_response(value)?,
@@ -196,13 +202,16 @@ impl Reader {
             let name = format!("decision.{key}");
             match key.as_str() {
                 "behavior" => decision = Some(behavior(&name, &value)?),
-                "message" => message = text(&name, value)?,
-                "updatedInput" => self.change_input(InputChange::Replace(map(&name, value)?))?,
-                "updatedPermissions" => drop(self.output.claude_code.insert(key, value)),
-                "interrupt" if boolean(&name, &value)? => {
-                    self.output.stop = Some(Stop::new(StopScope::Turn, ""));
+                "message" => message = Some(value_as(&name, value)?),
+                "updatedInput" => {
+                    self.change_input(InputChange::Replace(value_as(&name, value)?))?
                 }
-                "interrupt" => {}
+                "updatedPermissions" => drop(self.output.claude_code.insert(key, value)),
+                "interrupt" => {
+                    if value_as(&name, value)? {
+                        self.output.stop = Some(Stop::new(StopScope::Turn, ""));
+                    }
+                }
                 _ => self.unknown(&name)?,
             }
         }
@@ -275,7 +284,7 @@ fn flatten(object: JsonObject) -> Result<Vec<(String, Value, bool)>, WireError> 
         if std::mem::replace(&mut specific_seen, true) {
             return Err(ambiguous("hook_specific_output"));
         }
-        for (inner, value) in map(&key, value)? {
+        for (inner, value) in value_as::<JsonObject>(&key, value)? {
             keys.push((inner, value, true));
         }
     }
@@ -300,29 +309,8 @@ fn is_camel_case(key: &str, name: &str) -> bool {
     same && letters.next().is_none()
 }
 
-fn boolean(key: &str, value: &Value) -> Result<bool, WireError> {
-    value.as_bool().ok_or_else(|| wrong_type(key, "true or false", value))
-}
-
-fn text(key: &str, value: Value) -> Result<Option<String>, WireError> {
-    match value {
-        Value::String(text) => Ok(Some(text)),
-        other => Err(wrong_type(key, "a string", &other)),
-    }
-}
-
-fn map(key: &str, value: Value) -> Result<JsonObject, WireError> {
-    match value {
-        Value::Object(object) => Ok(object),
-        other => Err(wrong_type(key, "an object", &other)),
-    }
-}
-
-fn list(key: &str, value: Value) -> Result<Vec<Value>, WireError> {
-    match value {
-        Value::Array(items) => Ok(items),
-        other => Err(wrong_type(key, "an array", &other)),
-    }
+fn value_as<P: Present>(key: &str, value: Value) -> Result<P, WireError> {
+    P::of(value).map_err(|value| wrong_type(key, P::EXPECTED, &value))
 }
 
 fn shaped<T: serde::de::DeserializeOwned>(key: &str, value: Value) -> Result<T, WireError> {
