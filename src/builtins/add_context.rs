@@ -2,22 +2,14 @@
 
 use serde_json::Value;
 
-use super::{Argument, Shipped, Surroundings, Work};
+use super::{Shipped, Surroundings, Work};
 use crate::handlers::builtin::{Asked, BuiltinError, too_long};
 use crate::suggest;
 use crate::wire::{Input, Output};
 
 pub(super) const ADD_CONTEXT: Shipped = Shipped {
     name: "add_context",
-    about: "Gives the model a text of yours, with fields of the input in it",
-    arguments: &[Argument {
-        usage: "TEXT...",
-        optional: false,
-        about: "A text; `{{session_id}}` or `{{tool_input.path}}` stands for a field of the input. \
-                Several are joined by newlines.",
-    }],
-    details: include_str!("details/add_context.md"),
-    example: "session_start:\n  - { type: builtin, command: add_context, args: [\"This is session {{session_id}} in {{cwd}}.\"] }",
+    page: include_str!("pages/add_context.md"),
     prepare,
     ..Shipped::LOOKS
 };

@@ -1,43 +1,27 @@
 //! Builtins that show the model a git repository: its state, what changed, the last commits.
 
 use super::git::Git;
-use super::{Argument, Shipped, Surroundings, Work, arguments, text};
+use super::{Shipped, Surroundings, Work, arguments, text};
 use crate::handlers::builtin::BuiltinError;
 use crate::wire::Output;
 
 pub(super) const ADD_GIT_STATUS: Shipped = Shipped {
     name: "add_git_status",
-    about: "Shows the model `git status`: the branch and what changed",
-    details: include_str!("details/add_git_status.md"),
-    example: "turn_start:\n  - { type: builtin, command: add_git_status }",
+    page: include_str!("pages/add_git_status.md"),
     prepare: status,
     ..Shipped::LOOKS
 };
 
 pub(super) const ADD_GIT_DIFF: Shipped = Shipped {
     name: "add_git_diff",
-    about: "Shows the model what changed since the last commit",
-    arguments: &[Argument {
-        usage: "full",
-        optional: true,
-        about: "The changes themselves; without it, only how much changed in each file.",
-    }],
-    details: include_str!("details/add_git_diff.md"),
-    example: "turn_start:\n  - { type: builtin, command: add_git_diff, args: [full] }",
+    page: include_str!("pages/add_git_diff.md"),
     prepare: diff,
     ..Shipped::LOOKS
 };
 
 pub(super) const ADD_RECENT_COMMITS: Shipped = Shipped {
     name: "add_recent_commits",
-    about: "Shows the model the last commits, a line each",
-    arguments: &[Argument {
-        usage: "N",
-        optional: true,
-        about: "How many commits; 10 when left out.",
-    }],
-    details: "Nothing without a repository, without git or without a commit.",
-    example: "session_start:\n  - { type: builtin, command: add_recent_commits, args: [\"20\"] }",
+    page: include_str!("pages/add_recent_commits.md"),
     prepare: commits,
     ..Shipped::LOOKS
 };

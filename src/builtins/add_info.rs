@@ -10,9 +10,7 @@ use crate::wire::{Input, Output};
 
 pub(super) const ADD_DATE: Shipped = Shipped {
     name: "add_date",
-    about: "Tells the model today's date",
-    details: "The date is the local one: `TZ` counts, else the system's time zone.",
-    example: "turn_start:\n  - { type: builtin, command: add_date }",
+    page: include_str!("pages/add_date.md"),
     inline: true,
     prepare: |surroundings, args| told(surroundings, args, |all, _| Ok(Some(date(all)))),
     ..Shipped::LOOKS
@@ -20,27 +18,21 @@ pub(super) const ADD_DATE: Shipped = Shipped {
 
 pub(super) const ADD_DIRECTORY_LISTING: Shipped = Shipped {
     name: "add_directory_listing",
-    about: "Shows the model the entries of its directory",
-    details: include_str!("details/add_directory_listing.md"),
-    example: "session_start:\n  - { type: builtin, command: add_directory_listing }",
+    page: include_str!("pages/add_directory_listing.md"),
     prepare: |surroundings, args| told(surroundings, args, listing),
     ..Shipped::LOOKS
 };
 
 pub(super) const ADD_ENVIRONMENT_INFO: Shipped = Shipped {
     name: "add_environment_info",
-    about: "Tells the model its directory, whether it is a git repository, the system and the shell",
-    details: "Nothing when the input has no `cwd`.",
-    example: "session_start:\n  - { type: builtin, command: add_environment_info }",
+    page: include_str!("pages/add_environment_info.md"),
     prepare: |surroundings, args| told(surroundings, args, environment),
     ..Shipped::LOOKS
 };
 
 pub(super) const ADD_USER_INFO: Shipped = Shipped {
     name: "add_user_info",
-    about: "Tells the model the user's name and the host's",
-    details: "The user is `USER`, else `LOGNAME`, else `USERNAME`, else the number of the account.",
-    example: "session_start:\n  - { type: builtin, command: add_user_info }",
+    page: include_str!("pages/add_user_info.md"),
     inline: true,
     prepare: |surroundings, args| told(surroundings, args, |all, _| Ok(Some(user(all)))),
     ..Shipped::LOOKS

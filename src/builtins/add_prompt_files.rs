@@ -5,27 +5,13 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
-use super::{Argument, Shipped, Surroundings, Work, arguments, text};
+use super::{Shipped, Surroundings, Work, arguments, text};
 use crate::files;
 use crate::wire::Output;
 
 pub(super) const ADD_PROMPT_FILES: Shipped = Shipped {
     name: "add_prompt_files",
-    about: "Gives the model the contents of files such as AGENTS.md",
-    arguments: &[
-        Argument {
-            usage: "NAME...",
-            optional: false,
-            about: "A file's name, or a path below a directory.",
-        },
-        Argument {
-            usage: "--depth=N",
-            optional: true,
-            about: "Also lists, without their contents, files of these names up to N directories below.",
-        },
-    ],
-    details: include_str!("details/add_prompt_files.md"),
-    example: "turn_start:\n  - { type: builtin, command: add_prompt_files, args: [AGENTS.md, \"--depth=2\"] }",
+    page: include_str!("pages/add_prompt_files.md"),
     prepare,
     ..Shipped::LOOKS
 };

@@ -1,6 +1,6 @@
 //! `allow_tools` and `deny_tools`: lists of tools, by whole name.
 
-use super::{Argument, Shipped, Surroundings, Work, guards_tools};
+use super::{Shipped, Surroundings, Work, guards_tools};
 use crate::matcher::Matcher;
 use crate::pattern::is_invisible;
 use crate::tools::TOOL_KINDS;
@@ -8,10 +8,7 @@ use crate::wire::Output;
 
 pub(super) const ALLOW_TOOLS: Shipped = Shipped {
     name: "allow_tools",
-    about: "Denies every tool that is not listed",
-    arguments: PATTERNS,
-    details: include_str!("details/allow_tools.md"),
-    example: "pre_tool_use:\n  - hooks:\n      - { type: builtin, command: allow_tools, args: [\"read|grep|glob\", \"mcp__docs__.*\"] }",
+    page: include_str!("pages/allow_tools.md"),
     suits: guards_tools,
     inline: true,
     prepare: prepare_allow,
@@ -20,10 +17,7 @@ pub(super) const ALLOW_TOOLS: Shipped = Shipped {
 
 pub(super) const DENY_TOOLS: Shipped = Shipped {
     name: "deny_tools",
-    about: "Denies every tool that is listed",
-    arguments: PATTERNS,
-    details: "A call whose tool has no name, blanks around it or invisible characters in it is denied, too.",
-    example: "pre_tool_use:\n  - hooks:\n      - { type: builtin, command: deny_tools, args: [shell, \"mcp__.*__delete_.*\"] }",
+    page: include_str!("pages/deny_tools.md"),
     suits: guards_tools,
     inline: true,
     prepare: prepare_deny,
@@ -66,13 +60,6 @@ fn prepare_deny(_: &Surroundings, args: &[String]) -> Result<Work, String> {
             .map(|matcher| Output::deny(format!("tool `{tool}` is denied by `{matcher}`"))))
     }))
 }
-
-const PATTERNS: &[Argument] = &[Argument {
-    usage: "PATTERN...",
-    optional: false,
-    about: "A regular expression over a whole tool name or neutral kind, case-sensitive, as in \
-            `matcher`.",
-}];
 
 fn matchers(args: &[String]) -> Result<Vec<Matcher>, String> {
     if args.is_empty() {

@@ -5,21 +5,14 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::secrets::Redactor;
-use super::{Argument, Shipped, Surroundings, Work, arguments, text};
+use super::{Shipped, Surroundings, Work, arguments, text};
 use crate::files::append_private;
 use crate::handlers::builtin::BuiltinError;
 use crate::wire::{Input, JsonObject};
 
 pub(super) const AUDIT_LOG: Shipped = Shipped {
     name: "audit_log",
-    about: "Writes each event to a file as a line of JSON, without secrets",
-    arguments: &[Argument {
-        usage: "PATH",
-        optional: false,
-        about: "The file; absolute, or below the home directory as `~/...`.",
-    }],
-    details: include_str!("details/audit_log.md"),
-    example: "post_tool_use:\n  - hooks:\n      - { type: builtin, command: audit_log, args: [\"~/.local/state/agent/audit.jsonl\"] }",
+    page: include_str!("pages/audit_log.md"),
     suits: |_| true,
     prepare,
     ..Shipped::ACTS

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::{Argument, Shipped, Surroundings, Work, tool};
+use super::{Shipped, Surroundings, Work, tool};
 use crate::event::{Event, Rewrite};
 use crate::locks::locked;
 use crate::matcher::Matcher;
@@ -13,15 +13,7 @@ use crate::wire::{Input, Output};
 
 pub(super) const ELIDE_REPEATED_TOOL_RESULTS: Shipped = Shipped {
     name: "elide_repeated_tool_results",
-    about: "Replaces a response that the model has already by one line",
-    arguments: &[Argument {
-        usage: "PATTERN...",
-        optional: true,
-        about: "Tools whose responses may be elided, as in `matcher`; when left out, those that are \
-                known to only read.",
-    }],
-    details: include_str!("details/elide_repeated_tool_results.md"),
-    example: "tool_response_transform:\n  - hooks:\n      - { type: builtin, command: elide_repeated_tool_results }\nafter_compaction:\n  - { type: builtin, command: elide_repeated_tool_results }",
+    page: include_str!("pages/elide_repeated_tool_results.md"),
     suits: |contract| {
         contract.rewrite == Rewrite::ToolResponse || FORGETTING.contains(&contract.event)
     },

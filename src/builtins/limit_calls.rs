@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::arguments::{at_most_one, options};
-use super::{Argument, Shipped, Surroundings, Work, add_context, guards_tools};
+use super::{Shipped, Surroundings, Work, add_context, guards_tools};
 use crate::config::Period;
 use crate::counts::{Counted, MAX_TIMES};
 use crate::event::Event;
@@ -13,24 +13,7 @@ use crate::wire::{Output, Stop, StopScope};
 
 pub(super) const LIMIT_CALLS: Shipped = Shipped {
     name: "limit_calls",
-    about: "Denies a call after N such calls in the session",
-    arguments: &[
-        NUMBER,
-        Argument {
-            usage: "--per=PERIOD",
-            optional: true,
-            about: "`turn`: the calls of the turn count. `hour`: those of the last 60 minutes of the \
-                    session.",
-        },
-        Argument {
-            usage: "--by=FIELD",
-            optional: true,
-            about: "Each value of the field has a count of its own: `tool_input.url`.",
-        },
-        DECISION,
-    ],
-    details: include_str!("details/limit_calls.md"),
-    example: "pre_tool_use:\n  - matcher: web_fetch\n    hooks:\n      - { type: builtin, command: limit_calls, args: [\"20\", --per=turn] }",
+    page: include_str!("pages/limit_calls.md"),
     suits: guards_tools,
     prepare: prepare_calls,
     ..Shipped::ACTS
@@ -38,10 +21,7 @@ pub(super) const LIMIT_CALLS: Shipped = Shipped {
 
 pub(super) const LIMIT_SAME_CALLS: Shipped = Shipped {
     name: "limit_same_calls",
-    about: "Denies a call that was made N times in a row",
-    arguments: &[NUMBER, DECISION],
-    details: include_str!("details/limit_same_calls.md"),
-    example: "pre_tool_use:\n  - hooks:\n      - { type: builtin, command: limit_same_calls, args: [\"3\"] }",
+    page: include_str!("pages/limit_same_calls.md"),
     suits: guards_tools,
     prepare: prepare_same_calls,
     ..Shipped::ACTS
@@ -49,22 +29,10 @@ pub(super) const LIMIT_SAME_CALLS: Shipped = Shipped {
 
 pub(super) const LIMIT_FAILED_CALLS: Shipped = Shipped {
     name: "limit_failed_calls",
-    about: "Ends the turn at the Nth failed call in a row",
-    arguments: &[NUMBER],
-    details: include_str!("details/limit_failed_calls.md"),
-    example: "post_tool_use:\n  - hooks:\n      - { type: builtin, command: limit_failed_calls, args: [\"5\"] }",
+    page: include_str!("pages/limit_failed_calls.md"),
     suits: |contract| contract.event == Event::PostToolUse,
     prepare: prepare_failed_calls,
     ..Shipped::ACTS
-};
-
-const NUMBER: Argument =
-    Argument { usage: "N", optional: false, about: "How many, from 1 to 1000." };
-
-const DECISION: Argument = Argument {
-    usage: "--decision=DECISION",
-    optional: true,
-    about: "`deny` or `ask`: the answer to a call beyond that. The default is `deny`.",
 };
 
 type Decide = fn(String) -> Output;

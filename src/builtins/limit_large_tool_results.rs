@@ -5,33 +5,13 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::spill::Spill;
-use super::{Argument, Shipped, Surroundings, Work, arguments, text, tool};
+use super::{Shipped, Surroundings, Work, arguments, text, tool};
 use crate::event::{Event, Rewrite};
 use crate::wire::{Input, Output};
 
 pub(super) const LIMIT_LARGE_TOOL_RESULTS: Shipped = Shipped {
     name: "limit_large_tool_results",
-    about: "Cuts large tool responses and keeps the whole in a file",
-    arguments: &[
-        Argument {
-            usage: "--max-bytes=N",
-            optional: true,
-            about: "The most bytes of a text; 51200 when left out, 1024 at least.",
-        },
-        Argument {
-            usage: "--max-lines=N",
-            optional: true,
-            about: "The most lines of a text; 2000 when left out, 10 at least.",
-        },
-        Argument {
-            usage: "--keep=head|tail",
-            optional: true,
-            about: "Which end of a text stays; when left out, the head for tools that only read and \
-                    the tail for others.",
-        },
-    ],
-    details: include_str!("details/limit_large_tool_results.md"),
-    example: "tool_response_transform:\n  - hooks:\n      - { type: builtin, command: limit_large_tool_results }\nsession_end:\n  - { type: builtin, command: limit_large_tool_results }",
+    page: include_str!("pages/limit_large_tool_results.md"),
     suits: |contract| {
         contract.rewrite == Rewrite::ToolResponse || contract.event == Event::SessionEnd
     },

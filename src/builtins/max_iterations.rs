@@ -1,19 +1,12 @@
 //! `max_iterations`: ends a turn that calls the model too often.
 
-use super::{Argument, Shipped, Surroundings, Work, arguments};
+use super::{Shipped, Surroundings, Work, arguments};
 use crate::event::Event;
 use crate::wire::{Output, Stop, StopScope};
 
 pub(super) const MAX_ITERATIONS: Shipped = Shipped {
     name: "max_iterations",
-    about: "Ends a turn at its N+1st model call",
-    arguments: &[Argument {
-        usage: "N",
-        optional: false,
-        about: "How many model calls a turn may make.",
-    }],
-    details: include_str!("details/max_iterations.md"),
-    example: "before_llm_call:\n  - { type: builtin, command: max_iterations, args: [\"50\"] }",
+    page: include_str!("pages/max_iterations.md"),
     suits: |contract| contract.event == Event::BeforeLlmCall,
     inline: true,
     prepare,

@@ -18,6 +18,7 @@ mod http_post;
 mod limit_calls;
 mod limit_large_tool_results;
 mod max_iterations;
+mod page;
 mod protect_paths;
 mod redact_secrets;
 pub mod secrets;
@@ -29,9 +30,8 @@ mod tool;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+pub use page::Argument;
 pub use surroundings::Surroundings;
-
-use serde::Serialize;
 
 use crate::calls::Reading;
 use crate::config::{Command, Hook};
@@ -75,14 +75,8 @@ static SHIPPED: &[&Shipped] = &[
 pub struct Shipped {
     /// The name that hooks call it by.
     pub name: &'static str,
-    /// What it does, in one line.
-    pub about: &'static str,
-    /// Its arguments, in order.
-    pub arguments: &'static [Argument],
-    /// What there is to know beyond that, in Markdown.
-    pub details: &'static str,
-    /// A hook that uses it, in YAML.
-    pub example: &'static str,
+    /// What it does and takes, for documentation.
+    page: &'static str,
     /// Whether it can do its work on an event.
     suits: fn(&Contract) -> bool,
     /// Whether it is fast and never blocks.
@@ -96,18 +90,6 @@ pub struct Shipped {
     /// Why it had no opinion on an input with these arguments, where it can say that.
     why_silent: fn(&[String], &Input) -> Option<String>,
     prepare: fn(&Surroundings, &[String]) -> Result<Work, String>,
-}
-
-/// An argument of a shipped builtin.
-#[derive(Debug, Clone, Copy, Serialize)]
-#[non_exhaustive]
-pub struct Argument {
-    /// How it is written: `N`, `GLOB...`, `--depth=N`.
-    pub usage: &'static str,
-    /// Whether it may be left out.
-    pub optional: bool,
-    /// What it says.
-    pub about: &'static str,
 }
 
 /// A builtin with its arguments understood, ready to run any number of times.
@@ -144,10 +126,7 @@ impl Shipped {
     /// The same, but it writes, sends or counts something.
     const ACTS: Self = Self {
         name: "",
-        about: "",
-        arguments: &[],
-        details: "",
-        example: "",
+        page: "",
         suits: |contract| contract.context != ContextMode::None,
         inline: false,
         rewrites: false,
@@ -186,18 +165,6 @@ impl Shipped {
     /// Returns whether it is for `event`.
     pub(crate) fn is_for(&self, event: Event) -> bool {
         (self.suits)(event.contract())
-    }
-
-    /// Returns how it is called: its name and its arguments.
-    pub fn usage(&self) -> String {
-        let arguments = self.arguments.iter().map(|argument| {
-            if argument.optional {
-                format!("[{}]", argument.usage)
-            } else {
-                argument.usage.to_owned()
-            }
-        });
-        std::iter::once(self.name.to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
     }
 
     /// Returns the builtin with its arguments understood.
@@ -240,7 +207,7 @@ impl Shipped {
             Ok(function)
         };
         Builtin::prepared(prepare)
-            .with_about(self.about)
+            .with_about(self.about())
             .with_rewrites(self.rewrites)
             .with_on_failure(self.on_failure)
     }

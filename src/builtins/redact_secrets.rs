@@ -9,9 +9,7 @@ use crate::wire::{Input, InputChange, JsonObject, Output};
 
 pub(super) const REDACT_SECRETS: Shipped = Shipped {
     name: "redact_secrets",
-    about: "Replaces secrets in tool arguments, model requests and responses by `[REDACTED:...]`",
-    details: include_str!("details/redact_secrets.md"),
-    example: "tool_response_transform:\n  - hooks:\n      - { type: builtin, command: redact_secrets }",
+    page: include_str!("pages/redact_secrets.md"),
     suits: |contract| contract.rewrite != Rewrite::None,
     rewrites: true,
     on_failure: withheld,

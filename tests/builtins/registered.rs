@@ -101,20 +101,20 @@ fn what_can_not_work_is_found_when_the_configuration_is_built() {
 #[test]
 fn every_builtin_is_described_and_its_example_can_be_built() {
     for builtin in shipped() {
-        assert!(!builtin.about.is_empty() && !builtin.about.ends_with('.'), "{}", builtin.name);
+        assert!(!builtin.about().is_empty() && !builtin.about().ends_with('.'), "{}", builtin.name);
         assert!(builtin.events().next().is_some(), "{}", builtin.name);
-        for argument in builtin.arguments {
+        for argument in builtin.arguments() {
             assert!(argument.about.ends_with('.'), "{}: {}", builtin.name, argument.usage);
         }
         assert!(
-            builtin.example.contains(&format!("command: {}", builtin.name)),
+            builtin.example().contains(&format!("command: {}", builtin.name)),
             "{}",
             builtin.name
         );
     }
     let can_be_built = |name: &str| name != "http_post" || cfg!(feature = "http");
     for builtin in shipped().filter(|builtin| can_be_built(builtin.name)) {
-        let example = builtin.example;
+        let example = builtin.example();
         let config = Config::from_yaml(example, "example.yaml").unwrap();
         assert!(!config.hooks.is_empty(), "{example}");
         let built = executor(config.hooks).err();
@@ -123,6 +123,6 @@ fn every_builtin_is_described_and_its_example_can_be_built() {
     let registry = Registry::with_shipped_builtins();
     assert_eq!(registry.builtin_names().len(), shipped().len());
     for builtin in shipped() {
-        assert_eq!(registry.builtin(builtin.name).unwrap().about(), builtin.about);
+        assert_eq!(registry.builtin(builtin.name).unwrap().about(), builtin.about());
     }
 }

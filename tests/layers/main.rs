@@ -83,10 +83,7 @@ const PLAIN_READERS: [(&str, &str); 19] = [
     ("crates/cli/src/mcp/message.rs", "reads the id of a message that is refused"),
     ("crates/cli/src/records/log.rs", "`Record` reads its values with `wire::exact`"),
     ("crates/cli/src/server/client/unix.rs", "`Verdict` reads its values with `wire::exact`"),
-    (
-        "crates/cli/src/server/host/params.rs",
-        "reads types without any JSON from a value read strictly",
-    ),
+    ("crates/cli/src/server/params.rs", "reads types without any JSON from a value read strictly"),
     ("crates/cli/src/settings/backup.rs", "reads a type without any JSON"),
     ("crates/cli/src/settings/text.rs", "reads texts from a value"),
     ("crates/cli/src/ship/counters.rs", "reads texts that it wrote itself"),

@@ -25,7 +25,7 @@ pub(crate) struct Args {
 
 fn names() -> PossibleValuesParser {
     PossibleValuesParser::new(
-        shipped().map(|builtin| PossibleValue::new(builtin.name).help(builtin.about)),
+        shipped().map(|builtin| PossibleValue::new(builtin.name).help(builtin.about())),
     )
 }
 
@@ -44,7 +44,7 @@ impl Args {
 pub(super) fn table() -> Table<2> {
     let mut table = Table::new(["builtin", "what it does"]);
     for builtin in shipped() {
-        table.row([builtin.name, builtin.about].map(str::to_owned));
+        table.row([builtin.name, builtin.about()].map(str::to_owned));
     }
     table
 }
@@ -52,34 +52,34 @@ pub(super) fn table() -> Table<2> {
 fn described(builtin: &Shipped) -> Value {
     json!({
         "name": builtin.name,
-        "about": builtin.about,
+        "about": builtin.about(),
         "usage": builtin.usage(),
-        "arguments": builtin.arguments,
+        "arguments": builtin.arguments(),
         "events": builtin.events().collect::<Vec<_>>(),
-        "details": builtin.details,
-        "example": builtin.example,
+        "details": builtin.details(),
+        "example": builtin.example(),
     })
 }
 
 fn page(builtin: &Shipped) -> String {
-    let mut page = format!("{}\n\n{}.\n", builtin.usage(), builtin.about);
-    if !builtin.arguments.is_empty() {
+    let mut page = format!("{}\n\n{}.\n", builtin.usage(), builtin.about());
+    if !builtin.arguments().is_empty() {
         page.push_str("\nArguments:\n");
     }
-    for argument in builtin.arguments {
+    for argument in builtin.arguments() {
         let optional = if argument.optional { " (optional)" } else { "" };
-        let about = wrapped(argument.about, "      ");
+        let about = wrapped(&argument.about, "      ");
         let _ = write!(page, "  {}{optional}\n{about}", argument.usage);
     }
     let _ = write!(page, "\nEvents:\n{}", wrapped(&events(builtin), "  "));
-    for paragraph in builtin.details.split("\n\n").filter(|text| !text.is_empty()) {
+    for paragraph in builtin.details().split("\n\n").filter(|text| !text.is_empty()) {
         // Each item of a list begins a line.
         let items = paragraph.replace("\n* ", "\0* ");
         page.push('\n');
         page.extend(items.split('\0').map(|item| wrapped(item, "")));
     }
     page.push_str("\nExample:\n");
-    for line in builtin.example.lines() {
+    for line in builtin.example().lines() {
         let _ = writeln!(page, "  {line}");
     }
     page

@@ -5,7 +5,7 @@ mod patterns;
 mod unlisted;
 
 use super::arguments::options;
-use super::{Argument, Shipped, Surroundings, Work, guards_tools};
+use super::{Shipped, Surroundings, Work, guards_tools};
 use crate::calls::{Command, Deeds, kinds};
 use crate::wire::{Input, Output};
 use patterns::{Match, Pattern};
@@ -13,18 +13,7 @@ use unlisted::unlisted;
 
 pub(super) const ALLOW_COMMANDS: Shipped = Shipped {
     name: "allow_commands",
-    about: "Allows a call if every command in it is listed",
-    arguments: &[
-        Argument {
-            usage: "--otherwise=DECISION",
-            optional: true,
-            about: "`ask` or `deny`: the answer to every other call of a shell. Without it the \
-                    builtin has no opinion on those.",
-        },
-        Argument { usage: "PATTERN...", optional: false, about: ALLOWED },
-    ],
-    details: include_str!("allow.md"),
-    example: "pre_tool_use:\n  - matcher: shell\n    hooks:\n      - { type: builtin, command: allow_commands, args: [\"git status\", \"git log *\", \"ls *\"] }",
+    page: include_str!("../pages/allow_commands.md"),
     suits: guards_tools,
     prepare: prepare_allow,
     why_silent: why_not_allowed,
@@ -33,10 +22,7 @@ pub(super) const ALLOW_COMMANDS: Shipped = Shipped {
 
 pub(super) const DENY_COMMANDS: Shipped = Shipped {
     name: "deny_commands",
-    about: "Denies a call if a command in it is listed",
-    arguments: LISTED,
-    details: include_str!("deny.md"),
-    example: "pre_tool_use:\n  - matcher: shell\n    hooks:\n      - { type: builtin, command: deny_commands, args: [dd, \"rm -r\", \"rm -R\", \"rm --recursive\"] }",
+    page: include_str!("../pages/deny_commands.md"),
     suits: guards_tools,
     prepare: |_, args| prepare_list(args, "denied", Output::deny),
     ..Shipped::LOOKS
@@ -44,32 +30,11 @@ pub(super) const DENY_COMMANDS: Shipped = Shipped {
 
 pub(super) const ASK_COMMANDS: Shipped = Shipped {
     name: "ask_commands",
-    about: "Asks the user if a command in a call is listed",
-    arguments: LISTED,
-    details: "It reads its patterns as `deny_commands` does.",
-    example: "pre_tool_use:\n  - matcher: shell\n    hooks:\n      - { type: builtin, command: ask_commands, args: [rm, sudo, \"git push\"] }",
+    page: include_str!("../pages/ask_commands.md"),
     suits: guards_tools,
     prepare: |_, args| prepare_list(args, "listed", Output::ask),
     ..Shipped::LOOKS
 };
-
-const ALLOWED: &str = "The words of a command: `git status`. `*` at the end stands for any further \
-    arguments. A permission rule such as `Bash(git status:*)` is understood, too.";
-
-const LISTED: &[Argument] = &[
-    Argument {
-        usage: "--uncertain=DECISION",
-        optional: true,
-        about: "`ask` or `deny`: the answer if it can't be known whether a listed command runs. The \
-                default is `ask`.",
-    },
-    Argument {
-        usage: "PATTERN...",
-        optional: false,
-        about: "Words of a command, in their order: `git push`. Other words may stand between them \
-                and behind them.",
-    },
-];
 
 fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let (options, texts) = options(args, &["otherwise"])?;

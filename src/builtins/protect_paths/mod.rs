@@ -9,7 +9,7 @@ mod words;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::{Argument, Shipped, Surroundings, Work, guards_tools, tool};
+use super::{Shipped, Surroundings, Work, guards_tools, tool};
 use crate::handlers::builtin::BuiltinError;
 use crate::paths::lexical;
 use crate::platform::Platform;
@@ -22,30 +22,7 @@ use words::UNKNOWN;
 
 pub(super) const PROTECT_PATHS: Shipped = Shipped {
     name: "protect_paths",
-    about: "Denies tool calls that touch protected files",
-    arguments: &[
-        Argument {
-            usage: "GLOB...",
-            optional: false,
-            about: "What may not be touched, with everything in it. A glob that begins with `/`, `~/` \
-                    or `$HOME/` is that path; any other matches in every directory. `*` and `?` do \
-                    not match a `/`, `**` matches any number of directories; `[a-z]` and `{a,b}` \
-                    work. Upper and lower case are the same.",
-        },
-        Argument {
-            usage: "write:GLOB",
-            optional: true,
-            about: "What may be read and not written.",
-        },
-        Argument { usage: "read:GLOB", optional: true, about: "What may be written and not read." },
-        Argument {
-            usage: "allow:GLOB",
-            optional: true,
-            about: "An exception to the others. Unlike them it is case-sensitive.",
-        },
-    ],
-    details: include_str!("details.md"),
-    example: "pre_tool_use:\n  - hooks:\n      - { type: builtin, command: protect_paths, args: [\"~/.ssh/**\", \"**/.env*\", \"allow:**/.env.example\", \"write:**/.git/**\"] }",
+    page: include_str!("../pages/protect_paths.md"),
     suits: guards_tools,
     prepare,
     ..Shipped::LOOKS

@@ -84,26 +84,26 @@ fn agent(agent: Agent) -> String {
 }
 
 fn builtin(builtin: &Shipped) -> String {
-    let mut section = format!("### {}\n\n{}.\n", builtin.name, builtin.about);
-    if !builtin.arguments.is_empty() {
+    let mut section = format!("### {}\n\n{}.\n", builtin.name, builtin.about());
+    if !builtin.arguments().is_empty() {
         let mut table = Table::new(["argument", "", "what it says"]);
-        for argument in builtin.arguments {
+        for argument in builtin.arguments() {
             let optional = if argument.optional { "optional" } else { "required" };
             // A bar would end the cell.
             let usage = format!("`{}`", argument.usage.replace('|', "\\|"));
-            table.row([usage, optional.to_owned(), argument.about.to_owned()]);
+            table.row([usage, optional.to_owned(), argument.about]);
         }
         let _ = write!(section, "\n{}", markdown(&table));
     }
-    if !builtin.details.is_empty() {
-        let _ = write!(section, "\n{}\n", builtin.details.trim_end());
+    if !builtin.details().is_empty() {
+        let _ = write!(section, "\n{}\n", builtin.details().trim_end());
     }
     let mut events = builtins::events(builtin);
     if events != "all" {
         events = format!("`{}`", events.replace(", ", "`, `"));
     }
     let _ = write!(section, "\nEvents: {events}.\n");
-    let _ = write!(section, "\n```yaml\n{}\n```\n", builtin.example);
+    let _ = write!(section, "\n```yaml\n{}\n```\n", builtin.example());
     section
 }
 
