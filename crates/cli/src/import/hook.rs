@@ -147,8 +147,7 @@ impl Importer {
                 let shell = self.reader.string(value, "`shell`")?;
                 if shell != "bash" {
                     let message = format!("the shell `{shell}` can't be imported");
-                    self.reader.error(value, message, "");
-                    return None;
+                    return self.reader.refuse(value, message, "");
                 }
                 hook.set("shell", shell);
             }
@@ -167,15 +166,13 @@ impl Importer {
             }
             "if" => {
                 let hint = "let the script look at `tool_input`, or write a `when:` by hand";
-                let message = "a permission rule in `if` can't be imported".to_owned();
-                self.reader.error(value, message, hint);
-                return None;
+                let message = "a permission rule in `if` can't be imported";
+                return self.reader.refuse(value, message, hint);
             }
             "asyncRewake" => {
                 if self.reader.boolean(value, "`asyncRewake`")? {
-                    let message = "nothing here wakes the model: `asyncRewake`".to_owned();
-                    self.reader.error(value, message, &self.leave_it());
-                    return None;
+                    let message = "nothing here wakes the model: `asyncRewake`";
+                    return self.reader.refuse(value, message, &self.leave_it());
                 }
             }
             known if WITHOUT_EFFECT.contains(&known) || READ.contains(&known) => {}
@@ -190,8 +187,7 @@ impl Importer {
             if !self.format.import.needs_type {
                 return Some("command");
             }
-            self.reader.error(hook.node, "a hook needs a `type`".to_owned(), "");
-            return None;
+            return self.reader.refuse(hook.node, "a hook needs a `type`", "");
         };
         match kind.as_string_lit().map(|kind| kind.value.as_ref()) {
             Some("command") => Some("command"),
@@ -201,8 +197,7 @@ impl Importer {
             other => {
                 let other = other.unwrap_or("not a string");
                 let message = format!("a hook of type `{other}` can't be imported");
-                self.reader.error(kind, message, &self.leave_it());
-                None
+                self.reader.refuse(kind, message, &self.leave_it())
             }
         }
     }
@@ -215,8 +210,7 @@ impl Importer {
     fn command_text(&mut self, hook: &Members<'_, '_>) -> Option<String> {
         let mut keys = self.format.import.command_keys.iter();
         let Some((key, text)) = keys.find_map(|key| Some((key, hook.get(key)?))) else {
-            self.reader.error(hook.node, "a command hook needs a `command`".to_owned(), "");
-            return None;
+            return self.reader.refuse(hook.node, "a command hook needs a `command`", "");
         };
         self.reader.string(text, &format!("`{key}`"))
     }
@@ -261,15 +255,13 @@ impl Importer {
     }
 
     fn duration(&mut self, node: &Node<'_>) -> Option<String> {
+        let milliseconds = self.format.settings.counts_milliseconds();
+        let (words, unit) = if milliseconds { ("milliseconds", "ms") } else { ("seconds", "") };
         let number = node.as_number_lit().map(|number| number.value);
-        let valid = number.filter(|text| text.parse().is_ok_and(|time: f64| time > 0.0));
-        if valid.is_none() {
-            let unit =
-                if self.format.settings.counts_milliseconds() { "milliseconds" } else { "seconds" };
-            let message = format!("`timeout` is not a valid number of {unit}: it must be above 0");
-            self.reader.error(node, message, "");
+        if let Some(number) = number.filter(|it| it.parse().is_ok_and(|time: f64| time > 0.0)) {
+            return Some(format!("{number}{unit}"));
         }
-        let unit = if self.format.settings.counts_milliseconds() { "ms" } else { "" };
-        valid.map(|number| format!("{number}{unit}"))
+        let message = format!("`timeout` is not a valid number of {words}: it must be above 0");
+        self.reader.refuse(node, message, "")
     }
 }

@@ -18,9 +18,8 @@ pub(super) fn parameters(reader: &mut Reader, hook: &Members<'_, '_>) -> Option<
     for header in written.iter().flat_map(Members::iter) {
         let text = reader.string(&header.value, "a header")?;
         if text.contains("${env.") {
-            let message = "`${env.` in a header would name a variable here".to_owned();
-            reader.error(&header.value, message, "");
-            return None;
+            let message = "`${env.` in a header would name a variable here";
+            return reader.refuse(&header.value, message, "");
         }
         headers.push((header.name.as_str().to_owned(), with_references(&text, &allowed)));
     }

@@ -19,11 +19,10 @@ impl Reader {
     }
 
     pub(super) fn string(&mut self, node: &Node<'_>, what: &str) -> Option<String> {
-        let text = node.as_string_lit().map(|text| text.value.to_string());
-        if text.is_none() {
-            self.error(node, format!("{what} must be a string"), "");
+        match node {
+            Node::StringLit(text) => Some(text.value.to_string()),
+            _ => self.refuse(node, format!("{what} must be a string"), ""),
         }
-        text
     }
 
     /// Returns the text of a member that must be there; `what` is the object.
@@ -33,19 +32,17 @@ impl Reader {
         key: &str,
         what: &str,
     ) -> Option<String> {
-        let Some(value) = object.get(key) else {
-            self.error(object.node, format!("{what} needs a `{key}`"), "");
-            return None;
-        };
-        self.string(value, &format!("`{key}`"))
+        match object.get(key) {
+            Some(value) => self.string(value, &format!("`{key}`")),
+            None => self.refuse(object.node, format!("{what} needs a `{key}`"), ""),
+        }
     }
 
     pub(super) fn boolean(&mut self, node: &Node<'_>, what: &str) -> Option<bool> {
-        let truth = node.as_boolean_lit().map(|truth| truth.value);
-        if truth.is_none() {
-            self.error(node, format!("{what} must be true or false"), "");
+        match node {
+            Node::BooleanLit(truth) => Some(truth.value),
+            _ => self.refuse(node, format!("{what} must be true or false"), ""),
         }
-        truth
     }
 
     pub(super) fn list<'n, 'a>(&mut self, node: &'n Node<'a>, what: &str) -> Vec<&'n Node<'a>> {
@@ -73,8 +70,7 @@ impl Reader {
         what: &str,
     ) -> Option<Members<'n, 'a>> {
         let Node::Object(object) = node else {
-            self.error(node, format!("{what} must be an object"), "");
-            return None;
+            return self.refuse(node, format!("{what} must be an object"), "");
         };
         self.no_key_twice(object)?;
         let members = object.properties.iter();
@@ -89,8 +85,7 @@ impl Reader {
             if let Some(first) = object.properties[..index].iter().find(same) {
                 let line = self.place(&first.name).line();
                 let hint = format!("keep one of them; the first is on line {line}");
-                self.error(&member.name, format!("the key `{name}` appears twice"), &hint);
-                return None;
+                return self.refuse(&member.name, format!("the key `{name}` appears twice"), &hint);
             }
         }
         Some(())
@@ -101,8 +96,19 @@ impl Reader {
         self.warning(&member.name, format!("unknown key `{name}`: it is left out"), "");
     }
 
-    pub(super) fn error(&mut self, node: &impl Ranged, message: String, hint: &str) {
+    pub(super) fn error(&mut self, node: &impl Ranged, message: impl Into<String>, hint: &str) {
         self.report(Diagnostic::error(message), node, hint);
+    }
+
+    /// Reports an error, and returns `None` in the place of what was to be read.
+    pub(super) fn refuse<T>(
+        &mut self,
+        node: &impl Ranged,
+        message: impl Into<String>,
+        hint: &str,
+    ) -> Option<T> {
+        self.error(node, message, hint);
+        None
     }
 
     /// Reports an error at the beginning of a line.
@@ -113,7 +119,7 @@ impl Reader {
         self.problems.push(Diagnostic::error(message).at(place));
     }
 
-    pub(super) fn warning(&mut self, node: &impl Ranged, message: String, hint: &str) {
+    pub(super) fn warning(&mut self, node: &impl Ranged, message: impl Into<String>, hint: &str) {
         self.report(Diagnostic::warning(message), node, hint);
     }
 

@@ -30,8 +30,7 @@ pub(super) fn parameters(
         Ok(server) => server,
         Err(problem) => {
             let hint = "write the hook by hand: docs/configuration.md, \"MCP hooks\"";
-            reader.error(hook.get("server").unwrap_or(hook.node), problem, hint);
-            return None;
+            return reader.refuse(hook.get("server").unwrap_or(hook.node), problem, hint);
         }
     };
     let arguments = match hook.get("input") {

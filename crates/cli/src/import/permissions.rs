@@ -26,10 +26,8 @@ pub(super) fn groups(permissions: &Node<'_>, reader: &mut Reader) -> Vec<Group> 
         for member in members.iter().filter(|member| member.name.as_str() == name) {
             if name == "allow" && !is_whole {
                 // It might allow what the missing rule denies.
-                let message =
-                    "the rules of `permissions.allow` are not taken over, because a rule \
-                               of `deny` or `ask` is not"
-                        .to_owned();
+                let message = "the rules of `permissions.allow` are not taken over, because a rule \
+                               of `deny` or `ask` is not";
                 reader.warning(&member.name, message, "write `allow_commands` by hand");
                 continue;
             }

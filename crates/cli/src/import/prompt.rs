@@ -29,8 +29,7 @@ pub(super) fn parameters(reader: &mut Reader, hook: &Members<'_, '_>) -> Option<
     reader.warning(
         hook.node,
         "the hook asks the model with the key in `ANTHROPIC_API_KEY`, which must be set where the \
-         agent runs"
-            .to_owned(),
+         agent runs",
         "each answer is billed to that key; to limit it, add a `budget` to the `with` of the hook",
     );
     let model = yaml::inline(model.as_deref().unwrap_or(MODEL));

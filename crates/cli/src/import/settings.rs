@@ -209,8 +209,7 @@ impl Importer {
         }
         let pattern = alternatives.pattern(self.format.agent);
         if let Some((message, hint)) = matcher::problem(self.format.agent, &written, &pattern) {
-            self.reader.error(node, message, hint);
-            return None;
+            return self.reader.refuse(node, message, hint);
         }
         if fields.is_empty() {
             group.matcher = Some(pattern);
