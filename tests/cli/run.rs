@@ -302,9 +302,9 @@ pre_tool_use:
         insta::assert_snapshot!(done.stderr, @r"
         blocked    refuses (hooks.yaml:5) [TIME] ms, deny
                    not today
-        not run    off (hooks.yaml:6): it is not enabled
+        not run    off (hooks.yaml:6): it is switched off: `enabled: false`
         not run    picky (hooks.yaml:7): its `when` does not hold
-        not run    elsewhere (hooks.yaml:8): matcher `other` does not match the tool
+        not run    elsewhere (hooks.yaml:8): its matcher `other` does not match the tool
         ");
     });
     let text = sandbox

@@ -7,7 +7,7 @@ use hookexec::{Decision, Event, Verdict};
 
 use super::explain::{Effect, Explained, ExplainedHook};
 use super::moment::Moment;
-use super::report::{DIM, GOOD, counted, decision, extras, status, tokens};
+use super::report::{DIM, GOOD, counted, decision, extras, status, tokens, why_not_run};
 use super::{Exit, plain};
 
 /// Returns the tree of an event.
@@ -140,33 +140,19 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<Str
 }
 
 fn selection_lines(hook: &Explanation, events: &[Event], tool: Option<&str>) -> Vec<String> {
-    match &hook.selection {
-        Selection::Runs => {
-            let mut lines = vec!["it would run".to_owned()];
-            lines.extend(condition_lines(hook));
-            lines
-        }
+    let mut lines = match &hook.selection {
+        Selection::Runs => vec!["it would run".to_owned()],
+        Selection::ConditionFails => vec!["its `when` does not hold:".to_owned()],
         Selection::Untrusted(why) => vec![format!("it would fail, and not be started: {why}")],
         Selection::OtherEvent(own) => {
             vec![format!("it is configured for `{own}`, not `{}`", listed(events))]
         }
-        Selection::Disabled => vec!["it is switched off: `enabled: false`".to_owned()],
-        Selection::NotMatched => {
-            let (matcher, tool) =
-                (hook.matcher.as_deref().unwrap_or_default(), tool.unwrap_or_default());
-            let (matcher, tool) = (plain::line(matcher), plain::line(tool));
-            vec![format!("its matcher `{matcher}` does not match the tool `{tool}`")]
-        }
-        Selection::ConditionFails => {
-            let mut lines = vec!["its `when` does not hold:".to_owned()];
-            lines.extend(condition_lines(hook));
-            lines
-        }
-        Selection::DuplicateOf(source) => {
-            vec![format!("the same hook stands at {source}; it runs once")]
-        }
-        _ => vec!["it would not run".to_owned()],
+        _ => vec![why_not_run(hook, tool).unwrap_or_else(|| "it would not run".to_owned())],
+    };
+    if matches!(hook.selection, Selection::Runs | Selection::ConditionFails) {
+        lines.extend(condition_lines(hook));
     }
+    lines
 }
 
 fn condition_lines(hook: &Explanation) -> Vec<String> {

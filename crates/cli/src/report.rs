@@ -77,20 +77,28 @@ pub(super) fn counted(count: usize, noun: &str) -> String {
 pub(crate) fn not_run(explanations: &[Explanation]) -> String {
     let mut text = String::new();
     for explanation in explanations {
-        let why = match &explanation.selection {
-            Selection::Disabled => "it is not enabled".to_owned(),
-            Selection::NotMatched => {
-                let matcher = explanation.matcher.as_deref().unwrap_or_default();
-                format!("matcher `{matcher}` does not match the tool")
-            }
-            Selection::ConditionFails => "its `when` does not hold".to_owned(),
-            Selection::DuplicateOf(source) => format!("the same stands at {source}"),
-            _ => continue,
-        };
+        let Some(why) = why_not_run(explanation, None) else { continue };
         let (name, source) = (plain::line(&explanation.name), plain::line(&explanation.source));
         let _ = writeln!(text, "  {DIM}{:10}{DIM:#} {name} ({source}): {why}", "not run");
     }
     text
+}
+
+/// Returns why a hook of the event would not run.
+pub(super) fn why_not_run(hook: &Explanation, tool: Option<&str>) -> Option<String> {
+    Some(match &hook.selection {
+        Selection::Disabled => "it is switched off: `enabled: false`".to_owned(),
+        Selection::NotMatched => {
+            let matcher = plain::line(hook.matcher.as_deref().unwrap_or_default());
+            let tool = tool.map(|tool| format!(" `{}`", plain::line(tool))).unwrap_or_default();
+            format!("its matcher `{matcher}` does not match the tool{tool}")
+        }
+        Selection::ConditionFails => "its `when` does not hold".to_owned(),
+        Selection::DuplicateOf(source) => {
+            format!("the same hook stands at {source}; it runs once")
+        }
+        _ => return None,
+    })
 }
 
 pub(super) fn decision(verdict: &Verdict) -> (Style, &'static str) {

@@ -14,7 +14,7 @@ use crate::install::timeout_for;
 use crate::settings::call::{Call, denies_without_answer};
 use crate::settings::live::Live;
 use crate::settings::plugin::PluginFile;
-use crate::settings::{Scope, Settings, store, text};
+use crate::settings::{Scope, Settings, store, value_of};
 
 /// One entry in an agent's settings that calls hookexec.
 struct Registered {
@@ -141,12 +141,13 @@ fn copilot_trust(settings: &Settings, project: &Path) -> Option<Finding> {
         return None;
     }
     let config = settings.user_directory()?.join("config.json");
-    let text = store::text(&config);
-    let folders = text::strings(&text, "/trusted_folders");
+    let config = value_of(&config);
+    let mut folders = config["trusted_folders"].as_array().into_iter().flatten();
     let real = files::real(project);
     // Folders in a trusted one are trusted as well.
-    let trusted =
-        folders.iter().any(|folder| project.starts_with(folder) || real.starts_with(folder));
+    let trusted = folders.any(|folder| {
+        folder.as_str().is_some_and(|it| project.starts_with(it) || real.starts_with(it))
+    });
     (!trusted).then(|| {
         Finding::problem(format!(
             "`copilot -p` loads no hooks of this project: start `copilot` here and trust the folder, \

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::Finding;
-use crate::settings::{Scope, Settings, store, toml};
+use crate::settings::{Scope, Settings, value_of};
 
 /// Says which switches turn hooks off. The administrator's files are looked for below `root`.
 pub(super) fn findings(all: &[Settings], root: &Path) -> Vec<Finding> {
@@ -16,16 +16,16 @@ pub(super) fn findings(all: &[Settings], root: &Path) -> Vec<Finding> {
         let local = settings.layout.local_file.filter(|_| settings.scope == Scope::Project);
         paths.extend(local.map(|file| settings.path.with_file_name(file)));
         for path in paths {
-            let switch = settings.switched_off(&store::text(&path));
+            let switch = settings.switched_off(&value_of(&path));
             findings.extend(switch.map(|switch| off(&path, &switch)));
         }
     }
     let Some(settings) = all.first() else { return findings };
     for path in managed_files(settings, root) {
-        let text = store::text(&path);
-        if let Some(switch) = settings.managed_only(&text) {
+        let file = value_of(&path);
+        if let Some(switch) = settings.managed_only(&file) {
             findings.push(administrators(&path, &switch));
-        } else if let Some(switch) = settings.switched_off(&text) {
+        } else if let Some(switch) = settings.switched_off(&file) {
             findings.push(off(&path, &switch));
         }
     }
@@ -38,11 +38,11 @@ pub(super) fn codex(settings: &Settings, root: &Path) -> Option<Finding> {
     let beside = settings.path.parent().map(Path::to_owned);
     let configs = [settings.user_directory(), beside].into_iter().flatten();
     let managed = managed_files(settings, root);
-    if let Some(path) = managed.iter().find(|path| is_managed_only(&store::text(path))) {
+    if let Some(path) = managed.iter().find(|path| is_managed_only(&value_of(path))) {
         return Some(administrators(path, "allow_managed_hooks_only = true"));
     }
     let mut files = configs.map(|directory| directory.join("config.toml")).chain(managed);
-    let path = files.find(|path| features_turn_off(&store::text(path)))?;
+    let path = files.find(|path| features_turn_off(&value_of(path)))?;
     Some(off(&path, "features.hooks = false"))
 }
 
@@ -74,19 +74,13 @@ fn managed_files(settings: &Settings, root: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns whether a `requirements.toml` leaves no hook but the administrator's.
-fn is_managed_only(requirements: &str) -> bool {
-    toml(requirements)["allow_managed_hooks_only"] == true
+fn is_managed_only(requirements: &Value) -> bool {
+    requirements["allow_managed_hooks_only"] == true
 }
 
 /// Returns whether a file of Codex turns hooks off: `hooks = false` in `[features]`.
-fn features_turn_off(config: &str) -> bool {
-    let config = toml(config);
+fn features_turn_off(config: &Value) -> bool {
     ["hooks", "codex_hooks"].iter().any(|name| config["features"][name] == false)
-}
-
-/// Returns the value of a TOML file; nothing of one that is not valid.
-pub(super) fn toml(text: &str) -> Value {
-    toml::value(text).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -96,6 +90,10 @@ mod tests {
     use hookexec_agents::Agent;
 
     use super::*;
+
+    fn toml(text: &str) -> Value {
+        crate::settings::toml::value(text).unwrap_or_default()
+    }
 
     #[test]
     fn the_switch_is_found_where_codex_looks_for_it() {
@@ -109,8 +107,9 @@ mod tests {
             ("hooks = false", false),
             ("", false),
         ] {
-            assert_eq!(features_turn_off(config), off, "{config}");
+            assert_eq!(features_turn_off(&toml(config)), off, "{config}");
         }
+        let is_managed_only = |text: &str| super::is_managed_only(&toml(text));
         assert!(is_managed_only("a = 1\nallow_managed_hooks_only = true # by order\n[hooks]\n"));
         // Codex 0.169 ignores it there.
         assert!(!is_managed_only("[hooks]\nallow_managed_hooks_only = true\n"));

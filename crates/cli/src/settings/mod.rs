@@ -73,8 +73,7 @@ impl Settings {
         // A new file would switch the hooks in the older one off.
         if let Some(older) = layout.older_file.filter(|_| !settings.path.exists()) {
             let older = settings.path.with_file_name(older);
-            let text = store::text(&older);
-            if text::value_at(&text, "/hooks").is_some() {
+            if value_of(&older).get("hooks").is_some() {
                 settings.path = older;
                 settings.root = &["hooks"];
             }
@@ -191,25 +190,21 @@ impl Settings {
         Ok(commands)
     }
 
-    /// Returns the switch in `text` that turns hooks off, if one does.
-    pub(crate) fn switched_off(&self, text: &str) -> Option<String> {
-        let (_, text) = self.split_mark(text);
-        let is_off = |(path, off): &&(&[&str], bool)| {
-            text::value_at(text, &pointer(path)) == Some(Value::Bool(*off))
-        };
-        if let Some((path, off)) = self.layout.off_switches.iter().find(is_off) {
+    /// Returns the switch in the value of a file that turns hooks off, if one does.
+    pub(crate) fn switched_off(&self, file: &Value) -> Option<String> {
+        let at = |path: &[&str]| path.iter().fold(file, |value, key| &value[*key]);
+        let mut switches = self.layout.off_switches.iter();
+        if let Some((path, off)) = switches.find(|(path, off)| at(path) == off) {
             return Some(format!("{}: {off}", path.join(".")));
         }
         let path = self.layout.disabled_names?;
-        let disabled = text::strings(text, &pointer(path)).iter().any(|name| name == "hookexec");
+        let disabled = at(path).as_array()?.contains(&"hookexec".into());
         disabled.then(|| format!("{}: [\"hookexec\"]", path.join(".")))
     }
 
-    /// Returns the switch in `text`, the administrator's, that leaves no hook but theirs.
-    pub(crate) fn managed_only(&self, text: &str) -> Option<String> {
-        let switches = self.layout.managed_only.iter();
-        let mut found = switches.map(|name| (name, text::value_at(text, &pointer(&[name]))));
-        found.find_map(|(name, value)| match value? {
+    /// Returns the switch in the value of the administrator's file that leaves no hook but theirs.
+    pub(crate) fn managed_only(&self, file: &Value) -> Option<String> {
+        self.layout.managed_only.iter().find_map(|name| match &file[*name] {
             Value::Bool(true) => Some(format!("{name}: true")),
             Value::Array(kinds) if kinds.contains(&"hooks".into()) => {
                 Some(format!("{name}: [\"hooks\"]"))
@@ -273,9 +268,14 @@ fn object(members: impl IntoIterator<Item = (&'static str, Json)>) -> Json {
     Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-/// Returns a path of keys as a JSON pointer.
-fn pointer(path: &[&str]) -> String {
-    format!("/{}", path.join("/"))
+/// Returns the value of a TOML file, or of a JSON file with comments; null if it can't be read.
+pub(crate) fn value_of(path: &Path) -> Value {
+    let text = store::text(path);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    if path.extension().is_some_and(|it| it == "toml") {
+        return toml::value(text).unwrap_or_default();
+    }
+    text::parse(text).ok().flatten().map(Value::from).unwrap_or_default()
 }
 
 fn user_directory(layout: &HookSettings) -> Option<PathBuf> {

@@ -59,6 +59,7 @@ pub(crate) fn remove(
     before: &str,
 ) -> Result<String, EditError> {
     let tree = tree(text)?;
+    let before = parse(before).ok().flatten().map(Value::from).unwrap_or_default();
     if let Some(root) = tree.value() {
         Removal { ours: &ours, before }.strip(&root, Some(""));
     }
@@ -67,7 +68,7 @@ pub(crate) fn remove(
 
 struct Removal<'r> {
     ours: &'r dyn Fn(&str) -> bool,
-    before: &'r str,
+    before: Value,
 }
 
 impl Removal<'_> {
@@ -94,7 +95,7 @@ impl Removal<'_> {
             };
             let path = path.map(|path| format!("{path}/{name}"));
             if self.strip(&value, path.as_deref())
-                && path.is_none_or(|path| value_at(self.before, &path).is_none())
+                && path.is_none_or(|path| self.before.pointer(&path).is_none())
             {
                 member.remove();
                 changed = true;
@@ -132,16 +133,6 @@ pub(crate) fn commands(settings: &Value) -> Vec<String> {
     let mut found = Vec::new();
     walk(settings, &mut found);
     found
-}
-
-/// Returns the value at a JSON pointer in `text`, if there is one.
-pub(crate) fn value_at(text: &str, pointer: &str) -> Option<Value> {
-    Value::from(parse(text).ok()??).pointer_mut(pointer).map(Value::take)
-}
-
-/// Returns the texts in the list at a JSON pointer.
-pub(crate) fn strings(text: &str, pointer: &str) -> Vec<String> {
-    value_at(text, pointer).and_then(|list| serde_json::from_value(list).ok()).unwrap_or_default()
 }
 
 /// Returns the value of a text in which no key appears twice in one object: agents differ in which
