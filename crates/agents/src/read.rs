@@ -83,39 +83,44 @@ pub fn read(
         (None, Some(hinted)) => hinted,
         (None, None) => return Err(fail(None, unnamed(hint))),
     };
+    call(agent, native, payload, env).map_err(|cause| fail(Some(native), cause))
+}
+
+/// Returns the call that a payload of the event `native` is about, or what is wrong with it.
+fn call(
+    agent: Agent,
+    native: &'static NativeEvent,
+    payload: JsonObject,
+    env: impl Fn(&str) -> Option<String>,
+) -> Result<NativeCall, String> {
     let Some(event) = native.event else {
         let (input, project) = (Input::default(), String::new());
         return Ok(NativeCall { agent, native, event: None, input, project });
     };
-    if let Err(cause) = is_about_one_call(&payload) {
-        return Err(fail(Some(native), cause));
-    }
+    is_about_one_call(&payload)?;
+    let tool_matched = event.contract().tool_matched;
     let mut input = common(agent, event, native, &payload, &env);
     let adapter = adapter(agent);
     let project = adapter.project.and_then(env).filter(|path| !path.is_empty());
-    if event.contract().tool_matched
-        && let Some(value) = value(&payload, &TOOL_ARGUMENTS)
-    {
-        input.tool_input =
-            Some(native.arguments(value).map_err(|cause| fail(Some(native), cause))?);
+    if let Some(value) = value(&payload, &TOOL_ARGUMENTS).filter(|_| tool_matched) {
+        input.tool_input = Some(native.arguments(value)?);
     }
     let wanted = (adapter.refine)(native, &payload, &mut input);
     if let Wanted::Unusable(cause) = wanted {
-        return Err(fail(Some(native), cause));
+        return Err(cause);
     }
-    if event.contract().tool_matched {
-        let Some(tool) = input.tool_name.as_deref().filter(|tool| !tool.is_empty()) else {
-            return Err(fail(Some(native), "it is about a tool, but names none".to_owned()));
-        };
+    if tool_matched {
+        let tool = input.tool_name.as_deref().filter(|tool| !tool.is_empty());
+        let tool = tool.ok_or("it is about a tool, but names none")?;
         if tool.len() > tools::LONGEST {
-            return Err(fail(Some(native), "its tool has a name of no tool's length".to_owned()));
+            return Err("its tool has a name of no tool's length".to_owned());
         }
         input.tool_kinds = agent.toolset().kinds(tool, &payload);
         input.tool_input.get_or_insert_default();
     }
     input.native = Some(Value::Object(payload));
-    let event = (wanted == Wanted::Yes).then_some(event);
     let project = project.unwrap_or_else(|| input.cwd.clone());
+    let event = (wanted == Wanted::Yes).then_some(event);
     Ok(NativeCall { agent, native, event, input, project })
 }
 
