@@ -7,6 +7,7 @@ use hookexec::wire::{HookReport, Mode};
 use hookexec::{Decision, Event, Executor, Verdict};
 use hookexec_agents::Agent;
 use serde::Serialize;
+use serde_with_macros::skip_serializing_none;
 
 use super::config::{ConfigArgs, not_too_deep};
 use super::output::PlainFormat;
@@ -59,24 +60,21 @@ pub(crate) struct Args {
 const EXAMPLE: &str = r#"Example: echo '{"tool_name": "shell", "tool_input": {"cmd": "ls"}}' | hookexec explain pre_tool_use --config hooks.yaml"#;
 
 /// An event explained.
+#[skip_serializing_none]
 #[derive(Debug, Serialize)]
 pub(super) struct Explained {
     pub(super) event: Event,
     /// The agent's own event, and the events that fire with it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) native: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) agent: Option<String>,
     #[serde(skip_serializing_if = "is_one")]
     pub(super) events: Vec<Event>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tool: Option<String>,
     /// Every hook of the event, in config order.
     pub(super) hooks: Vec<ExplainedHook>,
     /// How many hooks are configured for other events.
     pub(super) of_other_events: usize,
     /// Missing when nothing was run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) verdict: Option<Verdict>,
 }
 
@@ -85,21 +83,18 @@ fn is_one(events: &[Event]) -> bool {
 }
 
 /// A hook explained.
+#[skip_serializing_none]
 #[derive(Debug, Serialize)]
 pub(super) struct ExplainedHook {
     #[serde(flatten)]
     pub(super) explanation: Explanation,
     /// Where its answer counts, if not everywhere.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rollout: Option<String>,
     /// What it did, when it ran.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) report: Option<HookReport>,
     /// What its answer did to the verdict.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) effect: Option<Effect>,
     /// Why it had no opinion.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) no_opinion: Option<String>,
 }
 

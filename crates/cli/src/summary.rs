@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
+use serde_with_macros::skip_serializing_none;
 
 use hookexec::config::{Command, Hook, Layer, Phase};
 use hookexec::event::Event;
@@ -10,12 +11,12 @@ use hookexec::internal::RolloutBy;
 use hookexec::wire::Mode;
 
 /// What a list of hooks says of one of them.
+#[skip_serializing_none]
 #[derive(Debug, Serialize)]
 pub(crate) struct HookSummary<'h> {
     /// Its event.
     pub(crate) event: Event,
     /// Which tools it is for; missing on events without a tool.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) matcher: Option<String>,
     /// Its name, or what it runs.
     pub(crate) name: String,
@@ -23,7 +24,6 @@ pub(crate) struct HookSummary<'h> {
     #[serde(rename = "type")]
     pub(crate) kind: &'h str,
     /// What it runs.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) command: Option<&'h Command>,
     /// How long it may take.
     #[serde(rename = "timeout_ms", serialize_with = "milliseconds")]
@@ -37,7 +37,6 @@ pub(crate) struct HookSummary<'h> {
     /// Whether the event does not wait for it.
     pub(crate) background: bool,
     /// Where its answer counts, if not everywhere.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rollout: Option<String>,
     /// The file it stands in.
     pub(crate) file: String,
