@@ -25,7 +25,7 @@ use opentelemetry_proto::tonic::trace::v1::span::{Event, SpanKind};
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
 use prost::Message as _;
 
-use super::attributes::{any, attributes, hooks, pair, text};
+use super::attributes::{any, attributes, hooks, pair};
 use super::counters::{
     BOUNDS, CONFIG, EVENT_DURATION, HOOK_DURATION, Labels, METRICS, POLICY_AGE, POLICY_FAILURES,
     WAITING, of_policy,
@@ -133,13 +133,15 @@ impl Requests {
         let (start_time_unix_nano, time_unix_nano) = (state.since, now_in_nanoseconds());
         let policies = (self.policies)();
         let temporality = AggregationTemporality::Cumulative.into();
-        let number = |attributes, value: u64| NumberDataPoint {
-            attributes,
+        let number = |(labels, value): (Labels, u64)| NumberDataPoint {
+            attributes: labelled(labels),
             start_time_unix_nano,
             time_unix_nano,
             value: Some(Number::AsInt(i64::try_from(value).unwrap_or(i64::MAX))),
             ..NumberDataPoint::default()
         };
+        let numbers = |series: Vec<_>| series.into_iter().map(number).collect();
+        let gauge = |series| Data::Gauge(Gauge { data_points: numbers(series) });
         let data = |name: &str| match name {
             EVENT_DURATION | HOOK_DURATION => {
                 let points = state.counters.times(name).into_iter().map(|(labels, times)| {
@@ -158,33 +160,23 @@ impl Requests {
                 Data::Histogram(Histogram { data_points, aggregation_temporality: temporality })
             }
             CONFIG => {
-                let config = &state.counters.config;
-                let point = || number(vec![text("hookexec.config", config)], 1);
-                let points = (!config.is_empty()).then(point);
-                Data::Gauge(Gauge { data_points: points.into_iter().collect() })
+                let config = Some(&state.counters.config).filter(|config| !config.is_empty());
+                let labels = |config: &String| vec![("hookexec.config".to_owned(), config.clone())];
+                gauge(config.map(|config| (labels(config), 1)).into_iter().collect())
             }
             POLICY_AGE | POLICY_FAILURES => {
                 let points = policies.iter().filter_map(|policy| {
-                    let (source, state) =
-                        (policy.settings.source.to_string(), policy.store.state());
-                    let (labels, value) = of_policy(name, &source, &state.ok()?)?;
-                    Some(number(labelled(labels), value))
+                    let source = policy.settings.source.to_string();
+                    of_policy(name, &source, &policy.store.state().ok()?)
                 });
-                Data::Gauge(Gauge { data_points: points.collect() })
+                gauge(points.collect())
             }
-            WAITING => {
-                let point = number(Vec::new(), waiting(&state.positions));
-                Data::Gauge(Gauge { data_points: vec![point] })
-            }
-            _ => {
-                let points = state.counters.sums(name).into_iter();
-                let points = points.map(|(labels, sum)| number(labelled(labels), sum)).collect();
-                Data::Sum(Sum {
-                    data_points: points,
-                    aggregation_temporality: temporality,
-                    is_monotonic: true,
-                })
-            }
+            WAITING => gauge(vec![(Labels::new(), waiting(&state.positions))]),
+            _ => Data::Sum(Sum {
+                data_points: numbers(state.counters.sums(name)),
+                aggregation_temporality: temporality,
+                is_monotonic: true,
+            }),
         };
         let metrics = METRICS.iter().map(|[name, unit, _, about]| Metric {
             name: (*name).to_owned(),
