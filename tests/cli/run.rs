@@ -355,9 +355,12 @@ fn what_a_hook_wrote_is_shown_without_what_a_terminal_would_obey() {
 #[test]
 fn the_log_is_quiet_until_something_is_wrong_or_it_is_asked() {
     let sandbox = with_hook("true");
-    let run = || sandbox.hookexec(["run", "pre_tool_use", "--config", "hooks.yaml"]).stdin(TOOL);
-    assert_eq!(run().run().exits(0).stderr, "");
-    let logged = run().env("HOOKEXEC_LOG", "hookexec=debug").run().exits(0).stderr;
+    let run = |more: &[&str]| {
+        let run = ["run", "pre_tool_use", "--config", "hooks.yaml"];
+        sandbox.hookexec([&run, more].concat()).stdin(TOOL).run().exits(0).stderr
+    };
+    assert_eq!(run(&[]), "");
+    let logged = run(&["-vv"]);
     assert!(logged.contains("hook ran") && logged.contains("hook=guard"), "{logged}");
 
     sandbox.write(

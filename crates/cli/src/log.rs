@@ -4,15 +4,11 @@ use std::sync::OnceLock;
 
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
-use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::{SubscriberBuilder, format};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::output::Stderr;
-
-/// Says what is logged where no argument does.
-pub(super) const VARIABLE: &str = "HOOKEXEC_LOG";
 
 /// How much is said on stderr.
 #[derive(Debug, Default, clap::Args)]
@@ -22,10 +18,6 @@ pub(crate) struct LogArgs {
     /// log as well
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub(super) verbose: u8,
-
-    /// What is logged on stderr, such as `hookexec=debug`
-    #[arg(long, env = VARIABLE, value_name = "FILTER", hide = true)]
-    log: Option<String>,
 }
 
 impl LogArgs {
@@ -37,10 +29,10 @@ impl LogArgs {
     /// Starts the log. Without a wish it holds warnings only, and costs nothing until there is one.
     pub(crate) fn start(&self) {
         // An earlier log would do as well.
-        let _ = match &self.log {
-            Some(filter) => log().with_env_filter(EnvFilter::new(filter)).finish().try_init(),
-            None if self.verbose > 1 => log().with_max_level(Level::DEBUG).finish().try_init(),
-            None => Warnings::default().try_init(),
+        let _ = if self.verbose > 1 {
+            log().with_max_level(Level::DEBUG).finish().try_init()
+        } else {
+            Warnings::default().try_init()
         };
     }
 }

@@ -6,7 +6,6 @@ use std::ffi::OsString;
 use clap::ValueEnum as _;
 
 use super::super::from::seconds;
-use super::super::log;
 use super::super::output::PlainFormat;
 use super::Args;
 
@@ -52,7 +51,6 @@ impl Args {
         let called = from.from.is_some();
         (called || event.is_some() && from.native.is_none() && from.within.is_none())
             && (connect.connect.is_none() || config.is_default())
-            && std::env::var_os(log::VARIABLE).is_none()
     }
 }
 
