@@ -15,6 +15,7 @@
 use std::future::Future;
 
 use tokio::runtime::{Builder, Runtime as Tokio};
+use tokio::sync::oneshot;
 
 use super::CommandError;
 use super::system::Signals;
@@ -68,4 +69,11 @@ impl Drop for Runtime {
 pub(crate) fn listen() -> Result<Signals, CommandError> {
     Signals::listen()
         .map_err(|error| CommandError::internal(format!("can't listen for signals: {error}")))
+}
+
+/// Returns once something is sent, which may be never.
+pub(crate) async fn sent(receiver: oneshot::Receiver<()>) {
+    if receiver.await.is_err() {
+        std::future::pending().await
+    }
 }

@@ -15,6 +15,7 @@ use std::io::IsTerminal as _;
 use std::sync::Arc;
 
 use hookexec::internal::receiver_socket;
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -77,7 +78,15 @@ impl Args {
         let socket = Socket::bind(path)?;
         let desk = Arc::new(Desk::default());
         screen.say(screen::HELP);
-        let page = self.page(&screen, &desk).await?;
+        let mut page = None;
+        if !self.no_page {
+            let opened = Page::open().await.map_err(|error| {
+                CommandError::usage(format!("can't open a port for the page: {error}"))
+                    .hint("use `--no-page`")
+            })?;
+            screen.say(&format!("page: {}\n", opened.1.address()));
+            page = Some(opened);
+        }
         screen.say(&format!("waiting for questions at {}\n", socket.path().display()));
         let typing = async {
             while let Some(line) = typed.recv().await {
@@ -88,38 +97,18 @@ impl Args {
             biased;
             _ = signals.next() => {}
             () = typing => {}
-            () = page => {}
+            () = serve_page(page, &desk) => {}
             () = callers(&socket, &desk, &screen) => {}
         }
         Ok(Exit::Success)
     }
+}
 
-    /// Opens the page, and returns what serves it.
-    async fn page(
-        &self,
-        screen: &Screen,
-        desk: &Arc<Desk>,
-    ) -> Result<impl Future<Output = ()> + use<>, CommandError> {
-        let opened = if self.no_page {
-            None
-        } else {
-            let opened = Page::open().await.map_err(|error| {
-                CommandError::usage(format!("can't open a port for the page: {error}"))
-                    .hint("use `--no-page`")
-            })?;
-            screen.say(&format!("page: {}\n", opened.1.address()));
-            Some(opened)
-        };
-        let desk = Arc::clone(desk);
-        Ok(async move {
-            match opened {
-                None => std::future::pending().await,
-                Some((listener, page)) => {
-                    http::serve(&listener, move |request| page.answer(request, &desk)).await;
-                }
-            }
-        })
-    }
+/// Serves the page, if there is one.
+async fn serve_page(page: Option<(TcpListener, Page)>, desk: &Arc<Desk>) {
+    let Some((listener, page)) = page else { return std::future::pending().await };
+    let desk = Arc::clone(desk);
+    http::serve(&listener, move |request| page.answer(request, &desk)).await;
 }
 
 /// Talks to everyone who connects.

@@ -21,7 +21,6 @@ const SCRIPT: &str = include_str!("page.js");
 const ENDED: usize = 20;
 
 /// Where the page is. Who knows the token may answer.
-#[derive(Clone)]
 pub(super) struct Page {
     /// The authority: what `Host` must be.
     host: String,

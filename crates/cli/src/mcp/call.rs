@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 
 use super::message;
 use super::proxy::Proxy;
+use crate::runtime::sent;
 use crate::{output, plain, report};
 
 /// A call as the client sent it.
@@ -58,13 +59,9 @@ impl Call {
                 Reply::Lost(why) => Err(ToolError::new(why.clone())),
             }
         };
-        let wish = async {
-            if cancelled.await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        };
         let not_run = proxy.is_verbose.then(|| self.not_run(current.shared().as_ref()));
-        let outcome = session.tool_call(self.tool.clone()).cancelled_by(wish).run(work).await;
+        let outcome =
+            session.tool_call(self.tool.clone()).cancelled_by(sent(cancelled)).run(work).await;
         for (_, told) in outcome.trail.system_messages() {
             output::talk(&format!("{told}\n"));
         }

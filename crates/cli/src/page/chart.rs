@@ -12,23 +12,8 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
 /// How long a bar may stand for.
-const STEPS: [i64; 15] = [
-    1,
-    5,
-    15,
-    MINUTE,
-    5 * MINUTE,
-    15 * MINUTE,
-    30 * MINUTE,
-    HOUR,
-    2 * HOUR,
-    3 * HOUR,
-    6 * HOUR,
-    12 * HOUR,
-    DAY,
-    7 * DAY,
-    28 * DAY,
-];
+const STEPS: [(i64, &[i64]); 4] =
+    [(1, &[1, 5, 15]), (MINUTE, &[1, 5, 15, 30]), (HOUR, &[1, 2, 3, 6, 12]), (DAY, &[1, 7, 28])];
 /// The most and the fewest bars that share the width.
 const BARS: (i64, i64) = (84, 12);
 
@@ -40,7 +25,8 @@ pub(super) fn section(page: &mut String, times: &[(i64, Option<Decision>)]) {
     let (Some(first), Some(last)) = (seconds().min(), seconds().max()) else { return };
     let fits = |step: &i64| last.div_euclid(*step) - first.div_euclid(*step) < BARS.0;
     // A longer log gets longer bars.
-    let step = STEPS.into_iter().find(fits).unwrap_or(((last - first) / BARS.0 / DAY + 1) * DAY);
+    let mut steps = STEPS.iter().flat_map(|(unit, counts)| counts.iter().map(move |it| it * unit));
+    let step = steps.find(fits).unwrap_or(((last - first) / BARS.0 / DAY + 1) * DAY);
     let start = first.div_euclid(step) * step;
     let count = ((last - start) / step + 1).max(BARS.1);
     let mut bars: BTreeMap<i64, Bar> = BTreeMap::new();

@@ -18,7 +18,7 @@ const MAX_KEPT: usize = 100;
 /// A decision log with the full files that were kept, oldest first.
 #[derive(Debug)]
 pub(crate) struct Log {
-    files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// A record; `None` for a line that is not one: it was cut, or another program wrote it.
@@ -77,12 +77,6 @@ impl Log {
             return Err(io::Error::new(io::ErrorKind::NotFound, "the file does not exist"));
         }
         Ok(Self { files })
-    }
-
-    /// Returns the files, oldest first.
-    #[cfg(feature = "http")]
-    pub(crate) fn files(&self) -> &[PathBuf] {
-        &self.files
     }
 
     /// Reads line after line, and calls `each` with it.

@@ -50,22 +50,17 @@ impl ClientLink {
     async fn ask(&self, name: &str, args: &[String], input: &Input) -> Result<Value, String> {
         let id = self.0.next_id.fetch_add(1, Ordering::Relaxed);
         let (hook, answer) = oneshot::channel();
-        locked(&self.0.waiting).insert(id, hook);
-        let _forget = Forget(&self.0, id);
+        {
+            let mut waiting = locked(&self.0.waiting);
+            // Those whose hook no longer waits.
+            waiting.retain(|_, hook| !hook.is_closed());
+            waiting.insert(id, hook);
+        }
         let params = json!({ "name": name, "args": args, "input": input });
         let sent = self.0.outbox.send(request(id, "builtin", &params)).await;
         let gone = || "the client is gone".to_owned();
         sent.map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
-    }
-}
-
-/// Forgets a question when its hook no longer waits.
-struct Forget<'l>(&'l Link, u64);
-
-impl Drop for Forget<'_> {
-    fn drop(&mut self) {
-        locked(&self.0.waiting).remove(&self.1);
     }
 }
 

@@ -137,7 +137,7 @@ fn files_of(path: &Path) -> io::Result<Vec<BufReader<File>>> {
         lock.lock()?;
     }
     let files = Log::find(path)?;
-    files.files().iter().map(|file| Ok(BufReader::new(open_regular(file)?))).collect()
+    files.files.iter().map(|file| Ok(BufReader::new(open_regular(file)?))).collect()
 }
 
 /// Returns the digest of the first line, or `None` when it is not whole yet.

@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::super::engine::InUse;
 use super::super::params::Params;
 use super::answers;
+use crate::runtime::sent;
 use hookexec::lifecycle::{
     Approval, ApprovalRequest, AuthorizedCall, ModelRequest, ToolCall, ToolError, ToolRun,
 };
@@ -66,13 +67,13 @@ pub(super) struct OpenCall {
 }
 
 impl OpenCall {
-    fn new<D>(drive: impl FnOnce(Host, Cancelled) -> D) -> Self
+    fn new<D>(drive: impl FnOnce(Host, oneshot::Receiver<()>) -> D) -> Self
     where
         D: Future<Output = Value> + Send + 'static,
     {
         let (host, pauses) = mpsc::channel(1);
         let (cancel, cancelled) = oneshot::channel();
-        let driver = Box::pin(drive(Host(host), Cancelled(cancelled)));
+        let driver = Box::pin(drive(Host(host), cancelled));
         Self { driver, pauses, waiting: None, cancel: Some(cancel) }
     }
 
@@ -107,7 +108,7 @@ impl OpenCall {
         };
         let state = move || turn.as_ref().map(|turn| turn.state());
         Ok(Self::new(|host, cancelled| async move {
-            let call = call.cancelled_by(cancelled.wait());
+            let call = call.cancelled_by(sent(cancelled));
             let outcome = call.run(async |request| {
                 let step = json!({
                     "next": "run",
@@ -167,17 +168,6 @@ impl OpenCall {
     }
 }
 
-/// The host's cancellation.
-struct Cancelled(oneshot::Receiver<()>);
-
-impl Cancelled {
-    async fn wait(self) {
-        if self.0.await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    }
-}
-
 /// The host, as a driver calls it.
 #[derive(Clone)]
 struct Host(mpsc::Sender<Pause>);
@@ -216,7 +206,7 @@ async fn drive_tool(
     asks: Option<String>,
     can_ask: bool,
     host: Host,
-    cancelled: Cancelled,
+    cancelled: oneshot::Receiver<()>,
     current: InUse,
 ) -> Value {
     if let Some(reason) = asks {
@@ -234,6 +224,6 @@ async fn drive_tool(
         });
         host.work(step).await.map_err(ToolError::with_response)
     };
-    let outcome = run.cancelled_by(cancelled.wait()).run(work).await;
+    let outcome = run.cancelled_by(sent(cancelled)).run(work).await;
     answers::tool(&outcome, &current)
 }
