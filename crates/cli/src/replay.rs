@@ -142,16 +142,16 @@ impl Summary {
     fn add(&mut self, record: Record, replayed: Replayed) {
         let redacted = usize::from(record.input_redacted);
         match replayed {
-            Replayed::NotReplayed { why, .. } => {
+            Replayed::LeftOut(why) => {
                 self.not_replayed += 1;
                 *self.reasons_not_replayed.entry(why).or_default() += 1;
                 return;
             }
-            Replayed::Changed { change, message, .. } => {
+            Replayed::Changed { change, message } => {
                 self.changed += 1;
                 self.changes.push(Example { change, record, message });
             }
-            Replayed::Unknown { hooks, .. } => {
+            Replayed::Unknown(hooks) => {
                 self.unknown += 1;
                 for hook in hooks {
                     *self.unknown_hooks.entry(hook).or_default() += 1;

@@ -74,6 +74,6 @@ pub(crate) fn listen() -> Result<Signals, CommandError> {
 /// Returns once something is sent, which may be never.
 pub(crate) async fn sent(receiver: oneshot::Receiver<()>) {
     if receiver.await.is_err() {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }

@@ -128,13 +128,11 @@ pub(crate) fn read_object(line: &[u8]) -> Result<JsonObject, Refusal> {
         Refusal::new(ErrorCode::Parse, format!("the line is not JSON: {problem}"))
     };
     let text = std::str::from_utf8(line).map_err(|error| no_json(&error))?;
-    match parse_strict(text).map_err(|error| no_json(&error))? {
-        Value::Object(object) => Ok(object),
-        _ => {
-            let problem = "a message is one JSON object; batches are not taken";
-            Err(Refusal::new(ErrorCode::InvalidRequest, problem))
-        }
-    }
+    let Value::Object(object) = parse_strict(text).map_err(|error| no_json(&error))? else {
+        let problem = "a message is one JSON object; batches are not taken";
+        return Err(Refusal::new(ErrorCode::InvalidRequest, problem));
+    };
+    Ok(object)
 }
 
 /// A client's answer to a question of the server.

@@ -42,15 +42,9 @@ pub(crate) enum Replayed {
         message: Option<String>,
     },
     /// It can't be said without the answers of these hooks.
-    Unknown {
-        /// Their names.
-        hooks: Vec<String>,
-    },
-    /// The record can't be replayed: its input was not recorded, or cut.
-    NotReplayed {
-        /// Why.
-        why: &'static str,
-    },
+    Unknown(Vec<String>),
+    /// Why the record can't be replayed: its input was not recorded, or cut.
+    LeftOut(&'static str),
 }
 
 /// How a verdict changed.
@@ -102,7 +96,7 @@ impl Replay {
         } else if unsaid.is_empty() && rewrites_differ(before, &verdict) {
             Change::Rewrite
         } else if !unsaid.is_empty() && before.decision != Some(Decision::Deny) {
-            return Replayed::Unknown { hooks: unsaid };
+            return Replayed::Unknown(unsaid);
         } else {
             return Replayed::Same;
         };
@@ -126,7 +120,7 @@ impl Replay {
 
     /// Returns the verdict, and the hooks that rewrote what is not recorded.
     async fn decide(&self, record: &Record) -> Result<(Verdict, Vec<String>), Replayed> {
-        let unfit = |why| Err(Replayed::NotReplayed { why });
+        let unfit = |why| Err(Replayed::LeftOut(why));
         if record.event == Event::Approval {
             return unfit("a person is not asked again");
         }
@@ -141,7 +135,7 @@ impl Replay {
         let verdict = self.executor.dispatch(record.event, &input).await;
         let (unknown, unsaid) = self.recorded.used();
         if !unknown.is_empty() && verdict.decision != Some(Decision::Deny) {
-            return Err(Replayed::Unknown { hooks: unknown });
+            return Err(Replayed::Unknown(unknown));
         }
         Ok((verdict, unsaid))
     }
