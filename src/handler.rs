@@ -73,19 +73,20 @@ pub struct Call<'a> {
     pub input: &'a Input,
     /// The deadline of the answer.
     pub deadline: Instant,
-    /// The input that the event came with.
+    /// The input that the event came with, before any rewrite.
     pub(crate) original: &'a Input,
-    /// Receives a hook that goes on in the background.
+    /// Where a hook goes on that asks to run in the background, and the rank of its layer.
     pub(crate) background: Option<(&'a Background, usize)>,
     /// What is left for answers, once a handler keeps one in memory.
-    room: Option<SharedRoom<'a>>,
-    seating: Seating<'a>,
-    shared: Sharing<'a>,
+    pub(crate) room: Option<SharedRoom<'a>>,
+    /// Where the hook takes its seat.
+    pub(crate) seating: Seating<'a>,
+    pub(crate) shared: Sharing<'a>,
 }
 
 /// The values derived from the input of a call.
 #[derive(Debug)]
-enum Sharing<'a> {
+pub(crate) enum Sharing<'a> {
     /// Those of all hooks that see the same input.
     All(&'a Shared),
     Own(Box<Shared>),
@@ -94,22 +95,16 @@ enum Sharing<'a> {
 impl<'a> Call<'a> {
     /// Returns an invocation, for tests of a handler.
     pub fn new(event: Event, input: &'a Input, deadline: Instant) -> Self {
-        Self::with(event, input, Sharing::Own(Box::default()), deadline)
-    }
-
-    /// Returns an invocation; all hooks that see the same input share `shared`.
-    pub(crate) fn of_many(
-        event: Event,
-        input: &'a Input,
-        shared: &'a Shared,
-        deadline: Instant,
-    ) -> Self {
-        Self::with(event, input, Sharing::All(shared), deadline)
-    }
-
-    fn with(event: Event, input: &'a Input, shared: Sharing<'a>, deadline: Instant) -> Self {
-        let (background, room, seating) = (None, None, Seating::Free);
-        Self { event, input, deadline, original: input, background, room, seating, shared }
+        Self {
+            event,
+            input,
+            deadline,
+            original: input,
+            background: None,
+            room: None,
+            seating: Seating::Free,
+            shared: Sharing::Own(Box::default()),
+        }
     }
 
     fn shared(&self) -> &Shared {
@@ -117,30 +112,6 @@ impl<'a> Call<'a> {
             Sharing::All(shared) => shared,
             Sharing::Own(shared) => shared,
         }
-    }
-
-    /// Sets the input that the event came with, before any rewrite.
-    pub(crate) fn after(mut self, original: &'a Input) -> Self {
-        self.original = original;
-        self
-    }
-
-    /// Sets where a hook goes on that asked to run in the background, and the rank of its layer.
-    pub(crate) fn leaving_to(mut self, background: Option<(&'a Background, usize)>) -> Self {
-        self.background = background;
-        self
-    }
-
-    /// Sets the room that the hook's answer shares with those of other hooks.
-    pub(crate) fn sharing(mut self, room: SharedRoom<'a>) -> Self {
-        self.room = Some(room);
-        self
-    }
-
-    /// Sets where the hook takes its seat.
-    pub(crate) fn seated(mut self, seating: Seating<'a>) -> Self {
-        self.seating = seating;
-        self
     }
 
     /// Returns what is left for answers.

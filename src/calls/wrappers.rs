@@ -124,12 +124,11 @@ static WRAPPERS: [Wrapper; 17] = [
     },
 ];
 
-/// Programs that go through files and run the command behind one of these options for each.
-const SEARCHES: [(&str, &[&str]); 3] = [
-    ("find", &["-exec", "-execdir", "-ok", "-okdir"]),
-    ("gfind", &["-exec", "-execdir", "-ok", "-okdir"]),
-    ("bfs", &["-exec", "-execdir", "-ok", "-okdir"]),
-];
+/// Programs that go through files and run the command behind one of [`RUNNING`] for each.
+const SEARCHES: [&str; 3] = ["find", "gfind", "bfs"];
+
+/// The options of [`SEARCHES`] that a command stands behind.
+const RUNNING: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 
 /// A command in the words of another.
 pub(super) struct Inner {
@@ -155,13 +154,13 @@ impl Inner {
 
 /// Returns whether a program goes through files and runs a command that stands behind an option.
 pub(super) fn is_search(name: &str) -> bool {
-    SEARCHES.iter().any(|(known, _)| *known == name)
+    SEARCHES.contains(&name)
 }
 
 /// Returns how many commands a call of the program `name` runs at most.
 pub(super) fn most_inner(name: &str, words: &[Word]) -> usize {
-    if let Some((_, options)) = SEARCHES.iter().find(|(known, _)| *known == name) {
-        return words.iter().filter(|word| options.contains(&word.text.as_str())).count();
+    if is_search(name) {
+        return words.iter().filter(|word| RUNNING.contains(&&*word.text)).count();
     }
     usize::from(WRAPPERS.iter().any(|wrapper| wrapper.names.contains(&name)))
 }
@@ -169,8 +168,8 @@ pub(super) fn most_inner(name: &str, words: &[Word]) -> usize {
 /// Returns the commands that a call of the program `name` runs, which are none for most programs;
 /// `None` if that is not known.
 pub(super) fn inner(name: &str, all: &[Word]) -> Option<Vec<Inner>> {
-    if let Some((_, options)) = SEARCHES.iter().find(|(known, _)| *known == name) {
-        return Some(searched(options, all));
+    if is_search(name) {
+        return Some(searched(all));
     }
     let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.names.contains(&name)) else {
         return Some(Vec::new());
@@ -191,8 +190,8 @@ pub(super) fn inner(name: &str, all: &[Word]) -> Option<Vec<Inner>> {
     Some(vec![Inner { assignments, words: words.to_vec(), more: wrapper.adds, before }])
 }
 
-fn searched(options: &[&str], words: &[Word]) -> Vec<Inner> {
-    let runs = |word: &Word| options.contains(&word.text.as_str());
+fn searched(words: &[Word]) -> Vec<Inner> {
+    let runs = |word: &Word| RUNNING.contains(&&*word.text);
     let starts = words.iter().enumerate().filter(|(_, word)| runs(word)).map(|(at, _)| at + 1);
     let inner = starts.map(|start| {
         let behind = words[start..].iter();

@@ -179,12 +179,8 @@ impl Executor {
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub async fn dispatch_until(&self, event: Event, input: &Input, deadline: Instant) -> Verdict {
-        self.run(
-            event,
-            input,
-            DispatchOptions { deadline: Some(deadline), ..DispatchOptions::default() },
-        )
-        .await
+        let options = DispatchOptions { deadline: Some(deadline), ..DispatchOptions::default() };
+        self.run(event, input, options).await
     }
 
     /// Like [`dispatch`](Self::dispatch), and calls `observer` when a hook starts and ends. Hooks
@@ -198,12 +194,8 @@ impl Executor {
         input: &Input,
         observer: &dyn Observer,
     ) -> Verdict {
-        self.run(
-            event,
-            input,
-            DispatchOptions { observer: Some(observer), ..DispatchOptions::default() },
-        )
-        .await
+        let options = DispatchOptions { observer: Some(observer), ..DispatchOptions::default() };
+        self.run(event, input, options).await
     }
 
     /// Returns the verdict for a host that could not ask the hooks of `event`, with the reason

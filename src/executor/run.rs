@@ -10,7 +10,7 @@ use super::select::Bound;
 use super::time::Until;
 use crate::event::Event;
 use crate::handler::{
-    Background, Call, Failure, HandlerError, HandlerResult, Seating, Shared, SharedRoom,
+    Background, Call, Failure, HandlerError, HandlerResult, Seating, Shared, SharedRoom, Sharing,
 };
 use crate::wire::Input;
 
@@ -42,11 +42,16 @@ pub(super) async fn run(
     if answer <= started {
         return (Err(HandlerError::new(Failure::TimedOut, text())), Duration::ZERO);
     }
-    let call = Call::of_many(event, input, shared, answer)
-        .after(original)
-        .leaving_to(around.background)
-        .seated(around.seating)
-        .sharing(around.room);
+    let call = Call {
+        event,
+        input,
+        deadline: answer,
+        original,
+        background: around.background,
+        room: Some(around.room),
+        seating: around.seating,
+        shared: Sharing::All(shared),
+    };
     let work = AssertUnwindSafe(async {
         if let Some(runs) = &bound.runs
             && let Some(why) = Box::pin(runs.refusal(&call)).await?

@@ -155,12 +155,12 @@ impl Loading {
         }
         let Some(store) = self.acceptance.store.clone() else { return };
         // A `.git` that was made or removed must not hide that a file above is gone.
-        for path in store.gone_in(&[directories, above].concat()) {
+        for path in store.approved_in(&[directories, above].concat(), false) {
             let cause = "this approved file is gone; its hooks don't run";
             let remove = format!("run `hookexec trust remove {}` in a terminal", path.display());
             self.does_not_run(&path, cause, format!("restore it, or {remove}"));
         }
-        for path in store.approved_in(above) {
+        for path in store.approved_in(above, true) {
             let cause = "this approved file is above the root of the project, and its hooks don't \
                          run here";
             let remove = format!("run `hookexec trust remove {}` in a terminal", path.display());

@@ -66,10 +66,7 @@ impl Platform {
         own_groups: false,
         // `/Users` is a firmlink to a directory in it, and `readlink` knows no firmlinks.
         second_root: Some("/System/Volumes/Data"),
-        variable_case_counts: true,
-        has_drives: false,
-        home_variable: "HOME",
-        shell: "/bin/sh",
+        ..Self::LINUX
     };
 
     pub(crate) const WINDOWS: Self = Self {

@@ -258,26 +258,13 @@ impl TrustStore {
         self.approvals_where(|_| true)
     }
 
-    /// Returns the approved hooks files that were in one of `directories` and are gone.
-    pub(crate) fn gone_in(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
-        let mut paths = self.paths_in(directories);
-        paths.retain(|path| !exists(path));
-        paths
-    }
-
-    /// Returns the approved hooks files that are in one of `directories`.
-    pub(crate) fn approved_in(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
-        let mut paths = self.paths_in(directories);
-        paths.retain(|path| exists(path));
-        paths
-    }
-
-    fn paths_in(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
+    /// Returns the approved hooks files of `directories` that are there, or those that are gone.
+    pub(crate) fn approved_in(&self, directories: &[PathBuf], are_there: bool) -> Vec<PathBuf> {
         let keys: HashSet<String> = directories.iter().map(|path| self.key(path)).collect();
         let approvals = self.approvals_where(|name| keys.contains(name.directory_key));
         let paths: BTreeSet<PathBuf> =
             approvals.into_iter().map(|approval| approval.path).collect();
-        paths.into_iter().collect()
+        paths.into_iter().filter(|path| exists(path) == are_there).collect()
     }
 
     /// Returns whether a hooks file was approved at `path`.

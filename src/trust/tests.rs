@@ -79,9 +79,9 @@ fn a_file_that_was_approved_is_missed_when_it_is_gone() {
     let store = TrustStore::at(directory.path().join("state"));
     store.add(&bundle(&path)).unwrap();
     let project = dunce::canonicalize(path.parent().unwrap()).unwrap();
-    let gone = |directories: &[PathBuf]| store.gone_in(directories);
+    let gone = |directories: &[PathBuf]| store.approved_in(directories, false);
     assert_eq!(gone(std::slice::from_ref(&project)), Vec::<PathBuf>::new());
-    let outside = store.approved_in(std::slice::from_ref(&project));
+    let outside = store.approved_in(std::slice::from_ref(&project), true);
     assert_eq!(outside, [project.join("hooks.yaml")]);
     fs::remove_file(&path).unwrap();
     assert_eq!(gone(std::slice::from_ref(&project)), [project.join("hooks.yaml")]);
