@@ -78,16 +78,12 @@ impl Dialect {
     /// Returns whether exit code 2 at `event` keeps the model at work; in our own dialect it has no effect
     /// there.
     pub(crate) fn exit_code_continues(self, event: Event) -> bool {
-        match self {
-            Self::ClaudeCode => matches!(event, Event::Stop | Event::SubagentStop),
-        }
+        matches!((self, event), (Self::ClaudeCode, Event::Stop | Event::SubagentStop))
     }
 
     /// Returns whether plain text that a hook prints at `event` is context for the model.
     pub(crate) fn takes_text(self, event: Event) -> bool {
-        match self {
-            Self::ClaudeCode => matches!(event, Event::SessionStart | Event::UserPromptSubmit),
-        }
+        matches!((self, event), (Self::ClaudeCode, Event::SessionStart | Event::UserPromptSubmit))
     }
 
     /// Returns whether `matcher` matches one of the names that the agent would give the tool.

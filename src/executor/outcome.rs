@@ -6,7 +6,7 @@ use super::select::Bound;
 use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, Usage, decision_of};
 
 /// The outcome of one hook.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Outcome {
     /// The hook's place in config order.
     pub(super) index: usize,
@@ -42,25 +42,7 @@ pub(super) struct Outcome {
 impl Outcome {
     /// Returns the outcome of a hook that has no opinion.
     pub(super) fn none(index: usize) -> Self {
-        Self {
-            index,
-            status: HookStatus::Ok,
-            output: Output::default(),
-            mode: None,
-            unenforced: None,
-            error: None,
-            warnings: Vec::new(),
-            notices: Vec::new(),
-            failed_open: false,
-            exit_code: None,
-            stderr: String::new(),
-            stdout: String::new(),
-            duration: Duration::ZERO,
-            usage: None,
-            withholds: false,
-            rewrote: false,
-            generation: 0,
-        }
+        Self { index, ..Self::default() }
     }
 
     /// Returns the outcome of a hook that did not run.

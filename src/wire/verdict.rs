@@ -263,12 +263,13 @@ pub(crate) fn decision_of(claude_key: &str) -> Option<Decision> {
 }
 
 /// How a hook ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum HookStatus {
     /// It gave an answer, or had no opinion.
+    #[default]
     Ok,
     /// It blocked the event.
     Blocked,
