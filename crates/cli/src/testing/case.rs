@@ -6,7 +6,8 @@ use regex::Regex;
 
 use crate::moment::Moment;
 use hookexec::config::Location;
-use hookexec::wire::{Decision, JsonObject, Output};
+use hookexec::handler::{HandlerError, HandlerResult};
+use hookexec::wire::{Decision, JsonObject};
 
 /// The cases of one file.
 #[derive(Debug, Clone)]
@@ -35,13 +36,8 @@ pub(crate) struct Case {
 }
 
 /// What stands in for a hook.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Stub {
-    /// It answers.
-    Answer(Box<Output>),
-    /// It can't give an answer, for this cause.
-    Failure(String),
-}
+#[derive(Debug, Clone)]
+pub(crate) struct Stub(pub(super) Result<HandlerResult, HandlerError>);
 
 /// What should come out; what is `None` is not looked at.
 #[derive(Debug, Clone, Default)]

@@ -5,6 +5,7 @@ use serde_json::{Value as Json, json};
 use super::case::{Expectation, Expected, Stub, TextExpectation};
 use hookexec::config::Location;
 use hookexec::event::Event;
+use hookexec::handler::{Failure, HandlerError};
 use hookexec::internal::reading::{self, At, Fields, Filled, Kind, Node, Reader, Value};
 use hookexec::wire::{Decision, JsonObject, Output};
 use hookexec::{later, section, words};
@@ -108,7 +109,7 @@ fn stub(reader: &mut Reader, node: &Node) -> Option<Stub> {
     const HINT: &str = "write the answer it gives, such as `{ decision: deny, reason: no }`; \
                         `{}` for none; `{ failure: timed out }` for a hook that fails";
     if matches!(node.value, Value::Null) {
-        return Some(Stub::Answer(Box::default()));
+        return Some(Stub(Ok(Some(Output::default()).into())));
     }
     let fields: Fields<'_> = reader.open_fields(node, "a stub")?;
     if let Some(value) = fields.get("failure") {
@@ -116,12 +117,11 @@ fn stub(reader: &mut Reader, node: &Node) -> Option<Stub> {
             reader.error(node, "`failure` stands alone: a hook that failed gives no answer");
             return None;
         }
-        return Filled::read(reader, value, "`failure`").map(|cause| Stub::Failure(cause.0));
+        let cause = Filled::read(reader, value, "`failure`")?.0;
+        return Some(Stub(Err(HandlerError::new(Failure::Other, cause))));
     }
     match Output::from_value(Json::read(reader, node, "")?) {
-        Ok(output) if output.unknown_keys().next().is_none() => {
-            Some(Stub::Answer(Box::new(output)))
-        }
+        Ok(output) if output.unknown_keys().next().is_none() => Some(Stub(Ok(Some(output).into()))),
         Ok(output) => {
             for key in output.unknown_keys() {
                 reader.error_with_hint(node, format!("{key}, in a stub"), HINT);

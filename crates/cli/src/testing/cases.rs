@@ -206,7 +206,7 @@ fn case_input(reader: &mut Reader, node: &Node, event: Event) -> Option<Input> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::case::{Expected, Stub};
+    use super::super::case::Expected;
     use super::*;
 
     fn problems(text: &str) -> String {
@@ -231,7 +231,7 @@ cases:
         let case = &file.cases[0];
         assert_eq!(case.location.to_string(), "a/hooks.test.yaml:3");
         assert_eq!(case.stubs.len(), 3);
-        assert!(matches!(&case.stubs[2].2, Stub::Failure(why) if why == "timed out"));
+        assert!(matches!(&case.stubs[2].2.0, Err(error) if error.message == "timed out"));
         assert_eq!(case.expect.decision, Some(Expected::Nothing));
         assert_eq!(case.expect.updated_input, Some(Expected::Nothing));
         assert_eq!(case.expect.exit_code, Some(2));

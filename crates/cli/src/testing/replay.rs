@@ -1,6 +1,5 @@
 //! What another configuration would have decided.
 
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -164,56 +163,48 @@ struct Recorded(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    answers: HashMap<String, Answer>,
+    /// By the name of the hook; `None` if two hooks of one name answered differently.
+    answers: HashMap<String, Option<Answer>>,
     /// Hooks whose answers were wanted and are not recorded.
     unknown: BTreeSet<String>,
     /// Hooks that rewrote something, which is not recorded.
     unsaid: BTreeSet<String>,
 }
 
-/// What a hook said, as far as a record tells.
+/// What a hook answered, as far as a record tells. The candidate's `on_error` judges its errors and
+/// failures.
 #[derive(Debug, Clone, PartialEq)]
-enum Answer {
-    Said {
-        output: Box<Output>,
-        rewrote_more: bool,
-    },
-    /// Its own error, which the candidate's `on_error` judges.
-    Exited {
-        code: i32,
-        stderr: String,
-    },
-    /// The same of a failure.
-    Failed(String),
-    /// Two hooks of one name said different things.
-    Ambiguous,
+struct Answer {
+    given: Result<HandlerResult, HandlerError>,
+    /// Whether it rewrote something that is not recorded.
+    rewrote_more: bool,
 }
 
 impl Answer {
     fn of(report: &HookReport, record: &Record) -> Option<Self> {
         let error = report.error.clone().unwrap_or_default();
-        Some(match report.status {
+        let mut rewrote_more = false;
+        let given = match report.status {
             HookStatus::Skipped => return None,
-            HookStatus::Failed => Self::Failed(error),
+            HookStatus::Failed => Err(HandlerError::new(Failure::Other, error)),
             HookStatus::Error => {
                 let code = report.exit_code.unwrap_or(1);
                 let said = format!("exit code {code}");
                 let stderr = error.strip_prefix(&said).unwrap_or(&error);
-                Self::Exited { code, stderr: stderr.trim_start_matches([':', ' ']).to_owned() }
+                let stderr = stderr.trim_start_matches([':', ' ']).into();
+                Ok(HandlerResult::exited(code, Vec::new(), stderr))
             }
             _ => {
-                let (decision, reason) = (report.decision, report.reason.clone());
-                let updated_input = rewrite_of(report, record);
-                // A record of an older version does not tell who rewrote.
+                let mut output = Output::default();
+                (output.decision, output.reason) = (report.decision, report.reason.clone());
+                output.updated_input = rewrite_of(report, record);
                 let nobody = record.hooks.iter().all(|report| !report.rewrote);
                 let rewrote = report.rewrote || (nobody && !record.rewritten.is_empty());
-                let rewrote_more = rewrote && updated_input.is_none();
-                let mut output = Output::default();
-                (output.decision, output.reason) = (decision, reason);
-                output.updated_input = updated_input;
-                Self::Said { output: Box::new(output), rewrote_more }
+                rewrote_more = rewrote && output.updated_input.is_none();
+                Ok(Some(output).into())
             }
-        })
+        };
+        Some(Self { given, rewrote_more })
     }
 }
 
@@ -239,12 +230,10 @@ impl Recorded {
         let mut state = State::default();
         for report in &record.hooks {
             let Some(answer) = Answer::of(report, record) else { continue };
-            match state.answers.entry(report.name.clone()) {
-                Entry::Vacant(entry) => drop(entry.insert(answer)),
-                Entry::Occupied(mut entry) if *entry.get() != answer => {
-                    entry.insert(Answer::Ambiguous);
-                }
-                Entry::Occupied(_) => {}
+            let known = state.answers.entry(report.name.clone());
+            let known = known.or_insert_with(|| Some(answer.clone()));
+            if known.as_ref() != Some(&answer) {
+                *known = None;
             }
         }
         *locked(&self.0) = state;
@@ -252,22 +241,15 @@ impl Recorded {
 
     fn answer(&self, name: &str) -> Result<HandlerResult, HandlerError> {
         let mut state = locked(&self.0);
-        match state.answers.get(name).cloned() {
-            Some(Answer::Said { output, rewrote_more }) => {
-                if rewrote_more {
-                    state.unsaid.insert(name.to_owned());
-                }
-                Ok(Some(*output).into())
-            }
-            Some(Answer::Exited { code, stderr }) => {
-                Ok(HandlerResult::exited(code, Vec::new(), stderr.into_bytes()))
-            }
-            Some(Answer::Failed(cause)) => Err(HandlerError::new(Failure::Other, cause)),
-            Some(Answer::Ambiguous) | None => {
-                state.unknown.insert(name.to_owned());
-                Ok(HandlerResult::from(None))
-            }
+        let Some(Answer { given, rewrote_more }) = state.answers.get(name).cloned().flatten()
+        else {
+            state.unknown.insert(name.to_owned());
+            return Ok(HandlerResult::from(None));
+        };
+        if rewrote_more {
+            state.unsaid.insert(name.to_owned());
         }
+        given
     }
 
     /// Returns the hooks whose answers were wanted and are not recorded, and those of whose answers
