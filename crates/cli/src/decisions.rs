@@ -7,15 +7,10 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use crate::records::{Filter, HookStatistics, Log, Statistics, Tail};
-use crate::testing::Expected;
-use clap::builder::PossibleValuesParser;
 use hookexec::config::Hook;
 use hookexec::internal::Loaded;
 use hookexec::internal::audit::Record;
-use hookexec::internal::reading::Words;
 use hookexec::internal::system;
-use hookexec::{Decision, Event};
-use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::config::ConfigArgs;
@@ -23,7 +18,6 @@ use super::error::{CommandError, warn};
 use super::output::{self, PlainFormat};
 use super::page::{self, Page};
 use super::report::counted;
-use super::run::EVENT;
 use super::runtime::Runtime;
 use super::{Exit, decisions_text};
 
@@ -44,21 +38,8 @@ pub(crate) struct Args {
     #[arg(short, long, conflicts_with_all = ["stats", "shadow"])]
     follow: bool,
 
-    /// Only records of this event
-    #[arg(long, value_parser = EVENT, hide_possible_values = true)]
-    event: Option<Event>,
-
-    /// Only records of this decision; `none` if no hook had an opinion
-    #[arg(long, value_parser = PossibleValuesParser::new(DECISIONS.iter().map(|(word, _)| *word)))]
-    decision: Option<String>,
-
-    /// Only records in which this hook ran; by name, or as `hooks.yaml:5`
-    #[arg(long, value_name = "HOOK")]
-    hook: Option<String>,
-
-    /// Only records from this time on: `2026-03-21T10:00:00Z`, or `30m`, `2h`, `7d` ago
-    #[arg(long, value_name = "TIME", value_parser = since)]
-    since: Option<Timestamp>,
+    #[command(flatten)]
+    filter: Filter,
 
     /// Counts: decisions and times of each hook, failures that let an event go on, hooks that never
     /// ran
@@ -80,9 +61,6 @@ pub(crate) struct Args {
     #[command(flatten)]
     config: ConfigArgs,
 }
-
-/// The words for decisions, as in test cases, and the records that each is about.
-const DECISIONS: &[(&str, Expected<Decision>)] = <Expected<Decision> as Words>::WORDS;
 
 /// The numbers of a log.
 #[derive(Debug, Serialize)]
@@ -109,11 +87,10 @@ impl Args {
             return self.follow(&path);
         }
         let log = Log::find(&path).map_err(|error| unreadable(&path, &error))?;
-        let filter = self.filter();
         let (mut numbers, mut printed) = (self.numbers()?, Ok(()));
         let (mut rows, mut page) = (String::new(), Page::default());
         log.read(|line| match line {
-            Some(record) if !filter.wants(&record) => {}
+            Some(record) if !self.filter.wants(&record) => {}
             Some(record) if self.counts() => {
                 numbers.statistics.add(&record);
                 if self.html.is_some() {
@@ -141,7 +118,7 @@ impl Args {
                 *source = shown(source).to_owned();
             }
             match (&self.html, self.format) {
-                (Some(file), _) => write_page(file, &page.html(&numbers, &self.filters()))?,
+                (Some(file), _) => write_page(file, &page.html(&numbers, &self.filter.words()))?,
                 (None, format) => format.show(&numbers, || decisions_text::numbers(&numbers))?,
             }
         } else {
@@ -163,12 +140,11 @@ impl Args {
 
     fn follow(&self, path: &Path) -> Result<Exit, CommandError> {
         let mut tail = Tail::from_end(path).map_err(|error| unreadable(path, &error))?;
-        let filter = self.filter();
         let following = async {
             loop {
                 for line in tail.poll().map_err(|error| unreadable(path, &error))? {
                     match line {
-                        Some(record) if filter.wants(&record) => {
+                        Some(record) if self.filter.wants(&record) => {
                             self.print(&self.row(&record))?;
                         }
                         Some(_) => {}
@@ -195,29 +171,6 @@ impl Args {
     /// Returns whether records are counted rather than shown.
     fn counts(&self) -> bool {
         self.stats || self.html.is_some()
-    }
-
-    fn filter(&self) -> Filter {
-        let is_wanted = |(word, _): &&(&str, _)| self.decision.as_deref() == Some(*word);
-        Filter {
-            event: self.event,
-            hook: self.hook.clone(),
-            since: self.since,
-            decision: DECISIONS.iter().find(is_wanted).map(|(_, decision)| *decision),
-        }
-    }
-
-    /// Returns which records are wanted, in words of the command line.
-    fn filters(&self) -> Vec<String> {
-        [
-            self.event.map(|event| format!("--event {event}")),
-            self.decision.as_ref().map(|word| format!("--decision {word}")),
-            self.hook.as_ref().map(|hook| format!("--hook {hook}")),
-            self.since.map(|since| format!("--since {since:.0}")),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
     }
 
     /// Returns numbers of nothing yet, with every hook that is configured.
@@ -286,17 +239,4 @@ fn write_page(file: &Path, page: &str) -> Result<(), CommandError> {
         .open(file)
         .and_then(|mut opened| opened.write_all(page.as_bytes()))
         .map_err(failed)
-}
-
-fn since(text: &str) -> Result<Timestamp, String> {
-    let time = || {
-        let ago: SignedDuration = match text.strip_suffix('d') {
-            Some(days) => SignedDuration::from_secs(days.parse::<i64>().ok()?.checked_mul(86_400)?),
-            None => text.parse().ok()?,
-        };
-        Timestamp::now().checked_sub(ago).ok()
-    };
-    text.parse().ok().or_else(time).ok_or_else(|| {
-        "write a time (`2026-03-21T10:00:00Z`), or how long ago: `30m`, `2h`, `7d`".into()
-    })
 }

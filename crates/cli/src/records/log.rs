@@ -4,11 +4,15 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use jiff::{SignedDuration, Timestamp};
 
+use super::statistics::word;
+use crate::run::EVENT;
 use crate::testing::Expected;
 use hookexec::event::Event;
 use hookexec::internal::audit::{BEGINNING, Record, numbered};
+use hookexec::internal::reading::Words;
 use hookexec::internal::system;
 use hookexec::wire::{Decision, HookReport};
 
@@ -25,16 +29,44 @@ pub(crate) struct Log {
 pub(crate) type LogLine = Option<Box<Record>>;
 
 /// Which records are wanted; what is not set matches all.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Filter {
-    /// Those of an event.
+    /// Only records of this event
+    #[arg(long, value_parser = EVENT, hide_possible_values = true)]
     pub(crate) event: Option<Event>,
-    /// Those of a decision.
+
+    /// Only records of this decision; `none` if no hook had an opinion
+    #[arg(long, value_parser = decision())]
     pub(crate) decision: Option<Expected<Decision>>,
-    /// Those in which a hook of this name, or of this place, ran: `hooks.yaml:5`, from any directory.
+
+    /// Only records in which this hook ran; by name, or as `hooks.yaml:5`
+    #[arg(long, value_name = "HOOK")]
     pub(crate) hook: Option<String>,
-    /// Those from a time on.
+
+    /// Only records from this time on: `2026-03-21T10:00:00Z`, or `30m`, `2h`, `7d` ago
+    #[arg(long, value_name = "TIME", value_parser = since)]
     pub(crate) since: Option<Timestamp>,
+}
+
+/// Reads the word for a decision, as in test cases.
+fn decision() -> impl TypedValueParser<Value = Expected<Decision>> {
+    let words = <Expected<Decision> as Words>::WORDS;
+    let decision_of = |said: String| words.iter().find(|(word, _)| *word == said).map(|it| it.1);
+    let known = PossibleValuesParser::new(words.iter().map(|(word, _)| *word));
+    known.try_map(move |said| decision_of(said).ok_or("unknown"))
+}
+
+fn since(text: &str) -> Result<Timestamp, String> {
+    let time = || {
+        let ago: SignedDuration = match text.strip_suffix('d') {
+            Some(days) => SignedDuration::from_secs(days.parse::<i64>().ok()?.checked_mul(86_400)?),
+            None => text.parse().ok()?,
+        };
+        Timestamp::now().checked_sub(ago).ok()
+    };
+    text.parse().ok().or_else(time).ok_or_else(|| {
+        "write a time (`2026-03-21T10:00:00Z`), or how long ago: `30m`, `2h`, `7d`".into()
+    })
 }
 
 /// Returns whether a hook is the one that the user names: by its name, or by its place, as
@@ -44,6 +76,20 @@ pub(crate) fn is_wanted(name: &str, source: &str, wanted: &str) -> bool {
 }
 
 impl Filter {
+    /// Returns which records are wanted, in words of the command line.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let decision = self.decision.as_ref().map(|decision| word(decision.value().copied()));
+        [
+            self.event.map(|event| format!("--event {event}")),
+            decision.map(|word| format!("--decision {word}")),
+            self.hook.as_ref().map(|hook| format!("--hook {hook}")),
+            self.since.map(|since| format!("--since {since:.0}")),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
     /// Returns whether a record is wanted.
     pub(crate) fn wants(&self, record: &Record) -> bool {
         self.event.is_none_or(|event| record.event == event)
