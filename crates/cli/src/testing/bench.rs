@@ -1,21 +1,17 @@
 //! Runs cases against a configuration.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::case::{Case, Stub};
+use super::case::Case;
 use super::compare::{Difference, differences};
 use super::coverage::{Coverage, CoverageReport};
-use super::stub::substituting;
+use super::stub::executor;
 use hookexec::config::{Config, Diagnostic, Diagnostics, Hook};
-use hookexec::executor::Executor;
-use hookexec::handler::Handler;
 use hookexec::internal::{Explanation, suggest};
-use hookexec::registry::Registry;
 use hookexec::wire::Verdict;
 
 /// How long hooks in the background may go on after a case.
@@ -67,15 +63,11 @@ impl Bench {
     /// # Errors
     /// When no executor can be built of it.
     pub(crate) fn new(
-        mut config: Config,
+        config: Config,
         working_dir: impl Into<PathBuf>,
     ) -> Result<Self, Diagnostics> {
-        // The log is for real decisions.
-        config.audit.clear();
-        // A case is about the answer of a hook, on every machine.
-        config.hooks.iter_mut().for_each(|hook| hook.rollout = None);
         let working_dir = working_dir.into();
-        let executor = build(&config, Registry::with_shipped_builtins(), &working_dir)?;
+        let executor = executor(config.clone(), &working_dir, |_| None)?;
         let coverage = Coverage::of(executor.hooks());
         Ok(Self { config, working_dir, coverage })
     }
@@ -104,13 +96,11 @@ impl Bench {
         if problems.has_errors() {
             return Err(problems);
         }
-        let stubs: HashMap<String, Stub> =
-            case.stubs.iter().map(|(name, _, stub)| (name.clone(), stub.clone())).collect();
-        let registry = substituting(move |hook| {
-            let stub = stubs.get(&hook.label())?.clone();
-            Some(Arc::new(stub) as Arc<dyn Handler>)
-        });
-        let executor = build(&self.config, registry, &self.working_dir)?;
+        let stubs = case.stubs.clone();
+        let executor = executor(self.config.clone(), &self.working_dir, move |hook| {
+            let (.., stub) = stubs.iter().find(|(name, ..)| *name == hook.label())?;
+            Some(Arc::new(stub.clone()))
+        })?;
         let started = Instant::now();
         let verdict = case.moment.dispatch(&executor).await;
         let duration = started.elapsed();
@@ -151,9 +141,4 @@ fn no_opinions(case: &Case, explanations: &[Explanation], verdict: &Verdict) -> 
         Some(NoOpinion { hook: it.name.clone(), source: it.source.clone(), why })
     });
     found.collect()
-}
-
-fn build(config: &Config, registry: Registry, working_dir: &Path) -> Result<Executor, Diagnostics> {
-    let builder = Executor::builder(config.clone()).registry(registry);
-    builder.working_dir(working_dir).counts_in_memory().build()
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize as _, Serialize};
 
-use super::stub::substituting;
+use super::stub::executor;
 use crate::records::word;
 use hookexec::config::{Config, Diagnostics, Hook, SideEffects};
 use hookexec::event::Event;
@@ -63,23 +63,19 @@ impl Replay {
     /// # Errors
     /// When no executor can be built of it.
     pub(crate) fn new(
-        mut config: Config,
+        config: Config,
         working_dir: &Path,
         run_external: bool,
     ) -> Result<Self, Diagnostics> {
-        config.audit.clear();
-        config.hooks.iter_mut().for_each(|hook| hook.rollout = None);
         let recorded = Arc::new(Recorded::default());
         let source = Arc::clone(&recorded);
-        let registry = substituting(move |hook| {
+        let executor = executor(config, working_dir, move |hook| {
             let runs = run_external || only_looks(hook);
             (!runs).then(|| {
                 let recorded = Arc::clone(&source);
                 Arc::new(FromRecord { name: hook.label(), recorded }) as Arc<dyn Handler>
             })
-        });
-        let builder = Executor::builder(config).registry(registry).counts_in_memory();
-        let executor = builder.working_dir(working_dir).build()?;
+        })?;
         Ok(Self { executor, recorded })
     }
 

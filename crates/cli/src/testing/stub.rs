@@ -1,20 +1,28 @@
 //! Hooks that are not run: what stands in for them.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::case::Stub;
-use hookexec::config::Hook;
+use hookexec::config::{Config, Diagnostics, Hook};
 use hookexec::event::Event;
+use hookexec::executor::Executor;
 use hookexec::handler::{BoxFuture, BuildError, Call, Handler, HandlerError, HandlerResult};
 use hookexec::registry::{HandlerEnv, Registry};
 use hookexec::wire::Output;
 
-/// Returns a registry that builds and checks every hook, and then runs in its place what `stand_in`
-/// returns for it.
-pub(super) fn substituting(
+/// Returns an executor that builds and checks every hook, and then runs in its place what `stand_in`
+/// returns for it. It leaves no records and no counts behind.
+pub(super) fn executor(
+    mut config: Config,
+    working_dir: &Path,
     stand_in: impl Fn(&Hook) -> Option<Arc<dyn Handler>> + Send + Sync + 'static,
-) -> Registry {
+) -> Result<Executor, Diagnostics> {
+    // The log is for real decisions.
+    config.audit.clear();
+    // The answer of a hook counts, on every machine.
+    config.hooks.iter_mut().for_each(|hook| hook.rollout = None);
     let stand_in = Arc::new(stand_in);
     let original = Arc::new(Registry::with_shipped_builtins());
     let mut substituting = Registry::clone(&original);
@@ -32,7 +40,8 @@ pub(super) fn substituting(
         };
         substituting.register(kind, factory);
     }
-    substituting
+    let builder = Executor::builder(config).registry(substituting);
+    builder.working_dir(working_dir).counts_in_memory().build()
 }
 
 /// Runs in the place of a hook, with its rights.
