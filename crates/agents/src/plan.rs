@@ -89,22 +89,17 @@ pub(super) fn clipped(text: &str, limit: usize) -> Cow<'_, str> {
 /// Returns the verdict with texts of a length that every agent takes.
 pub(super) fn bounded(verdict: &Verdict) -> Verdict {
     let mut verdict = verdict.clone();
-    let cut = |text: &mut String, limit| {
-        if let Cow::Owned(short) = clipped(text, limit) {
-            *text = short;
-        }
-    };
     for (text, limit) in [
         (&mut verdict.message, SAID),
         (&mut verdict.system_message, SAID),
         (&mut verdict.additional_context, TOLD),
     ] {
         if let Some(text) = text {
-            cut(text, limit);
+            *text = clipped(text, limit).into_owned();
         }
     }
     if let Some(stop) = &mut verdict.stop {
-        cut(&mut stop.reason, SAID);
+        stop.reason = clipped(&stop.reason, SAID).into_owned();
     }
     verdict
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::native::NativeEvent;
 use super::payload::{self, arguments, one_argument, spoken, text, value};
-use super::{Agent, adapter};
+use super::{ADAPTERS, Agent, adapter};
 use hookexec::event::{Event, FailureMode};
 use hookexec::internal::tools;
 use hookexec::wire::{Input, JsonObject};
@@ -206,7 +206,7 @@ fn common(
     let mut input = Input::default();
     input.session_id =
         text(&["session_id", "sessionId", "conversation_id", "trajectory_id"]).unwrap_or_default();
-    input.cwd = working_directory(payload, env);
+    input.cwd = working_directory(agent, payload, env);
     input.hook_event_name = Some(event);
     input.agent_name = Some(agent.name().to_owned());
     input.model_id = text(&["model", "model_name"]);
@@ -267,14 +267,14 @@ fn milliseconds(value: &Value) -> Option<u64> {
 }
 
 /// Returns the working directory: the payload's, else the agent's project.
-fn working_directory(payload: &JsonObject, env: impl Fn(&str) -> Option<String>) -> String {
-    const PROJECT: [&str; 5] = [
-        "CURSOR_PROJECT_DIR",
-        "FACTORY_PROJECT_DIR",
-        "QWEN_PROJECT_DIR",
-        "GEMINI_PROJECT_DIR",
-        "CLAUDE_PROJECT_DIR",
-    ];
+fn working_directory(
+    agent: Agent,
+    payload: &JsonObject,
+    env: impl Fn(&str) -> Option<String>,
+) -> String {
+    // An agent that grew out of another one may set the variable of that one as well.
+    let others = ADAPTERS.iter().filter_map(|adapter| adapter.project);
+    let mut projects = adapter(agent).project.into_iter().chain(others);
     let nonempty = |text: &String| !text.is_empty();
     let roots = || Some(payload.get("workspace_roots")?.get(0)?.as_str()?.to_owned());
     let inner = || Some(payload.get("tool_info")?.get("cwd")?.as_str()?.to_owned());
@@ -282,7 +282,7 @@ fn working_directory(payload: &JsonObject, env: impl Fn(&str) -> Option<String>)
         .filter(nonempty)
         .or_else(|| inner().filter(nonempty))
         .or_else(|| roots().filter(nonempty))
-        .or_else(|| PROJECT.iter().find_map(|name| env(name).filter(nonempty)))
+        .or_else(|| projects.find_map(|name| env(name).filter(nonempty)))
         .unwrap_or_default()
 }
 

@@ -3,10 +3,10 @@
 use hookexec::event::{Event, Rewrite as Rewritten};
 use hookexec_agents::{Agent, Ask, Deny, Measured, NativeEvent, Response, Rewrite};
 
+use super::CommandError;
 use super::output::PlainFormat;
 use super::run::AGENT;
 use super::table::Table;
-use super::{CommandError, Exit};
 
 /// Shows the coding agents, their events and what each of them does with an answer
 #[derive(Debug, clap::Args)]
@@ -21,13 +21,12 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(crate) fn execute(self) -> Result<Exit, CommandError> {
+    pub(crate) fn execute(self) -> Result<(), CommandError> {
         let chosen: Vec<Agent> =
             if self.agents.is_empty() { Agent::all().collect() } else { self.agents };
         let all: Vec<_> = chosen.iter().map(|agent| described(*agent)).collect();
         let pages = || chosen.iter().map(|agent| page(*agent)).collect::<Vec<_>>().join("\n");
-        self.format.show(&all, pages)?;
-        Ok(Exit::Success)
+        self.format.show(&all, pages)
     }
 }
 

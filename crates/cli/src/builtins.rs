@@ -7,9 +7,9 @@ use hookexec::Event;
 use hookexec::internal::builtins::{Shipped, shipped};
 use serde_json::{Value, json};
 
+use super::CommandError;
 use super::output::PlainFormat;
 use super::table::{SCREEN, Table, wrap};
-use super::{CommandError, Exit};
 
 /// Shows the builtins: functions that hooks call by name, without a process
 #[derive(Debug, clap::Args)]
@@ -30,14 +30,13 @@ fn names() -> PossibleValuesParser {
 }
 
 impl Args {
-    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+    pub(crate) fn execute(&self) -> Result<(), CommandError> {
         match self.name.as_deref().and_then(Shipped::named) {
             None => {
                 self.format.show(&shipped().map(described).collect::<Vec<_>>(), || table().text())
             }
             Some(builtin) => self.format.show(&described(builtin), || page(builtin)),
-        }?;
-        Ok(Exit::Success)
+        }
     }
 }
 

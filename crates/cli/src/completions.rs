@@ -3,7 +3,7 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{Cli, CommandError, Exit, output};
+use super::{Cli, CommandError, output};
 
 /// Prints a completion script for a shell
 #[derive(Debug, clap::Args)]
@@ -17,10 +17,9 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(crate) fn execute(self) -> Result<Exit, CommandError> {
+    pub(crate) fn execute(self) -> Result<(), CommandError> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "hookexec", &mut script);
-        output::print_data(&String::from_utf8_lossy(&script))?;
-        Ok(Exit::Success)
+        output::print_data(&String::from_utf8_lossy(&script))
     }
 }

@@ -1,7 +1,7 @@
 //! `hookexec docs`: the pages of documentation, which are part of the program.
 
 use super::table::Table;
-use super::{CommandError, Exit, output};
+use super::{CommandError, output};
 
 /// Prints a page of the documentation
 ///
@@ -48,17 +48,15 @@ const PAGES: [(&str, &str, &str); 21] = pages! {
 };
 
 impl Args {
-    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+    pub(crate) fn execute(&self) -> Result<(), CommandError> {
         let page = self.topic.as_deref();
         if let Some((.., text)) = page.and_then(|topic| PAGES.iter().find(|it| it.0 == topic)) {
-            output::print_data(text)?;
-            return Ok(Exit::Success);
+            return output::print_data(text);
         }
         let mut table = Table::new(["topic", "what it is about"]);
         for (name, about, _) in PAGES {
             table.row([name.to_owned(), about.to_owned()]);
         }
-        output::print(&format!("{}\n`hookexec docs TOPIC` prints a page\n", table.text()))?;
-        Ok(Exit::Success)
+        output::print(&format!("{}\n`hookexec docs TOPIC` prints a page\n", table.text()))
     }
 }

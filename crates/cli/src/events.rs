@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use hookexec::event::{ContextMode, Contract, Event, FailureMode, Permission, Rewrite};
 
+use super::CommandError;
+use super::input::example_of;
 use super::output::PlainFormat;
 use super::run::EVENT;
 use super::table::Table;
-use super::{CommandError, Exit};
 
 /// Shows the events and what hooks can do at each
 #[derive(Debug, clap::Args)]
@@ -23,7 +24,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(crate) fn execute(self) -> Result<Exit, CommandError> {
+    pub(crate) fn execute(self) -> Result<(), CommandError> {
         if let Some(event) = self.event {
             let contract = event.contract();
             self.format.show(contract, || page(contract))?;
@@ -31,7 +32,7 @@ impl Args {
             let contracts: Vec<&Contract> = Event::all().map(Event::contract).collect();
             self.format.show(&contracts, || table(&contracts).text())?;
         }
-        Ok(Exit::Success)
+        Ok(())
     }
 }
 
@@ -89,11 +90,7 @@ fn page(contract: &Contract) -> String {
     if contract.may_respond {
         say("A hook may answer in the tool's place (`respond`).");
     }
-    let input = if contract.tool_matched {
-        r#"{"tool_name": "shell", "tool_input": {"cmd": "ls"}}"#
-    } else {
-        r#"{"session_id": "s1"}"#
-    };
+    let input = example_of(contract.event);
     page + &format!("\nTry it: echo '{input}' | hookexec run {} --format text\n", contract.event)
 }
 

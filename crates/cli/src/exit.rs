@@ -59,6 +59,13 @@ impl Exit {
     }
 }
 
+/// What a subcommand exits with that has done what was asked for and has no answer of its own.
+impl From<()> for Exit {
+    fn from((): ()) -> Self {
+        Self::Success
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit.code())

@@ -15,7 +15,7 @@ use super::records::is_wanted;
 use super::run::{AGENT, EVENT};
 use super::runtime::{PATIENCE, Runtime};
 use super::summary::rollout;
-use super::{CommandError, Exit, explain_text, input, log};
+use super::{CommandError, explain_text, input, log};
 use crate::moment::Moment;
 
 /// Runs the hooks of an event and shows for each whether it ran, why not, and what it decided
@@ -111,7 +111,7 @@ pub(super) enum Effect {
 }
 
 impl Args {
-    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+    pub(crate) fn execute(&self) -> Result<(), CommandError> {
         if self.event.is_none() && self.from.is_none() {
             return Err(no_event());
         }
@@ -138,8 +138,7 @@ impl Args {
             let _ = runtime.run(executor.shutdown(PATIENCE));
         }
         let explained = explained(&executor, &moment, verdict);
-        self.format.show(&explained, || explain_text::event(&explained))?;
-        Ok(Exit::Success)
+        self.format.show(&explained, || explain_text::event(&explained))
     }
 
     /// Reads what happened, in our words or in an agent's.
@@ -168,7 +167,7 @@ impl Args {
         executor: &Executor,
         moment: &Moment,
         wanted: &str,
-    ) -> Result<Exit, CommandError> {
+    ) -> Result<(), CommandError> {
         let all = moment.explain(executor);
         let is_named = |it: &&Explanation| is_wanted(&it.name, &it.source, wanted);
         let found: Vec<&Explanation> = all.iter().filter(is_named).collect();
@@ -186,8 +185,7 @@ impl Args {
             let message = format!("no hook is called `{wanted}`");
             return Err(CommandError::usage(message).hint(hint));
         }
-        self.format.show(&found, || explain_text::why_not(&found, moment))?;
-        Ok(Exit::Success)
+        self.format.show(&found, || explain_text::why_not(&found, moment))
     }
 }
 

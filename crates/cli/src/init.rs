@@ -8,7 +8,7 @@ use hookexec::internal::{Loaded, base_directory};
 use super::install::no_home;
 use super::settings::{Scope, Settings};
 use super::table::steps;
-use super::{CommandError, Exit, config, existing, import, output, starter};
+use super::{CommandError, config, existing, import, output, starter};
 
 const HOOKS: &str = "hooks.yaml";
 const CASES: &str = "hooks.test.yaml";
@@ -34,7 +34,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+    pub(crate) fn execute(&self) -> Result<(), CommandError> {
         let project = config::project(self.directory.as_deref())?;
         let found = starter::Found::in_project(&project);
         let found = if self.user { found.for_every_project() } else { found };
@@ -65,8 +65,7 @@ impl Args {
             "\nA model that works here can change these files. Put a guard that the model must not\n\
              change into your own hooks file: `hookexec init --user`.\n"
         };
-        output::print(&format!("{said}{place}\n\n{}{survives}", steps(&next)))?;
-        Ok(Exit::Success)
+        output::print(&format!("{said}{place}\n\n{}{survives}", steps(&next)))
     }
 
     /// Returns the commands to run next, and what each does.

@@ -69,10 +69,14 @@ const SCHEMA: &str = "`hookexec schema input` prints what an input looks like";
 const NATIVE: &str = "a coding agent's own payload is read with `hookexec run --from AGENT`";
 
 fn example(command: &str, event: Event) -> String {
-    let input = if event.contract().tool_matched {
+    format!("for example: echo '{}' | hookexec {command} {event}", example_of(event))
+}
+
+/// Returns an input of `event`, to try it out.
+pub(crate) fn example_of(event: Event) -> &'static str {
+    if event.contract().tool_matched {
         r#"{"tool_name": "shell", "tool_input": {"cmd": "ls"}}"#
     } else {
         r#"{"session_id": "s1"}"#
-    };
-    format!("for example: echo '{input}' | hookexec {command} {event}")
+    }
 }

@@ -11,6 +11,7 @@ use hookexec::internal::MANAGED_DIRECTORY;
 use hookexec_agents::{Agent, NativeEvent};
 
 use super::config::ConfigArgs;
+use super::consent;
 use super::error::{CommandError, warn};
 use super::output;
 use super::program::{self, Program};
@@ -23,7 +24,6 @@ use super::settings::live::Live;
 use super::settings::plugin::PluginFile;
 use super::settings::{self, Entry, Scope, Settings, store};
 use super::system;
-use super::{Exit, consent};
 use waits::{LONGEST, approval_timeout, kept_timeout, within_of};
 pub(crate) use waits::{TIMEOUT, limits, timeout_for};
 
@@ -133,7 +133,7 @@ impl TargetArgs {
 }
 
 impl Args {
-    pub(crate) fn execute(self) -> Result<Exit, CommandError> {
+    pub(crate) fn execute(self) -> Result<(), CommandError> {
         let configs = self.absolute_configs()?;
         own_home()?;
         let targets = self.target.targets()?;
@@ -154,7 +154,7 @@ impl Args {
                  live.\n"
             ));
         }
-        Ok(Exit::Success)
+        Ok(())
     }
 
     /// Returns how the entries call this program, which is then in a place that stays: a project's

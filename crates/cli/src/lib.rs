@@ -119,7 +119,7 @@ macro_rules! commands {
 
             fn execute(self) -> Result<Exit, CommandError> {
                 match self {
-                    $($($(#[$only])* Self::$name(args) => args.execute()),+),+
+                    $($($(#[$only])* Self::$name(args) => args.execute().map(Exit::from)),+),+
                 }
             }
         }

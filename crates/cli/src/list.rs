@@ -4,10 +4,10 @@ use crate::summary::HookSummary;
 use hookexec::Event;
 use hookexec::config::{Hook, Layer};
 
+use super::CommandError;
 use super::config::ConfigArgs;
 use super::output::PlainFormat;
 use super::table::Table;
-use super::{CommandError, Exit};
 
 /// Lists the configured hooks: event, matcher, name (or else what it runs), file and line
 #[derive(Debug, clap::Args)]
@@ -25,7 +25,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+    pub(crate) fn execute(&self) -> Result<(), CommandError> {
         let config = self.config.load_to_show()?.config;
         if config.files.is_empty() {
             return Err(CommandError::no_files());
@@ -33,8 +33,7 @@ impl Args {
         let wanted = |hook: &&Hook| self.event.is_none_or(|event| hook.event == event);
         let rows: Vec<HookSummary<'_>> =
             config.hooks.iter().filter(wanted).map(HookSummary::of).collect();
-        self.format.show(&rows, || table(&rows).text())?;
-        Ok(Exit::Success)
+        self.format.show(&rows, || table(&rows).text())
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::CommandFactory;
 
 use super::install::unwritable;
-use super::{Cli, CommandError, Exit};
+use super::{Cli, CommandError};
 
 /// Writes a manual page for each command into a directory
 #[derive(Debug, clap::Args)]
@@ -16,9 +16,8 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(crate) fn execute(self) -> Result<Exit, CommandError> {
+    pub(crate) fn execute(self) -> Result<(), CommandError> {
         clap_mangen::generate_to(Cli::command(), &self.directory)
-            .map_err(|error| unwritable(&self.directory, &error))?;
-        Ok(Exit::Success)
+            .map_err(|error| unwritable(&self.directory, &error))
     }
 }

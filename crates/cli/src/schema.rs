@@ -3,7 +3,7 @@
 use crate::testing;
 use hookexec::schema;
 
-use super::{CommandError, Exit, output};
+use super::{CommandError, output};
 
 /// Prints the JSON schema (draft 7) of hooks.yaml, of test cases, of a hook's input and answer
 #[derive(Debug, clap::Args)]
@@ -29,14 +29,13 @@ enum Of {
 }
 
 impl Args {
-    pub(crate) fn execute(self) -> Result<Exit, CommandError> {
+    pub(crate) fn execute(self) -> Result<(), CommandError> {
         output::print_json(&match self.of {
             Of::Config => schema::config(),
             Of::Cases => testing::cases_schema(),
             Of::Input => schema::input(),
             Of::Output => schema::output(),
             Of::Verdict => schema::verdict(),
-        })?;
-        Ok(Exit::Success)
+        })
     }
 }

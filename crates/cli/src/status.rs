@@ -6,11 +6,11 @@ use clap::ValueEnum as _;
 use hookexec_agents::Agent;
 use serde::Serialize;
 
+use super::CommandError;
 use super::output::{self, PlainFormat};
 use super::settings::plugin::PluginFile;
 use super::settings::{Scope, Settings, store};
 use super::table::Table;
-use super::{CommandError, Exit};
 
 /// Shows which coding agents hookexec is installed in
 ///
@@ -37,14 +37,13 @@ struct Row {
 }
 
 impl Args {
-    pub(crate) fn execute(self) -> Result<Exit, CommandError> {
+    pub(crate) fn execute(self) -> Result<(), CommandError> {
         let project = std::env::current_dir().unwrap_or_default();
         let rows: Vec<Row> = Agent::all().flat_map(|agent| rows(agent, &project)).collect();
         match self.format {
-            PlainFormat::Json => output::print_json(&rows)?,
-            PlainFormat::Text => show(&rows)?,
+            PlainFormat::Json => output::print_json(&rows),
+            PlainFormat::Text => show(&rows),
         }
-        Ok(Exit::Success)
     }
 }
 

@@ -8,7 +8,7 @@ use super::install::{
 use super::settings::backup::{Backup, Before};
 use super::settings::plugin::PluginFile;
 use super::settings::{Settings, store};
-use super::{Exit, install, output};
+use super::{install, output};
 
 /// Takes hookexec out of the hook settings of coding agents
 ///
@@ -25,7 +25,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(crate) fn execute(self) -> Result<Exit, CommandError> {
+    pub(crate) fn execute(self) -> Result<(), CommandError> {
         own_home()?;
         for target in self.target.targets()? {
             match target {
@@ -33,7 +33,7 @@ impl Args {
                 Target::Plugin(file) => self.uninstall_plugin(&file)?,
             }
         }
-        Ok(Exit::Success)
+        Ok(())
     }
 
     fn uninstall(&self, settings: &Settings) -> Result<(), CommandError> {

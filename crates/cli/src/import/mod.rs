@@ -25,7 +25,6 @@ use hookexec::internal::{SourceFile, files};
 use hookexec_agents::Agent;
 
 use super::error::CommandError;
-use super::exit::Exit;
 use super::install::unreadable;
 use super::report::counted;
 use super::settings::store;
@@ -91,7 +90,7 @@ fn engines() -> impl TypedValueParser<Value = Engine> {
 }
 
 impl Args {
-    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+    pub(crate) fn execute(&self) -> Result<(), CommandError> {
         let text = read(&self.file)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let (agent, (written, import)) = match self.engine {
@@ -108,7 +107,7 @@ impl Args {
                 output::talk(&self.double(&import, agent));
             }
         }
-        Ok(Exit::Success)
+        Ok(())
     }
 
     fn docker_agent(&self, text: &str) -> Result<(String, Import), CommandError> {
