@@ -25,14 +25,11 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
-        if let Some(event) = self.event {
-            let contract = event.contract();
-            self.format.show(contract, || page(contract))?;
-        } else {
-            let contracts: Vec<&Contract> = Event::all().map(Event::contract).collect();
-            self.format.show(&contracts, || table(&contracts).text())?;
+        if let Some(contract) = self.event.map(Event::contract) {
+            return self.format.show(contract, || page(contract));
         }
-        Ok(())
+        let contracts: Vec<&Contract> = Event::all().map(Event::contract).collect();
+        self.format.show(&contracts, || table(&contracts).text())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Whether an agent would call hookexec at all.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -44,18 +45,17 @@ pub(super) fn by_settings(
     let mut found = false;
     for settings in all {
         match entries(settings, project, &mut findings) {
-            Ok(None) => {}
+            Ok(None) => continue,
             Ok(Some(registered)) => {
-                found = true;
                 findings.extend(doubled::doubled(settings, check));
                 calls.extend(registered);
             }
             Err(problem) => {
-                found = true;
                 let path = settings.path.display();
                 findings.push(Finding::problem(format!("{path}: {problem}")));
             }
         }
+        found = true;
     }
     let package = packages::installed(all);
     if let Some(place) = package.as_ref().filter(|_| !found) {
@@ -71,7 +71,7 @@ pub(super) fn by_settings(
         );
         return Some(findings);
     }
-    if calls.is_empty() && !found {
+    if !found {
         let text = format!("not installed: `hookexec install {agent}`");
         findings.push(Finding::of(asked, text));
         return Some(findings);
@@ -90,9 +90,9 @@ pub(super) fn by_settings(
         let twice = crate::settings::doubled::in_agent(settings, project);
         findings.extend(twice.into_iter().map(Finding::warning));
     }
-    for event in configured(check) {
-        findings.push(event_finding(agent, event, &calls, project));
-    }
+    let enabled = check.configured().filter(|hook| hook.enabled);
+    let events: BTreeSet<Event> = enabled.map(|hook| hook.event).collect();
+    findings.extend(events.into_iter().map(|it| event_finding(agent, it, &calls, project)));
     findings.extend(patience(agent, &calls, check));
     Some(findings)
 }
@@ -218,15 +218,6 @@ fn unwrapped(agent: Agent, command: &str) -> Option<Call> {
         starts.find_map(|start| Some((start, Call::of(agent, &command[start..])?)))?;
     let wrapper = &command[..start];
     (!wrapper.contains(['|', '&', ';', '<', '>', '!', '\n', '(', '`'])).then_some(call)
-}
-
-/// Returns the events that enabled hooks are configured for, in order.
-fn configured(check: &Check) -> Vec<Event> {
-    let mut events: Vec<Event> =
-        check.configured().filter(|hook| hook.enabled).map(|hook| hook.event).collect();
-    events.sort_unstable();
-    events.dedup();
-    events
 }
 
 /// Says whether the hooks of `event` would run, and when they did last.

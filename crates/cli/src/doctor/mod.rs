@@ -192,14 +192,15 @@ fn guards(event: Event) -> bool {
 
 fn hooks(check: &Check, project: &Path) -> Section {
     let mut findings = Vec::new();
-    let errors = || check.problems.iter().filter(|problem| problem.severity == Severity::Error);
-    if errors().next().is_some() {
+    let errors = check.problems.iter().filter(|problem| problem.severity == Severity::Error);
+    let errors: Vec<&Diagnostic> = errors.collect();
+    if !errors.is_empty() {
         findings.push(Finding::problem(format!(
             "{} in the hooks files: nothing that is guarded passes; `hookexec check` shows them",
-            counted(errors().count(), "error")
+            counted(errors.len(), "error")
         )));
     }
-    if check.files.is_empty() && errors().next().is_none() {
+    if check.files.is_empty() && errors.is_empty() {
         findings.push(Finding::problem("no hooks file was found: nothing is guarded"));
     }
     for problem in check.left_out.iter() {
@@ -210,7 +211,7 @@ fn hooks(check: &Check, project: &Path) -> Section {
         findings.push(Finding::problem(format!("{path}: {}; {}", file.cause, file.remedy)));
     }
     let mut troubled: Vec<&Path> =
-        errors().filter_map(|problem| Some(problem.location.as_ref()?.path())).collect();
+        errors.iter().filter_map(|problem| Some(problem.location.as_ref()?.path())).collect();
     let mut of_hooks = Vec::new();
     for hook in check.configured().filter(|hook| hook.enabled) {
         let title = format!("`{}` ({})", hook.label(), hook.location);
