@@ -58,40 +58,51 @@ use native::events;
 use plan::Plan;
 use read::Wanted;
 
-/// A coding agent that calls hookexec at its events: by its own hook settings, or by a plugin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Agent {
+/// Defines the agents, each with the file that has its adapter.
+macro_rules! agents {
+    ($($(#[$about:meta])+ $agent:ident = $module:ident),+ $(,)?) => {
+        /// A coding agent that calls hookexec at its events: by its own hook settings, or by a plugin.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Agent {
+            $($(#[$about])+ $agent),+
+        }
+
+        static ADAPTERS: &[&Adapter] = &[$(&$module::ADAPTER),+];
+    };
+}
+
+agents! {
     /// Claude Code.
-    ClaudeCode,
+    ClaudeCode = claude_code,
     /// Codex CLI.
-    Codex,
+    Codex = codex,
     /// Gemini CLI.
-    Gemini,
+    Gemini = gemini,
     /// Qwen Code.
-    Qwen,
+    Qwen = qwen,
     /// GitHub Copilot CLI.
-    Copilot,
+    Copilot = copilot,
     /// Cursor.
-    Cursor,
+    Cursor = cursor,
     /// Droid.
-    Droid,
+    Droid = droid,
     /// Windsurf.
-    Windsurf,
+    Windsurf = windsurf,
     /// Kiro.
-    Kiro,
+    Kiro = kiro,
     /// OpenCode, by a plugin.
-    OpenCode,
+    OpenCode = opencode,
     /// OpenClaw, by a plugin.
-    OpenClaw,
+    OpenClaw = openclaw,
     /// Kimi Code.
-    Kimi,
+    Kimi = kimi,
     /// Mistral Vibe.
-    Vibe,
+    Vibe = vibe,
     /// Kilo CLI, by a plugin.
-    Kilo,
+    Kilo = kilo,
     /// Pi, by an extension.
-    Pi,
+    Pi = pi,
 }
 
 /// On which version of an agent its answers were measured.
@@ -136,24 +147,6 @@ impl Adapter {
         Self { agent, name, title, events, measured, project, settings, plugin, refine, write }
     }
 }
-
-static ADAPTERS: [&Adapter; 15] = [
-    &claude_code::ADAPTER,
-    &codex::ADAPTER,
-    &gemini::ADAPTER,
-    &qwen::ADAPTER,
-    &copilot::ADAPTER,
-    &cursor::ADAPTER,
-    &droid::ADAPTER,
-    &windsurf::ADAPTER,
-    &kiro::ADAPTER,
-    &opencode::ADAPTER,
-    &openclaw::ADAPTER,
-    &kimi::ADAPTER,
-    &vibe::ADAPTER,
-    &kilo::ADAPTER,
-    &pi::ADAPTER,
-];
 
 fn adapter(agent: Agent) -> &'static Adapter {
     ADAPTERS[agent as usize]
