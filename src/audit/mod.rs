@@ -7,9 +7,6 @@ mod record;
 mod sources;
 mod writer;
 
-#[doc(hidden)]
-pub use record::{BEGINNING, read_traceparent, rewritten};
-pub use record::{PolicyRecord, Record};
+pub use record::{BEGINNING, Record, read_traceparent, rewritten};
 pub(crate) use writer::Auditor;
-#[doc(hidden)]
 pub use writer::{numbered, open_lock};

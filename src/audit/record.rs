@@ -21,7 +21,6 @@ const LONGEST: usize = 64 * 1024;
 /// What was decided at one event.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Record {
     /// The version of the format.
     pub v: u8,
@@ -65,7 +64,7 @@ pub struct Record {
     pub config: String,
     /// The policies that come from elsewhere, as they were at the event.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub policies: Vec<PolicyRecord>,
+    pub(crate) policies: Vec<PolicyRecord>,
     /// The input, when it is recorded, without secrets.
     #[serde(default, deserialize_with = "exact::optional_value")]
     pub input: Option<Value>,
@@ -80,26 +79,25 @@ pub struct Record {
 /// A policy that comes from elsewhere.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct PolicyRecord {
+pub(crate) struct PolicyRecord {
     /// Where it comes from.
-    pub source: String,
+    pub(crate) source: String,
     /// The version of the bundle in force; none before the first.
-    pub version: Option<u64>,
+    pub(crate) version: Option<u64>,
     /// The digest of its archive.
-    pub digest: Option<String>,
+    pub(crate) digest: Option<String>,
     /// How many seconds ago the source was last seen to have it.
-    pub age_s: Option<u64>,
+    pub(crate) age_s: Option<u64>,
     /// Why it could not be used: what fails closed was denied.
-    pub failure: Option<String>,
+    pub(crate) failure: Option<String>,
     /// Why the last refresh failed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub refresh_failed: String,
+    pub(crate) refresh_failed: String,
 }
 
 impl PolicyRecord {
     /// Returns what is known about a policy now.
-    pub fn of(policy: &Policy) -> Self {
+    pub(crate) fn of(policy: &Policy) -> Self {
         let in_force = policy.state.in_force.as_ref();
         Self {
             source: policy.settings.source.to_string(),
@@ -124,7 +122,6 @@ impl Record {
     }
 
     /// Returns the record of a verdict; without the input.
-    #[doc(hidden)]
     pub fn new(
         time: String,
         event: Event,
@@ -183,7 +180,6 @@ impl Record {
     }
 
     /// Returns the line to write, without secrets.
-    #[doc(hidden)]
     pub fn line(mut self, redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
         // Before anything is cut: the rest of a secret has another shape.
         self.each_text(|text| *text = redactor.redact(text).into_owned());

@@ -71,7 +71,6 @@ static SHIPPED: &[&Shipped] = &[
 ];
 
 /// A builtin that comes with the crate.
-#[non_exhaustive]
 pub struct Shipped {
     /// The name that hooks call it by.
     pub name: &'static str,

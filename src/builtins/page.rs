@@ -11,7 +11,6 @@ use super::Shipped;
 
 /// An argument of a shipped builtin.
 #[derive(Debug, Serialize)]
-#[non_exhaustive]
 pub struct Argument {
     /// How it is written: `N`, `GLOB...`, `--depth=N`.
     pub usage: &'static str,

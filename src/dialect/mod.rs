@@ -40,7 +40,6 @@ const CLAUDE_CODE: [(&str, Event); 15] = [
 /// The agent whose words a command hook reads and answers in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
 pub enum Dialect {
     /// Claude Code's.
     ClaudeCode,

@@ -223,7 +223,6 @@ impl Judged<'_> {
     }
 
     /// Returns the rank of the highest layer that asks. What the host asks is the user's to answer.
-    #[doc(hidden)]
     pub fn rank(&self) -> Option<usize> {
         let host = self.event == Event::PermissionRequest || self.host_asks.is_some();
         let host = host.then_some(Layer::User.rank());

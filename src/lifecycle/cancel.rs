@@ -2,7 +2,6 @@
 
 use std::future::{Future, pending};
 
-use super::outcome::{Stage, ToolEnd};
 use crate::handler::BoxFuture;
 
 /// The host's cancellation: a future that ends when the host cancels.
@@ -31,19 +30,6 @@ impl<'a> Cancellation<'a> {
                 *self = Self::Seen;
             }
             Self::Seen => {}
-        }
-    }
-
-    /// Waits for `work`, unless the host cancels before.
-    pub(super) async fn unless_wished<T>(
-        &mut self,
-        during: Stage,
-        work: impl Future<Output = T>,
-    ) -> Result<T, ToolEnd> {
-        tokio::select! {
-            biased;
-            () = self.wished() => Err(ToolEnd::Cancelled { during }),
-            done = work => Ok(done),
         }
     }
 

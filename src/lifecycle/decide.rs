@@ -171,8 +171,13 @@ impl<'a> Decider<'a> {
             return Ok(Verdict::no_opinion(event));
         }
         let input = self.input();
-        let firing = self.scope.fire(event, input);
-        let verdict = self.cancel.unless_wished(Stage::Hooks(event), firing).await?;
+        let verdict = tokio::select! {
+            biased;
+            () = self.cancel.wished() => {
+                return Err(ToolEnd::Cancelled { during: Stage::Hooks(event) });
+            }
+            verdict = self.scope.fire(event, input) => verdict,
+        };
         let Some(end) = end_of(&verdict) else { return Ok(verdict) };
         self.trail.push(verdict);
         Err(end)
@@ -252,7 +257,14 @@ impl<'a> Decider<'a> {
         };
         let request = ApprovalRequest::new(&session_id, &self.call).because(reasons, told.metadata);
         let asking = AssertUnwindSafe(async move { approver(request).await }).catch_unwind();
-        let Ok(answer) = self.cancel.unless_wished(Stage::Approval, asking).await? else {
+        let answer = tokio::select! {
+            biased;
+            () = self.cancel.wished() => {
+                return Err(ToolEnd::Cancelled { during: Stage::Approval });
+            }
+            answer = asking => answer,
+        };
+        let Ok(answer) = answer else {
             let message = "approval is needed, and asking for it failed".to_owned();
             return Err(ToolEnd::Denied { by: DeniedBy::NobodyToAsk, message });
         };
@@ -286,8 +298,13 @@ impl<'a> Decider<'a> {
         if !executor.has_channel(&input, rank) {
             return Ok(None);
         }
-        let asking = executor.ask_person(&judged, rank);
-        let answer = self.cancel.unless_wished(Stage::Approval, asking).await?;
+        let answer = tokio::select! {
+            biased;
+            () = self.cancel.wished() => {
+                return Err(ToolEnd::Cancelled { during: Stage::Approval });
+            }
+            answer = executor.ask_person(&judged, rank) => answer,
+        };
         let Some(end) = end_of(&answer) else { return Ok(Some(answer)) };
         self.trail.push(answer);
         Err(end)

@@ -20,7 +20,6 @@ const MAX_COVERED: usize = 100;
 
 /// One file of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
 pub struct BundleFile {
     /// Its path from the root of the project; `hooks.yaml` itself has its file name.
     pub name: String,
@@ -32,7 +31,6 @@ pub struct BundleFile {
 
 /// What an approval covers of one hook.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct CoveredHook {
     /// The name of the hook.
     pub name: String,
@@ -59,7 +57,6 @@ pub struct CoveredHook {
 
 /// A hooks file and the scripts that its hooks execute, as they are now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Bundle {
     /// The hooks file.
     pub path: PathBuf,

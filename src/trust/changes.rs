@@ -7,7 +7,6 @@ use super::store::TrustStore;
 
 /// How a script of an approved hooks file differs from its approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ScriptChange {
     /// Its bytes are not the approved ones.
     Changed,

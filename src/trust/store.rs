@@ -33,7 +33,6 @@ pub struct TrustStore {
 
 /// Whether a hooks file may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Trust {
     /// Exactly these bytes were approved.
     Approved,
@@ -47,7 +46,6 @@ pub enum Trust {
 
 /// One approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Approval {
     /// The digest of the hooks file.
     pub digest: String,

@@ -27,7 +27,6 @@ pub(crate) use output_schema::OutputJson;
 pub(crate) use same::same_json;
 pub use strict::parse_strict;
 pub(crate) use strict::{StrictJsonError, parse_json, parse_object, trimmed};
-#[doc(hidden)]
 pub use surrogates::repair_lone_surrogates;
 pub use tool_result::ToolResult;
 pub(crate) use verdict::decision_of;

@@ -141,7 +141,7 @@ impl Reader {
                 "permission_decision_reason" => permission_reason = Some(value_as(&key, value)?),
                 "hook_event_name" => self.output.hook_event_name = Some(value_as(&key, value)?),
                 "additional_context" => {
-                    self.output.additional_context = Some(value_as(&key, value)?)
+                    self.output.additional_context = Some(value_as(&key, value)?);
                 }
                 "summary" => self.output.summary = Some(value_as(&key, value)?),
                 "updated_tool_name" => self.output.updated_tool_name = Some(value_as(&key, value)?),
@@ -204,7 +204,7 @@ impl Reader {
                 "behavior" => decision = Some(behavior(&name, &value)?),
                 "message" => message = Some(value_as(&name, value)?),
                 "updatedInput" => {
-                    self.change_input(InputChange::Replace(value_as(&name, value)?))?
+                    self.change_input(InputChange::Replace(value_as(&name, value)?))?;
                 }
                 "updatedPermissions" => drop(self.output.claude_code.insert(key, value)),
                 "interrupt" => {

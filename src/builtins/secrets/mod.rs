@@ -17,7 +17,6 @@ use serde_json::Value;
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Finding {
     /// The bytes of the text that are secret.
     pub range: Range<usize>,

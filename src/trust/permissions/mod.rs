@@ -13,7 +13,6 @@ pub(super) use system::{check_own, check_private};
 /// A file that is not safe to take orders from.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{path}` {problem}", path = path.display())]
-#[non_exhaustive]
 pub struct UnsafeFile {
     /// The file or the directory that is to blame.
     pub path: PathBuf,
