@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use server::{Server, unreadable};
 
+use crate::runtime::Runtime;
 use crate::settings::Entry;
 
 /// One hook as Codex sees it.
@@ -68,7 +69,12 @@ impl CodexHook {
 
 /// Returns the hooks that Codex sees in the project.
 pub(crate) fn hooks(project: &Path) -> Result<Vec<CodexHook>, String> {
-    list(&mut Server::start(project)?, project)
+    wait_for(async { list(&mut Server::start(project).await?, project).await })
+}
+
+fn wait_for<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    let done = Runtime::new().and_then(|runtime| runtime.block_on(work));
+    done.map_err(|error| error.to_string())?
 }
 
 /// What became of an approval.
@@ -87,8 +93,12 @@ pub(crate) enum Approval {
 /// Codex gets back the hash that it reported with the very text of the entry. If the file changes in
 /// between, the approval is for a hash that no hook has.
 pub(crate) fn approve(project: &Path, path: &Path, entries: &[Entry]) -> Result<Approval, String> {
-    let mut server = Server::start(project)?;
-    let seen = list(&mut server, project)?;
+    wait_for(approved(project, path, entries))
+}
+
+async fn approved(project: &Path, path: &Path, entries: &[Entry]) -> Result<Approval, String> {
+    let mut server = Server::start(project).await?;
+    let seen = list(&mut server, project).await?;
     let seen: Vec<CodexHook> = seen.into_iter().filter(|hook| hook.is_in(path)).collect();
     let ours = |entry: &Entry| seen.iter().find(|hook| hook.is(entry));
     if entries.iter().all(|entry| ours(entry).is_none()) {
@@ -103,9 +113,9 @@ pub(crate) fn approve(project: &Path, path: &Path, entries: &[Entry]) -> Result<
     let newly = wanting.len();
     if newly > 0 {
         let edit = json!({ "keyPath": "hooks.state", "mergeStrategy": "upsert", "value": wanting });
-        server.ask("config/batchWrite", &json!({ "edits": [edit] }))?;
+        server.ask("config/batchWrite", &json!({ "edits": [edit] })).await?;
     }
-    let now = list(&mut server, project)?;
+    let now = list(&mut server, project).await?;
     let now: Vec<CodexHook> = now.into_iter().filter(|hook| hook.is_in(path)).collect();
     let names = |is_so: &dyn Fn(Option<&CodexHook>) -> bool| -> Vec<&'static str> {
         let found = |entry: &&Entry| is_so(now.iter().find(|hook| hook.is(entry)));
@@ -119,9 +129,9 @@ pub(crate) fn approve(project: &Path, path: &Path, entries: &[Entry]) -> Result<
     Ok(Approval::Given { newly, off, unseen: names(&|hook| hook.is_none()) })
 }
 
-fn list(server: &mut Server, project: &Path) -> Result<Vec<CodexHook>, String> {
+async fn list(server: &mut Server, project: &Path) -> Result<Vec<CodexHook>, String> {
     const METHOD: &str = "hooks/list";
-    let answer = server.ask(METHOD, &json!({ "cwds": [project] }))?;
+    let answer = server.ask(METHOD, &json!({ "cwds": [project] })).await?;
     let projects = answer["data"].as_array().ok_or_else(|| unreadable(METHOD, &answer))?;
     let hooks = projects.iter().filter_map(|it| it["hooks"].as_array()).flatten();
     let hooks = hooks.map(|hook| serde_json::from_value(hook.clone()));

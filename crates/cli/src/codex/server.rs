@@ -1,24 +1,26 @@
 //! `codex app-server`: Codex's own program for others to ask, in JSON lines on its pipes.
 
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::process::Stdio;
+use std::time::Duration;
 
+use hookexec::internal::Group;
 use hookexec::wire::parse_strict;
 use serde_json::{Value, json};
-
-use crate::system;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::time::{Instant, timeout_at};
 
 /// How long Codex may take for all answers together; it takes half a second.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A running server. It ends when this is dropped.
 pub(super) struct Server {
-    child: Child,
+    /// The command may be a script of npm's, which started the real program.
+    _group: Group,
     stdin: ChildStdin,
-    messages: Receiver<Value>,
+    lines: Lines<BufReader<ChildStdout>>,
     deadline: Instant,
     /// The number of the last request.
     last: u64,
@@ -26,66 +28,56 @@ pub(super) struct Server {
 
 impl Server {
     /// Starts the server for the project.
-    pub(super) fn start(project: &Path) -> Result<Self, String> {
+    pub(super) async fn start(project: &Path) -> Result<Self, String> {
         let mut command = Command::new("codex");
         command.arg("app-server").current_dir(project).stderr(Stdio::null());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child =
-            system::in_group(&mut command).spawn().map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => "`codex` is not on the PATH".to_owned(),
-                _ => not_started(&error),
-            })?;
-        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(not_started(&io::ErrorKind::BrokenPipe.into()));
+        let mut group = Group::spawn(&mut command).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => "`codex` is not on the PATH".to_owned(),
+            _ => not_started(&error),
+        })?;
+        let (Some(stdin), Some(stdout)) = (group.take_stdin(), group.take_stdout()) else {
+            return Err(not_started(&ErrorKind::BrokenPipe.into()));
         };
-        let (sender, messages) = mpsc::channel();
-        std::thread::spawn(move || {
-            let lines = BufReader::new(stdout).lines().map_while(Result::ok);
-            let mut all = lines.filter_map(|line| parse_strict(&line).ok());
-            all.try_for_each(|message| sender.send(message).ok())
-        });
-        let deadline = Instant::now() + PATIENCE;
-        let mut server = Self { child, stdin, messages, deadline, last: 0 };
+        let (lines, deadline) = (BufReader::new(stdout).lines(), Instant::now() + PATIENCE);
+        let mut server = Self { _group: group, stdin, lines, deadline, last: 0 };
         let client = json!({ "name": "hookexec", "version": env!("CARGO_PKG_VERSION") });
         let capabilities = json!({ "experimentalApi": true });
-        server.ask("initialize", &json!({ "clientInfo": client, "capabilities": capabilities }))?;
-        server.send("initialize", &json!({ "method": "initialized" }))?;
+        let params = json!({ "clientInfo": client, "capabilities": capabilities });
+        server.ask("initialize", &params).await?;
+        server.send("initialize", &json!({ "method": "initialized" })).await?;
         Ok(server)
     }
 
     /// Sends a request and returns its result.
-    pub(super) fn ask(&mut self, method: &str, params: &Value) -> Result<Value, String> {
+    pub(super) async fn ask(&mut self, method: &str, params: &Value) -> Result<Value, String> {
         self.last += 1;
-        self.send(method, &json!({ "id": self.last, "method": method, "params": params }))?;
-        loop {
-            let left = self.deadline.saturating_duration_since(Instant::now());
-            let mut message = self.messages.recv_timeout(left).map_err(|error| match error {
-                RecvTimeoutError::Timeout => {
-                    let seconds = PATIENCE.as_secs();
-                    format!("`codex app-server` did not answer `{method}` within {seconds} s")
-                }
-                RecvTimeoutError::Disconnected => ended(method),
+        let request = json!({ "id": self.last, "method": method, "params": params });
+        self.send(method, &request).await?;
+        let mut answer = loop {
+            let line = timeout_at(self.deadline, self.lines.next_line()).await.map_err(|_| {
+                let seconds = PATIENCE.as_secs();
+                format!("`codex app-server` did not answer `{method}` within {seconds} s")
             })?;
+            let line = line.ok().flatten().ok_or_else(|| ended(method))?;
             // Other messages are notifications.
-            if message["id"] != json!(self.last) || message.get("method").is_some() {
-                continue;
+            let is_answer = |it: &Value| it["id"] == json!(self.last) && it.get("method").is_none();
+            if let Some(answer) = parse_strict(&line).ok().filter(is_answer) {
+                break answer;
             }
-            let said = |error: &Value| match &error["message"] {
-                Value::String(text) => text.clone(),
-                _ => error.to_string(),
-            };
-            if let Some(error) = message.get("error") {
-                return Err(format!("`codex app-server` refused `{method}`: {}", said(error)));
-            }
-            return match message.get_mut("result") {
-                Some(result) => Ok(result.take()),
-                None => Err(unreadable(method, &message)),
-            };
+        };
+        if let Some(error) = answer.get("error") {
+            let said = error["message"].as_str().map_or_else(|| error.to_string(), str::to_owned);
+            return Err(format!("`codex app-server` refused `{method}`: {said}"));
+        }
+        match answer.get_mut("result") {
+            Some(result) => Ok(result.take()),
+            None => Err(unreadable(method, &answer)),
         }
     }
 
-    fn send(&mut self, method: &str, message: &Value) -> Result<(), String> {
-        let written = writeln!(self.stdin, "{message}").and_then(|()| self.stdin.flush());
+    async fn send(&mut self, method: &str, message: &Value) -> Result<(), String> {
+        let written = self.stdin.write_all(format!("{message}\n").as_bytes()).await;
         written.map_err(|_| ended(method))
     }
 }
@@ -101,11 +93,4 @@ fn ended(method: &str) -> String {
 /// Returns the error of an answer that is not what it should be.
 pub(super) fn unreadable(method: &str, what: &dyn std::fmt::Display) -> String {
     format!("`codex app-server` answered `{method}` with what hookexec can't read: {what}")
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // The command may be a script of npm's, which started the real program.
-        system::kill_group(&mut self.child);
-    }
 }

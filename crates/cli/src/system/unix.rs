@@ -5,13 +5,13 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
+use rustix::process::{Pid, Signal, test_kill_process};
 use tokio::signal::unix::{self, SignalKind, signal};
 
 /// What a program's file name ends in.
@@ -99,19 +99,6 @@ pub(crate) fn wait_until_stdout_is_closed() {
 /// Makes a child that a signal to this process's group does not reach.
 pub(crate) fn detach(command: &mut Command) -> &mut Command {
     command.process_group(0)
-}
-
-/// Makes the command the leader of a process group of its own.
-pub(crate) fn in_group(command: &mut Command) -> &mut Command {
-    command.process_group(0)
-}
-
-/// Kills the group that `child` leads, and waits for `child`.
-pub(crate) fn kill_group(child: &mut Child) {
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-    let _ = child.wait();
 }
 
 /// Leaves the session, so that a signal to the caller's process group does not reach this process.

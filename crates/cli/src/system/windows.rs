@@ -4,7 +4,7 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::windows::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -125,17 +125,6 @@ pub(crate) fn wait_until_stdout_is_closed() {
 /// Makes a child that Ctrl-C in this process's console does not reach.
 pub(crate) fn detach(command: &mut Command) -> &mut Command {
     command.creation_flags(DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP)
-}
-
-/// Makes a child that Ctrl-C in this process's console does not reach.
-pub(crate) fn in_group(command: &mut Command) -> &mut Command {
-    command.creation_flags(CREATE_NEW_PROCESS_GROUP)
-}
-
-/// Kills `child` alone, and waits for it.
-pub(crate) fn kill_group(child: &mut Child) {
-    let _ = child.kill();
-    let _ = child.wait();
 }
 
 /// Does nothing: see [`detach`].
