@@ -10,6 +10,7 @@ use hookexec::wire::JsonObject;
 use hookexec::{Config, Executor, Input, Registry};
 
 use super::CommandError;
+use super::import::inline;
 
 /// What is above the cases.
 const HEAD: &str = include_str!("starter/existing.test.yaml");
@@ -38,15 +39,15 @@ fn case(executor: &Executor, hook: &Hook, tool: Option<&str>) -> String {
     let (name, given, input) = match tool {
         Some(tool) => (
             format!("{event} of {tool}"),
-            format!("{{ tool_name: {}, tool_input: {{}} }}", quoted(tool)),
+            format!("{{ tool_name: {}, tool_input: {{}} }}", inline(tool)),
             Input::for_tool(tool, JsonObject::new()),
         ),
         None => (event.to_string(), "{}".to_owned(), Input::default()),
     };
     let reached = executor.explain(event, &input);
     let reached = reached.iter().filter(|hook| hook.selection == Selection::Runs);
-    let names: BTreeSet<String> = reached.map(|hook| quoted(&hook.name)).collect();
-    let mut text = format!("  - name: {}\n    event: {event}\n    input: {given}\n", quoted(&name));
+    let names: BTreeSet<String> = reached.map(|hook| inline(&hook.name)).collect();
+    let mut text = format!("  - name: {}\n    event: {event}\n    input: {given}\n", inline(&name));
     if !names.is_empty() {
         text.push_str("    stubs:\n");
     }
@@ -65,13 +66,4 @@ fn tool(hook: &Hook) -> String {
     let mut guesses = written.split('|').chain([guess.as_str(), "shell"]);
     let found = guesses.find(|name| !name.is_empty() && hook.matcher.matches(name));
     found.unwrap_or("shell").to_owned()
-}
-
-/// Returns a text as YAML reads it back, plain where that can't be taken for anything else.
-fn quoted(text: &str) -> String {
-    let plain = text.starts_with(|first: char| first.is_ascii_alphabetic())
-        && text.ends_with(|last: char| last.is_ascii_alphanumeric())
-        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "_- ".contains(letter))
-        && !["true", "false", "null"].contains(&text.to_lowercase().as_str());
-    if plain { text.to_owned() } else { serde_json::to_string(text).unwrap_or_default() }
 }

@@ -32,6 +32,7 @@ use super::table::steps;
 use super::{config, output};
 use format::Format;
 use settings::Import;
+pub(super) use yaml::inline;
 
 /// Writes the hooks of another engine as a hooks.yaml
 ///

@@ -250,7 +250,7 @@ fn block(text: &str, indent: &str) -> Option<String> {
 }
 
 /// Returns a text as a YAML scalar on one line.
-pub(super) fn inline(text: &str) -> String {
+pub(crate) fn inline(text: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./|".contains(letter);
     let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
     let bare = text.starts_with(|first: char| first.is_ascii_alphabetic() || "./".contains(first))
