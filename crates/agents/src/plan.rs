@@ -148,11 +148,7 @@ impl Place<'_> {
     /// a denial, for the unchanged call is not what the hooks let pass.
     fn settle_changes<'v>(&self, verdict: &'v Verdict, plan: &mut Plan<'v>) {
         if let Some(response) = &verdict.respond {
-            self.deny_instead(
-                plan,
-                "take an answer in the tool's place",
-                &spoken(&Value::String(response.for_llm.clone())),
-            );
+            self.deny_instead(plan, "take an answer in the tool's place", &response.for_llm);
         }
         if let Some(name) = &verdict.updated_tool_name {
             let advice = format!("A hook wants the tool `{name}` called instead.");

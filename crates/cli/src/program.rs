@@ -2,7 +2,10 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::time::Duration;
 
+use duct::Expression;
 use hookexec::internal::{base_directory, files};
 
 use super::install::{no_home, unwritable};
@@ -61,6 +64,16 @@ impl Program {
         }
         Ok(())
     }
+}
+
+/// Runs a command that has 5 seconds; `None` if it can't be run or takes longer.
+pub(crate) fn output_in_time(command: &Expression) -> Option<Output> {
+    let handle = command.unchecked().start().ok()?;
+    if let Ok(Some(output)) = handle.wait_timeout(Duration::from_secs(5)) {
+        return Some(output.clone());
+    }
+    let _ = handle.kill();
+    None
 }
 
 /// Returns where this version is kept if the user has it in no place that stays.

@@ -2,17 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::Duration;
 
 use hookexec::config::{Command, Diagnostic, Hook, InheritEnv};
 use hookexec::internal::dialect::Dialect;
 use hookexec::internal::{DEFAULT_SHELL, system};
 use hookexec_agents::Agent;
 
+use super::program::output_in_time;
 use super::scripts::{is_shell, not_on_search_path, plain_words};
-
-/// How long a shell may take to read a text.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The variables that shells and hookexec set themselves.
 const ALWAYS_SET: &str = "PWD OLDPWD HOME PATH IFS PPID OPTARG OPTIND LINENO RANDOM SECONDS REPLY \
@@ -88,13 +85,8 @@ fn ask(shell: &str, args: &[&str]) -> Option<(bool, String)> {
         .full_env([("PATH", path)])
         .stdin_null()
         .stdout_null()
-        .stderr_capture()
-        .unchecked();
-    let handle = command.start().ok()?;
-    let Ok(Some(output)) = handle.wait_timeout(PATIENCE) else {
-        let _ = handle.kill();
-        return None;
-    };
+        .stderr_capture();
+    let output = output_in_time(&command)?;
     Some((output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned()))
 }
 

@@ -3,18 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 
 use hookexec_agents::{Agent, is_own_program};
 
 use super::Finding;
 use super::installed::install;
-use crate::program::{VERSION, kept_version, on_search_path, passing};
+use crate::program::{VERSION, kept_version, on_search_path, output_in_time, passing};
 use crate::scripts::is_program;
 use crate::settings::Scope;
-
-/// How long a program may take to print its version.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Returns the findings about the programs that the settings of `agent` name.
 pub(super) fn findings<'c>(
@@ -83,10 +79,6 @@ fn version_of(path: &Path) -> Option<String> {
 /// Returns what a program prints for `--version`.
 pub(super) fn printed_version(path: &Path) -> Option<String> {
     let command = duct::cmd!(path, "--version");
-    let handle = command.stdin_null().stderr_null().stdout_capture().unchecked().start().ok()?;
-    let Ok(Some(output)) = handle.wait_timeout(PATIENCE) else {
-        let _ = handle.kill();
-        return None;
-    };
+    let output = output_in_time(&command.stdin_null().stderr_null().stdout_capture())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
