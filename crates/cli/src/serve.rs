@@ -8,7 +8,7 @@ use hookexec::Registry;
 use hookexec::config::Diagnostics;
 use hookexec::internal::Policy;
 use hookexec::load::LoadOptions;
-use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
 
 use super::bundle::Refresher;
 use super::config::{self, ConfigArgs, not_too_deep};
@@ -122,10 +122,5 @@ pub(crate) fn loader(options: LoadOptions, registry: Registry) -> Result<Loader,
 /// Returns once the reader of stdout has closed it. A closed stdin does not tell: a client may
 /// close it after its last request and wait for the answers.
 pub(crate) async fn stdout_closed() {
-    let (closed, told) = oneshot::channel();
-    std::thread::spawn(move || {
-        system::wait_until_stdout_is_closed();
-        let _ = closed.send(());
-    });
-    let _ = told.await;
+    let _ = spawn_blocking(system::wait_until_stdout_is_closed).await;
 }
