@@ -14,14 +14,11 @@ use hookexec::{Builtin, Input, Output, Registry};
 
 tokio::task_local! {
     /// The client whose request is being answered.
-    static CLIENT: ClientLink;
+    static CLIENT: Arc<ClientLink>;
 }
 
 /// The way to ask one client.
-#[derive(Clone)]
-pub(super) struct ClientLink(Arc<Link>);
-
-struct Link {
+pub(super) struct ClientLink {
     outbox: Sender<Vec<u8>>,
     next_id: AtomicU64,
     /// The hooks that wait for the client's answers.
@@ -29,35 +26,34 @@ struct Link {
 }
 
 impl ClientLink {
-    pub(super) fn new(outbox: Sender<Vec<u8>>) -> Self {
-        let (next_id, waiting) = (AtomicU64::new(1), Mutex::default());
-        Self(Arc::new(Link { outbox, next_id, waiting }))
+    pub(super) fn new(outbox: Sender<Vec<u8>>) -> Arc<Self> {
+        Arc::new(Self { outbox, next_id: AtomicU64::new(1), waiting: Mutex::default() })
     }
 
     /// Runs `work`, whose hooks may ask this client.
-    pub(super) async fn scope<T>(&self, work: impl Future<Output = T>) -> T {
-        CLIENT.scope(self.clone(), work).await
+    pub(super) async fn scope<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
+        CLIENT.scope(self, work).await
     }
 
     /// Passes an answer of the client to the hook that waits for it.
     pub(super) fn answered(&self, reply: Reply) {
-        let hook = locked(&self.0.waiting).remove(&reply.id);
+        let hook = locked(&self.waiting).remove(&reply.id);
         if hook.is_none_or(|hook| hook.send(reply.outcome).is_err()) {
             tracing::debug!(reply.id, "the answer of a client comes too late");
         }
     }
 
     async fn ask(&self, name: &str, args: &[String], input: &Input) -> Result<Value, String> {
-        let id = self.0.next_id.fetch_add(1, Ordering::Relaxed);
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let (hook, answer) = oneshot::channel();
         {
-            let mut waiting = locked(&self.0.waiting);
+            let mut waiting = locked(&self.waiting);
             // Those whose hook no longer waits.
             waiting.retain(|_, hook| !hook.is_closed());
             waiting.insert(id, hook);
         }
         let params = json!({ "name": name, "args": args, "input": input });
-        let sent = self.0.outbox.send(request(id, "builtin", &params)).await;
+        let sent = self.outbox.send(request(id, "builtin", &params)).await;
         let gone = || "the client is gone".to_owned();
         sent.map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
@@ -91,7 +87,7 @@ pub(crate) fn register_host_builtins(
 }
 
 async fn ask_client(name: &str, args: &[String], input: &Input) -> Result<Option<Output>, String> {
-    let Ok(client) = CLIENT.try_with(Clone::clone) else {
+    let Ok(client) = CLIENT.try_with(Arc::clone) else {
         return Err(format!(
             "`{name}` is a function of the client, which no background hook can call"
         ));

@@ -71,7 +71,7 @@ pub(crate) struct Gone;
 struct Conversation<'s> {
     shared: &'s Arc<Shared>,
     outbox: Sender<Vec<u8>>,
-    client: ClientLink,
+    client: Arc<ClientLink>,
     host: Host,
     running: JoinSet<()>,
 }
@@ -120,7 +120,7 @@ impl Conversation<'_> {
         };
         while self.running.try_join_next().is_some() {}
         let running = self.running.len();
-        let (client, outbox) = (self.client.clone(), self.outbox.clone());
+        let (client, outbox) = (Arc::clone(&self.client), self.outbox.clone());
         let started = if method == "dispatch" {
             self.shared.admit(params, running).await.map(|admitted| {
                 let dispatched = dispatch(id.clone(), admitted, outbox);
