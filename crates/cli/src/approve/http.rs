@@ -91,26 +91,23 @@ async fn one(mut stream: TcpStream, answer: &impl Fn(&Request) -> Response) -> i
 async fn read(stream: &mut TcpStream) -> io::Result<Request> {
     let invalid = |problem: &str| io::Error::new(io::ErrorKind::InvalidData, problem);
     let mut bytes = Vec::with_capacity(HEAD);
-    let (mut request, length, body_at) = loop {
-        if bytes.len() >= HEAD {
-            return Err(invalid("the head of the request is too long"));
+    let (mut request, body) = loop {
+        match head(&bytes).map_err(invalid)? {
+            None if bytes.len() >= HEAD => {
+                return Err(invalid("the head of the request is too long"));
+            }
+            Some((_, length, _)) if length > BODY => {
+                return Err(invalid("the body of the request is too long"));
+            }
+            Some((request, length, body_at)) if bytes.len() >= body_at + length => {
+                break (request, &bytes[body_at..body_at + length]);
+            }
+            _ => {}
         }
         if stream.read_buf(&mut bytes).await? == 0 {
             return Err(invalid("the request ended early"));
-        }
-        if let Some(head) = head(&bytes).map_err(invalid)? {
-            break head;
         }
     };
-    if length > BODY {
-        return Err(invalid("the body of the request is too long"));
-    }
-    while bytes.len() < body_at + length {
-        if stream.read_buf(&mut bytes).await? == 0 {
-            return Err(invalid("the request ended early"));
-        }
-    }
-    let body = &bytes[body_at..body_at + length];
     for (key, value) in form_urlencoded::parse(body).into_owned() {
         if request.form.insert(key, value).is_some() {
             return Err(invalid("a field of the form is there twice"));
