@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::super::decisions::shown;
 use super::super::markup::escaped;
+use super::super::report::status;
 use super::hooks::milliseconds;
 use super::{DECISIONS, Reason, rank, section_of_shares};
 
@@ -100,8 +101,7 @@ fn hooks(page: &mut String, reports: &[HookReport]) {
     }
     page.push_str("<table class=\"ran\"><tbody>");
     for report in reports {
-        let status = serde_json::to_value(report.status).ok();
-        let status = status.as_ref().and_then(Value::as_str).unwrap_or_default();
+        let (_, status) = status(report);
         let decision = report.decision.map(|decision| decision.to_string()).unwrap_or_default();
         let said = report.reason.as_ref().or(report.error.as_ref());
         let (name, source) = (escaped(&report.name), escaped(shown(&report.source)));

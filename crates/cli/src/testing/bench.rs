@@ -87,15 +87,11 @@ impl Bench {
         problems
     }
 
-    /// Runs one case.
+    /// Runs one case that has no [`problems`](Self::problems).
     ///
     /// # Errors
-    /// When the case names hooks that are not configured.
+    /// When no executor can be built.
     pub(crate) async fn run(&mut self, case: &Case) -> Result<CaseReport, Diagnostics> {
-        let problems = self.problems(case);
-        if problems.has_errors() {
-            return Err(problems);
-        }
         let stubs = case.stubs.clone();
         let executor = executor(self.config.clone(), &self.working_dir, move |hook| {
             let (.., stub) = stubs.iter().find(|(name, ..)| *name == hook.label())?;
