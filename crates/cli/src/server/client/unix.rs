@@ -9,9 +9,8 @@ use rustix::io::{FdFlags, fcntl_setfd, retry_on_intr};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::geteuid;
-use serde::Deserialize;
-use serde_json::json;
-use serde_json::value::RawValue;
+use serde::Deserialize as _;
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::runtime::{Builder, Runtime};
@@ -153,28 +152,29 @@ impl Server {
     }
 
     fn message(&self, line: &[u8]) -> Result<Message, ClientError> {
-        let message: Incoming<'_> =
-            serde_json::from_slice(line).map_err(|error| self.not_understood(&error))?;
-        match message {
-            Incoming { error: Some(Error { code, message }), .. } => {
-                let path = self.path.display();
-                Err(ClientError(format!("the server at {path} refused: {message} ({code})")))
-            }
-            Incoming { result: Some(result), id: Some(1), .. } => {
-                // An answer without `decision` is none; the verdict's own type would take it for
-                // `null`.
-                serde_json::from_str::<Decided<'_>>(result.get())
-                    .and_then(|_| serde_json::from_str(result.get()))
-                    .map(|verdict| Message::Verdict(Box::new(verdict)))
-                    .map_err(|error| self.not_understood(&error))
-            }
-            Incoming { method: Some("hook.started"), params: Some(params), .. } => {
-                let Started { hook } = serde_json::from_str(params.get())
-                    .map_err(|error| self.not_understood(&error))?;
-                Ok(Message::Started(Duration::from_millis(hook.timeout_ms)))
-            }
-            _ => Ok(Message::Other),
+        let mut message =
+            protocol::read_object(line).map_err(|refusal| self.not_understood(&refusal.message))?;
+        if let Some(error) = message.get("error").filter(|error| !error.is_null()) {
+            let (path, code) = (self.path.display(), &error["code"]);
+            let message = error["message"].as_str().unwrap_or_default();
+            return Err(ClientError(format!("the server at {path} refused: {message} ({code})")));
         }
+        if message.get("id") == Some(&json!(1))
+            && let Some(result) = message.remove("result")
+        {
+            // Without `decision` it is no answer; the verdict's own type would take it for `null`.
+            result.get("decision").ok_or_else(|| self.not_understood(&"`decision` is missing"))?;
+            let verdict = Verdict::deserialize(result);
+            let verdict = verdict.map_err(|error| self.not_understood(&error))?;
+            return Ok(Message::Verdict(Box::new(verdict)));
+        }
+        if message.get("method") == Some(&json!("hook.started")) {
+            let timeout = message.get("params").map(|params| &params["hook"]["timeout_ms"]);
+            let timeout = timeout.and_then(Value::as_u64);
+            let timeout = timeout.ok_or_else(|| self.not_understood(&"`timeout_ms` is missing"))?;
+            return Ok(Message::Started(Duration::from_millis(timeout)));
+        }
+        Ok(Message::Other)
     }
 
     fn not_understood(&self, problem: &dyn std::fmt::Display) -> ClientError {
@@ -208,37 +208,4 @@ enum Message {
     /// A hook started that may take so long.
     Started(Duration),
     Other,
-}
-
-#[derive(Deserialize)]
-struct Incoming<'a> {
-    id: Option<u8>,
-    method: Option<&'a str>,
-    #[serde(borrow)]
-    params: Option<&'a RawValue>,
-    #[serde(borrow)]
-    result: Option<&'a RawValue>,
-    error: Option<Error>,
-}
-
-#[derive(Deserialize)]
-struct Decided<'a> {
-    #[serde(borrow, rename = "decision")]
-    _decision: &'a RawValue,
-}
-
-#[derive(Deserialize)]
-struct Error {
-    code: i64,
-    message: String,
-}
-
-#[derive(Deserialize)]
-struct Started {
-    hook: StartedHook,
-}
-
-#[derive(Deserialize)]
-struct StartedHook {
-    timeout_ms: u64,
 }
