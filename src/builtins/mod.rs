@@ -193,7 +193,9 @@ impl Shipped {
         let known: Mutex<HashMap<Vec<String>, Function>> = Mutex::default();
         let prepare = move |event, args: &[String]| {
             if !self.is_for(event) {
-                return Err(self.wrong_event(event));
+                let names: Vec<_> = self.events().map(Event::name).collect();
+                let names = names.join(", ");
+                return Err(format!("it can do nothing on `{event}`; it is for {names}"));
             }
             let mut known = locked(&known);
             if let Some(function) = known.get(args) {
@@ -209,10 +211,5 @@ impl Shipped {
             .with_about(self.about())
             .with_rewrites(self.rewrites)
             .with_on_failure(self.on_failure)
-    }
-
-    fn wrong_event(&self, event: Event) -> String {
-        let names: Vec<_> = self.events().map(Event::name).collect();
-        format!("it can do nothing on `{event}`; it is for {}", names.join(", "))
     }
 }

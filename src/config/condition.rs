@@ -85,10 +85,7 @@ impl List {
         [("commands", Self::Commands), ("files", Self::Files)];
 
     fn name(self) -> &'static str {
-        match self {
-            Self::Commands => "commands",
-            Self::Files => "files",
-        }
+        Self::NAMES[self as usize].0
     }
 
     /// Returns the keys of an item.

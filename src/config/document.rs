@@ -186,7 +186,7 @@ impl Document {
         let Some(fields) = self.reader.open_fields(node, "`hooks`") else { return };
         let keys = PicoclawKeys::of(&mut self.reader, fields);
         for (name, key, value) in keys.fields.iter() {
-            if !super::picoclaw::is_key(name) {
+            if !PicoclawKeys::NAMES.contains(&name) {
                 self.event(name, key, value, defaults);
             }
         }

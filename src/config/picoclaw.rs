@@ -77,11 +77,6 @@ pub(crate) struct Observed(pub(crate) BTreeSet<Event>);
 /// A timeout.
 pub(crate) struct Milliseconds(Duration);
 
-/// Returns whether `name` is a key of PicoClaw's `hooks` block.
-pub(super) fn is_key(name: &str) -> bool {
-    PicoclawKeys::NAMES.contains(&name)
-}
-
 impl Document {
     /// Reads what PicoClaw has in its `hooks` block.
     pub(super) fn picoclaw(&mut self, keys: PicoclawKeys<'_>, defaults: &Defaults<'_>) {

@@ -85,11 +85,6 @@ impl ProjectFile {
         }
     }
 
-    /// Returns what the user can do about the scripts of one hook.
-    fn remedy_of(&self, refusal: &Refusal) -> String {
-        format!("{}: {}", refusal.problem, self.advice(refusal.change))
-    }
-
     /// Returns what the user can do about a file that became what `change` says.
     fn advice(&self, change: Option<ScriptChange>) -> String {
         let add = self.approval();
@@ -237,11 +232,6 @@ impl Acceptance {
         Some(ProjectFile { bundle, trust, refused: Vec::new(), change: None })
     }
 
-    /// Returns whether the content of a project's file may be evaluated.
-    pub(super) fn may_evaluate(&self, file: &ProjectFile) -> bool {
-        self.only_show || file.trust == Trust::Approved
-    }
-
     /// Marks the hooks of `part` that must fail: all when the file is not approved, else those whose
     /// scripts changed.
     pub(super) fn refuse(
@@ -280,7 +270,9 @@ impl Acceptance {
             let is_gone = refusal.change == Some(ScriptChange::Gone);
             let must = if is_gone { "restore" } else { "approve" };
             let remedy = match file.trust {
-                Trust::Approved => file.remedy_of(&refusal).into(),
+                Trust::Approved => {
+                    format!("{}: {}", refusal.problem, file.advice(refusal.change)).into()
+                }
                 _ => Arc::clone(&remedy),
             };
             let cause = format!("{}; a person must {must} it", refusal.problem);

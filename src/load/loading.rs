@@ -186,13 +186,11 @@ impl Loading {
             return;
         }
         let mut project_file = self.acceptance.project_file(&file);
-        if let Some(project_file) = &project_file
-            && project_file.trust != Trust::Approved
-        {
+        let unapproved = project_file.as_ref().filter(|it| it.trust != Trust::Approved);
+        if let Some(project_file) = unapproved {
             self.fail_unapproved(&file, project_file);
         }
-        let evaluate = project_file.as_ref().is_none_or(|it| self.acceptance.may_evaluate(it));
-        if evaluate {
+        if unapproved.is_none() || self.acceptance.only_show {
             self.evaluate(&file, &file, &mut project_file);
         }
         self.project_files.extend(project_file);

@@ -15,9 +15,4 @@ impl WireError {
     pub(crate) fn new(problem: impl Into<String>) -> Self {
         Self { key: None, problem: problem.into() }
     }
-
-    /// Returns the error of the field `key`.
-    pub(super) fn of_field(key: &'static str, problem: impl Into<String>) -> Self {
-        Self { key: Some(key), problem: problem.into() }
-    }
 }

@@ -17,7 +17,7 @@ impl Fields {
     pub(super) fn take<F: Field>(&mut self, key: &'static str) -> Result<F, WireError> {
         match self.0.remove(key).filter(|value| !value.is_null()) {
             None => Ok(F::default()),
-            Some(value) => F::read(value).map_err(|problem| WireError::of_field(key, problem)),
+            Some(value) => F::read(value).map_err(|problem| WireError { key: Some(key), problem }),
         }
     }
 }
