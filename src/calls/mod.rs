@@ -19,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
-use crate::wire::Input;
+use crate::wire::{Input, json_bytes};
 
 /// One simple command of a tool call, such as `grep -n x file` in `grep -n x file | head`.
 ///
@@ -163,9 +163,7 @@ impl Deeds {
             input
         });
         let input = cleaned.as_ref().unwrap_or(input);
-        // Strings, numbers, booleans and JSON values always serialise.
-        let shown = Shown { input, commands: &self.commands, files: &self.files };
-        serde_json::to_vec(&shown).unwrap_or_default()
+        json_bytes(&Shown { input, commands: &self.commands, files: &self.files })
     }
 }
 

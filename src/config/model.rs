@@ -1,5 +1,6 @@
 //! What a configuration means: the resolved types, which nothing downstream checks again.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
@@ -362,9 +363,9 @@ impl Hook {
             return name.clone();
         }
         let text = match &self.command {
-            Some(Command::Text(text)) => text.clone(),
-            Some(Command::Argv(argv)) => argv.join(" "),
-            None => self.kind.clone(),
+            Some(Command::Text(text)) => Cow::Borrowed(text),
+            Some(Command::Argv(argv)) => Cow::Owned(argv.join(" ")),
+            None => Cow::Borrowed(&self.kind),
         };
         let line = text.trim().lines().next().unwrap_or_default();
         if line.chars().count() <= LONGEST && line.len() == text.trim().len() {

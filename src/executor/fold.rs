@@ -1,5 +1,6 @@
 //! Folds the hooks' answers into one verdict: in config order, never in the order they finished.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::outcome::Outcome;
@@ -28,8 +29,10 @@ pub(super) fn fold_moment(event: Event, said: &[(&Bound, &Outcome)]) -> Verdict 
 
 /// Texts of higher layers come first: an agent may cut what comes last.
 fn fold_all(event: Event, said: &[(&Bound, &Outcome)], of_moment: bool) -> Verdict {
-    let mut by_layer: Vec<(&Bound, &Outcome)> = said.to_vec();
-    by_layer.sort_by_key(|(bound, _)| bound.rank());
+    let mut by_layer = Cow::Borrowed(said);
+    if !said.is_sorted_by_key(|(bound, _)| bound.rank()) {
+        by_layer.to_mut().sort_by_key(|(bound, _)| bound.rank());
+    }
     let outcomes = || by_layer.iter().map(|(_, outcome)| *outcome);
 
     let mut verdict = Verdict::no_opinion(event);
@@ -79,7 +82,7 @@ fn fold_all(event: Event, said: &[(&Bound, &Outcome)], of_moment: bool) -> Verdi
     verdict.summary = outcomes()
         .find_map(|outcome| outcome.output.summary.clone().filter(|summary| !summary.is_empty()));
     let deciders = Deciders::of(&by_layer, verdict.decision);
-    for (bound, outcome) in &by_layer {
+    for (bound, outcome) in by_layer.iter() {
         for (key, value) in &outcome.output.claude_code {
             let title = bound.title();
             if !deciders.may_give(key, bound, outcome) {

@@ -203,8 +203,10 @@ impl<'e> Stage<'e> {
         for chosen in &chosen {
             self.record.asked[chosen.bound.index] = true;
         }
-        if let [chosen] = chosen[..] {
-            return vec![self.call(chosen).await];
+        match chosen[..] {
+            [] => return Vec::new(),
+            [chosen] => return vec![self.call(chosen).await],
+            _ => {}
         }
         let indexes: Vec<usize> = chosen.iter().map(|chosen| chosen.bound.index).collect();
         // Boxed, or the compiler can't see that `dispatch` is `Send` for every lifetime.

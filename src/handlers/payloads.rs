@@ -7,6 +7,7 @@ use crate::config::Hook;
 use crate::dialect::Dialect;
 use crate::handler::{Call, Exited, Failure, HandlerError, HandlerResult};
 use crate::matcher::Matcher;
+use crate::wire::json_bytes;
 
 /// Whose words a hook reads, and which tools it is for: the tool of a call may have several names
 /// there.
@@ -47,9 +48,7 @@ pub(super) async fn each_payload<R: Into<Ran>, F: Future<Output = Result<R, Hand
         .map_err(|message| HandlerError::new(Failure::Protocol, message))?;
     let (mut answers, mut warnings) = (Vec::new(), Vec::new());
     for payload in payloads {
-        // Strings, numbers and JSON values: nothing in it can fail to serialise.
-        let payload = serde_json::to_vec(&payload).unwrap_or_default();
-        let ran = ask(payload.into()).await.map(Into::into);
+        let ran = ask(json_bytes(&payload).into()).await.map(Into::into);
         let is_last = ran.as_ref().map_or(true, |ran: &Ran| ran.exited.code == BLOCK);
         answers.push(ran.map(|Ran { exited, warning }| {
             warnings.extend(warning);

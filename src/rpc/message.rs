@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::io::Write as _;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
@@ -62,7 +63,8 @@ impl RpcError {
 pub fn request(id: u64, method: &str, params: &[u8]) -> Vec<u8> {
     let mut line = Vec::with_capacity(params.len() + method.len() + 80);
     line.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    line.extend_from_slice(id.to_string().as_bytes());
+    // Writing into memory can't fail.
+    let _ = write!(line, "{id}");
     finish(line, method, params)
 }
 

@@ -38,3 +38,16 @@ pub type JsonObject = serde_json::Map<String, serde_json::Value>;
 /// The characters that any program treats as the end of a line, as Python's `splitlines` does.
 pub(crate) const LINE_ENDS: [char; 10] =
     ['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
+
+/// What a usual input takes as JSON, in bytes.
+const USUAL_LENGTH: usize = 4096;
+
+/// Returns `value` as JSON: strings, numbers, booleans and JSON values, which can't fail to serialise.
+pub(crate) fn json_bytes(value: &impl serde::Serialize) -> Vec<u8> {
+    // Growing from nothing would copy it several times.
+    let mut bytes = Vec::with_capacity(USUAL_LENGTH);
+    match serde_json::to_writer(&mut bytes, value) {
+        Ok(()) => bytes,
+        Err(_) => Vec::new(),
+    }
+}

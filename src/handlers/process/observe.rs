@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::wire::{self, Meta};
 use crate::config::{EventMethod, picoclaw};
 use crate::event::Event;
-use crate::wire::Input;
+use crate::wire::{Input, json_bytes};
 
 /// `hook.event`, as PicoClaw tells it up to v0.2.8.
 #[derive(Serialize)]
@@ -43,20 +43,18 @@ pub(super) fn notification(
     let known = picoclaw::KINDS.iter().find(|(.., known)| *known == event);
     let time = Timestamp::now().to_string();
     let payload = payload(event, input);
-    let (name, params) = match method {
+    match method {
         EventMethod::Event => {
             let kind = known.map_or(event.name(), |(_, kind, _)| kind);
             let meta = Meta::new(input, event.name());
-            ("hook.event", serde_json::to_vec(&Legacy { kind, time, meta, payload }))
+            ("hook.event", json_bytes(&Legacy { kind, time, meta, payload }))
         }
         EventMethod::RuntimeEvent => {
             let own = format!("agent.{event}");
             let kind = known.map_or(own.as_str(), |(kind, ..)| kind);
-            ("hook.runtime_event", serde_json::to_vec(&runtime(kind, time, event, input, payload)))
+            ("hook.runtime_event", json_bytes(&runtime(kind, time, event, input, payload)))
         }
-    };
-    // Strings, numbers, booleans and JSON values: nothing here can fail to serialise.
-    (name, params.unwrap_or_default())
+    }
 }
 
 fn runtime<'a>(

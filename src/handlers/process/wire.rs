@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::event::Event;
-use crate::wire::{Input, JsonObject, ToolResult};
+use crate::wire::{Input, JsonObject, ToolResult, json_bytes};
 
 /// An event that PicoClaw has a method of its own for. Every other event is `hook.<event>`, with the
 /// Input as params and an Output as result.
@@ -147,8 +147,7 @@ impl Stage {
                 params.duration = Some(nanoseconds);
             }
         }
-        // Strings, numbers, booleans and JSON values: nothing here can fail to serialise.
-        serde_json::to_vec(&params).unwrap_or_default()
+        json_bytes(&params)
     }
 }
 
