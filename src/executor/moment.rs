@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::dispatch::{DispatchOptions, Executor};
 use super::fold::fold_moment;
 use super::outcome::Outcome;
-use super::phases::{Among, Unplanned};
+use super::phases::{Among, Lowest, Unplanned};
 use super::rewrite::{Current, rewritten};
 use super::select::Bound;
 use super::stage::{Stage, StageRecord};
@@ -286,7 +286,7 @@ impl<'e> Moment<'e> {
             if !takes_part || stage.refusal().is_some() {
                 continue;
             }
-            let (left, lowest) = (self.highest_left(0), self.lowest_rewrite());
+            let (left, lowest) = (self.highest_left(0), self.lowest());
             let before = self.progress.before.as_ref().map(|before| &*before.input);
             let stage = &mut self.stages[index];
             let started = Instant::now();
@@ -398,23 +398,24 @@ impl<'e> Moment<'e> {
     }
 
     fn among(&self, layers: &Range<usize>) -> Among {
-        Among { layers: layers.clone(), lowest: self.lowest_rewrite() }
+        Among { layers: layers.clone(), lowest: self.lowest() }
     }
 
-    /// Returns the lowest layer whose hooks rewrote the input.
-    fn lowest_rewrite(&self) -> Option<usize> {
+    fn lowest(&self) -> Lowest {
+        let asked = self.stages.iter().flat_map(Stage::asked_rewriters).map(Bound::rewrite_order);
         let rewrites = |(bound, outcome): (&Bound, &Outcome)| {
             let rewrote = (outcome.rewrote || outcome.output.rewrites()) && !outcome.denied();
             (rewrote && outcome.generation > 0).then(|| bound.rewrite_order())
         };
-        self.stages.iter().flat_map(Stage::outcomes).filter_map(rewrites).min()
+        let rewrote = self.stages.iter().flat_map(Stage::outcomes).filter_map(rewrites).min();
+        Lowest { rewrote, ran: asked.min() }
     }
 
     /// Fails every hook that has not answered, with the reason `why`.
     pub(super) fn fail_rest(&mut self, why: &str) {
         self.withhold_unseen(why);
         let Progress { judged_from, layers_done, .. } = self.progress;
-        let (open, lowest) = (0..Layer::REWRITE_STEPS - layers_done, self.lowest_rewrite());
+        let (open, lowest) = (0..Layer::REWRITE_STEPS - layers_done, self.lowest());
         for index in 0..self.stages.len() {
             if self.stages[index].awake {
                 self.stages[index].fail_rest((judged_from, &open), lowest, why);

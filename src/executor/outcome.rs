@@ -23,6 +23,8 @@ pub(super) struct Outcome {
     pub(super) warnings: Vec<String>,
     /// Remarks that the user must see; they are also in `system_message`.
     pub(super) notices: Vec<String>,
+    /// Whether it failed because the time of the event, or its layer's share of it, was over.
+    pub(super) is_late: bool,
     /// Whether it ended in an error or failed while the event goes on.
     pub(super) failed_open: bool,
     pub(super) exit_code: Option<i32>,

@@ -47,8 +47,16 @@ pub(super) struct Unplanned {
 pub(super) struct Among {
     /// By the position in the order of rewriting.
     pub(super) layers: Range<usize>,
-    /// The lowest layer that rewrote the input.
-    pub(super) lowest: Option<usize>,
+    pub(super) lowest: Lowest,
+}
+
+/// The lowest layer of those that did something before a hook is asked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lowest {
+    /// The lowest that rewrote the input.
+    pub(super) rewrote: Option<usize>,
+    /// The lowest whose rewriters had a turn, and so used time.
+    pub(super) ran: Option<usize>,
 }
 
 impl<'e> Stage<'e> {
@@ -57,7 +65,7 @@ impl<'e> Stage<'e> {
     pub(super) fn fail_rest(
         &mut self,
         (judged_from, open): (usize, &Range<usize>),
-        lowest: Option<usize>,
+        lowest: Lowest,
         why: &str,
     ) {
         for index in Arc::clone(&self.current.matching).iter() {
@@ -70,21 +78,29 @@ impl<'e> Stage<'e> {
             if bound.hook.phase.is_answered() && answered.is_none_or(is_due) {
                 let failed = self.interpreter(bound).failed(why);
                 let mut outcome = failed.under_mode_of(bound, self.session());
+                outcome.is_late = true;
                 self.deny_unfollowed(&mut outcome, lowest);
                 self.take_rewrite(outcome);
             }
         }
     }
 
-    /// Denies for a hook that failed on what a lower layer rewrote, whatever its `on_error` says: on the
-    /// input as it came it may have denied, or rewritten.
-    fn deny_unfollowed(&self, outcome: &mut Outcome, lowest: Option<usize>) {
+    /// Denies for a hook that failed on what a lower layer rewrote, or for which no time was left after
+    /// the hooks of a lower layer, whatever its `on_error` says: without them it may have denied, or
+    /// rewritten.
+    fn deny_unfollowed(&self, outcome: &mut Outcome, lowest: Lowest) {
         let bound = &self.plan.hooks[outcome.index];
-        let is_above = lowest.is_some_and(|lowest| lowest < bound.rewrite_order());
+        let is_above = |lowest: Option<usize>| lowest.is_some_and(|it| it < bound.rewrite_order());
         let Some(error) = &outcome.error else { return };
-        if is_above && outcome.unenforced.is_none() && self.plan.contract.denial_prevents() {
-            let reason = format!("hook {} failed on a rewrite of a lower layer", bound.title());
-            let reason = format!("{reason}: {error}");
+        let cause = if is_above(lowest.rewrote) {
+            "failed on a rewrite of a lower layer"
+        } else if outcome.is_late && is_above(lowest.ran) {
+            "had too little time after the hooks of a lower layer"
+        } else {
+            return;
+        };
+        if outcome.unenforced.is_none() && self.plan.contract.denial_prevents() {
+            let reason = format!("hook {} {cause}: {error}", bound.title());
             outcome.drop_rewrite(reason.as_str());
             outcome.output.decision = Some(Decision::Deny);
             outcome.output.reason.get_or_insert(reason);
@@ -116,7 +132,7 @@ impl<'e> Stage<'e> {
         &mut self,
         order: usize,
         left: Option<usize>,
-        lowest: Option<usize>,
+        lowest: Lowest,
         before: Option<&Input>,
     ) -> (bool, Option<String>) {
         let (mut budget, mut failure) = (Budget::new(), None);
@@ -158,11 +174,11 @@ impl<'e> Stage<'e> {
 
     /// Returns whether a lower layer has made false the `when` of a rewriter, which held on the input
     /// `before`, as the rewriter had left it.
-    async fn is_undone(&self, bound: &Bound, lowest: Option<usize>, before: &Input) -> bool {
+    async fn is_undone(&self, bound: &Bound, lowest: Lowest, before: &Input) -> bool {
         let rewrote =
             |it: &Outcome| it.index == bound.index && (it.rewrote || it.output.rewrites());
         let (shown, mut budget) = ((before, &Shared::default()), Budget::new());
-        lowest.is_some_and(|lowest| lowest < bound.rewrite_order())
+        lowest.rewrote.is_some_and(|lowest| lowest < bound.rewrite_order())
             && self.record.outcomes.iter().any(rewrote)
             && self.plan.condition(bound.index, shown, &mut budget).await != Condition::Fails
     }

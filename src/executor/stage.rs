@@ -16,7 +16,7 @@ use super::select::{Bound, Condition, Plan};
 use super::time::Deadlines;
 use crate::config::{Layer, Phase};
 use crate::event::Event;
-use crate::handler::{BACKGROUND_FULL, BoxFuture, Room, Seating, Shared};
+use crate::handler::{BACKGROUND_FULL, BoxFuture, Failure, Room, Seating, Shared};
 use crate::locks::locked;
 use crate::pattern::Budget;
 use crate::wire::{Decision, HookStatus, Input};
@@ -131,6 +131,12 @@ impl<'e> Stage<'e> {
         let chosen = if any_tool { &self.plan.all } else { &self.current.matching };
         let bounds = chosen.iter().map(|index| &self.plan.hooks[*index]);
         bounds.filter(|bound| bound.hook.phase.is_answered()).map(Bound::rewrite_order).max()
+    }
+
+    /// Returns the rewriters that had their turn.
+    pub(super) fn asked_rewriters(&self) -> impl Iterator<Item = &Bound> {
+        let asked = |index: &&usize| self.record.asked[**index];
+        self.plan.rewriters.iter().filter(asked).map(|index| &self.plan.hooks[*index])
     }
 
     /// Returns the rewriters of a layer, by its position in the order of rewriting.
@@ -252,7 +258,7 @@ impl<'e> Stage<'e> {
         } else {
             let (original, shown) = (current.original(), self.shown(bound, repeated));
             let until = self.deadlines.until(bound);
-            let stop = until.stop;
+            let (stop, may_be_late) = (until.stop, until.late_message.is_some());
             // A program that must end with its answer waits for nothing in the background.
             let (capacity, rank) = (&*self.executor.capacity, bound.rank());
             let room = (&self.rooms[rank], &capacity.rooms[rank]);
@@ -261,12 +267,14 @@ impl<'e> Stage<'e> {
             let seating = Seating::Among(&capacity.seats, rank);
             let around = Surroundings { background, seating, room };
             let (result, duration) = run(bound, self.event, original, shown, until, around).await;
+            let is_late = may_be_late
+                && result.as_ref().is_err_and(|error| error.failure == Failure::TimedOut);
             let outcome = match result {
                 Ok(ControlFlow::Break(why)) => interpreter.limited(why),
                 Ok(ControlFlow::Continue(result)) => interpreter.read(Ok(result), stop).await,
                 Err(error) => interpreter.read(Err(error), stop).await,
             };
-            Outcome { duration, ..self.deny_impossible_name(outcome) }
+            Outcome { is_late, duration, ..self.deny_impossible_name(outcome) }
         };
         outcome = outcome.under_mode_of(bound, self.session());
         outcome.generation = current.generation;

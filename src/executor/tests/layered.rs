@@ -1,5 +1,7 @@
 //! What the layer of a hook means for its turn, its rewrite and its time.
 
+use std::time::Instant;
+
 use super::*;
 
 pub(super) fn in_layer(layer: Layer, hook: Hook) -> Hook {
@@ -202,6 +204,39 @@ async fn a_rewriter_that_fails_on_what_a_lower_layer_rewrote_denies() {
         if denied {
             let told = verdict.message.unwrap();
             assert!(told.contains("failed on a rewrite of a lower layer: it knows"), "{told}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_hook_without_time_after_those_of_a_lower_layer_denies() {
+    let mut registry = with_rewriters();
+    registry.register_builtin(
+        "hang",
+        Builtin::future(|_, _| std::future::pending::<Result<Option<Output>, String>>()),
+    );
+    let hangs = |layer| Hook {
+        on_error: Some(OnError::Warn),
+        ..in_layer(layer, hook(PreToolUse, "hang", &[]))
+    };
+    let quick = mutates(hook(PreToolUse, "note", &[]));
+    for (before, is_denied) in [
+        (mutates(hangs(Layer::Project)), true),
+        (hangs(Layer::Project), false),
+        (mutates(hangs(Layer::User)), false),
+        (in_layer(Layer::Project, mutates(say(PreToolUse, &json!({})))), true),
+        (in_layer(Layer::Managed, quick), false),
+    ] {
+        let executor = with(&registry, vec![before, hangs(Layer::User)]);
+        let deadline = Instant::now() + Duration::from_millis(200);
+        let verdict = executor.dispatch_until(PreToolUse, &call("ls"), deadline).await;
+        assert_eq!(!verdict.allowed, is_denied, "{verdict:#?}");
+        if is_denied {
+            let told = verdict.message.unwrap();
+            assert!(
+                told.contains("had too little time after the hooks of a lower layer"),
+                "{told}"
+            );
         }
     }
 }
