@@ -326,9 +326,12 @@ impl Stage<'_> {
         }
     }
 
-    /// Returns whether `outcome` ends the wait for the others: the first answer of a person counts.
+    /// Returns whether `outcome` ends the wait for the others: the first answer of a person counts. A
+    /// failure is no answer.
     pub(super) fn is_last_word(&self, outcome: &Outcome) -> bool {
         let decision = outcome.output.decision;
-        self.event == Event::Approval && matches!(decision, Some(Decision::Allow | Decision::Deny))
+        self.event == Event::Approval
+            && outcome.error.is_none()
+            && matches!(decision, Some(Decision::Allow | Decision::Deny))
     }
 }
