@@ -37,7 +37,7 @@ impl Call {
         to_server: Sender<Vec<u8>>,
         cancelled: oneshot::Receiver<()>,
     ) -> Vec<u8> {
-        let current = proxy.engine.current().await;
+        let current = proxy.engine.current(None).await;
         let session = proxy.session(current.shared());
         let mut reply = None;
         let (call, said) = (&self, &mut reply);

@@ -119,13 +119,17 @@ impl Engine {
 
     /// Returns the configuration, the one on disk when that is another by now and is sound.
     ///
-    /// The files are read on another thread. If that takes longer than [`RELOAD_TIME`], they are read
-    /// without the project's, and those follow when they are there.
-    pub(crate) async fn current(self: &Arc<Self>) -> InUse {
+    /// The files are read on another thread. If that takes longer than [`RELOAD_TIME`], or than half of
+    /// the time until `deadline`, they are read without the project's, and those follow when they are
+    /// there.
+    pub(crate) async fn current(self: &Arc<Self>, deadline: Option<std::time::Instant>) -> InUse {
+        let now = Instant::now();
+        let half = deadline.map(|it| now + it.saturating_duration_since(now.into_std()) / 2);
         while self.state().stamps.outdated() {
             let (loading, is_own) = self.start_loading(Same::GoOn);
-            let deadline = loading.started + RELOAD_TIME;
-            if timeout_at(deadline, ended(loading)).await.is_err() {
+            let longest = loading.started + RELOAD_TIME;
+            let until = half.map_or(longest, |half| half.min(longest));
+            if timeout_at(until, ended(loading)).await.is_err() {
                 let engine = Arc::clone(self);
                 let _ =
                     spawn_blocking(move || engine.renew(Files::WithoutProject, Same::GoOn)).await;

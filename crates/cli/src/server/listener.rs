@@ -159,10 +159,10 @@ impl Shared {
         match method {
             "has" => {
                 let event = params.event().map_err(invalid)?;
-                Ok(json!({ "has": self.engine.current().await.executor().has(event) }))
+                Ok(json!({ "has": self.engine.current(None).await.executor().has(event) }))
             }
             "list" => {
-                let current = self.engine.current().await;
+                let current = self.engine.current(None).await;
                 let hooks: Vec<_> = current.executor().hooks().map(HookSummary::of).collect();
                 Ok(json!({ "files": current.files(), "hooks": hooks }))
             }
@@ -219,7 +219,7 @@ impl Shared {
     ) -> Result<(InUse, Option<Instant>, OwnedSemaphorePermit), Refusal> {
         let (project, deadline) = params.client().map_err(invalid)?;
         let permit = self.room(project.as_deref(), running)?;
-        Ok((self.engine.current().await, deadline, permit))
+        Ok((self.engine.current(deadline).await, deadline, permit))
     }
 
     /// Takes on a dispatch, or says at once why not.
@@ -229,7 +229,8 @@ impl Shared {
         running: usize,
     ) -> Result<Admitted, Refusal> {
         let client = params.client();
-        let current = self.engine.current().await;
+        let deadline = client.as_ref().ok().and_then(|(_, deadline)| *deadline);
+        let current = self.engine.current(deadline).await;
         let named = params.event();
         let read = || {
             let (project, deadline) = client?;
