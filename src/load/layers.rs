@@ -117,7 +117,7 @@ impl Loading {
         for (layer, path) in each_once(files, seen, may_name) {
             loading.file(layer, &path);
         }
-        if !options.isolated {
+        if !options.isolated && !options.without_project {
             let directories = hooks_directories(&search);
             let mut above = hooks_directories(&above_project(options, &search));
             above.retain(|directory| !directories.contains(directory));

@@ -27,7 +27,9 @@ pub(super) fn project_search(options: &LoadOptions) -> Vec<PathBuf> {
     let mut directories = working_dir_and_above(options);
     // No repository and not at home: nothing says where the project ends, and above it may lie files
     // of other users, as in /tmp.
-    let length = project_end(&directories, options).unwrap_or(1);
+    // And what could not be read in time is not looked at once more.
+    let end = if options.without_project { None } else { project_end(&directories, options) };
+    let length = end.unwrap_or(1);
     directories.truncate(length);
     directories
 }

@@ -242,9 +242,9 @@ impl FromCall {
             self.shown.show(executor, call, &verdict);
         }
         if !absences.is_empty() && call.event == Some(Event::SessionStart) {
-            // Once a session, not at each of its events.
-            absences.extend(verdict.system_message.take());
-            verdict.system_message = Some(absences.join("\n"));
+            // Once a session, not at each of its events; last, because an agent may cut what is long.
+            let told = verdict.system_message.take().into_iter().chain(absences.drain(..));
+            verdict.system_message = Some(told.collect::<Vec<_>>().join("\n"));
         }
         hookexec_agents::answer(call, &verdict)
     }
