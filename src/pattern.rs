@@ -164,8 +164,6 @@ impl fmt::Debug for Pattern {
 #[derive(Debug, Default)]
 pub(crate) struct Budget {
     left: u64,
-    /// How much of it may still be done where other hooks wait meanwhile.
-    here: u64,
 }
 
 /// A pattern would do more work than its budget has left.
@@ -173,14 +171,19 @@ pub(crate) struct Budget {
 pub(crate) struct TooMuchWork;
 
 impl Budget {
-    /// Returns the budget for one pass over the conditions of an event.
+    /// Returns the budget of one condition.
     pub(crate) const fn new() -> Self {
-        Self { left: MAX_WORK, here: MAX_WORK_HERE }
+        Self { left: MAX_WORK }
+    }
+
+    /// Returns the budget of all conditions of a layer where other hooks wait meanwhile.
+    pub(crate) const fn here() -> Self {
+        Self { left: MAX_WORK_HERE }
     }
 
     /// Returns a budget without an end.
     pub(crate) const fn unlimited() -> Self {
-        Self { left: u64::MAX, here: u64::MAX }
+        Self { left: u64::MAX }
     }
 
     /// Takes the work of looking at a text of `bytes` without a pattern, which may copy it.
@@ -195,22 +198,6 @@ impl Budget {
         let work = u64::try_from(size.saturating_mul(bytes)).unwrap_or(u64::MAX);
         self.left = self.left.checked_sub(work).ok_or(TooMuchWork)?;
         Ok(())
-    }
-
-    /// Does `work` where other hooks wait; `None` if it is too much for that.
-    pub(crate) fn here<T>(
-        &mut self,
-        work: impl FnOnce(&mut Self) -> Result<T, TooMuchWork>,
-    ) -> Option<T> {
-        let limit = self.left.min(self.here);
-        let mut part = Self { left: limit, here: 0 };
-        let done = work(&mut part).ok();
-        let spent = limit - part.left;
-        self.here -= spent;
-        if done.is_some() {
-            self.left -= spent;
-        }
-        done
     }
 }
 

@@ -5,11 +5,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use tokio::time::timeout_at;
+
 use super::fold::fold;
 use super::outcome::Outcome;
 use super::rewrite::{Current, changes, rewritten};
-use super::select::{Bound, Condition};
-use super::stage::{Chosen, Stage};
+use super::select::Bound;
+use super::stage::{Chosen, Stage, is_for_input};
 use crate::config::Phase;
 use crate::event::{Contract, Event};
 use crate::handler::Shared;
@@ -135,12 +137,21 @@ impl<'e> Stage<'e> {
         lowest: Lowest,
         before: Option<&Input>,
     ) -> (bool, Option<String>) {
-        let (mut budget, mut failure) = (Budget::new(), None);
+        let (mut budget, mut failure) = (Budget::here(), None);
         let rewriters: Vec<&Bound> = self.rewriters(order).collect();
         for bound in rewriters {
             // Chosen one by one: an earlier rewriter may have renamed the tool. A rewriter whose turn
             // comes once more must rewrite once more, so its `when` does not see `repeated`.
-            let Some(chosen) = self.choose(bound, &mut budget, false).await else {
+            let was_asked = self.record.asked[bound.index];
+            let outcome = match self.choose(bound, &mut budget, false) {
+                Some(chosen) => {
+                    self.record.asked[bound.index] = true;
+                    self.call(chosen).await
+                }
+                None => None,
+            };
+            let Some(mut outcome) = outcome else {
+                self.record.asked[bound.index] = was_asked;
                 if let Some(before) = before
                     && self.is_undone(bound, lowest, before).await
                 {
@@ -154,8 +165,6 @@ impl<'e> Stage<'e> {
                 }
                 continue;
             };
-            self.record.asked[bound.index] = true;
-            let mut outcome = self.call(chosen).await;
             if outcome.unenforced.is_none()
                 && let Some(error) = &outcome.error
             {
@@ -177,15 +186,19 @@ impl<'e> Stage<'e> {
     async fn is_undone(&self, bound: &Bound, lowest: Lowest, before: &Input) -> bool {
         let rewrote =
             |it: &Outcome| it.index == bound.index && (it.rewrote || it.output.rewrites());
-        let (shown, mut budget) = ((before, &Shared::default()), Budget::new());
-        lowest.rewrote.is_some_and(|lowest| lowest < bound.rewrite_order())
-            && self.record.outcomes.iter().any(rewrote)
-            && self.plan.condition(bound.index, shown, &mut budget).await != Condition::Fails
+        let is_above = lowest.rewrote.is_some_and(|lowest| lowest < bound.rewrite_order());
+        if !is_above || !self.record.outcomes.iter().any(rewrote) {
+            return false;
+        }
+        let stop = self.deadlines.until(bound).stop;
+        let shared = Shared::default();
+        let held = is_for_input(bound, (before, &shared), Vec::new());
+        !matches!(timeout_at(stop.into(), held).await, Ok(Ok(false)))
     }
 
     /// Runs all hooks of some layers at once, but the rewriters.
     pub(super) async fn ask_others(&mut self, among: &Among) -> Vec<Outcome> {
-        let selected = self.select(&among.layers, false).await;
+        let selected = self.select(&among.layers, false);
         self.ask(selected, among).await
     }
 
@@ -281,7 +294,7 @@ impl<'e> Stage<'e> {
         (late, overruled): (&[usize], bool),
         among: &Among,
     ) {
-        let mut again = self.select(&among.layers, false).await;
+        let mut again = self.select(&among.layers, false);
         // A hook that denied the call under its old name may have nothing against the new one, so its
         // denial stays, and it is not asked.
         let is_renamed = self.current.is_renamed();
@@ -330,7 +343,7 @@ impl<'e> Stage<'e> {
         if !self.plan.contract.may_stop() {
             return;
         }
-        let mut outdated = self.select(&among.layers, true).await;
+        let mut outdated = self.select(&among.layers, true);
         outdated.retain(|chosen| {
             let index = chosen.bound.index;
             let is_last = |it: &Outcome| it.generation >= judged_from || it.denied();

@@ -10,8 +10,10 @@ use super::select::Bound;
 use super::time::Until;
 use crate::event::Event;
 use crate::handler::{
-    Background, Call, Failure, HandlerError, HandlerResult, Seating, Shared, SharedRoom, Sharing,
+    Background, BoxFuture, Call, Failure, HandlerError, HandlerResult, Seating, Shared, SharedRoom,
+    Sharing,
 };
+use crate::pattern::TooMuchWork;
 use crate::wire::Input;
 
 /// What a hook has together with others of its rank.
@@ -22,16 +24,31 @@ pub(super) struct Surroundings<'a> {
     pub(super) room: SharedRoom<'a>,
 }
 
+/// Whether the hook is for the input, where that was too much work to find out before.
+pub(super) type IsForInput<'a> = BoxFuture<'a, Result<bool, TooMuchWork>>;
+
+/// Why a hook did not run.
+pub(super) enum NotRun {
+    /// Its `when` does not hold.
+    NotForInput,
+    /// Its limit is reached, for this reason.
+    Limited(String),
+}
+
+/// The failure of a hook whose condition was not looked at.
+const TOO_MUCH_WORK: &str = "its `when` is too much work on an input of this size; match a smaller field, or a shorter pattern";
+
 /// Runs `bound` on `input`, which is `original` with the rewrites so far, and returns its result
-/// and how long it took. Breaks with the reason if its limit is reached, so that it did not run.
+/// and how long it took.
 pub(super) async fn run(
     bound: &Bound,
     event: Event,
     original: &Input,
     (input, shared): (&Input, &Shared),
+    condition: Option<IsForInput<'_>>,
     until: Until,
     around: Surroundings<'_>,
-) -> (Result<ControlFlow<String, HandlerResult>, HandlerError>, Duration) {
+) -> (Result<ControlFlow<NotRun, HandlerResult>, HandlerError>, Duration) {
     let started = Instant::now();
     let Until { answer, stop, late_message } = until;
     let timeout = bound.hook.timeout;
@@ -53,10 +70,16 @@ pub(super) async fn run(
         shared: Sharing::All(shared),
     };
     let work = AssertUnwindSafe(async {
+        if let Some(is_for_input) = condition {
+            let too_much = |TooMuchWork| HandlerError::new(Failure::Other, TOO_MUCH_WORK);
+            if !is_for_input.await.map_err(too_much)? {
+                return Ok(ControlFlow::Break(NotRun::NotForInput));
+            }
+        }
         if let Some(runs) = &bound.runs
             && let Some(why) = Box::pin(runs.refusal(&call)).await?
         {
-            return Ok(ControlFlow::Break(why));
+            return Ok(ControlFlow::Break(NotRun::Limited(why)));
         }
         bound.handler.run(&call).await.map(ControlFlow::Continue)
     })

@@ -7,8 +7,6 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 use super::limit::Runs;
-use crate::calls::Reading;
-use crate::config::condition::Condition as When;
 use crate::config::{Hook, Layer, Phase};
 use crate::event::{Contract, Rewrite};
 use crate::handler::{Handler, Shared};
@@ -91,8 +89,8 @@ pub(crate) struct Plan {
 pub(crate) enum Condition {
     Holds,
     Fails,
-    /// Unknown: its patterns would cost too much on this input.
-    TooMuchWork,
+    /// Not known: it is too much work for the thread that other hooks wait for.
+    Unknown,
 }
 
 impl Plan {
@@ -190,28 +188,18 @@ impl Plan {
         all.into()
     }
 
-    /// Returns whether the hook's condition holds for the input, and takes its work from `budget`. Much
-    /// work is done on another thread: on this one other hooks wait for it.
-    pub(crate) async fn condition(
+    /// Returns whether the hook's condition holds for the input, and takes its work from `budget`.
+    pub(crate) fn condition(
         &self,
         index: usize,
         (input, shared): (&Input, &Shared),
         budget: &mut Budget,
     ) -> Condition {
         let Some(when) = &self.hooks[index].hook.when else { return Condition::Holds };
-        let here = |part: &mut Budget| when.holds_within(input, shared.reading(), part);
-        let holds = if let Some(holds) = budget.here(here) {
-            Ok(holds)
-        } else {
-            let shown = (shared.owned(input), shared.reading().share());
-            // Boxed: it is seldom needed.
-            let rank = self.hooks[index].rank();
-            Box::pin(holds_elsewhere(Arc::clone(when), rank, shown, budget)).await
-        };
-        match holds {
+        match when.holds_within(input, shared.reading(), budget) {
             Ok(true) => Condition::Holds,
             Ok(false) => Condition::Fails,
-            Err(TooMuchWork) => Condition::TooMuchWork,
+            Err(TooMuchWork) => Condition::Unknown,
         }
     }
 }
@@ -221,23 +209,20 @@ pub(super) static ELSEWHERE: [Semaphore; Layer::RANKS] =
     [const { Semaphore::const_new(THREADS) }; Layer::RANKS];
 const THREADS: usize = 2;
 
-/// Looks at a condition on another thread.
-async fn holds_elsewhere(
-    when: Arc<When>,
-    rank: usize,
-    (input, reading): (Arc<Input>, Reading),
-    budget: &mut Budget,
+/// Returns whether the hook's condition holds for the input. It is looked at on another thread.
+pub(super) async fn holds_elsewhere(
+    bound: &Bound,
+    (input, shared): (&Input, &Shared),
 ) -> Result<bool, TooMuchWork> {
-    let turn = ELSEWHERE[rank].acquire().await.map_err(|_| TooMuchWork)?;
-    let mut rest = std::mem::take(budget);
+    let Some(when) = bound.hook.when.clone() else { return Ok(true) };
+    let turn = ELSEWHERE[bound.rank()].acquire().await.map_err(|_| TooMuchWork)?;
+    let (input, reading) = (shared.owned(input), shared.reading().share());
     let look = move || {
         // Kept until it is done, even if its dispatch is gone by then.
         let _turn = turn;
-        (when.holds_within(&input, &reading, &mut rest), rest)
+        when.holds_within(&input, &reading, &mut Budget::new())
     };
-    let (holds, rest) = tokio::task::spawn_blocking(look).await.map_err(|_| TooMuchWork)?;
-    *budget = rest;
-    holds
+    tokio::task::spawn_blocking(look).await.map_err(|_| TooMuchWork)?
 }
 
 fn first_of_each(mut indexes: Vec<usize>, hooks: &[Bound]) -> Arc<[usize]> {

@@ -11,8 +11,8 @@ use super::moment::ALL_LAYERS;
 use super::outcome::Outcome;
 use super::parallel::{Slots, run_all};
 use super::rewrite::{Current, rewritten};
-use super::run::{Surroundings, run};
-use super::select::{Bound, Condition, Plan};
+use super::run::{IsForInput, NotRun, Surroundings, run};
+use super::select::{Bound, Condition, Plan, holds_elsewhere};
 use super::time::Deadlines;
 use crate::config::{Layer, Phase};
 use crate::event::Event;
@@ -21,15 +21,12 @@ use crate::locks::locked;
 use crate::pattern::Budget;
 use crate::wire::{Decision, HookStatus, Input};
 
-/// The failure of a hook whose condition was not looked at.
-const TOO_MUCH_WORK: &str = "its `when` is too much work on an input of this size; match a smaller field, or a shorter pattern";
-
 /// One event of a moment: its hooks, their answers, and the input as they see it.
 pub(super) struct Stage<'e> {
     pub(super) executor: &'e Executor,
     pub(super) plan: &'e Plan,
     pub(super) event: Event,
-    deadlines: &'e Deadlines,
+    pub(super) deadlines: &'e Deadlines,
     observer: Option<&'e dyn Observer>,
     /// Whether it takes part: some do only once the input is rewritten.
     pub(super) awake: bool,
@@ -62,7 +59,8 @@ pub(super) struct StageRecord {
 #[derive(Clone, Copy)]
 pub(super) struct Chosen<'e> {
     pub(super) bound: &'e Bound,
-    condition: Condition,
+    /// Whether its `when` was too much work to look at before.
+    is_unknown: bool,
     /// Whether it was called before.
     repeated: bool,
 }
@@ -154,9 +152,9 @@ impl<'e> Stage<'e> {
     /// Tells the hooks that only observe: once, and of the input that all others agreed on.
     pub(super) async fn tell_observers(&mut self) {
         let observes = |bound: &Bound| bound.hook.phase == Phase::Observe;
-        for chosen in self.chosen(&ALL_LAYERS, observes).await {
+        for chosen in self.chosen(&ALL_LAYERS, observes) {
             let outcome = self.call(chosen).await;
-            self.record.outcomes.push(outcome);
+            self.record.outcomes.extend(outcome);
         }
     }
 
@@ -168,7 +166,7 @@ impl<'e> Stage<'e> {
         }
         self.record.background = Layer::REWRITE_STEPS - layers.start;
         let is_due = |bound: &Bound| bound.hook.phase == Phase::Background;
-        let selected = self.chosen(&layers, is_due).await;
+        let selected = self.chosen(&layers, is_due);
         let started = |bound: &Bound| {
             let status = HookStatus::Background;
             Outcome { status, ..Outcome::none(bound.index) }
@@ -181,17 +179,23 @@ impl<'e> Stage<'e> {
             self.record.outcomes.extend(selected.iter().map(|chosen| started(chosen.bound)));
             return;
         }
-        for Chosen { bound, .. } in selected {
+        for Chosen { bound, is_unknown, .. } in selected {
             let (hook, event, input) = (bound.clone(), self.event, self.current.input().clone());
+            let names = if is_unknown {
+                self.current.under_earlier_names(false).collect()
+            } else {
+                Vec::new()
+            };
             let work = |seat| async move {
                 let bound = hook;
                 let (shared, until) = (Shared::default(), Deadlines::none().until(&bound));
                 let all = Arc::new(Room::in_background());
                 let room = OnceLock::from(Arc::clone(&all));
                 let shown = (&input, &shared);
+                let condition = is_unknown.then(|| is_for_input(&bound, shown, names));
                 let seating = Seating::Has(&seat);
                 let around = Surroundings { background: None, seating, room: (&room, &all) };
-                let (result, _) = run(&bound, event, &input, shown, until, around).await;
+                let (result, _) = run(&bound, event, &input, shown, condition, until, around).await;
                 if let Err(error) = result {
                     tracing::warn!(hook = %bound.title(), %event, "background hook failed: {error}");
                 }
@@ -205,27 +209,39 @@ impl<'e> Stage<'e> {
         }
     }
 
+    /// Calls hooks at once, and returns the outcomes of those that are for the input, in config order.
     pub(super) async fn call_all(&mut self, chosen: Vec<Chosen<'e>>) -> Vec<Outcome> {
         for chosen in &chosen {
-            self.record.asked[chosen.bound.index] = true;
+            self.record.asked[chosen.bound.index] |= !chosen.is_unknown;
         }
-        match chosen[..] {
-            [] => return Vec::new(),
-            [chosen] => return vec![self.call(chosen).await],
-            _ => {}
+        let outcomes = match chosen[..] {
+            [] => Vec::new(),
+            [chosen] => self.call(chosen).await.into_iter().collect(),
+            _ => self.call_several(chosen).await,
+        };
+        for outcome in &outcomes {
+            self.record.asked[outcome.index] = true;
         }
-        let indexes: Vec<usize> = chosen.iter().map(|chosen| chosen.bound.index).collect();
+        outcomes
+    }
+
+    async fn call_several(&self, chosen: Vec<Chosen<'e>>) -> Vec<Outcome> {
+        let mut left: Vec<usize> = chosen.iter().map(|chosen| chosen.bound.index).collect();
         // Boxed, or the compiler can't see that `dispatch` is `Send` for every lifetime.
         let calls = chosen.into_iter().map(|chosen| {
-            let call: BoxFuture<'_, Outcome> = Box::pin(self.call(chosen));
+            let index = chosen.bound.index;
+            let call: BoxFuture<'_, _> = Box::pin(async move { (index, self.call(chosen).await) });
             (&*chosen.bound.hook, call)
         });
         let slots = Slots::new(self.executor.max_parallel);
-        let is_last = |outcome: &Outcome| self.is_last_word(outcome);
-        let mut outcomes = run_all(calls.collect(), slots, is_last).await;
-        let missing = |index: &usize| outcomes.iter().all(|outcome| outcome.index != *index);
-        let missing: Vec<usize> = indexes.into_iter().filter(missing).collect();
-        outcomes.extend(missing.into_iter().map(Self::withdrawn));
+        let is_last = |(_, outcome): &(usize, Option<Outcome>)| {
+            outcome.as_ref().is_some_and(|outcome| self.is_last_word(outcome))
+        };
+        let called = run_all(calls.collect(), slots, is_last).await;
+        left.retain(|index| called.iter().all(|(called, _)| called != index));
+        let mut outcomes: Vec<Outcome> =
+            called.into_iter().filter_map(|(_, outcome)| outcome).collect();
+        outcomes.extend(left.into_iter().map(Self::withdrawn));
         outcomes.sort_by_key(|outcome| outcome.index);
         outcomes
     }
@@ -246,37 +262,38 @@ impl<'e> Stage<'e> {
         }
     }
 
-    pub(super) async fn call(&self, chosen: Chosen<'_>) -> Outcome {
+    /// Calls a hook; `None` if its `when`, looked at only now, does not hold.
+    pub(super) async fn call(&self, chosen: Chosen<'_>) -> Option<Outcome> {
         let current = &self.current;
-        let Chosen { bound, condition, repeated } = chosen;
+        let Chosen { bound, is_unknown, repeated } = chosen;
         if let Some(observer) = self.observer {
             observer.started(&bound.hook);
         }
         let interpreter = self.interpreter(bound);
-        let mut outcome = if condition == Condition::TooMuchWork {
-            interpreter.failed(TOO_MUCH_WORK)
-        } else {
-            let (original, shown) = (current.original(), self.shown(bound, repeated));
-            let until = self.deadlines.until(bound);
-            let (stop, may_be_late) = (until.stop, until.late_message.is_some());
-            // A program that must end with its answer waits for nothing in the background.
-            let (capacity, rank) = (&*self.executor.capacity, bound.rank());
-            let room = (&self.rooms[rank], &capacity.rooms[rank]);
-            let may_leave = self.executor.handed_over.is_none();
-            let background = may_leave.then_some((&capacity.background, rank));
-            let seating = Seating::Among(&capacity.seats, rank);
-            let around = Surroundings { background, seating, room };
-            let (result, duration) = run(bound, self.event, original, shown, until, around).await;
-            let is_late = may_be_late
-                && result.as_ref().is_err_and(|error| error.failure == Failure::TimedOut);
-            let outcome = match result {
-                Ok(ControlFlow::Break(why)) => interpreter.limited(why),
-                Ok(ControlFlow::Continue(result)) => interpreter.read(Ok(result), stop).await,
-                Err(error) => interpreter.read(Err(error), stop).await,
-            };
-            Outcome { is_late, duration, ..self.deny_impossible_name(outcome) }
+        let (original, shown) = (current.original(), self.shown(bound, repeated));
+        let condition = is_unknown
+            .then(|| is_for_input(bound, shown, current.under_earlier_names(repeated).collect()));
+        let until = self.deadlines.until(bound);
+        let (stop, may_be_late) = (until.stop, until.late_message.is_some());
+        // A program that must end with its answer waits for nothing in the background.
+        let (capacity, rank) = (&*self.executor.capacity, bound.rank());
+        let room = (&self.rooms[rank], &capacity.rooms[rank]);
+        let may_leave = self.executor.handed_over.is_none();
+        let background = may_leave.then_some((&capacity.background, rank));
+        let seating = Seating::Among(&capacity.seats, rank);
+        let around = Surroundings { background, seating, room };
+        let (result, duration) =
+            run(bound, self.event, original, shown, condition, until, around).await;
+        let is_late =
+            may_be_late && result.as_ref().is_err_and(|error| error.failure == Failure::TimedOut);
+        let outcome = match result {
+            Ok(ControlFlow::Break(NotRun::NotForInput)) => return None,
+            Ok(ControlFlow::Break(NotRun::Limited(why))) => interpreter.limited(why),
+            Ok(ControlFlow::Continue(result)) => interpreter.read(Ok(result), stop).await,
+            Err(error) => interpreter.read(Err(error), stop).await,
         };
-        outcome = outcome.under_mode_of(bound, self.session());
+        let outcome = Outcome { is_late, duration, ..self.deny_impossible_name(outcome) };
+        let mut outcome = outcome.under_mode_of(bound, self.session());
         outcome.generation = current.generation;
         tracing::debug!(
             event = %self.event,
@@ -291,7 +308,7 @@ impl<'e> Stage<'e> {
         if let Some(observer) = self.observer {
             observer.finished(&outcome.report(bound));
         }
-        outcome
+        Some(outcome)
     }
 
     /// Denies a call that a hook gave a name that no tool can have, by which no guard could be chosen,
@@ -320,36 +337,28 @@ impl<'e> Stage<'e> {
 
     /// Returns the hooks of some layers that are for the input and waited for, in config order: the
     /// rewriters or all others.
-    pub(super) async fn select(&self, layers: &Range<usize>, rewriters: bool) -> Vec<Chosen<'e>> {
+    pub(super) fn select(&self, layers: &Range<usize>, rewriters: bool) -> Vec<Chosen<'e>> {
         let in_turn = |bound: &Bound| bound.hook.phase.is_answered() && bound.is_rewriter();
         let judges = |bound: &Bound| bound.hook.phase.is_answered() && !bound.is_rewriter();
-        self.chosen(layers, if rewriters { in_turn } else { judges }).await
+        self.chosen(layers, if rewriters { in_turn } else { judges })
     }
 
     /// Returns the hooks of some layers and one kind that are for the input, in config order. Each layer
     /// has its own budget for conditions, so that none uses up that of another.
-    async fn chosen(&self, layers: &Range<usize>, kind: fn(&Bound) -> bool) -> Vec<Chosen<'e>> {
-        let (plan, mut chosen) = (self.plan, Vec::new());
-        let mut budgets = [const { Budget::new() }; Layer::REWRITE_STEPS];
-        for index in self.current.matching.iter() {
-            let bound = &plan.hooks[*index];
+    fn chosen(&self, layers: &Range<usize>, kind: fn(&Bound) -> bool) -> Vec<Chosen<'e>> {
+        let mut budgets = [const { Budget::here() }; Layer::REWRITE_STEPS];
+        let chosen = self.current.matching.iter().filter_map(|index| {
+            let bound = &self.plan.hooks[*index];
             let order = bound.rewrite_order();
-            if layers.contains(&order) && kind(bound) {
-                let repeated = self.record.asked[*index];
-                // Most hooks have none, and nothing to wait for.
-                if bound.hook.when.is_none() {
-                    chosen.push(Chosen { bound, condition: Condition::Holds, repeated });
-                    continue;
-                }
-                chosen.extend(self.choose(bound, &mut budgets[order], repeated).await);
-            }
-        }
-        chosen
+            let is_asked = layers.contains(&order) && kind(bound);
+            is_asked.then(|| self.choose(bound, &mut budgets[order], self.record.asked[*index]))?
+        });
+        chosen.collect()
     }
 
     /// Returns the hook if it is for the input. A hook that was for it by an earlier name of the tool
     /// still is, by its `when` as by its matcher. `repeated` is what its `when` sees.
-    pub(super) async fn choose(
+    pub(super) fn choose(
         &self,
         bound: &'e Bound,
         budget: &mut Budget,
@@ -358,18 +367,33 @@ impl<'e> Stage<'e> {
         if self.current.matching.binary_search(&bound.index).is_err() {
             return None;
         }
-        let shown = self.shown(bound, repeated);
-        let mut condition = self.plan.condition(bound.index, shown, budget).await;
+        let (plan, index) = (self.plan, bound.index);
+        let mut condition = plan.condition(index, self.shown(bound, repeated), budget);
         if condition == Condition::Fails {
             for input in self.current.under_earlier_names(repeated) {
-                let shown = (&input, &Shared::default());
-                condition = self.plan.condition(bound.index, shown, budget).await;
+                condition = plan.condition(index, (&input, &Shared::default()), budget);
                 if condition != Condition::Fails {
                     break;
                 }
             }
         }
-        let repeated = self.record.asked[bound.index];
-        (condition != Condition::Fails).then_some(Chosen { bound, condition, repeated })
+        let (is_unknown, repeated) =
+            (condition == Condition::Unknown, self.record.asked[bound.index]);
+        (condition != Condition::Fails).then_some(Chosen { bound, is_unknown, repeated })
     }
+}
+
+/// Looks on another thread whether a hook is for the input, as it is shown to it or `under_earlier_names`.
+pub(super) fn is_for_input<'a>(
+    bound: &'a Bound,
+    shown: (&'a Input, &'a Shared),
+    under_earlier_names: Vec<Input>,
+) -> IsForInput<'a> {
+    Box::pin(async move {
+        let mut holds = holds_elsewhere(bound, shown).await?;
+        for input in &under_earlier_names {
+            holds = holds || holds_elsewhere(bound, (input, &Shared::default())).await?;
+        }
+        Ok(holds)
+    })
 }

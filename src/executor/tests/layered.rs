@@ -287,6 +287,30 @@ async fn a_denial_of_a_lower_layer_keeps_no_higher_hook_from_ending_the_turn() {
 }
 
 #[tokio::test]
+async fn a_failure_at_approval_is_no_answer() {
+    let failed = Arc::new(tokio::sync::Notify::new());
+    let mut registry = registry();
+    let fails = Arc::clone(&failed);
+    let fail = move |_: &Input, _: &[String]| {
+        fails.notify_one();
+        Err::<Option<Output>, String>("broke".into())
+    };
+    registry.register_builtin("fail", Builtin::inline(fail));
+    let refuse = move |_, _| {
+        let failed = Arc::clone(&failed);
+        async move {
+            failed.notified().await;
+            let answer = json!({"continue": false, "stop_reason": "enough"});
+            Output::from_value(answer).map(Some)
+        }
+    };
+    registry.register_builtin("refuse", Builtin::future(refuse));
+    let hooks = ["fail", "refuse"].map(|name| hook(Event::Approval, name, &[])).to_vec();
+    let verdict = with(&registry, hooks).dispatch(Event::Approval, &call("ls")).await;
+    assert!(!verdict.allowed && verdict.stop.is_some(), "{verdict:#?}");
+}
+
+#[tokio::test]
 async fn a_denial_after_the_tool_keeps_no_redactor_from_its_turn() {
     let denial = json!({"decision": "block", "reason": "no"});
     for layer in [Layer::Project, Layer::User] {
@@ -354,9 +378,9 @@ async fn a_rename_leaves_out_no_hook_that_was_chosen_by_the_old_name() {
 }
 
 #[tokio::test]
-async fn each_layer_has_its_own_budget_for_conditions() {
+async fn each_hook_has_its_own_budget_for_its_condition() {
     let mut hooks = Vec::new();
-    for length in [3500, 3000, 2500, 2000, 1500, 1200, 1000, 800, 500, 300, 200, 100, 50, 30, 20] {
+    for length in [3500, 3000, 20] {
         let text = format!(
             "tool_response_transform: [{{ hooks: [{{ type: builtin, command: say, args: ['{{}}'], \
              on_error: ignore, when: {{ field: tool_response, regex: 'a.{{{length}}}b' }} }}] }}]"
@@ -370,9 +394,11 @@ async fn each_layer_has_its_own_budget_for_conditions() {
     hooks.extend(users.hooks.into_iter().map(|hook| in_layer(Layer::User, hook)));
     let executor = with(&with_rewriters(), hooks);
     let mut input = call("ls");
-    input.tool_response = Some(json!(format!("secret {}", "x".repeat(5000))));
+    input.tool_response = Some(json!(format!("secret {}", "x".repeat(60_000))));
     let verdict = executor.dispatch(Event::ToolResponseTransform, &input).await;
-    assert!(verdict.hooks.iter().any(|hook| hook.status == HookStatus::Failed), "{verdict:#?}");
+    // The third one's condition does not hold.
+    let status = verdict.hooks.iter().map(|hook| hook.status).collect::<Vec<_>>();
+    assert_eq!(status, [HookStatus::Failed, HookStatus::Failed, HookStatus::Ok], "{verdict:#?}");
     let response = verdict.updated_tool_response.unwrap_or_default();
     assert!(response.as_str().is_some_and(|it| it.starts_with("*** ")), "{:#?}", verdict.hooks);
 }

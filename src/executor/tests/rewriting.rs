@@ -1,7 +1,10 @@
 //! What a rewrite means for who judged the input before it.
 
+use std::time::Instant;
+
 use futures_util::FutureExt as _;
 
+use super::layered::in_layer;
 use super::*;
 use crate::config::Condition;
 use crate::executor::select::ELSEWHERE;
@@ -91,6 +94,22 @@ async fn much_work_of_a_condition_is_done_on_another_thread() {
         };
         assert_eq!(verdict.decision, Some(Decision::Deny), "{length}");
     }
+}
+
+#[tokio::test]
+async fn no_hook_waits_for_the_condition_of_another() {
+    let when = condition(r"{ field: prompt, regex: 'x{300}y$' }");
+    let slow = Hook { when, ..hook(UserPromptSubmit, "say", &["{}"]) };
+    let slow = in_layer(Layer::Project, slow);
+    let _held = ELSEWHERE[slow.layer().rank()].acquire_many(2).await.unwrap();
+    let answer = json!({"decision": "block", "reason": "no"});
+    let users = in_layer(Layer::User, say(UserPromptSubmit, &answer));
+    let input = Input { prompt: Some(format!("{}y", "x".repeat(30_000))), ..Input::default() };
+    let deadline = Instant::now() + Duration::from_millis(200);
+    let executor = executor(vec![slow, users]);
+    let verdict = executor.dispatch_until(UserPromptSubmit, &input, deadline).await;
+    assert_eq!(verdict.message.as_deref(), Some("no"), "{verdict:#?}");
+    assert!(verdict.hooks[0].error.as_ref().unwrap().contains("the time for an answer passed"));
 }
 
 #[tokio::test]
