@@ -74,6 +74,9 @@ pub struct Record {
     /// Whether secrets were taken out of the input.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub input_redacted: bool,
+    /// Whether hooks are left out, because the record was too long.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hooks_cut: bool,
 }
 
 /// A policy that comes from elsewhere.
@@ -156,6 +159,7 @@ impl Record {
             input: None,
             input_cut: false,
             input_redacted: false,
+            hooks_cut: false,
         }
     }
 
@@ -190,6 +194,13 @@ impl Record {
         }
         if line.len() >= LONGEST {
             self.each_text(|text| *text = text.chars().take(200).collect());
+            line = serde_json::to_vec(&self)?;
+        }
+        // Those of the lowest layer come last.
+        while line.len() >= LONGEST && !self.hooks.is_empty() {
+            self.hooks_cut = true;
+            self.hooks.truncate(self.hooks.len() / 2);
+            self.failed_open.truncate(self.hooks.len());
             line = serde_json::to_vec(&self)?;
         }
         line.push(b'\n');

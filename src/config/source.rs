@@ -1,7 +1,7 @@
 //! Where a thing was written: a file, and a place in it.
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -186,7 +186,18 @@ impl Default for Location {
 
 impl fmt::Display for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", self.path().display())?;
+        let path = self.path().to_string_lossy();
+        if path.contains(char::is_control) {
+            // One line, whatever the name of a file is: the text is shown to a model and on a screen.
+            for letter in path.chars() {
+                match letter.is_control() {
+                    true => write!(formatter, "{}", letter.escape_unicode())?,
+                    false => formatter.write_char(letter)?,
+                }
+            }
+        } else {
+            formatter.write_str(&path)?;
+        }
         if self.file.text.is_empty() { Ok(()) } else { write!(formatter, ":{}", self.line()) }
     }
 }
@@ -200,6 +211,12 @@ impl fmt::Debug for Location {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_is_one_line_whatever_its_file_is_called() {
+        let place = Location::of_file(Path::new("a\nb\u{1b}[2J.yaml"));
+        assert_eq!(place.to_string(), r"a\u{a}b\u{1b}[2J.yaml");
+    }
 
     #[test]
     fn files_are_the_same_whether_their_lines_were_counted_or_not() {

@@ -402,7 +402,7 @@ impl<'e> Moment<'e> {
     }
 
     fn lowest(&self) -> Lowest {
-        let asked = self.stages.iter().flat_map(Stage::asked_rewriters).map(Bound::rewrite_order);
+        let asked = self.stages.iter().flat_map(Stage::asked).map(Bound::rewrite_order);
         let rewrites = |(bound, outcome): (&Bound, &Outcome)| {
             let rewrote = (outcome.rewrote || outcome.output.rewrites()) && !outcome.denied();
             (rewrote && outcome.generation > 0).then(|| bound.rewrite_order())

@@ -57,7 +57,7 @@ pub(super) struct Among {
 pub(super) struct Lowest {
     /// The lowest that rewrote the input.
     pub(super) rewrote: Option<usize>,
-    /// The lowest whose rewriters had a turn, and so used time.
+    /// The lowest whose hooks ran, and so used time.
     pub(super) ran: Option<usize>,
 }
 

@@ -131,10 +131,10 @@ impl<'e> Stage<'e> {
         bounds.filter(|bound| bound.hook.phase.is_answered()).map(Bound::rewrite_order).max()
     }
 
-    /// Returns the rewriters that had their turn.
-    pub(super) fn asked_rewriters(&self) -> impl Iterator<Item = &Bound> {
-        let asked = |index: &&usize| self.record.asked[**index];
-        self.plan.rewriters.iter().filter(asked).map(|index| &self.plan.hooks[*index])
+    /// Returns the hooks that were called.
+    pub(super) fn asked(&self) -> impl Iterator<Item = &Bound> {
+        let hooks = self.plan.hooks.iter().zip(&self.record.asked);
+        hooks.filter(|(_, asked)| **asked).map(|(bound, _)| bound)
     }
 
     /// Returns the rewriters of a layer, by its position in the order of rewriting.

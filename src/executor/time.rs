@@ -8,16 +8,30 @@ use crate::config::Layer;
 use crate::event::{Event, Rewrite};
 
 tokio::task_local! {
-    /// Until when the caller of the task waits, if it says so.
-    static WAITS_UNTIL: Option<Instant>;
+    /// Those of the caller of the task.
+    static TERMS: Terms;
 }
+
+/// On which terms a caller has hooks run.
+#[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::exhaustive_structs, reason = "only packages of this workspace use it")]
+pub struct Terms {
+    /// Until when it waits, if it says so.
+    pub until: Option<Instant>,
+    /// Whether there is no place for hooks of a project: they fail at once.
+    pub without_project: bool,
+}
+
+/// The failure of a project's hook for which there is no place.
+const NO_PLACE: &str =
+    "its server runs as many requests as may wait for hooks of a project; let them end sooner";
 
 /// The most of a caller's time that is kept for writing the answer.
 const RESERVE: Duration = Duration::from_millis(200);
 
-/// Runs `work` for a caller that waits until `deadline`: each dispatch in it returns by then.
-pub fn until<F: Future>(deadline: Option<Instant>, work: F) -> impl Future<Output = F::Output> {
-    WAITS_UNTIL.scope(deadline, work)
+/// Runs `work` for a caller: each dispatch in it is on the same terms.
+pub fn on_terms<F: Future>(terms: Terms, work: F) -> impl Future<Output = F::Output> {
+    TERMS.scope(terms, work)
 }
 
 /// Returns the deadline of hooks for a caller that waits for `within` from `started` on.
@@ -33,6 +47,8 @@ pub(super) struct Deadlines {
     started: Instant,
     /// The caller's deadline, which nothing may exceed.
     pub(super) caller: Option<Instant>,
+    /// Whether hooks of a project fail at once.
+    without_project: bool,
     /// `defaults.deadline` of all layers together.
     moment: Option<Instant>,
     /// For each event, in order, the hooks of each rank: whether there are any that are waited for,
@@ -63,11 +79,12 @@ impl Deadlines {
     ) -> Self {
         let none = Self::none();
         let moment = limit.and_then(|limit| none.started.checked_add(limit));
-        let caller = caller.or_else(|| WAITS_UNTIL.try_get().ok().flatten());
+        let Terms { until, without_project } = TERMS.try_get().unwrap_or_default();
+        let caller = caller.or(until);
         let mut waited_for = plans.map(|plan| plan.deadlines);
         // Most moments are one event, and then nothing is allocated.
         let waited_for = (waited_for.next().unwrap_or_default(), waited_for.collect());
-        Self { caller, moment, waited_for, ..none }
+        Self { caller, without_project, moment, waited_for, ..none }
     }
 
     /// Returns deadlines for background hooks: each has its own timeout.
@@ -75,6 +92,7 @@ impl Deadlines {
         Self {
             started: Instant::now(),
             caller: None,
+            without_project: false,
             moment: None,
             waited_for: Default::default(),
             shares: Default::default(),
@@ -84,6 +102,9 @@ impl Deadlines {
     /// Returns when `bound`, a hook that starts now, has to be done.
     pub(super) fn until(&self, bound: &Bound) -> Until {
         let now = Instant::now();
+        if self.without_project && bound.hook.layer() == Layer::Project {
+            return Until { answer: now, stop: now, late_message: Some(NO_PLACE) };
+        }
         let grace = bound.handler.grace();
         let layer = bound.hook.limits.deadline.and_then(|limit| self.started.checked_add(limit));
         let share = self.share(bound, now);

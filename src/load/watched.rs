@@ -47,7 +47,8 @@ impl Loaded {
             .flat_map(|directory| {
                 let own = directory.join(PROJECT_DIRECTORY);
                 // The directory of drop-ins changes when one comes or goes; those there are files below.
-                [directory.join(FILE), own.join(FILE), own.join(DROP_INS)]
+                // And where a repository ends, so does a project.
+                [directory.join(FILE), own.join(FILE), own.join(DROP_INS), directory.join(".git")]
             })
             .collect();
         let of_project: HashSet<PathBuf> = hooks_directories(&search).into_iter().collect();
@@ -129,6 +130,8 @@ mod tests {
             "home/.config/hookexec/hooks.yaml",
             "home/.config/hookexec/hooks.d",
             "project/hooks.yaml",
+            "project/.git",
+            "project/sub/.git",
             "project/stop.sh",
             "project/.hookexec/hooks.yaml",
             "project/.hookexec/hooks.d",

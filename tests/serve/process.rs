@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -100,6 +100,30 @@ fn on_stdio_every_request_is_answered_before_it_ends() {
     answers.sort_by_key(|answer| answer["id"].as_u64());
     let allowed: Vec<_> = answers.iter().map(|answer| &answer["result"]["allowed"]).collect();
     assert_eq!(allowed, [true, false, true], "{answers:#?}");
+}
+
+#[test]
+fn a_low_limit_of_open_files_is_raised() {
+    let sandbox = Sandbox::new();
+    let hook = r#"{ type: command, command: "ulimit -n >&2; exit 2" }"#;
+    sandbox.write_users_hooks(&format!("pre_tool_use: [{{ hooks: [{hook}] }}]\n"));
+    let program = env!("CARGO_BIN_EXE_hookexec");
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "ulimit -S -n 256; exec \"$0\" serve", program]);
+    let input = json!({ "tool_name": "shell", "tool_input": { "cmd": "ls" } });
+    let params = json!({ "event": "pre_tool_use", "input": input });
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "dispatch", "params": params });
+    let mut child = sandbox
+        .dress(&mut command)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    writeln!(child.stdin.take().unwrap(), "{request}").unwrap();
+    let said = wait(child);
+    let answer: Value = serde_json::from_slice(&said.stdout).unwrap();
+    assert_eq!(answer["result"]["message"], "1024", "{said:?}");
 }
 
 /// A process that says with each call which one it is.

@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier, Condvar, Mutex};
+use std::time::Duration;
 
 use hookexec::internal::Place;
 use hookexec::{Config, Executor};
@@ -95,6 +97,51 @@ async fn a_broken_file_keeps_the_old_hooks_and_says_so() {
     assert_eq!(answer["message"], "mended");
     assert_eq!(answer["system_message"], Value::Null);
     assert_eq!(client.result("reload", Value::Null).await["hooks"], 1);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_was_read_before_a_change_does_not_stay() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    for name in ["first", "second"] {
+        fs::write(at(name), hooks(name)).unwrap();
+    }
+    let link = at("hooks.yaml");
+    std::os::unix::fs::symlink(at("first"), &link).unwrap();
+    // Reads the link, then tells of it and waits.
+    let (read, go_on) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
+    let (has_read, may_go_on, path) = (Arc::clone(&read), Arc::clone(&go_on), link.clone());
+    let pauses = Arc::new(AtomicBool::new(false));
+    let does_pause = Arc::clone(&pauses);
+    let server = Server::new("/project", Limits::default(), move |_| {
+        let text = fs::read_to_string(&path).unwrap();
+        if does_pause.swap(false, Ordering::Relaxed) {
+            has_read.wait();
+            may_go_on.wait();
+        }
+        let config = Config::from_yaml(&text, "hooks.yaml")?;
+        let executor = Executor::builder(config).registry(Gate::new().registry()).build()?;
+        let watched = vec![Place::at(path.clone())];
+        Ok(Loaded { executor, files: vec![path.clone()], watched, expires: None })
+    });
+    let server = server.unwrap();
+    let mut client = Partner::new(&server);
+    assert_eq!(verdict(&mut client).await["message"], "first");
+    // What was just written is read once more in any case.
+    let written = fs::metadata(at("second")).unwrap().modified().unwrap();
+    while written.elapsed().unwrap() < Duration::from_millis(100) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    pauses.store(true, Ordering::Relaxed);
+    client.ask(2, "reload", Value::Null).await;
+    tokio::task::spawn_blocking(move || read.wait()).await.unwrap();
+    // As a manager of configurations does: the new file is older than the reading.
+    std::os::unix::fs::symlink(at("second"), at("next")).unwrap();
+    fs::rename(at("next"), &link).unwrap();
+    tokio::task::spawn_blocking(move || go_on.wait()).await.unwrap();
+    assert_eq!(client.next().await.unwrap()["id"], 2);
+    assert_eq!(verdict(&mut client).await["message"], "second");
 }
 
 #[tokio::test]

@@ -84,8 +84,12 @@ impl ConfigArgs {
     /// Loads the configuration. A caller that runs its hooks first sees to it that the process is
     /// [`not_too_deep`].
     pub(crate) fn load(&self) -> Result<Loaded, CommandError> {
-        let options = self.options()?;
-        Loaded::of(&options).map_err(|_| all_problems(&options))
+        let mut options = self.options()?;
+        Loaded::of(&options).map_err(|_| {
+            // Only a named file keeps the others from loading, and of a project's nothing is evaluated.
+            options.isolated = true;
+            all_problems(&options)
+        })
     }
 
     /// Loads the configuration, to judge by it in any case: a named file that can't be loaded fails

@@ -81,13 +81,21 @@ pub(crate) struct FromCall {
 /// Hooks that are loaded, and the arguments that name their files.
 type Hooks = (Executor, ConfigArgs);
 
+/// What there is to say of the hooks files.
+#[derive(Default)]
+struct Absences {
+    /// Once a session: hooks that are missing, or that will fail.
+    once: Vec<String>,
+    /// On stderr, if the agent reads no reason there: files that can't be loaded.
+    failures: Vec<String>,
+}
+
 /// What is known by now, for the answer when the rest is missing.
 #[derive(Default)]
 struct Progress {
     native: Option<&'static str>,
     call: Option<NativeCall>,
-    /// What to say once a session: hooks that are missing, or that will fail.
-    absences: Vec<String>,
+    absences: Absences,
     hooks: Option<Hooks>,
     moment: Option<Moment>,
 }
@@ -111,7 +119,11 @@ impl FromCall {
             Ok(problem) => problem.err(),
             Err(signal) => Some(signal.to_string()),
         };
-        let exit = give(&self.answer(&mut progress, problem));
+        let answer = self.answer(&mut progress, problem);
+        let exit = give(&answer);
+        if answer.exit_code == 0 {
+            warn_all(progress.absences.failures.drain(..));
+        }
         if let Some(call) = progress.call.filter(|_| self.is_from_settings()) {
             note_firing(&call);
         }
@@ -186,7 +198,7 @@ impl FromCall {
     /// Loads the hooks, and returns which files are missing, or why they can't be loaded in the
     /// directory that was named. Then the hooks are those of other places, which judge the missing
     /// answer.
-    async fn load(&self, config: ConfigArgs) -> (Result<Vec<String>, String>, Option<Hooks>) {
+    async fn load(&self, config: ConfigArgs) -> (Result<Absences, String>, Option<Hooks>) {
         let problem = match self.load_in_time(config.clone()).await {
             Ok((hooks, absent)) => return (Ok(absent), Some(hooks)),
             Err(problem) => problem,
@@ -197,15 +209,15 @@ impl FromCall {
 
     /// Loads the hooks. A project's files have half of the time: what takes longer is a failure of
     /// the project's layer, and the hooks of the others run.
-    async fn load_in_time(&self, config: ConfigArgs) -> Result<(Hooks, Vec<String>), String> {
+    async fn load_in_time(&self, config: ConfigArgs) -> Result<(Hooks, Absences), String> {
         let load = |config: ConfigArgs| {
             let loaded = config.load_to_judge()?;
             start_due(&loaded.found.config.policies);
             let changed = loaded.changed_scripts().map(|failure| failure.line);
             let absent = loaded.absences().chain(changed);
-            let absent = absent.map(|absence| format!("hookexec: {absence}")).collect();
-            warn_all(loaded.failures().map(|failure| failure.line));
-            Ok(((loaded.executor()?, config), absent))
+            let once = absent.map(|absence| format!("hookexec: {absence}")).collect();
+            let failures = loaded.failures().map(|failure| failure.line).collect();
+            Ok(((loaded.executor()?, config), Absences { once, failures }))
         };
         let load = move |config| load(config).map_err(|error: CommandError| error.to_string());
         let all = config.clone();
@@ -241,9 +253,9 @@ impl FromCall {
         if let Some(executor) = executor {
             self.shown.show(executor, call, &verdict);
         }
-        if !absences.is_empty() && call.event == Some(Event::SessionStart) {
+        if !absences.once.is_empty() && call.event == Some(Event::SessionStart) {
             // Once a session, not at each of its events; last, because an agent may cut what is long.
-            let told = verdict.system_message.take().into_iter().chain(absences.drain(..));
+            let told = verdict.system_message.take().into_iter().chain(absences.once.drain(..));
             verdict.system_message = Some(told.collect::<Vec<_>>().join("\n"));
         }
         hookexec_agents::answer(call, &verdict)

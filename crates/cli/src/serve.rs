@@ -49,6 +49,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         self.log.start();
+        system::raise_open_files();
         let (project, load) = (self.config.project()?, self.loader()?);
         let runtime = Runtime::new()?;
         runtime.block_on(async {

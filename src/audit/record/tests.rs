@@ -1,5 +1,7 @@
 //! What every record of a decision has in common.
 
+use serde_json::json;
+
 use super::*;
 
 #[test]
@@ -37,6 +39,17 @@ fn a_record_stays_small_and_says_what_it_lacks() {
     assert!(line.len() < LONGEST);
     let read: Record = serde_json::from_slice(&line).unwrap();
     assert!(read.input_cut && read.input.is_none());
+    let mut verdict = verdict;
+    for number in 0..200 {
+        let report = json!({
+            "name": number.to_string(), "type": "hooks_file", "source": "s".repeat(3000),
+            "status": "failed", "duration_ms": 0.0,
+        });
+        verdict.hooks.push(serde_json::from_value(report).unwrap());
+    }
+    let line = line_of(&Input::default(), &verdict);
+    let read: Record = serde_json::from_slice(&line).unwrap();
+    assert!(line.len() < LONGEST && read.hooks_cut && read.hooks[0].name == "0");
     let mut input = Input::for_tool("t".repeat(LONGEST), JsonObject::new());
     input.session_id = "s".repeat(LONGEST);
     assert!(line_of(&input, &verdict).len() < LONGEST);

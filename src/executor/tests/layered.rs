@@ -3,6 +3,9 @@
 use std::time::Instant;
 
 use super::*;
+use crate::executor::dispatch::DispatchOptions;
+use crate::executor::moment::Standing;
+use crate::executor::time::{Terms, on_terms};
 
 pub(super) fn in_layer(layer: Layer, hook: Hook) -> Hook {
     let file = SourceFile::new(Path::new("hooks.yaml"), "").in_layer(layer);
@@ -220,16 +223,21 @@ async fn a_hook_without_time_after_those_of_a_lower_layer_denies() {
         ..in_layer(layer, hook(PreToolUse, "hang", &[]))
     };
     let quick = mutates(hook(PreToolUse, "note", &[]));
+    let earlier = in_layer(Layer::Project, hook(Event::ToolGuard, "say", &["{}"]));
     for (before, is_denied) in [
         (mutates(hangs(Layer::Project)), true),
         (hangs(Layer::Project), false),
         (mutates(hangs(Layer::User)), false),
         (in_layer(Layer::Project, mutates(say(PreToolUse, &json!({})))), true),
         (in_layer(Layer::Managed, quick), false),
+        (earlier, true),
     ] {
         let executor = with(&registry, vec![before, hangs(Layer::User)]);
-        let deadline = Instant::now() + Duration::from_millis(200);
-        let verdict = executor.dispatch_until(PreToolUse, &call("ls"), deadline).await;
+        let until = Instant::now() + Duration::from_millis(200);
+        let options = DispatchOptions { deadline: Some(until), ..DispatchOptions::default() };
+        let (events, mut standing) = ([Event::ToolGuard, PreToolUse], Standing::default());
+        executor.run_moment(&events, &call("ls"), options, &mut standing).await;
+        let verdict = standing.verdict.unwrap();
         assert_eq!(!verdict.allowed, is_denied, "{verdict:#?}");
         if is_denied {
             let told = verdict.message.unwrap();
@@ -308,6 +316,18 @@ async fn a_failure_at_approval_is_no_answer() {
     let hooks = ["fail", "refuse"].map(|name| hook(Event::Approval, name, &[])).to_vec();
     let verdict = with(&registry, hooks).dispatch(Event::Approval, &call("ls")).await;
     assert!(!verdict.allowed && verdict.stop.is_some(), "{verdict:#?}");
+}
+
+#[tokio::test]
+async fn without_a_place_for_a_project_only_its_hooks_fail() {
+    let answer = json!({"system_message": "seen"});
+    let says = |layer| in_layer(layer, say(Notification, &answer));
+    let executor = with(&registry(), vec![says(Layer::Project), says(Layer::User)]);
+    let terms = Terms { until: None, without_project: true };
+    let input = Input::default();
+    let verdict = on_terms(terms, executor.dispatch(Notification, &input)).await;
+    let status: Vec<_> = verdict.hooks.iter().map(|hook| hook.status).collect();
+    assert_eq!(status, [HookStatus::Failed, HookStatus::Ok], "{verdict:#?}");
 }
 
 #[tokio::test]

@@ -20,7 +20,7 @@ use super::socket::{self, Stream};
 use hookexec::config::Hook;
 use hookexec::event::Event;
 use hookexec::internal::rpc::{Line, LineDecoder};
-use hookexec::internal::{Observer, until};
+use hookexec::internal::{Observer, on_terms};
 use hookexec::wire::HookReport;
 
 /// How much is read at once.
@@ -119,31 +119,38 @@ impl Conversation<'_> {
             return Ok(());
         };
         while self.running.try_join_next().is_some() {}
-        let running = self.running.len();
-        let (client, outbox) = (Arc::clone(&self.client), self.outbox.clone());
-        let started = if method == "dispatch" {
-            self.shared.admit(params, running).await.map(|admitted| {
-                let dispatched = dispatch(id.clone(), admitted, outbox);
-                self.running.spawn(async move { client.scope(dispatched).await });
-            })
-        } else if host::METHODS.contains(&method.as_str()) {
-            let admitted = self.shared.admit_host(&mut params, running).await;
-            admitted.map(|(current, deadline, permit)| {
-                let (host, id) = (self.host.clone(), id.clone());
-                self.running.spawn(async move {
-                    let call = until(deadline, host_call(&host, current, &method, params));
-                    let answered = answer(&id, &Box::pin(client.scope(call)).await);
-                    drop(permit);
-                    let _ = outbox.send(answered).await;
-                });
-            })
-        } else {
-            return self.send(answer(&id, &self.shared.call(&method, params).await)).await;
-        };
-        match started {
-            Ok(()) => Ok(()),
-            Err(refusal) => self.send(answer::<()>(&id, &Err(refusal))).await,
+        let shared = Arc::clone(self.shared);
+        let is_dispatch = method == "dispatch";
+        if !is_dispatch && !host::METHODS.contains(&method.as_str()) {
+            return self.send(answer(&id, &shared.call(&method, params).await)).await;
         }
+        // The next line is read before this one is answered: it may be what a hook waits for.
+        let place = match shared.place(self.running.len()) {
+            Ok(place) => place,
+            Err(refusal) if is_dispatch => {
+                return self.send(answer::<()>(&id, &Err(shared.refuse(refusal, params)))).await;
+            }
+            Err(refusal) => return self.send(answer::<()>(&id, &Err(refusal))).await,
+        };
+        let (client, host) = (Arc::clone(&self.client), self.host.clone());
+        let outbox = self.outbox.clone();
+        self.running.spawn(async move {
+            let answered = if is_dispatch {
+                match shared.admit(params, place).await {
+                    Ok(admitted) => client.scope(dispatch(&id, admitted, &outbox)).await,
+                    Err(refusal) => answer::<()>(&id, &Err(refusal)),
+                }
+            } else {
+                let called = async {
+                    let (current, terms) = shared.admit_host(&mut params, &place).await?;
+                    on_terms(terms, host_call(&host, current, &method, params)).await
+                };
+                answer(&id, &Box::pin(client.scope(called)).await)
+            };
+            // It fails when the client is gone, which ends this task anyhow.
+            let _ = outbox.send(answered).await;
+        });
+        Ok(())
     }
 
     async fn send(&self, line: Vec<u8>) -> Result<(), Gone> {
@@ -164,15 +171,14 @@ async fn host_call(
     answer.map_err(|problem| Refusal::new(ErrorCode::InvalidParams, problem))
 }
 
-/// Runs the hooks and sends the verdict.
-async fn dispatch(id: Value, admitted: Admitted, outbox: Sender<Vec<u8>>) {
-    let progress = Progress { id: &id, event: admitted.event, outbox: &outbox };
+/// Runs the hooks and returns the line with the verdict.
+async fn dispatch(id: &Value, admitted: Admitted, outbox: &Sender<Vec<u8>>) -> Vec<u8> {
+    let progress = Progress { id, event: admitted.event, outbox };
     let observer = admitted.wants_progress.then_some(&progress as &dyn Observer);
     let verdict = AssertUnwindSafe(admitted.run(observer)).catch_unwind().await;
     let verdict = verdict
         .map_err(|_| admitted.refuse(ErrorCode::Internal, "the server is at fault: it panicked"));
-    // It fails when the client is gone, which ends this task anyhow.
-    let _ = outbox.send(answer(&id, &verdict)).await;
+    answer(id, &verdict)
 }
 
 /// Tells the client of each hook.

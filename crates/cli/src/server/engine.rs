@@ -68,6 +68,8 @@ struct State {
     problem: Option<Arc<Diagnostics>>,
     /// All files are being read, on a thread of their own.
     loading: Option<Loading>,
+    /// How often all files were read.
+    readings: usize,
 }
 
 #[derive(Clone)]
@@ -113,7 +115,8 @@ impl Engine {
     pub(crate) fn new(load: Box<Load>) -> Result<Self, Diagnostics> {
         let since = SystemTime::now();
         let (generation, stamps) = generation(load(Files::All)?, since, None);
-        let state = Mutex::new(State { generation, stamps, problem: None, loading: None });
+        let state = State { generation, stamps, problem: None, loading: None, readings: 0 };
+        let state = Mutex::new(state);
         Ok(Self { load, state })
     }
 
@@ -139,6 +142,11 @@ impl Engine {
                 break;
             }
         }
+        self.in_use()
+    }
+
+    /// Returns the configuration as it is, without looking at the disk.
+    pub(super) fn in_use(&self) -> InUse {
         self.state().in_use()
     }
 
@@ -183,13 +191,26 @@ impl Engine {
     }
 
     /// Puts what is on disk in the place of what is in use, all of it or nothing.
+    ///
+    /// What the places are like is noted before they are read: a file that changes meanwhile is read
+    /// once more before the next event.
     fn renew(&self, files: Files, same: Same) {
         let since = SystemTime::now();
+        let (places, readings) = {
+            let state = self.state();
+            (state.stamps.places(), state.readings)
+        };
+        let before = Stamps::take(places, since);
         let loaded = panic::catch_unwind(AssertUnwindSafe(|| (self.load)(files)));
         let loaded = loaded.unwrap_or_else(|_| {
             Err(Diagnostic::error("the hooks files could not be loaded").into())
         });
         let mut state = self.state();
+        if files == Files::WithoutProject && state.readings != readings {
+            // All files were read in the meantime.
+            return;
+        }
+        state.readings += usize::from(files == Files::All);
         let loaded = loaded.and_then(|loaded| {
             let all_gone = loaded.files.is_empty() && !state.generation.files.is_empty();
             if files == Files::All && all_gone {
@@ -203,13 +224,13 @@ impl Engine {
                 let old = (&*state.generation.executor, same);
                 let (generation, stamps) = generation(loaded, since, Some(old));
                 let old = std::mem::replace(&mut state.generation, generation);
-                state.stamps = stamps;
+                state.stamps = stamps.noted_before(before);
                 state.problem = None;
                 tracing::info!(hooks = state.generation.executor.hooks().len(), "loaded anew");
                 tokio::spawn(async move { old.end(PATIENCE).await });
             }
             Err(problems) => {
-                state.stamps = state.stamps.again(since);
+                state.stamps = before;
                 tracing::warn!(
                     "the configuration has changed and is broken; the one loaded before still counts:\n{problems}"
                 );

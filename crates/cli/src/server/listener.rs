@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -18,7 +18,7 @@ use super::socket::Socket;
 use crate::summary::HookSummary;
 use hookexec::config::Diagnostics;
 use hookexec::event::Event;
-use hookexec::internal::{Observer, until};
+use hookexec::internal::{Observer, Terms, on_terms};
 use hookexec::wire::{Input, Verdict};
 
 /// What a server takes on at once. What is more is answered with an error, at once.
@@ -186,69 +186,100 @@ impl Shared {
         }
     }
 
-    /// Takes on a request that runs hooks of `project`, or says at once why not.
-    fn room(&self, project: Option<&str>, running: usize) -> Result<OwnedSemaphorePermit, Refusal> {
+    /// Takes a place for a request, when its connection has so many `running`; or says why there is
+    /// none.
+    pub(super) fn place(&self, running: usize) -> Result<Place, Refusal> {
         if *self.stopping.borrow() {
             return Err(Refusal::new(ErrorCode::Stopping, "the server is about to end"));
         }
-        if let Some(project) = project
-            && Path::new(project) != self.project
-        {
-            let own = self.project.display();
-            let message = format!("this server has the hooks of {own}, not those of {project}");
-            return Err(Refusal::new(ErrorCode::OtherProject, message));
-        }
         let Limits { dispatches, dispatches_per_connection, .. } = self.limits;
+        let overloaded = |message| Err(Refusal::new(ErrorCode::Overloaded, message));
         if running >= dispatches_per_connection {
-            let message = format!(
+            return overloaded(format!(
                 "overloaded: {dispatches_per_connection} dispatches of this connection are running"
-            );
-            return Err(Refusal::new(ErrorCode::Overloaded, message));
+            ));
         }
-        Arc::clone(&self.dispatches).try_acquire_owned().map_err(|_| {
-            let message = format!("overloaded: {dispatches} dispatches are running");
-            Refusal::new(ErrorCode::Overloaded, message)
-        })
+        let taken = dispatches.saturating_sub(self.dispatches.available_permits());
+        let Ok(permit) = Arc::clone(&self.dispatches).try_acquire_owned() else {
+            return overloaded(format!("overloaded: {dispatches} dispatches are running"));
+        };
+        let without_project =
+            running >= with_project(dispatches_per_connection) || taken >= with_project(dispatches);
+        Ok(Place { without_project, _permit: permit })
     }
 
-    /// Takes on a request of a host and returns its deadline, or says at once why not.
+    /// Adds to a refusal of a dispatch what stands for its verdict.
+    pub(super) fn refuse(&self, refusal: Refusal, mut params: Params) -> Refusal {
+        match params.event() {
+            Ok(event) => {
+                refusal.of(self.engine.in_use().executor(), event, params.input().ok().as_ref())
+            }
+            Err(_) => refusal,
+        }
+    }
+
+    /// Says why a request of `project` is none for this server.
+    fn is_ours(&self, project: Option<&str>) -> Result<(), Refusal> {
+        match project {
+            Some(project) if Path::new(project) != self.project => {
+                let own = self.project.display();
+                let message = format!("this server has the hooks of {own}, not those of {project}");
+                Err(Refusal::new(ErrorCode::OtherProject, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes on a request of a host and returns its terms, or says why not.
     pub(super) async fn admit_host(
         &self,
         params: &mut Params,
-        running: usize,
-    ) -> Result<(InUse, Option<Instant>, OwnedSemaphorePermit), Refusal> {
-        let (project, deadline) = params.client().map_err(invalid)?;
-        let permit = self.room(project.as_deref(), running)?;
-        Ok((self.engine.current(deadline).await, deadline, permit))
+        place: &Place,
+    ) -> Result<(InUse, Terms), Refusal> {
+        let (project, until) = params.client().map_err(invalid)?;
+        self.is_ours(project.as_deref())?;
+        let terms = Terms { until, without_project: place.without_project };
+        Ok((self.engine.current(until).await, terms))
     }
 
-    /// Takes on a dispatch, or says at once why not.
+    /// Takes on a dispatch, or says why not.
     pub(super) async fn admit(
         &self,
         mut params: Params,
-        running: usize,
+        place: Place,
     ) -> Result<Admitted, Refusal> {
         let client = params.client();
-        let deadline = client.as_ref().ok().and_then(|(_, deadline)| *deadline);
-        let current = self.engine.current(deadline).await;
+        let until = client.as_ref().ok().and_then(|(_, deadline)| *deadline);
+        let current = self.engine.current(until).await;
         let named = params.event();
         let read = || {
-            let (project, deadline) = client?;
+            let (project, _) = client?;
             let (event, input) = (named.clone()?, params.input()?);
-            Ok((project, deadline, event, input, params.flag("progress")?.unwrap_or_default()))
+            Ok((project, event, input, params.flag("progress")?.unwrap_or_default()))
         };
-        let (project, deadline, event, input, wants_progress) =
-            read().map_err(|problem| match named {
-                Ok(event) => invalid(problem).of(current.executor(), event, None),
-                Err(_) => invalid(problem),
-            })?;
-        let permit = self.room(project.as_deref(), running).map_err(|refusal| {
-            // This server does not know the hooks of another project.
-            let input = (refusal.code != ErrorCode::OtherProject).then_some(&input);
-            refusal.of(current.executor(), event, input)
+        let (project, event, input, wants_progress) = read().map_err(|problem| match named {
+            Ok(event) => invalid(problem).of(current.executor(), event, None),
+            Err(_) => invalid(problem),
         })?;
-        Ok(Admitted { event, input, wants_progress, deadline, current, _permit: permit })
+        // This server does not know the hooks of another project.
+        self.is_ours(project.as_deref())
+            .map_err(|refusal| refusal.of(current.executor(), event, None))?;
+        let terms = Terms { until, without_project: place.without_project };
+        Ok(Admitted { event, input, wants_progress, terms, current, _place: place })
     }
+}
+
+/// The place of a request among those that run.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// Whether it is one of those that hooks of a project can't keep taken.
+    without_project: bool,
+    _permit: OwnedSemaphorePermit,
+}
+
+/// Returns how many of `places` requests with hooks of a project may take.
+fn with_project(places: usize) -> usize {
+    places - places / 4
 }
 
 fn invalid(problem: String) -> Refusal {
@@ -261,9 +292,9 @@ pub(super) struct Admitted {
     input: Input,
     /// Whether the client wants to know of each hook.
     pub(super) wants_progress: bool,
-    deadline: Option<Instant>,
+    terms: Terms,
     current: InUse,
-    _permit: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 impl Admitted {
@@ -284,7 +315,7 @@ impl Admitted {
             };
             executor.approve_observed(verdict, input, observer).await
         };
-        let mut verdict = until(self.deadline, asked).await;
+        let mut verdict = on_terms(self.terms, asked).await;
         if let Some(problems) = &self.current.problem {
             let said = verdict.system_message.take().map(|said| said + "\n");
             verdict.system_message = Some(said.unwrap_or_default() + &broken(problems));

@@ -1,5 +1,6 @@
 //! Whether files are still the ones that were read.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use hookexec::internal::Place;
@@ -32,9 +33,21 @@ impl Stamps {
         Self { places, unsettled_until, expires: None }
     }
 
-    /// Looks at the same places once more.
-    pub(super) fn again(&self, since: SystemTime) -> Self {
-        Self::take(self.places.iter().map(|(place, _)| place.clone()).collect(), since)
+    /// Returns the places.
+    pub(super) fn places(&self) -> Vec<Place> {
+        self.places.iter().map(|(place, _)| place.clone()).collect()
+    }
+
+    /// Takes what was found `before` at the places that were looked at then, too: what has changed
+    /// since may have been read as it was.
+    pub(super) fn noted_before(mut self, before: Self) -> Self {
+        let mut known: BTreeMap<_, _> = before.places.into_iter().collect();
+        for (place, stamp) in &mut self.places {
+            if let Some(before) = known.remove(place) {
+                *stamp = before;
+            }
+        }
+        self
     }
 
     /// Makes them outdated from a time on.

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, test_kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, setrlimit, test_kill_process};
 use tokio::signal::unix::{self, SignalKind, signal};
 
 /// What a program's file name ends in.
@@ -99,6 +99,19 @@ pub(crate) fn wait_until_stdout_is_closed() {
 /// Makes a child that a signal to this process's group does not reach.
 pub(crate) fn detach(command: &mut Command) -> &mut Command {
     command.process_group(0)
+}
+
+/// How many files a server may have open at least. The hooks of a project open some 300: 32 processes,
+/// 32 hooks that run and 32 in the background, with three pipes each.
+const OPEN_FILES: u64 = 1024;
+
+/// Raises the limit of open files where it is low, as on macOS, as far as the system lets it.
+pub(crate) fn raise_open_files() {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_some_and(|current| current < OPEN_FILES) {
+        let current = limit.maximum.map_or(OPEN_FILES, |most| most.min(OPEN_FILES));
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(current), ..limit });
+    }
 }
 
 /// Leaves the session, so that a signal to the caller's process group does not reach this process.
