@@ -34,7 +34,8 @@ const LONGEST: u64 = 64 << 20;
 #[derive(Debug)]
 pub struct Client {
     runtime: Runtime,
-    server: Server,
+    stream: BufReader<UnixStream>,
+    path: PathBuf,
 }
 
 /// Why a server gave no verdict. None of these is an answer to the event.
@@ -64,7 +65,7 @@ impl Client {
         if !stream.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw()) {
             return Err(ClientError(format!("the server at {shown} is another user's")));
         }
-        Ok(Self { runtime, server: Server { stream: BufReader::new(stream), path } })
+        Ok(Self { runtime, stream: BufReader::new(stream), path })
     }
 
     /// Asks for the verdict on an event of the project in `project`, an absolute path without
@@ -84,36 +85,17 @@ impl Client {
         input: &Input,
         project: &Path,
     ) -> Result<Verdict, ClientError> {
-        self.runtime.block_on(self.server.dispatch(event, input, project))
-    }
-}
-
-/// The server at the other end.
-#[derive(Debug)]
-struct Server {
-    stream: BufReader<UnixStream>,
-    path: PathBuf,
-}
-
-impl Server {
-    async fn dispatch(
-        &mut self,
-        event: Event,
-        input: &Input,
-        project: &Path,
-    ) -> Result<Verdict, ClientError> {
         let project = serde_json::to_value(project).map_err(|error| self.not_understood(&error))?;
         let params =
             json!({ "event": event, "project": project, "progress": true, "input": input });
         let line = protocol::request(1, "dispatch", &params);
         let started = Instant::now();
         let mut deadline = started + FIRST_SIGN;
-        let written = timeout_at(deadline, self.stream.write_all(&line)).await;
-        in_time(written).map_err(|cause| silent(&self.path, &cause))?;
+        let write = async { timeout_at(deadline, self.stream.write_all(&line)).await };
+        in_time(self.runtime.block_on(write)).map_err(|cause| silent(&self.path, &cause))?;
 
         loop {
-            let read = timeout_at(deadline, self.line()).await;
-            let line = in_time(read).map_err(|cause| silent(&self.path, &cause))?;
+            let line = self.line(deadline)?;
             match self.message(&line)? {
                 Message::Verdict(verdict) => {
                     self.doubt(event, &verdict)?;
@@ -141,14 +123,16 @@ impl Server {
         Err(self.not_understood(&problem))
     }
 
-    async fn line(&mut self) -> io::Result<Vec<u8>> {
+    fn line(&mut self, deadline: Instant) -> Result<Vec<u8>, ClientError> {
         let mut line = Vec::new();
-        (&mut self.stream).take(LONGEST).read_until(b'\n', &mut line).await?;
-        match line.last() {
+        let mut stream = (&mut self.stream).take(LONGEST);
+        let read = async { timeout_at(deadline, stream.read_until(b'\n', &mut line)).await };
+        let read = in_time(self.runtime.block_on(read)).and_then(|_| match line.last() {
             Some(b'\n') => Ok(line),
             _ if line.len() as u64 == LONGEST => Err(ErrorKind::FileTooLarge.into()),
             _ => Err(ErrorKind::UnexpectedEof.into()),
-        }
+        });
+        read.map_err(|cause| silent(&self.path, &cause))
     }
 
     fn message(&self, line: &[u8]) -> Result<Message, ClientError> {
