@@ -2,7 +2,7 @@
 
 use crate::summary::HookSummary;
 use hookexec::Event;
-use hookexec::config::{Hook, Layer};
+use hookexec::config::Hook;
 
 use super::CommandError;
 use super::config::ConfigArgs;
@@ -61,19 +61,9 @@ fn table(rows: &[HookSummary<'_>]) -> Table<8> {
             row.name.clone(),
             format!("{:?}", row.timeout),
             remarks(row),
-            layer(row.layer).to_owned(),
+            row.layer.name().replace('_', " "),
             format!("{}:{}", row.file, row.line),
         ]);
     }
     table
-}
-
-fn layer(layer: Layer) -> &'static str {
-    match layer {
-        Layer::Managed => "managed",
-        Layer::User => "user",
-        Layer::Project => "project",
-        Layer::CommandLine => "command line",
-        _ => "program",
-    }
 }
