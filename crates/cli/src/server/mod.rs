@@ -1,8 +1,8 @@
 //! The engine as a long-lived server: JSON-RPC 2.0, one object a line, over stdio or a Unix socket.
 //!
 //! [`Server`] answers any number of clients at once; `engine` keeps the configuration and loads it
-//! anew when its files change; [`Socket`] is the private place where clients find it; [`Client`] is
-//! the blocking side, which needs no runtime. `docs/serve.md` describes the protocol.
+//! anew when its files change; `Socket` is the private place where clients find it; [`Client`] is
+//! the blocking side. `docs/serve.md` describes the protocol.
 //!
 //! Nothing in here grows with what clients do: connections, dispatches, line lengths and unsent
 //! answers all have limits, and what is over one of them is answered at once with an error.
