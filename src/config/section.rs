@@ -10,7 +10,7 @@ use super::reader::Reader;
 pub struct Key {
     /// Its name.
     pub name: &'static str,
-    /// What holds without it; [`REQUIRED`] if the mapping can't do without it.
+    /// What holds without it; `an error` if the mapping can't do without it.
     pub default: &'static str,
     /// What it means, in Markdown.
     pub doc: &'static str,
