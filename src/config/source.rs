@@ -190,9 +190,10 @@ impl fmt::Display for Location {
         if path.contains(char::is_control) {
             // One line, whatever the name of a file is: the text is shown to a model and on a screen.
             for letter in path.chars() {
-                match letter.is_control() {
-                    true => write!(formatter, "{}", letter.escape_unicode())?,
-                    false => formatter.write_char(letter)?,
+                if letter.is_control() {
+                    write!(formatter, "{}", letter.escape_unicode())?;
+                } else {
+                    formatter.write_char(letter)?;
                 }
             }
         } else {

@@ -368,10 +368,10 @@ impl Executor {
     ///
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
-    pub async fn start_background(&self, event: Event, layers: &Range<usize>, input: &Input) {
+    pub fn start_background(&self, event: Event, layers: &Range<usize>, input: &Input) {
         let (options, deadlines) = (DispatchOptions::default(), Deadlines::none());
         let mut moment = Moment::new(self, &[event], input, &options, &deadlines);
-        moment.start_background(layers).await;
+        moment.start_background(layers);
     }
 
     /// Waits until background hooks are done and records are written, then stops the processes.

@@ -121,8 +121,8 @@ impl<'e> Moment<'e> {
     }
 
     /// Starts the hooks in the background of the first event, in some layers.
-    pub(super) async fn start_background(&mut self, layers: &Range<usize>) {
-        self.stages[0].start_background(layers).await;
+    pub(super) fn start_background(&mut self, layers: &Range<usize>) {
+        self.stages[0].start_background(layers);
     }
 
     /// Goes on from what was known of the moment.
@@ -146,13 +146,13 @@ impl<'e> Moment<'e> {
     pub(super) async fn run(&mut self) {
         let rewrites = self.stages.iter().any(|stage| stage.plan.contract.rewrite != Rewrite::None);
         if !rewrites && let Some(first) = self.stages.first_mut() {
-            first.start_background(&ALL_LAYERS).await;
+            first.start_background(&ALL_LAYERS);
         }
         if !self.stages.iter().all(|stage| stage.plan.contract.denial_prevents()) {
             self.judge_response().await;
         } else if let ControlFlow::Break(index) = self.rewrite().await {
             self.reached = index;
-            self.stages[index].start_background(&ALL_LAYERS).await;
+            self.stages[index].start_background(&ALL_LAYERS);
             self.tell_observers().await;
             self.stages[index].skip_rest();
             return;
@@ -191,7 +191,7 @@ impl<'e> Moment<'e> {
                 return;
             }
             // Not before: a redactor may be among those that rewrite.
-            stage.start_background(&down_to(&layers)).await;
+            stage.start_background(&down_to(&layers));
             let started = Instant::now();
             let answers = stage.ask_others(&among).await;
             // Where no hook rewrites, it does not matter who outranks whom.
@@ -340,7 +340,7 @@ impl<'e> Moment<'e> {
             }
             let (started, among) = (Instant::now(), self.among(layers));
             let stage = &mut self.stages[other];
-            stage.start_background(&down_to(layers)).await;
+            stage.start_background(&down_to(layers));
             let hooks = if other == index { &hooks[..] } else { &[] };
             stage.judge_again(judged_from, (hooks, overruled), &among).await;
             self.after_step(other, started);

@@ -159,7 +159,7 @@ impl<'e> Stage<'e> {
     }
 
     /// Starts the hooks of some layers that are not waited for, once.
-    pub(super) async fn start_background(&mut self, layers: &Range<usize>) {
+    pub(super) fn start_background(&mut self, layers: &Range<usize>) {
         let layers = layers.start..layers.end.min(Layer::REWRITE_STEPS - self.record.background);
         if layers.is_empty() {
             return;

@@ -84,7 +84,7 @@ impl Args {
         let executor = self.config.load()?.warned().executor()?;
         let runtime = Runtime::new()?;
         runtime.run(async {
-            executor.start_background(event, layers, &input).await;
+            executor.start_background(event, layers, &input);
             executor.shutdown(PATIENCE).await;
         })?;
         Ok(Exit::Success)

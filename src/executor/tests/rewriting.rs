@@ -63,7 +63,7 @@ async fn a_layer_s_hooks_in_the_background_get_what_its_guards_get() {
             executor.shutdown(Duration::from_mins(1)).await;
             let other = build().unwrap();
             for (event, layers, input) in executor.take_handed_over() {
-                other.start_background(event, &layers, &input).await;
+                other.start_background(event, &layers, &input);
             }
             other.shutdown(Duration::from_mins(1)).await;
             let mut told = std::mem::take(&mut *told.lock().unwrap());

@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use serde::Serialize;
 use serde_json::{Value, json};
+use serde_with_macros::skip_serializing_none;
 
 use super::params::Params;
 use hookexec::event::Event;
@@ -177,14 +178,24 @@ pub(crate) fn answer<T: Serialize>(id: &Value, outcome: &Result<T, Refusal>) -> 
     line(&Answer { jsonrpc: "2.0", id, result, error })
 }
 
-/// Returns the line that asks a client.
+/// A question, or without `id` something that was not asked for.
+#[skip_serializing_none]
+#[derive(Serialize)]
+struct Message<'a, P> {
+    jsonrpc: &'static str,
+    id: Option<u64>,
+    method: &'a str,
+    params: &'a P,
+}
+
+/// Returns the line that asks the other end.
 pub(super) fn request(id: u64, method: &str, params: &impl Serialize) -> Vec<u8> {
-    line(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+    line(&Message { jsonrpc: "2.0", id: Some(id), method, params })
 }
 
 /// Returns the line that tells a client something it did not ask for.
 pub(super) fn notification(method: &str, params: &impl Serialize) -> Vec<u8> {
-    line(&json!({ "jsonrpc": "2.0", "method": method, "params": params }))
+    line(&Message { jsonrpc: "2.0", id: None, method, params })
 }
 
 fn line(message: &impl Serialize) -> Vec<u8> {

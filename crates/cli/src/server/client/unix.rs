@@ -9,7 +9,7 @@ use rustix::io::{FdFlags, fcntl_setfd, retry_on_intr};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::geteuid;
-use serde::Deserialize as _;
+use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
@@ -85,9 +85,16 @@ impl Client {
         input: &Input,
         project: &Path,
     ) -> Result<Verdict, ClientError> {
+        /// Borrows the input: a tree of it would cost as much as the rest.
+        #[derive(Serialize)]
+        struct Params<'a> {
+            event: Event,
+            project: serde_json::Value,
+            progress: bool,
+            input: &'a Input,
+        }
         let project = serde_json::to_value(project).map_err(|error| self.not_understood(&error))?;
-        let params =
-            json!({ "event": event, "project": project, "progress": true, "input": input });
+        let params = Params { event, project, progress: true, input };
         let line = protocol::request(1, "dispatch", &params);
         let started = Instant::now();
         let mut deadline = started + FIRST_SIGN;
