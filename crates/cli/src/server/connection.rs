@@ -137,7 +137,7 @@ impl Conversation<'_> {
         self.running.spawn(async move {
             let answered = if is_dispatch {
                 match shared.admit(params, place).await {
-                    Ok(admitted) => client.scope(dispatch(&id, admitted, &outbox)).await,
+                    Ok(admitted) => Box::pin(client.scope(dispatch(&id, admitted, &outbox))).await,
                     Err(refusal) => answer::<()>(&id, &Err(refusal)),
                 }
             } else {
