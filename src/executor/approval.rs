@@ -327,7 +327,7 @@ impl Stage<'_> {
     }
 
     /// Returns whether `outcome` ends the wait for the others: the first answer of a person counts. A
-    /// failure is no answer.
+    /// failure does not answer.
     pub(super) fn is_last_word(&self, outcome: &Outcome) -> bool {
         let decision = outcome.output.decision;
         self.event == Event::Approval

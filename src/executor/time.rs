@@ -18,11 +18,11 @@ tokio::task_local! {
 pub struct Terms {
     /// Until when it waits, if it says so.
     pub until: Option<Instant>,
-    /// Whether there is no place for hooks of a project: they fail at once.
+    /// Whether hooks of a project have no place: they fail at once.
     pub without_project: bool,
 }
 
-/// The failure of a project's hook for which there is no place.
+/// The failure of a project's hook without a place.
 const NO_PLACE: &str =
     "its server runs as many requests as may wait for hooks of a project; let them end sooner";
 

@@ -31,8 +31,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Answers in JSON, with exit code 0. An answer without members says nothing, which is no opinion
-    /// for every agent.
+    /// Answers in JSON, with exit code 0. An answer without members says nothing, which every agent
+    /// takes for no opinion.
     pub(super) fn json(members: JsonObject) -> Self {
         if members.is_empty() {
             return Self::default();

@@ -127,7 +127,7 @@ pub(crate) fn detach(command: &mut Command) -> &mut Command {
     command.creation_flags(DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP)
 }
 
-/// Does nothing: there is no such limit.
+/// Does nothing: Windows has no such limit.
 pub(crate) fn raise_open_files() {}
 
 /// Does nothing: see [`detach`].

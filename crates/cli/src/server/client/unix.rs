@@ -153,7 +153,7 @@ impl Client {
         if message.get("id") == Some(&json!(1))
             && let Some(result) = message.remove("result")
         {
-            // Without `decision` it is no answer; the verdict's own type would take it for `null`.
+            // The verdict's own type would take a missing `decision` for `null`.
             result.get("decision").ok_or_else(|| self.not_understood(&"`decision` is missing"))?;
             let verdict = Verdict::deserialize(result);
             let verdict = verdict.map_err(|error| self.not_understood(&error))?;
