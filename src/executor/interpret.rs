@@ -13,7 +13,7 @@ use crate::answer::{BLOCK, NOT_RUN, Stdout, signal};
 use crate::config::OnError;
 use crate::dialect::Dialect;
 use crate::event::{ContextMode, Contract, FailureMode};
-use crate::handler::{Exited, HandlerAnswer, HandlerError, HandlerResult};
+use crate::handler::{Exited, Failure, HandlerAnswer, HandlerError, HandlerResult};
 use crate::wire::{Decision, HookStatus, Input, Output};
 
 /// The longest answer that is read where the other hooks of the event run, in bytes.
@@ -80,8 +80,9 @@ impl Interpreter<'_> {
     async fn read_exited(&self, exited: Exited, stop: Instant) -> Outcome {
         let Exited { code, stdout, stderr } = exited;
         let (stdout, stderr) = (self.stdout(stdout, stop).await, lossy(&stderr));
+        let is_late = matches!(&stdout, Stdout::Malformed(why) if why == READ_TOO_LATE);
         let outcome = self.exited(code, stdout, stderr.trim());
-        Outcome { stderr, ..outcome }
+        Outcome { is_late, stderr, ..outcome }
     }
 
     async fn read_error(&self, error: HandlerError, stop: Instant) -> Outcome {
@@ -94,7 +95,8 @@ impl Interpreter<'_> {
             }
             _ => self.failed(&error.message),
         };
-        Outcome { stderr: lossy(&error.stderr), usage: error.usage, ..outcome }
+        let is_late = error.failure == Failure::TimedOut;
+        Outcome { is_late, stderr: lossy(&error.stderr), usage: error.usage, ..outcome }
     }
 
     /// Reads what a program wrote to stdout. A long text is read on another thread: what the other

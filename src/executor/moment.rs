@@ -402,13 +402,13 @@ impl<'e> Moment<'e> {
     }
 
     fn lowest(&self) -> Lowest {
-        let asked = self.stages.iter().flat_map(Stage::asked).map(Bound::rewrite_order);
         let rewrites = |(bound, outcome): (&Bound, &Outcome)| {
             let rewrote = (outcome.rewrote || outcome.output.rewrites()) && !outcome.denied();
             (rewrote && outcome.generation > 0).then(|| bound.rewrite_order())
         };
         let rewrote = self.stages.iter().flat_map(Stage::outcomes).filter_map(rewrites).min();
-        Lowest { rewrote, ran: asked.min() }
+        let ran = self.stages.iter().filter_map(|stage| stage.record.lowest).min();
+        Lowest { rewrote, ran }
     }
 
     /// Fails every hook that has not answered, with the reason `why`.

@@ -23,7 +23,7 @@ pub(super) struct Outcome {
     pub(super) warnings: Vec<String>,
     /// Remarks that the user must see; they are also in `system_message`.
     pub(super) notices: Vec<String>,
-    /// Whether it failed because the time of the event, or its layer's share of it, was over.
+    /// Whether it failed because its time was over, and not by its own `timeout`.
     pub(super) is_late: bool,
     /// Whether it ended in an error or failed while the event goes on.
     pub(super) failed_open: bool,
@@ -108,6 +108,7 @@ impl Outcome {
         let (mut first, mut second) =
             if rank(&next) > rank(&self) { (next, self) } else { (self, next) };
         first.failed_open |= second.failed_open;
+        first.is_late |= second.is_late;
         first.notices.append(&mut second.notices);
         first.warnings.append(&mut second.warnings);
         first

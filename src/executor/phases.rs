@@ -146,6 +146,7 @@ impl<'e> Stage<'e> {
             let outcome = match self.choose(bound, &mut budget, false) {
                 Some(chosen) => {
                     self.record.asked[bound.index] = true;
+                    self.waits_for(bound);
                     self.call(chosen).await
                 }
                 None => None,

@@ -16,7 +16,7 @@ use super::select::{Bound, Condition, Plan, holds_elsewhere};
 use super::time::Deadlines;
 use crate::config::{Layer, Phase};
 use crate::event::Event;
-use crate::handler::{BACKGROUND_FULL, BoxFuture, Failure, Room, Seating, Shared};
+use crate::handler::{BACKGROUND_FULL, BoxFuture, Room, Seating, Shared};
 use crate::locks::locked;
 use crate::pattern::Budget;
 use crate::wire::{Decision, HookStatus, Input};
@@ -45,6 +45,8 @@ pub(super) struct StageRecord {
     pub(super) outcomes: Vec<Outcome>,
     /// The hooks that were called, by index.
     pub(super) asked: Vec<bool>,
+    /// The lowest layer of whose hooks one was waited for, also if its `when` did not hold.
+    pub(super) lowest: Option<usize>,
     /// The hooks that rewrote the input without being rewriters: from then on they are.
     pub(super) late: Vec<usize>,
     /// Of how many layers, from the highest down, the hooks in the background were started.
@@ -131,10 +133,10 @@ impl<'e> Stage<'e> {
         bounds.filter(|bound| bound.hook.phase.is_answered()).map(Bound::rewrite_order).max()
     }
 
-    /// Returns the hooks that were called.
-    pub(super) fn asked(&self) -> impl Iterator<Item = &Bound> {
-        let hooks = self.plan.hooks.iter().zip(&self.record.asked);
-        hooks.filter(|(_, asked)| **asked).map(|(bound, _)| bound)
+    /// Notes that a hook is waited for.
+    pub(super) fn waits_for(&mut self, bound: &Bound) {
+        let order = bound.rewrite_order();
+        self.record.lowest = Some(self.record.lowest.map_or(order, |lowest| lowest.min(order)));
     }
 
     /// Returns the rewriters of a layer, by its position in the order of rewriting.
@@ -213,6 +215,7 @@ impl<'e> Stage<'e> {
     pub(super) async fn call_all(&mut self, chosen: Vec<Chosen<'e>>) -> Vec<Outcome> {
         for chosen in &chosen {
             self.record.asked[chosen.bound.index] |= !chosen.is_unknown;
+            self.waits_for(chosen.bound);
         }
         let outcomes = match chosen[..] {
             [] => Vec::new(),
@@ -284,14 +287,13 @@ impl<'e> Stage<'e> {
         let around = Surroundings { background, seating, room };
         let (result, duration) =
             run(bound, self.event, original, shown, condition, until, around).await;
-        let is_late =
-            may_be_late && result.as_ref().is_err_and(|error| error.failure == Failure::TimedOut);
         let outcome = match result {
             Ok(ControlFlow::Break(NotRun::NotForInput)) => return None,
             Ok(ControlFlow::Break(NotRun::Limited(why))) => interpreter.limited(why),
             Ok(ControlFlow::Continue(result)) => interpreter.read(Ok(result), stop).await,
             Err(error) => interpreter.read(Err(error), stop).await,
         };
+        let is_late = outcome.is_late && may_be_late;
         let outcome = Outcome { is_late, duration, ..self.deny_impossible_name(outcome) };
         let mut outcome = outcome.under_mode_of(bound, self.session());
         outcome.generation = current.generation;

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::rewriting::condition;
 use super::*;
 use crate::executor::dispatch::DispatchOptions;
 use crate::executor::moment::Standing;
@@ -224,6 +225,10 @@ async fn a_hook_without_time_after_those_of_a_lower_layer_denies() {
     };
     let quick = mutates(hook(PreToolUse, "note", &[]));
     let earlier = in_layer(Layer::Project, hook(Event::ToolGuard, "say", &["{}"]));
+    // Too much work for the thread; it does not hold.
+    let when = condition(r"{ field: tool_input.cmd, regex: 'x{300}y$' }");
+    let looks =
+        Hook { when, ..in_layer(Layer::Project, mutates(hook(PreToolUse, "say", &["{}"]))) };
     for (before, is_denied) in [
         (mutates(hangs(Layer::Project)), true),
         (hangs(Layer::Project), false),
@@ -231,12 +236,13 @@ async fn a_hook_without_time_after_those_of_a_lower_layer_denies() {
         (in_layer(Layer::Project, mutates(say(PreToolUse, &json!({})))), true),
         (in_layer(Layer::Managed, quick), false),
         (earlier, true),
+        (looks, true),
     ] {
         let executor = with(&registry, vec![before, hangs(Layer::User)]);
         let until = Instant::now() + Duration::from_millis(200);
         let options = DispatchOptions { deadline: Some(until), ..DispatchOptions::default() };
         let (events, mut standing) = ([Event::ToolGuard, PreToolUse], Standing::default());
-        executor.run_moment(&events, &call("ls"), options, &mut standing).await;
+        executor.run_moment(&events, &call(&"x".repeat(30_000)), options, &mut standing).await;
         let verdict = standing.verdict.unwrap();
         assert_eq!(!verdict.allowed, is_denied, "{verdict:#?}");
         if is_denied {

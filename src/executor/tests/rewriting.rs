@@ -13,7 +13,7 @@ fn mutator(name: &str, args: &[&str]) -> Hook {
     Hook { phase: Phase::Mutate, ..hook(PreToolUse, name, args) }
 }
 
-fn condition(written: &str) -> Option<Arc<Condition>> {
+pub(super) fn condition(written: &str) -> Option<Arc<Condition>> {
     let text = format!("stop: {{ type: command, command: x, when: {written} }}");
     Config::from_yaml(&text, "hooks.yaml").unwrap().hooks[0].when.clone()
 }

@@ -119,12 +119,22 @@ impl Conversation<'_> {
             return Ok(());
         };
         while self.running.try_join_next().is_some() {}
+        // The next line is read before this one is answered: it may be what a hook waits for.
         let shared = Arc::clone(self.shared);
+        let (client, host) = (Arc::clone(&self.client), self.host.clone());
+        let outbox = self.outbox.clone();
         let is_dispatch = method == "dispatch";
         if !is_dispatch && !host::METHODS.contains(&method.as_str()) {
-            return self.send(answer(&id, &shared.call(&method, params).await)).await;
+            let answered = async move { answer(&id, &shared.call(&method, params).await) };
+            if self.running.len() < self.shared.limits.dispatches_per_connection {
+                self.running.spawn(async move {
+                    let _ = outbox.send(answered.await).await;
+                });
+                return Ok(());
+            }
+            // A flood of them is answered one by one.
+            return self.send(answered.await).await;
         }
-        // The next line is read before this one is answered: it may be what a hook waits for.
         let place = match shared.place(self.running.len()) {
             Ok(place) => place,
             Err(refusal) if is_dispatch => {
@@ -132,8 +142,6 @@ impl Conversation<'_> {
             }
             Err(refusal) => return self.send(answer::<()>(&id, &Err(refusal))).await,
         };
-        let (client, host) = (Arc::clone(&self.client), self.host.clone());
-        let outbox = self.outbox.clone();
         self.running.spawn(async move {
             let answered = if is_dispatch {
                 match shared.admit(params, place).await {

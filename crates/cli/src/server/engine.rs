@@ -55,6 +55,9 @@ pub(crate) type Load = dyn Fn(Files) -> Result<Loaded, Diagnostics> + Send + Syn
 /// How long requests wait until all files are read anew. Then those of a project are left out.
 const RELOAD_TIME: Duration = Duration::from_secs(1);
 
+/// How long files may take to be read, so that none is likely to change meanwhile.
+const AT_ONCE: Duration = Duration::from_millis(50);
+
 /// Holds the configuration in use.
 pub(crate) struct Engine {
     load: Box<Load>,
@@ -113,8 +116,11 @@ impl InUse {
 impl Engine {
     /// Loads the first configuration.
     pub(crate) fn new(load: Box<Load>) -> Result<Self, Diagnostics> {
-        let since = SystemTime::now();
-        let (generation, stamps) = generation(load(Files::All)?, since, None);
+        let (since, started) = (SystemTime::now(), Instant::now());
+        let loaded = load(Files::All)?;
+        let long = started.elapsed() > AT_ONCE;
+        let (generation, stamps) = generation(loaded, since, None);
+        let stamps = stamps.noted_before(Stamps::default(), long);
         let state = State { generation, stamps, problem: None, loading: None, readings: 0 };
         let state = Mutex::new(state);
         Ok(Self { load, state })
@@ -195,7 +201,7 @@ impl Engine {
     /// What the places are like is noted before they are read: a file that changes meanwhile is read
     /// once more before the next event.
     fn renew(&self, files: Files, same: Same) {
-        let since = SystemTime::now();
+        let (since, started) = (SystemTime::now(), Instant::now());
         let (places, readings) = {
             let state = self.state();
             (state.stamps.places(), state.readings)
@@ -205,6 +211,7 @@ impl Engine {
         let loaded = loaded.unwrap_or_else(|_| {
             Err(Diagnostic::error("the hooks files could not be loaded").into())
         });
+        let long = started.elapsed() > AT_ONCE;
         let mut state = self.state();
         if files == Files::WithoutProject && state.readings != readings {
             // All files were read in the meantime.
@@ -224,7 +231,7 @@ impl Engine {
                 let old = (&*state.generation.executor, same);
                 let (generation, stamps) = generation(loaded, since, Some(old));
                 let old = std::mem::replace(&mut state.generation, generation);
-                state.stamps = stamps.noted_before(before);
+                state.stamps = stamps.noted_before(before, long);
                 state.problem = None;
                 tracing::info!(hooks = state.generation.executor.hooks().len(), "loaded anew");
                 tokio::spawn(async move { old.end(PATIENCE).await });

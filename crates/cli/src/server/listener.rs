@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -239,7 +239,7 @@ impl Shared {
         let (project, until) = params.client().map_err(invalid)?;
         self.is_ours(project.as_deref())?;
         let terms = Terms { until, without_project: place.without_project };
-        Ok((self.engine.current(until).await, terms))
+        Ok((self.engine.current(place.waits_until(until)).await, terms))
     }
 
     /// Takes on a dispatch, or says why not.
@@ -250,7 +250,7 @@ impl Shared {
     ) -> Result<Admitted, Refusal> {
         let client = params.client();
         let until = client.as_ref().ok().and_then(|(_, deadline)| *deadline);
-        let current = self.engine.current(until).await;
+        let current = self.engine.current(place.waits_until(until)).await;
         let named = params.event();
         let read = || {
             let (project, _) = client?;
@@ -275,6 +275,13 @@ pub(super) struct Place {
     /// Whether it is one of those that hooks of a project can't keep taken.
     without_project: bool,
     _permit: OwnedSemaphorePermit,
+}
+
+impl Place {
+    /// Returns until when its request waits for files. Those of a project keep none of these places.
+    fn waits_until(&self, until: Option<Instant>) -> Option<Instant> {
+        if self.without_project { Some(Instant::now()) } else { until }
+    }
 }
 
 /// Returns how many of `places` requests with hooks of a project may take.

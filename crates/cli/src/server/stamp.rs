@@ -11,7 +11,7 @@ use crate::system::Stamp;
 const COARSE: Duration = Duration::from_millis(20);
 
 /// Places in the file system and what was found there, also where that was nothing.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Stamps {
     places: Vec<(Place, Option<Stamp>)>,
     /// Until when a change might go unnoticed, because the newest was made while they were read.
@@ -39,13 +39,19 @@ impl Stamps {
     }
 
     /// Takes what was found `before` at the places that were looked at then, too: what has changed
-    /// since may have been read as it was.
-    pub(super) fn noted_before(mut self, before: Self) -> Self {
+    /// since may have been read as it was. A place that is new is looked at once more, if reading took
+    /// `long`.
+    pub(super) fn noted_before(mut self, before: Self, long: bool) -> Self {
         let mut known: BTreeMap<_, _> = before.places.into_iter().collect();
+        let mut has_new = false;
         for (place, stamp) in &mut self.places {
-            if let Some(before) = known.remove(place) {
-                *stamp = before;
+            match known.remove(place) {
+                Some(before) => *stamp = before,
+                None => has_new = true,
             }
+        }
+        if has_new && long {
+            self.unsettled_until = Some(SystemTime::UNIX_EPOCH);
         }
         self
     }
