@@ -10,8 +10,9 @@ use super::programs::{
 use crate::paths::lexical;
 use crate::shell::{Word, read_script};
 
-/// The variables that hookexec or an agent sets, and the directory that each stands for.
-const DIRECTORIES: [(&str, bool); 3] =
+/// The variables that hookexec or an agent sets for a directory, and whether it is that of the hooks
+/// file: the others stand for the project.
+pub const DIRECTORIES: [(&str, bool); 3] =
     [("CLAUDE_PROJECT_DIR", false), ("HOOKEXEC_PROJECT_DIR", false), ("HOOKEXEC_CONFIG_DIR", true)];
 /// How deep `sh -c` may nest.
 const MAX_DEPTH: usize = 4;

@@ -19,6 +19,7 @@ mod tests;
 
 pub use bundle::{Bundle, BundleFile, CoveredHook};
 pub use changes::ScriptChange;
+pub use command_words::DIRECTORIES;
 pub use permissions::UnsafeFile;
 pub(crate) use permissions::{check_permissions, check_plain, check_project_file};
 pub use store::{Approval, Trust, TrustStore};

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use hookexec::config::{Command, Diagnostic, Hook, InheritEnv, OnError};
 use hookexec::event::FailureMode;
+
 use hookexec::internal::files;
 pub(crate) use hookexec::internal::files::is_program;
 use hookexec::internal::shell::{Word, quoted, read_script};
 use hookexec::internal::system;
+use hookexec::internal::trust::DIRECTORIES;
 
 /// Programs that are given their script as an argument.
 const INTERPRETERS: [&str; 9] =
@@ -31,7 +33,11 @@ pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Diagnostic> {
     let words: Vec<PathBuf> = match &hook.command {
         Some(Command::Argv(words)) => words.iter().chain(&hook.args).map(PathBuf::from).collect(),
         Some(Command::Text(text)) if hook.shell.as_deref().is_none_or(is_shell) => {
-            plain_words(text).iter().map(|word| expanded(word)).collect()
+            let known = |word: Word| {
+                in_known_directory(&word, hook, project)
+                    .or_else(|| plain(word).map(|word| expanded(&word)))
+            };
+            first_command(text).map_while(known).collect()
         }
         _ => return Vec::new(),
     };
@@ -155,11 +161,30 @@ fn expanded(path: &str) -> PathBuf {
 
 /// Returns the words of the first command of a text, as far as no shell is needed to expand them.
 pub(crate) fn plain_words(text: &str) -> Vec<String> {
+    first_command(text).map_while(plain).collect()
+}
+
+fn first_command(text: &str) -> impl Iterator<Item = Word> {
     // A text that defines a function runs what no reader of words can tell.
     let commands = if text.contains("()") { Vec::new() } else { read_script(text).commands };
     let words = commands.into_iter().next().unwrap_or_default().into_iter();
-    let words = words.skip_while(|word| is_assignment(&word.text));
-    words.map_while(plain).collect()
+    words.skip_while(|word| is_assignment(&word.text))
+}
+
+/// Returns the path of a word that begins with a variable for the directory of the hooks file or of
+/// the project.
+fn in_known_directory(word: &Word, hook: &Hook, project: &Path) -> Option<PathBuf> {
+    let text = word.text.strip_prefix('$').filter(|_| !word.literal)?;
+    let mut names = DIRECTORIES.iter().filter(|(name, _)| !hook.env.contains_key(*name));
+    let (rest, is_of_file) = names.find_map(|(name, is_of_file)| {
+        let rest = match text.strip_prefix('{') {
+            Some(text) => text.strip_prefix(name)?.strip_prefix('}')?,
+            None => text.strip_prefix(name)?,
+        };
+        Some((rest.strip_prefix('/')?, *is_of_file))
+    })?;
+    let directory = if is_of_file { hook.location.directory() } else { project };
+    (!rest.contains(['$', '*', '?', '['])).then(|| directory.join(rest))
 }
 
 /// Returns a word that a shell takes as it is; `~/` at its beginning is left to [`expanded`].
@@ -178,6 +203,29 @@ fn is_assignment(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_script_behind_a_known_variable_is_looked_for() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("check.sh"), "").unwrap();
+        for (command, problem) in [
+            (r#""$HOOKEXEC_CONFIG_DIR"/check.sh"#, "is not executable"),
+            (r"${HOOKEXEC_CONFIG_DIR}/gone.sh -x", "does not exist"),
+            (r#"sh "$HOOKEXEC_PROJECT_DIR/gone.sh""#, "does not exist"),
+            (r#""$CLAUDE_PROJECT_DIR"/check.sh"#, "is not executable"),
+            (r"'$HOOKEXEC_CONFIG_DIR/gone.sh'", ""),
+            (r"$HOOKEXEC_CONFIG_DIR/$X.sh", ""),
+            (r"sh $HOOKEXEC_CONFIG_DIR/check.sh", ""),
+        ] {
+            let yaml = serde_json::json!({"stop": [{"type": "command", "command": command}]});
+            let path = directory.path().join("hooks.yaml");
+            let config = hookexec::Config::from_yaml(&yaml.to_string(), &path).unwrap();
+            let found = missing(&config.hooks[0], directory.path());
+            let found: Vec<_> = found.iter().map(ToString::to_string).collect();
+            let is_right = found.first().map_or(problem.is_empty(), |it| it.contains(problem));
+            assert!(is_right && found.len() < 2, "{command}: {found:?}");
+        }
+    }
 
     #[test]
     fn what_only_a_shell_can_tell_is_left_to_it() {
