@@ -140,11 +140,12 @@ impl Engine {
             let until = half.map_or(longest, |half| half.min(longest));
             if timeout_at(until, ended(loading)).await.is_err() {
                 let engine = Arc::clone(self);
-                let _ =
-                    spawn_blocking(move || engine.renew(Files::WithoutProject, Same::GoOn)).await;
-                break;
-            }
-            if is_own {
+                let renew = move || engine.renew(Files::WithoutProject, Same::GoOn);
+                if spawn_blocking(renew).await.unwrap_or(true) {
+                    break;
+                }
+                // The reading of all files that took its place may have begun before this request.
+            } else if is_own {
                 break;
             }
         }
@@ -196,11 +197,12 @@ impl Engine {
         (loading, true)
     }
 
-    /// Puts what is on disk in the place of what is in use, all of it or nothing.
+    /// Puts what is on disk in the place of what is in use, all of it or nothing. Returns `false` if
+    /// another reading has done so meanwhile.
     ///
     /// What the places are like is noted before they are read: a file that changes meanwhile is read
     /// once more before the next event.
-    fn renew(&self, files: Files, same: Same) {
+    fn renew(&self, files: Files, same: Same) -> bool {
         let (since, started) = (SystemTime::now(), Instant::now());
         let (places, readings) = {
             let state = self.state();
@@ -214,8 +216,7 @@ impl Engine {
         let long = started.elapsed() > AT_ONCE;
         let mut state = self.state();
         if files == Files::WithoutProject && state.readings != readings {
-            // All files were read in the meantime.
-            return;
+            return false;
         }
         state.readings += usize::from(files == Files::All);
         let loaded = loaded.and_then(|loaded| {
@@ -244,6 +245,7 @@ impl Engine {
                 state.problem = Some(Arc::new(problems));
             }
         }
+        true
     }
 }
 
