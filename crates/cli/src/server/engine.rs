@@ -190,7 +190,8 @@ impl Engine {
         state.loading = Some(loading.clone());
         let engine = Arc::clone(self);
         spawn_blocking(move || {
-            engine.renew(Files::All, same);
+            // After a panic, too, the reading has ended.
+            let _ = panic::catch_unwind(AssertUnwindSafe(|| engine.renew(Files::All, same)));
             engine.state().loading = None;
             drop(open);
         });
