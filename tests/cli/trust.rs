@@ -54,6 +54,17 @@ fn what_was_not_approved_does_not_run_and_its_absence_denies() {
 }
 
 #[test]
+fn an_approval_without_a_script_that_is_gone_is_said() {
+    let sandbox = project();
+    sandbox.trust();
+    std::fs::remove_file(sandbox.project().join("guard.sh")).unwrap();
+    let listed = sandbox.hookexec(["trust"]).run();
+    assert!(listed.stderr.contains("restore what is gone"), "{listed:?}");
+    let added = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0);
+    assert!(added.stderr.contains("approved without the scripts that are gone"), "{added:?}");
+}
+
+#[test]
 fn people_are_told_once_that_a_file_was_not_approved() {
     let sandbox = Sandbox::new();
     let hooks = "pre_tool_use: { matcher: shell, hooks: [ { type: command, command: a }, { type: command, command: b } ] }

@@ -332,7 +332,7 @@ fn a_log_is_followed_as_it_grows() {
     let sandbox = recorded();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hookexec"));
     sandbox.dress(&mut command).args(["log", "logs/audit.jsonl", "--follow", "--format", "json"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let stdout = BufReader::new(child.stdout.take().unwrap());
     let (sender, lines) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -351,8 +351,18 @@ fn a_log_is_followed_as_it_grows() {
             break;
         }
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    if cfg!(unix) {
+        let mut interrupt = std::process::Command::new("kill");
+        interrupt.args(["-INT", &child.id().to_string()]);
+        assert!(interrupt.status().unwrap().success());
+    } else {
+        child.kill().unwrap();
+    }
+    let ended = child.wait_with_output().unwrap();
+    if cfg!(unix) {
+        assert_eq!(ended.status.code(), Some(130), "{ended:?}");
+        assert_eq!(String::from_utf8_lossy(&ended.stderr), "");
+    }
     let record: Value = serde_json::from_str(&seen.unwrap()).unwrap();
     assert_eq!(record["input"]["tool_input"]["cmd"], "rm followed");
 }

@@ -18,7 +18,7 @@ use super::error::{CommandError, warn};
 use super::output::{self, PlainFormat};
 use super::page::{self, Page};
 use super::report::counted;
-use super::runtime::Runtime;
+use super::runtime::{self, Runtime};
 use super::{Exit, decisions_text};
 
 /// How often a log that is followed is looked at.
@@ -154,7 +154,14 @@ impl Args {
                 tokio::time::sleep(INTERVAL).await;
             }
         };
-        Runtime::new()?.run(following)?
+        Runtime::new()?.block_on(async {
+            // A signal is how it ends.
+            let mut signals = runtime::listen()?;
+            tokio::select! {
+                (_, number) = signals.next() => Ok(Exit::Interrupted(number)),
+                ended = following => ended,
+            }
+        })?
     }
 
     /// Returns a record as it is shown; nothing when it has nothing to show.

@@ -110,8 +110,8 @@ fn show(target: &Target) -> Result<Exit, CommandError> {
         }
         if rows.iter().any(|row| row.status != APPROVED && row.status != GONE) {
             output::talk(
-                "review what is not approved, undo changes that are not wanted, then run `hookexec trust \
-                 add` in a terminal\n",
+                "review what is not approved, undo changes that are not wanted and restore what is gone, then \
+                 run `hookexec trust add` in a terminal\n",
             );
         }
     }
@@ -149,13 +149,17 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
         if has(|hook| &hook.not_covered) {
             text += "What is not covered may change without a new approval.\n";
         }
-        let without =
-            if has(|hook| &hook.gone) { " without the scripts that are gone" } else { "" };
+        let is_gone = has(|hook| &hook.gone);
+        let without = if is_gone { " without the scripts that are gone" } else { "" };
         if !consent.ask(&format!("{text}Approve this file{without}?"))? {
             output::talk("nothing was approved\n");
             return Ok(Exit::Negative);
         }
         store.add(&file.bundle).map_err(|error| not_written(&error))?;
+        if is_gone {
+            let path = row.shown_path();
+            warn(&format!("{path} is approved without the scripts that are gone; its hooks fail"));
+        }
         file.trust = Trust::Approved;
         file.refused.clear();
         let row = Row::of(file, &store, &project.packs);
