@@ -142,17 +142,14 @@ impl<'e> Stage<'e> {
         for bound in rewriters {
             // Chosen one by one: an earlier rewriter may have renamed the tool. A rewriter whose turn
             // comes once more must rewrite once more, so its `when` does not see `repeated`.
-            let was_asked = self.record.asked[bound.index];
             let outcome = match self.choose(bound, &mut budget, false) {
                 Some(chosen) => {
-                    self.record.asked[bound.index] = true;
                     self.waits_for(bound);
                     self.call(chosen).await
                 }
                 None => None,
             };
             let Some(mut outcome) = outcome else {
-                self.record.asked[bound.index] = was_asked;
                 if let Some(before) = before
                     && self.is_undone(bound, lowest, before).await
                 {
@@ -166,6 +163,7 @@ impl<'e> Stage<'e> {
                 }
                 continue;
             };
+            self.record.asked[bound.index] = true;
             if outcome.unenforced.is_none()
                 && let Some(error) = &outcome.error
             {

@@ -43,7 +43,7 @@ pub(super) struct Stage<'e> {
 pub(super) struct StageRecord {
     /// At most one for each hook.
     pub(super) outcomes: Vec<Outcome>,
-    /// The hooks that were called, by index.
+    /// The hooks that were called and have an outcome, by index.
     pub(super) asked: Vec<bool>,
     /// The lowest layer of whose hooks one was waited for, also if its `when` did not hold.
     pub(super) lowest: Option<usize>,
@@ -214,7 +214,6 @@ impl<'e> Stage<'e> {
     /// Calls hooks at once, and returns the outcomes of those that are for the input, in config order.
     pub(super) async fn call_all(&mut self, chosen: Vec<Chosen<'e>>) -> Vec<Outcome> {
         for chosen in &chosen {
-            self.record.asked[chosen.bound.index] |= !chosen.is_unknown;
             self.waits_for(chosen.bound);
         }
         let outcomes = match chosen[..] {

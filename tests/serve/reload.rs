@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::time::Duration;
 
+use hookexec::config::Diagnostics;
 use hookexec::internal::Place;
 use hookexec::{Config, Executor};
 use hookexec_cli::server::{Files, Limits, Loaded, Server};
@@ -24,6 +25,14 @@ pre_tool_use:
 
 fn server(file: &Path) -> Server {
     Server::new("/project", Limits::default(), load(file)).unwrap()
+}
+
+/// Returns the configuration that was read as `text` from the file at `path`.
+fn loaded(path: &Path, text: &str) -> Result<Loaded, Diagnostics> {
+    let config = Config::from_yaml(text, "hooks.yaml")?;
+    let executor = Executor::builder(config).registry(Gate::new().registry()).build()?;
+    let (files, watched) = (vec![path.to_owned()], vec![Place::at(path.to_owned())]);
+    Ok(Loaded { executor, files, watched, expires: None })
 }
 
 async fn verdict(client: &mut Partner) -> Value {
@@ -120,10 +129,7 @@ async fn what_was_read_before_a_change_does_not_stay() {
             has_read.wait();
             may_go_on.wait();
         }
-        let config = Config::from_yaml(&text, "hooks.yaml")?;
-        let executor = Executor::builder(config).registry(Gate::new().registry()).build()?;
-        let watched = vec![Place::at(path.clone())];
-        Ok(Loaded { executor, files: vec![path.clone()], watched, expires: None })
+        loaded(&path, &text)
     });
     let server = server.unwrap();
     let mut client = Partner::new(&server);
@@ -158,10 +164,7 @@ async fn a_project_that_loads_slowly_holds_up_no_client_for_long() {
         }
         let text = fs::read_to_string(&path).unwrap();
         let part = if files == Files::All { "all" } else { "part" };
-        let config = Config::from_yaml(&text.replace("second", part), "hooks.yaml")?;
-        let executor = Executor::builder(config).registry(Gate::new().registry()).build()?;
-        let watched = vec![Place::at(path.clone())];
-        Ok(Loaded { executor, files: vec![path.clone()], watched, expires: None })
+        loaded(&path, &text.replace("second", part))
     });
     let server = server.unwrap();
     let mut client = Partner::new(&server);

@@ -137,10 +137,10 @@ impl Conversation<'_> {
         }
         let place = match shared.place(self.running.len()) {
             Ok(place) => place,
-            Err(refusal) if is_dispatch => {
-                return self.send(answer::<()>(&id, &Err(shared.refuse(refusal, params)))).await;
+            Err(refusal) => {
+                let refusal = if is_dispatch { shared.refuse(refusal, params) } else { refusal };
+                return self.send(answer::<()>(&id, &Err(refusal))).await;
             }
-            Err(refusal) => return self.send(answer::<()>(&id, &Err(refusal))).await,
         };
         self.running.spawn(async move {
             let answered = if is_dispatch {

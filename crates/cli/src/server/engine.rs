@@ -55,9 +55,6 @@ pub(crate) type Load = dyn Fn(Files) -> Result<Loaded, Diagnostics> + Send + Syn
 /// How long requests wait until all files are read anew. Then those of a project are left out.
 const RELOAD_TIME: Duration = Duration::from_secs(1);
 
-/// How long files may take to be read, so that none is likely to change meanwhile.
-const AT_ONCE: Duration = Duration::from_millis(50);
-
 /// Holds the configuration in use.
 pub(crate) struct Engine {
     load: Box<Load>,
@@ -116,11 +113,9 @@ impl InUse {
 impl Engine {
     /// Loads the first configuration.
     pub(crate) fn new(load: Box<Load>) -> Result<Self, Diagnostics> {
-        let (since, started) = (SystemTime::now(), Instant::now());
-        let loaded = load(Files::All)?;
-        let long = started.elapsed() > AT_ONCE;
-        let (generation, stamps) = generation(loaded, since, None);
-        let stamps = stamps.noted_before(Stamps::default(), long);
+        let since = SystemTime::now();
+        let noted = (Stamps::default(), since);
+        let (generation, stamps) = generation(load(Files::All)?, noted, None);
         let state = State { generation, stamps, problem: None, loading: None, readings: 0 };
         let state = Mutex::new(state);
         Ok(Self { load, state })
@@ -204,7 +199,7 @@ impl Engine {
     /// What the places are like is noted before they are read: a file that changes meanwhile is read
     /// once more before the next event.
     fn renew(&self, files: Files, same: Same) -> bool {
-        let (since, started) = (SystemTime::now(), Instant::now());
+        let since = SystemTime::now();
         let (places, readings) = {
             let state = self.state();
             (state.stamps.places(), state.readings)
@@ -214,7 +209,6 @@ impl Engine {
         let loaded = loaded.unwrap_or_else(|_| {
             Err(Diagnostic::error("the hooks files could not be loaded").into())
         });
-        let long = started.elapsed() > AT_ONCE;
         let mut state = self.state();
         if files == Files::WithoutProject && state.readings != readings {
             return false;
@@ -231,9 +225,9 @@ impl Engine {
         match loaded {
             Ok(loaded) => {
                 let old = (&*state.generation.executor, same);
-                let (generation, stamps) = generation(loaded, since, Some(old));
+                let (generation, stamps) = generation(loaded, (before, since), Some(old));
                 let old = std::mem::replace(&mut state.generation, generation);
-                state.stamps = stamps.noted_before(before, long);
+                state.stamps = stamps;
                 state.problem = None;
                 tracing::info!(hooks = state.generation.executor.hooks().len(), "loaded anew");
                 tokio::spawn(async move { old.end(PATIENCE).await });
@@ -272,10 +266,11 @@ impl Generation {
     }
 }
 
-/// Starts what was loaded, in the place of the executor `old`.
+/// Starts what was loaded, in the place of the executor `old`. The places were like `before` when the
+/// reading began, at `since`.
 fn generation(
     loaded: Loaded,
-    since: SystemTime,
+    (before, since): (Stamps, SystemTime),
     old: Option<(&Executor, Same)>,
 ) -> (Arc<Generation>, Stamps) {
     let Loaded { mut executor, files, watched, expires } = loaded;
@@ -284,5 +279,6 @@ fn generation(
     }
     executor.start_processes();
     let generation = Generation { executor: Arc::new(executor), files, users: Arc::default() };
-    (Arc::new(generation), Stamps::take(watched, since).until(expires))
+    let stamps = Stamps::take(watched, since).noted_before(before, since).until(expires);
+    (Arc::new(generation), stamps)
 }

@@ -186,8 +186,8 @@ impl Shared {
         }
     }
 
-    /// Takes a place for a request, when its connection has so many `running`; or says why there is
-    /// none.
+    /// Takes a place for one more request of a connection that has `running` others, or says why there
+    /// is none.
     pub(super) fn place(&self, running: usize) -> Result<Place, Refusal> {
         if *self.stopping.borrow() {
             return Err(Refusal::new(ErrorCode::Stopping, "the server is about to end"));
@@ -218,8 +218,8 @@ impl Shared {
         }
     }
 
-    /// Says why a request of `project` is none for this server.
-    fn is_ours(&self, project: Option<&str>) -> Result<(), Refusal> {
+    /// Refuses a request of another project than the server's.
+    fn check_project(&self, project: Option<&str>) -> Result<(), Refusal> {
         match project {
             Some(project) if Path::new(project) != self.project => {
                 let own = self.project.display();
@@ -237,9 +237,8 @@ impl Shared {
         place: &Place,
     ) -> Result<(InUse, Terms), Refusal> {
         let (project, until) = params.client().map_err(invalid)?;
-        self.is_ours(project.as_deref())?;
-        let terms = Terms { until, without_project: place.without_project };
-        Ok((self.engine.current(place.waits_until(until)).await, terms))
+        self.check_project(project.as_deref())?;
+        Ok((self.engine.current(place.waits_until(until)).await, place.terms(until)))
     }
 
     /// Takes on a dispatch, or says why not.
@@ -262,9 +261,9 @@ impl Shared {
             Err(_) => invalid(problem),
         })?;
         // This server does not know the hooks of another project.
-        self.is_ours(project.as_deref())
+        self.check_project(project.as_deref())
             .map_err(|refusal| refusal.of(current.executor(), event, None))?;
-        let terms = Terms { until, without_project: place.without_project };
+        let terms = place.terms(until);
         Ok(Admitted { event, input, wants_progress, terms, current, _place: place })
     }
 }
@@ -272,13 +271,19 @@ impl Shared {
 /// The place of a request among those that run.
 #[derive(Debug)]
 pub(super) struct Place {
-    /// Whether it is one of those that hooks of a project can't keep taken.
+    /// Whether hooks of a project fail in it.
     without_project: bool,
     _permit: OwnedSemaphorePermit,
 }
 
 impl Place {
-    /// Returns until when its request waits for files. Those of a project keep none of these places.
+    /// Returns the terms of its request, whose client waits `until` then.
+    fn terms(&self, until: Option<Instant>) -> Terms {
+        Terms { until, without_project: self.without_project }
+    }
+
+    /// Returns by when its request needs the files, if its client waits `until` then. Where hooks of a
+    /// project fail, it does not wait for their files either.
     fn waits_until(&self, until: Option<Instant>) -> Option<Instant> {
         if self.without_project { Some(Instant::now()) } else { until }
     }

@@ -10,6 +10,9 @@ use crate::system::Stamp;
 /// How coarse the clock of a file system is: two changes so close may carry the same time.
 const COARSE: Duration = Duration::from_millis(20);
 
+/// How long a reading may take, so that no file is likely to change meanwhile.
+const AT_ONCE: Duration = Duration::from_millis(50);
+
 /// Places in the file system and what was found there, also where that was nothing.
 #[derive(Debug, Default)]
 pub(super) struct Stamps {
@@ -38,10 +41,9 @@ impl Stamps {
         self.places.iter().map(|(place, _)| place.clone()).collect()
     }
 
-    /// Takes what was found `before` at the places that were looked at then, too: what has changed
-    /// since may have been read as it was. A place that is new is looked at once more, if reading took
-    /// `long`.
-    pub(super) fn noted_before(mut self, before: Self, long: bool) -> Self {
+    /// Takes what was found at the places `before` they were read: what has changed since may have been
+    /// read as it was. New places are read once more if the reading, which began at `since`, took long.
+    pub(super) fn noted_before(mut self, before: Self, since: SystemTime) -> Self {
         let mut known: BTreeMap<_, _> = before.places.into_iter().collect();
         let mut has_new = false;
         for (place, stamp) in &mut self.places {
@@ -50,7 +52,8 @@ impl Stamps {
                 None => has_new = true,
             }
         }
-        if has_new && long {
+        let at_once = since.elapsed().is_ok_and(|took| took <= AT_ONCE);
+        if has_new && !at_once {
             self.unsettled_until = Some(SystemTime::UNIX_EPOCH);
         }
         self
