@@ -308,13 +308,8 @@ mod tests {
         let user = AuditSettings::new(at("user/log"));
         let kept = |path: &str| separate(&[user.clone(), AuditSettings::new(at(path))]).len();
         for shared in [
-            "user/log",
-            "user/../user/log",
-            "project/link/log",
-            "project/hard",
-            "user/log.1",
-            "user/log.lock",
-            "project/link/log.2",
+            "user/log", "user/../user/log", "project/link/log", "project/hard", "user/log.1",
+            "user/log.lock", "project/link/log.2",
         ] {
             assert_eq!(kept(shared), 1, "{shared}");
         }

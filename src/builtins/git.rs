@@ -100,12 +100,7 @@ impl Git {
     /// and `git diff` would run them on files whose time stamps changed.
     fn switch_filters_off(&mut self) -> Result<(), BuiltinError> {
         let listed = self.run(&[
-            "config",
-            "--null",
-            "--show-scope",
-            "--name-only",
-            "--get-regexp",
-            r"^filter\.",
+            "config", "--null", "--show-scope", "--name-only", "--get-regexp", r"^filter\.",
         ])?;
         // Nothing configured is exit code 1.
         let Answer::Said(listed) = listed else { return Ok(()) };

@@ -14,36 +14,14 @@ use crate::wire::{Input, JsonObject};
 
 /// Arguments that say nothing about what a shell runs. Any other argument makes it uncertain.
 const HARMLESS: [&str; 20] = [
-    "description",
-    "timeout",
-    "timeout_ms",
-    "timeoutMs",
-    "run_in_background",
-    "is_background",
-    "isBackground",
-    "background",
-    "yield_time_ms",
-    "max_output_tokens",
-    "explanation",
-    "justification",
-    "requireUserApproval",
-    "summary",
-    "session_id",
-    "shellId",
-    "initial_wait",
-    "mode",
-    "tty",
-    "yieldMs",
+    "description", "timeout", "timeout_ms", "timeoutMs", "run_in_background", "is_background",
+    "isBackground", "background", "yield_time_ms", "max_output_tokens", "explanation",
+    "justification", "requireUserApproval", "summary", "session_id", "shellId", "initial_wait",
+    "mode", "tty", "yieldMs",
 ];
 /// Arguments that name the directory in which a command runs.
 const DIRECTORIES: [&str; 8] = [
-    "workdir",
-    "cwd",
-    "dir_path",
-    "directory",
-    "working_directory",
-    "workingDirectory",
-    "Cwd",
+    "workdir", "cwd", "dir_path", "directory", "working_directory", "workingDirectory", "Cwd",
     "working_dir",
 ];
 

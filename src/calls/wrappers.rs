@@ -41,12 +41,7 @@ static WRAPPERS: [Wrapper; 17] = [
         flags: "AbEHnPSk",
         valued: "CDghpRrtTuU",
         long: &[
-            "background",
-            "preserve-env",
-            "set-home",
-            "non-interactive",
-            "stdin",
-            "reset-timestamp",
+            "background", "preserve-env", "set-home", "non-interactive", "stdin", "reset-timestamp",
         ],
         long_valued: &["user", "group", "host", "prompt", "chdir", "chroot", "role", "type"],
         assigns: true,

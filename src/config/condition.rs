@@ -92,13 +92,7 @@ impl List {
     pub(super) fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Commands => &[
-                "program",
-                "args",
-                "pipeline",
-                "piped",
-                "redirections",
-                "assignments",
-                "wrappers",
+                "program", "args", "pipeline", "piped", "redirections", "assignments", "wrappers",
                 "uncertain",
             ],
             Self::Files => &["path", "touched", "certain"],

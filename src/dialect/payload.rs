@@ -9,13 +9,7 @@ use crate::wire::{Input, JsonObject, Output};
 
 /// Keys of a tool's response that hold the text for the model.
 const SPOKEN: [&str; 7] = [
-    "llmContent",
-    "textResultForLlm",
-    "text_result_for_llm",
-    "for_llm",
-    "output",
-    "content",
-    "text",
+    "llmContent", "textResultForLlm", "text_result_for_llm", "for_llm", "output", "content", "text",
 ];
 
 /// Returns what the agent calls the event.

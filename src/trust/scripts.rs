@@ -106,12 +106,7 @@ mod tests {
             fs::create_dir(project.path().join(directory)).unwrap();
         }
         for file in [
-            ".hookexec/own.sh",
-            "a.sh",
-            "b.py",
-            "hooks/c.sh",
-            "my hooks/d.sh",
-            "TODO.md",
+            ".hookexec/own.sh", "a.sh", "b.py", "hooks/c.sh", "my hooks/d.sh", "TODO.md",
             "index.js",
         ] {
             fs::write(project.path().join(file), "").unwrap();

@@ -184,13 +184,8 @@ impl Input {
     /// Keys of Claude Code's payload, which hooks find under the same names in
     /// [`extra`](Self::extra).
     pub const CARRIED: [&'static str; 7] = [
-        "transcript_path",
-        "permission_mode",
-        "stop_hook_active",
-        "agent_id",
-        "agent_type",
-        "notification_type",
-        "custom_instructions",
+        "transcript_path", "permission_mode", "stop_hook_active", "agent_id", "agent_type",
+        "notification_type", "custom_instructions",
     ];
 
     /// Keys of docker-agent's `before_agent_run` and `after_agent_complete` in
@@ -200,14 +195,8 @@ impl Input {
 
     /// Further keys of the payload that a hook of Claude Code's dialect reads.
     const OF_PAYLOADS: [&'static str; 8] = [
-        "compact_summary",
-        "duration_ms",
-        "error",
-        "is_interrupt",
-        "last_assistant_message",
-        "message",
-        "model",
-        "trigger",
+        "compact_summary", "duration_ms", "error", "is_interrupt", "last_assistant_message",
+        "message", "model", "trigger",
     ];
 
     /// Returns whether a hook that is given this input may read `key` in it.

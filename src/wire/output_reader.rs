@@ -43,15 +43,8 @@ pub(super) fn kind(value: &Value) -> String {
 
 /// The keys of an answer, in our spelling. Claude Code's is derived.
 pub(super) const TOP_KEYS: [&str; 9] = [
-    "continue",
-    "stop_reason",
-    "suppress_output",
-    "system_message",
-    "decision",
-    "reason",
-    "digest",
-    "by",
-    "hook_specific_output",
+    "continue", "stop_reason", "suppress_output", "system_message", "decision", "reason", "digest",
+    "by", "hook_specific_output",
 ];
 
 /// The keys of `hook_specific_output`, in our spelling.
@@ -73,15 +66,8 @@ pub(super) const SPECIFIC_KEYS: [&str; 13] = [
 
 /// Keys that only Claude Code understands; they are passed on to it unread.
 const CLAUDE_KEYS: [&str; 9] = [
-    "terminalSequence",
-    "classifierContext",
-    "retry",
-    "sessionTitle",
-    "suppressOriginalPrompt",
-    "initialUserMessage",
-    "watchPaths",
-    "reloadSkills",
-    "displayContent",
+    "terminalSequence", "classifierContext", "retry", "sessionTitle", "suppressOriginalPrompt",
+    "initialUserMessage", "watchPaths", "reloadSkills", "displayContent",
 ];
 
 /// The words a decision may be given in.

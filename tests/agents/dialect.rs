@@ -26,20 +26,9 @@ fn answers(check: impl Fn(&str, &str, &str, &Value)) {
 
 fn is_tool_call(event: &str) -> bool {
     const BEFORE: [&str; 14] = [
-        "PreToolUse",
-        "preToolUse",
-        "BeforeTool",
-        "beforeShellExecution",
-        "beforeMCPExecution",
-        "beforeReadFile",
-        "pre_run_command",
-        "pre_tool",
-        "tool_call",
-        "pre_write_code",
-        "pre_read_code",
-        "pre_mcp_tool_use",
-        "tool_execute_before",
-        "before_tool_call",
+        "PreToolUse", "preToolUse", "BeforeTool", "beforeShellExecution", "beforeMCPExecution",
+        "beforeReadFile", "pre_run_command", "pre_tool", "tool_call", "pre_write_code",
+        "pre_read_code", "pre_mcp_tool_use", "tool_execute_before", "before_tool_call",
     ];
     BEFORE.contains(&event)
 }
@@ -147,11 +136,7 @@ fn codex_keys(event: &str) -> (&'static [&'static str], &'static [&'static str])
         ),
         "UserPromptSubmit" => (
             &[
-                "decision",
-                "reason",
-                "continue",
-                "stopReason",
-                "systemMessage",
+                "decision", "reason", "continue", "stopReason", "systemMessage",
                 "hookSpecificOutput",
             ],
             &["hookEventName", "additionalContext"],

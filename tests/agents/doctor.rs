@@ -619,13 +619,8 @@ fn a_matcher_that_fits_no_tool_of_an_installed_agent_is_warned_of() {
     assert!(check.contains(&format!("help: {hint}")), "{check}");
     // It fits, or may fit.
     for matcher in [
-        "write_file|Write",
-        "write_file|write",
-        "write_file|mcp",
-        "write_file|mcp__a__b",
-        "write_file|NewTool",
-        "write_.*",
-        "",
+        "write_file|Write", "write_file|write", "write_file|mcp", "write_file|mcp__a__b",
+        "write_file|NewTool", "write_.*", "",
     ] {
         assert!(!guard(matcher).0.contains("fits no tool"), "{matcher}");
     }

@@ -85,16 +85,8 @@ mod with_client {
         listener.set_nonblocking(true).unwrap();
         let port = listener.local_addr().unwrap().port();
         for host in [
-            "127.0.0.1",
-            "localhost",
-            "127.1",
-            "2130706433",
-            "0x7f000001",
-            "0.0.0.0",
-            "[::1]",
-            "[::ffff:127.0.0.1]",
-            "169.254.169.254",
-            "10.0.0.1",
+            "127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "0.0.0.0", "[::1]",
+            "[::ffff:127.0.0.1]", "169.254.169.254", "10.0.0.1",
         ] {
             let error = post(&[&format!("http://{host}:{port}/")], json!({})).unwrap_err();
             // Some systems do not take numbers like these for addresses at all.

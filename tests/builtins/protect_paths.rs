@@ -21,16 +21,9 @@ impl Machine {
         let root = TempDir::new_in(std::env::temp_dir().canonicalize().unwrap()).unwrap();
         let machine = Self { root };
         for file in [
-            "jo/.ssh/id_rsa",
-            "jo/notes.txt",
-            "jo/my secrets/key",
-            "jo/p/.env",
-            "jo/p/.env.example",
-            "jo/p/src/main.rs",
-            "jo/p/.git/config",
-            "jo/p/README.md",
-            "data/aws/credentials",
-            "ann/x",
+            "jo/.ssh/id_rsa", "jo/notes.txt", "jo/my secrets/key", "jo/p/.env",
+            "jo/p/.env.example", "jo/p/src/main.rs", "jo/p/.git/config", "jo/p/README.md",
+            "data/aws/credentials", "ann/x",
         ] {
             let path = machine.at(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -155,26 +148,9 @@ fn every_way_to_write_a_path_leads_to_the_same_file() {
 fn what_is_not_protected_is_left_alone() {
     let machine = Machine::new();
     for path in [
-        "src/main.rs",
-        "README.md",
-        "~/notes.txt",
-        "/jo/p",
-        "~",
-        "/",
-        ".env.example",
-        "environment.md",
-        "src/env",
-        ".sshx",
-        "/ann/.sshrc",
-        "~/.ssh2/id_rsa",
-        "*.md",
-        "src/*",
-        "/data/aws2",
-        "",
-        "~nobody/x",
-        "$",
-        "${",
-        "[",
+        "src/main.rs", "README.md", "~/notes.txt", "/jo/p", "~", "/", ".env.example",
+        "environment.md", "src/env", ".sshx", "/ann/.sshrc", "~/.ssh2/id_rsa", "*.md", "src/*",
+        "/data/aws2", "", "~nobody/x", "$", "${", "[",
     ] {
         assert_eq!(machine.read(&RULES, path), None, "{path}");
     }

@@ -268,11 +268,7 @@ fn errors_short_answers_and_tools_that_write_are_never_elided() {
 #[test]
 fn what_makes_the_model_forget_makes_the_builtin_forget() {
     for event in [
-        "after_compaction",
-        "pre_compact",
-        "session_start",
-        "session_end",
-        "on_session_resume",
+        "after_compaction", "pre_compact", "session_start", "session_end", "on_session_resume",
         "on_agent_switch",
     ] {
         let elider = Elider::new(&[]);

@@ -36,16 +36,8 @@ fn allow_tools_denies_what_is_not_listed_and_approves_nothing() {
 fn deny_tools_denies_what_is_listed_and_a_call_without_a_name() {
     let list = ["shell|bash", ".*__delete_.*"];
     for tool in [
-        "shell",
-        "mcp__x__delete_repo",
-        "",
-        "shell\n",
-        " shell",
-        "a\u{9b}b",
-        "she\u{200b}ll",
-        "shell\u{fe0f}",
-        "mcp__x\n__delete_repo",
-        "mcp__x__delete_repo\n",
+        "shell", "mcp__x__delete_repo", "", "shell\n", " shell", "a\u{9b}b", "she\u{200b}ll",
+        "shell\u{fe0f}", "mcp__x\n__delete_repo", "mcp__x__delete_repo\n",
     ] {
         assert_eq!(decision(run("deny_tools", &list, &call(tool))), Some(Decision::Deny), "{tool}");
     }

@@ -82,26 +82,16 @@ fn layers_add_up_in_order() {
     assert_eq!(
         Machine::commands(&options),
         [
-            "Managed managed",
-            "Managed managed-a",
-            "Managed managed-b",
-            "User user",
-            "User user-x",
-            "Project project",
-            "Project project-y",
-            "Project project-root",
-            "CommandLine two",
-            "CommandLine one",
+            "Managed managed", "Managed managed-a", "Managed managed-b", "User user",
+            "User user-x", "Project project", "Project project-y", "Project project-root",
+            "CommandLine two", "CommandLine one",
         ]
     );
     options.isolated = true;
     assert_eq!(
         Machine::commands(&options),
         [
-            "Managed managed",
-            "Managed managed-a",
-            "Managed managed-b",
-            "CommandLine two",
+            "Managed managed", "Managed managed-a", "Managed managed-b", "CommandLine two",
             "CommandLine one"
         ]
     );

@@ -15,25 +15,8 @@ use hookexec::wire::{Decision, Input, JsonObject, Verdict};
 
 /// Programs that run nothing of their arguments; with a second word, only that subcommand.
 const TAKE_TEXTS: [&str; 19] = [
-    "cat",
-    "cd",
-    "echo",
-    "gh issue",
-    "gh pr",
-    "git add",
-    "git commit",
-    "git diff",
-    "git log",
-    "git show",
-    "git status",
-    "git tag",
-    "grep",
-    "head",
-    "ls",
-    "pwd",
-    "rg",
-    "tail",
-    "wc",
+    "cat", "cd", "echo", "gh issue", "gh pr", "git add", "git commit", "git diff", "git log",
+    "git show", "git status", "git tag", "grep", "head", "ls", "pwd", "rg", "tail", "wc",
 ];
 
 const MESSAGE: &str = "a coding agent must not change which hooks run, or answer for a person: \

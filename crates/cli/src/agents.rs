@@ -56,15 +56,8 @@ pub(super) fn measured(agent: Agent) -> String {
 
 pub(super) fn table(agent: Agent) -> Table<9> {
     let mut table = Table::new([
-        "its event",
-        "event",
-        "deny",
-        "ask",
-        "allow",
-        "changed arguments",
-        "changed response",
-        "context",
-        "also",
+        "its event", "event", "deny", "ask", "allow", "changed arguments", "changed response",
+        "context", "also",
     ]);
     for native in agent.events() {
         if let Some(event) = native.event {

@@ -93,14 +93,7 @@ fn page(contract: &Contract) -> String {
 
 pub(super) fn table(contracts: &[&Contract]) -> Table<9> {
     let mut table = Table::new([
-        "event",
-        "tool",
-        "may block",
-        "on failure",
-        "permission",
-        "rewrites",
-        "context",
-        "also",
+        "event", "tool", "may block", "on failure", "permission", "rewrites", "context", "also",
         "fires",
     ]);
     for contract in contracts {

@@ -23,18 +23,8 @@ static HAZARDS: [Hazard; 15] = [
     Hazard {
         programs: &["git"],
         long: &[
-            "output",
-            "ext-diff",
-            "textconv",
-            "exec",
-            "exec-path",
-            "upload-pack",
-            "receive-pack",
-            "open-files-in-pager",
-            "config",
-            "config-env",
-            "git-dir",
-            "work-tree",
+            "output", "ext-diff", "textconv", "exec", "exec-path", "upload-pack", "receive-pack",
+            "open-files-in-pager", "config", "config-env", "git-dir", "work-tree",
             "upload-archive",
         ],
         letters: "O",
@@ -58,12 +48,8 @@ static HAZARDS: [Hazard; 15] = [
     Hazard {
         programs: &["tar", "gtar", "bsdtar"],
         long: &[
-            "to-command",
-            "checkpoint-action",
-            "use-compress-program",
-            "rsh-command",
-            "info-script",
-            "new-volume-script",
+            "to-command", "checkpoint-action", "use-compress-program", "rsh-command",
+            "info-script", "new-volume-script",
         ],
         letters: "IF",
         ..NONE

@@ -7,13 +7,7 @@ const SHORTEST: usize = 8;
 
 /// Values that people set where no secret is needed; they are words of every other text.
 const NO_SECRETS: [&str; 8] = [
-    "password",
-    "changeme",
-    "postgres",
-    "disabled",
-    "required",
-    "anonymous",
-    "undefined",
+    "password", "changeme", "postgres", "disabled", "required", "anonymous", "undefined",
     "minioadmin",
 ];
 

@@ -16,13 +16,7 @@ use crate::wire::{
 
 /// The keys of a tool result.
 const RESULT_KEYS: [&str; 8] = [
-    "for_llm",
-    "for_user",
-    "silent",
-    "is_error",
-    "async",
-    "media",
-    "artifact_tags",
+    "for_llm", "for_user", "silent", "is_error", "async", "media", "artifact_tags",
     "response_handled",
 ];
 

@@ -182,14 +182,7 @@ struct Params<'a> {
 
 /// Keys of the params that a process may send back along with what it changed; they are ignored.
 pub(super) const ECHOED: [&str; 8] = [
-    "meta",
-    "context",
-    "channel",
-    "chat_id",
-    "tool_call_id",
-    "cwd",
-    "repeated",
-    "graceful_terminal",
+    "meta", "context", "channel", "chat_id", "tool_call_id", "cwd", "repeated", "graceful_terminal",
 ];
 
 impl<'a> Params<'a> {

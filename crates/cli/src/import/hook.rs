@@ -16,15 +16,8 @@ use super::yaml::{self, Hook};
 
 /// Keys of a hook that change nothing about what it does here.
 const WITHOUT_EFFECT: [&str; 9] = [
-    "statusMessage",
-    "once",
-    "description",
-    "comment",
-    "powershell",
-    "windows",
-    "show_output",
-    "loop_limit",
-    "sequential",
+    "statusMessage", "once", "description", "comment", "powershell", "windows", "show_output",
+    "loop_limit", "sequential",
 ];
 /// Keys of a hook that are read before the others.
 const READ: [&str; 7] = ["type", "command", "bash", "linux", "osx", "exec", "matcher"];

@@ -20,16 +20,8 @@ use hookexec::internal::locked;
 
 /// The methods of hosts.
 pub(super) const METHODS: [&str; 10] = [
-    "session.begin",
-    "session.end",
-    "turn.begin",
-    "turn.finish",
-    "turn.end",
-    "tool.begin",
-    "tool.approve",
-    "tool.end",
-    "model.begin",
-    "model.end",
+    "session.begin", "session.end", "turn.begin", "turn.finish", "turn.end", "tool.begin",
+    "tool.approve", "tool.end", "model.begin", "model.end",
 ];
 
 /// How many tool calls and model calls of one connection may be open at once.
