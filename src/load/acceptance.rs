@@ -49,6 +49,9 @@ pub struct ProjectFile {
     pub refused: Vec<String>,
     /// What became of the scripts that `refused` names, if it is the same of all.
     change: Option<ScriptChange>,
+    /// Whether it has `audit:`, which does not count because the file is not approved. Known when the
+    /// file was evaluated.
+    pub has_unapproved_audit: bool,
 }
 
 impl ProjectFile {
@@ -74,35 +77,36 @@ impl ProjectFile {
     pub fn remedy(&self) -> String {
         match &self.trust {
             Trust::Unsafe(problem) => problem.hint.clone(),
-            Trust::Approved => self.advice(self.change),
-            Trust::Changed => {
-                let advice = self.advice(Some(ScriptChange::Changed));
-                format!("another version of `{}` is approved here: {advice}", self.name())
-            }
-            Trust::Unknown => {
-                format!("review the project's `{}`, then {}", self.name(), self.approval())
-            }
+            Trust::Approved => self.advice(None, self.change),
+            Trust::Changed => self.advice(Some(&self.name()), Some(ScriptChange::Changed)),
+            Trust::Unknown => self.advice(Some(&self.name()), None),
         }
     }
 
-    /// Returns what the user can do about a file that became what `change` says.
-    fn advice(&self, change: Option<ScriptChange>) -> String {
-        let add = self.approval();
-        match change {
-            Some(ScriptChange::Changed) => format!("undo the change, or review it and {add}"),
-            Some(ScriptChange::Gone) => {
-                format!("restore it, or take its hook out of `{}` and {add}", self.name())
+    /// Returns what the user can do about the file of this `name` that became what `change` says.
+    /// Without a name, the text before it names the files.
+    fn advice(&self, name: Option<&str>, change: Option<ScriptChange>) -> String {
+        let (show, add) = (self.command("show"), self.command("add"));
+        let it = name.map_or("it".to_owned(), |name| format!("`{name}`"));
+        let text = match change {
+            Some(ScriptChange::Changed) => {
+                let of_it = name.map(|name| format!(" of `{name}`")).unwrap_or_default();
+                format!("review the change{of_it} with {show}, then undo it or run {add}")
             }
-            _ => format!("review it, then {add}"),
-        }
+            Some(ScriptChange::Gone) => {
+                format!("restore {it}, or take its hook out of `{}` and run {add}", self.name())
+            }
+            _ => format!("review {it} with {show}, then run {add}"),
+        };
+        text + " in a terminal"
     }
 
     fn name(&self) -> String {
         self.bundle.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Returns how to approve the file.
-    fn approval(&self) -> String {
+    /// Returns this action of `hookexec trust` with the file, as the user types it.
+    fn command(&self, action: &str) -> String {
         let directory =
             self.bundle.path.parent().map(project_of).and_then(|dir| dunce::canonicalize(dir).ok());
         let working_dir = match directory {
@@ -112,7 +116,7 @@ impl ProjectFile {
             _ => String::new(),
         };
         let path = quoted(&self.bundle.path.to_string_lossy());
-        format!("run `hookexec trust add {working_dir}{path}` in a terminal")
+        format!("`hookexec trust {action} {working_dir}{path}`")
     }
 
     /// Returns what to say of a file that is not approved.
@@ -229,7 +233,13 @@ impl Acceptance {
         {
             store.remember(&bundle);
         }
-        Some(ProjectFile { bundle, trust, refused: Vec::new(), change: None })
+        Some(ProjectFile {
+            bundle,
+            trust,
+            refused: Vec::new(),
+            change: None,
+            has_unapproved_audit: false,
+        })
     }
 
     /// Marks the hooks of `part` that must fail: all when the file is not approved, else those whose
@@ -252,28 +262,26 @@ impl Acceptance {
             Some(store) if approved => Some(store.approved_scripts(&file.bundle)),
             _ => None,
         };
-        let not_approved = file.problem().map(|problem| Refusal { problem, change: None });
+        let not_approved = file.problem().map(|problem| Refusal { problem, script: None });
         let refusal = |covered: &CoveredHook| match &scripts {
             Some(scripts) => scripts.refusal(covered),
             None => not_approved.clone(),
         };
         if approved {
             let refusals: Vec<Refusal> = file.bundle.covered().filter_map(refusal).collect();
-            let first = refusals.first().and_then(|refusal| refusal.change);
-            file.change = first.filter(|_| refusals.iter().all(|it| it.change == first));
+            let first = refusals.first().and_then(Refusal::change);
+            file.change = first.filter(|_| refusals.iter().all(|it| it.change() == first));
             file.refused = refusals.into_iter().map(|refusal| refusal.problem).collect();
             file.refused.dedup();
         }
         let remedy: Arc<str> = file.remedy().into();
         for (hook, covered) in part.hooks.iter_mut().zip(&file.bundle.hooks[known..]) {
             let Some(refusal) = refusal(covered) else { continue };
-            let is_gone = refusal.change == Some(ScriptChange::Gone);
+            let is_gone = refusal.change() == Some(ScriptChange::Gone);
             let must = if is_gone { "restore" } else { "approve" };
-            let remedy = match file.trust {
-                Trust::Approved => {
-                    format!("{}: {}", refusal.problem, file.advice(refusal.change)).into()
-                }
-                _ => Arc::clone(&remedy),
+            let remedy = match &refusal.script {
+                Some((script, change)) => file.advice(Some(script), Some(*change)).into(),
+                None => Arc::clone(&remedy),
             };
             let cause = format!("{}; a person must {must} it", refusal.problem);
             hook.untrusted = Some(Untrusted::new(cause, remedy));
@@ -297,6 +305,7 @@ impl Acceptance {
         if !approved {
             part.processes.values_mut().for_each(|process| process.untrusted = true);
             (part.max_parallel, part.deadline, part.http_hosts) = (None, None, None);
+            file.has_unapproved_audit |= !part.audit.is_empty();
             part.audit.clear();
         }
     }

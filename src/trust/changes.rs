@@ -34,8 +34,14 @@ pub(crate) struct ApprovedScripts(HashMap<String, String>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) problem: String,
-    /// What became of a script since the approval; `None` for any other problem.
-    pub(crate) change: Option<ScriptChange>,
+    /// The script that is not as it was approved; `None` for any other problem.
+    pub(crate) script: Option<(String, ScriptChange)>,
+}
+
+impl Refusal {
+    pub(crate) fn change(&self) -> Option<ScriptChange> {
+        self.script.as_ref().map(|(_, change)| *change)
+    }
 }
 
 impl TrustStore {
@@ -58,12 +64,12 @@ impl ApprovedScripts {
     /// Returns why `hook` must not run: a script of it changed, is gone, is new, or can't be approved.
     pub(crate) fn refusal(&self, hook: &CoveredHook) -> Option<Refusal> {
         if let Some(problem) = hook.problems.first() {
-            return Some(Refusal { problem: problem.clone(), change: None });
+            return Some(Refusal { problem: problem.clone(), script: None });
         }
         let (name, change) = self.changes(hook).into_iter().next()?;
         let listed = if hook.listed.contains(&name) { ", listed in `scripts:`," } else { "" };
         let problem = format!("`{name}`{listed} {}", change.text());
-        Some(Refusal { problem, change: Some(change) })
+        Some(Refusal { problem, script: Some((name, change)) })
     }
 
     fn changes(&self, hook: &CoveredHook) -> Vec<(String, ScriptChange)> {
