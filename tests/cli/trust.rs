@@ -86,6 +86,82 @@ stop: [ { type: command, command: a }, { type: command, command: b } ]
 }
 
 #[test]
+fn an_agents_user_is_told_at_the_start_that_a_file_was_not_approved() {
+    let sandbox = project();
+    let told = |event: &str| {
+        let payload = format!(r#"{{"session_id":"s","hook_event_name":"{event}","prompt":"hi"}}"#);
+        let args = ["run", "--from", "claude-code"];
+        sandbox.hookexec(args).stdin(payload).run().exits(0).stdout
+    };
+    for hooks in [HOOKS, "audit: { path: audit.jsonl }\n"] {
+        sandbox.write("hooks.yaml", hooks);
+        let start = told("SessionStart");
+        assert_eq!(start.matches("hooks.yaml is not approved").count(), 1, "{start}");
+        assert_eq!(start.matches("hookexec trust add").count(), 1, "{start}");
+        assert_eq!(told("UserPromptSubmit"), "", "none of its hooks is due");
+    }
+    // A verdict that says it anyway says it once.
+    sandbox.write("hooks.yaml", "session_start: [{ type: command, command: a }]\n");
+    let start = told("SessionStart");
+    assert_eq!(start.matches("hooks.yaml is not approved").count(), 1, "{start}");
+}
+
+#[test]
+fn explain_says_the_failure_of_a_file_or_a_script_once() {
+    let sandbox = project();
+    let hooks = HOOKS.replace("ignore", "warn");
+    sandbox.write("hooks.yaml", &hooks);
+    let explained = || {
+        let done = sandbox.hookexec(["explain", "pre_tool_use"]).stdin(CALL).run().exits(0);
+        done.stderr + &done.stdout
+    };
+    let once = |said: &str, problem: &str, remedy: &str| {
+        // As the hook's error, and in what the verdict tells the user.
+        assert_eq!(said.matches(problem).count(), 2, "{said}");
+        assert_eq!(said.matches(remedy).count(), 1, "{said}");
+    };
+    once(&explained(), "hooks.yaml is not approved", "hookexec trust add");
+    sandbox.trust();
+    sandbox.write("guard.sh", "exit 0\n");
+    once(&explained(), "`guard.sh` changed after its approval", "hookexec trust add");
+    // What the explanation is not about is said beside it.
+    let stop = sandbox.hookexec(["explain", "stop"]).stdin("{}").run().exits(0);
+    assert!(stop.stderr.contains("`guard.sh` changed after its approval"), "{stop:?}");
+    std::fs::remove_file(sandbox.project().join("hooks.yaml")).unwrap();
+    once(&explained(), "this approved file is gone", "hookexec trust remove");
+}
+
+#[test]
+fn a_new_script_is_not_called_a_changed_one() {
+    let sandbox = project();
+    std::fs::remove_file(sandbox.project().join("guard.sh")).unwrap();
+    sandbox.trust();
+    sandbox.write("guard.sh", "exit 0\n");
+    let shown = sandbox.hookexec(["trust"]).run().exits(1);
+    assert!(shown.stdout.contains("hooks.yaml: a script is not approved\n"), "{shown:?}");
+    assert!(shown.stdout.contains("    not approved: guard.sh\n"), "{shown:?}");
+}
+
+#[test]
+fn log_says_that_the_file_with_the_audit_is_not_approved() {
+    let sandbox = project();
+    let audit = format!("audit: {{ path: audit.jsonl }}\n{HOOKS}");
+    sandbox.write("hooks.yaml", &audit);
+    let says = |expected: &str| {
+        let log = sandbox.hookexec(["log"]).run().exits(64);
+        assert!(log.stderr.contains(expected), "{log:?}");
+        assert_eq!(log.stderr.matches("hookexec trust add").count(), 1, "{log:?}");
+    };
+    let expected = "hooks.yaml has `audit:` and is not approved: it records nothing until it is";
+    says(expected);
+    sandbox.trust();
+    sandbox.write("hooks.yaml", &format!("{audit}# changed\n"));
+    says(expected);
+    sandbox.write("hooks.yaml", HOOKS);
+    says("No hooks file says `audit:`");
+}
+
+#[test]
 fn a_file_that_is_named_needs_no_approval() {
     let sandbox = project();
     let run = sandbox.hookexec(["run", "pre_tool_use", "--config", "hooks.yaml"]).stdin(CALL).run();
@@ -359,18 +435,19 @@ fn a_change_can_be_undone_instead_of_approved() {
         let said = verdict["system_message"].as_str().unwrap().to_owned();
         assert!(said.contains(what), "{said}");
         assert!(said.contains("hookexec trust add"), "{said}");
+        assert_eq!(said.matches(" changed after").count(), 0, "the message says it: {said}");
     };
     sandbox.write("hooks.yaml", &format!("{HOOKS}# changed\n"));
-    told("nother version of `hooks.yaml` is approved here: undo the change, or review it and run");
+    told("review the change of `hooks.yaml` with `hookexec trust show ");
     sandbox.write("hooks.yaml", &HOOKS.replace("ignore", "block"));
     sandbox.trust();
     sandbox.write("guard.sh", "exit 0\n");
-    told("`guard.sh` changed after its approval: undo the change, or review it and run");
+    told("review the change of `guard.sh` with `hookexec trust show ");
     std::fs::remove_file(sandbox.project().join("guard.sh")).unwrap();
-    told("`guard.sh` was approved and is gone: restore it, or take its hook out of `hooks.yaml`");
+    told("restore `guard.sh`, or take its hook out of `hooks.yaml` and run `hookexec trust add ");
     sandbox.trust();
     sandbox.write("guard.sh", "exit 2\n");
-    told("`guard.sh` is not approved: review it, then run");
+    told("review `guard.sh` with `hookexec trust show ");
 }
 
 #[test]

@@ -169,8 +169,11 @@ fn why_not_says_that_a_file_is_not_approved() {
     assert!(why_not("no-shel").contains("no hook is called `no-shel`"));
     sandbox.trust();
     sandbox.write("hooks.yaml", &HOOKS.replace("no shell", "no shell at all"));
+    let expected = "error: hooks.yaml changed after its approval, so none of its hooks runs\n";
     for hook in ["no-shell", "hooks.yaml:8"] {
-        assert!(why_not(hook).contains(expected), "{hook}");
+        let said = why_not(hook);
+        assert!(said.contains(expected), "{said}");
+        assert_eq!(said.matches("hookexec trust add").count(), 1, "{said}");
     }
 }
 

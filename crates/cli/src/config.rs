@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use hookexec::config::Diagnostics;
+use hookexec::config::{Diagnostics, FailedFile};
 use hookexec::internal::ProjectFile;
 use hookexec::internal::depth;
 use hookexec::internal::trust::Trust;
 use hookexec::load::LoadOptions;
-use hookexec::{Executor, ExecutorBuilder, Registry, internal};
+use hookexec::{Event, Executor, ExecutorBuilder, Registry, internal};
 
 use super::error::{CommandError, NO_FILES, warn_all};
 
@@ -204,12 +204,21 @@ impl Loaded {
     /// Returns which files, and which hooks of approved files, fail.
     pub(crate) fn failures(&self) -> impl Iterator<Item = Unavailable> {
         let files = self.found.config.failed.iter();
-        let files = files.map(|file| Unavailable { cause: file.message(), line: file.notice() });
-        files.chain(self.changed_scripts())
+        files.map(Unavailable::of).chain(self.changed_scripts())
     }
 
-    /// Returns which hooks of approved files fail: no verdict mentions them before such a hook is due.
-    pub(crate) fn changed_scripts(&self) -> impl Iterator<Item = Unavailable> {
+    /// Returns which files, and which hooks, fail at other events than the start of a session. No
+    /// verdict mentions them before such an event.
+    pub(crate) fn later_failures(&self) -> impl Iterator<Item = Unavailable> {
+        let fails_later = |file: &&FailedFile| {
+            file.events.as_ref().is_some_and(|events| !events.contains(&Event::SessionStart))
+        };
+        let files = self.found.config.failed.iter().filter(fails_later);
+        files.map(Unavailable::of).chain(self.changed_scripts())
+    }
+
+    /// Returns which hooks of approved files fail.
+    fn changed_scripts(&self) -> impl Iterator<Item = Unavailable> {
         let approved = |file: &&ProjectFile| file.trust == Trust::Approved;
         let approved = self.found.project_files.iter().filter(approved);
         approved.filter_map(|file| {
@@ -252,6 +261,18 @@ pub(crate) struct Unavailable {
     /// What a verdict says, too, when it is about the hooks.
     pub(crate) cause: String,
     pub(crate) line: String,
+}
+
+impl Unavailable {
+    fn of(file: &FailedFile) -> Self {
+        Self { cause: file.message(), line: file.notice() }
+    }
+}
+
+/// Warns of the failures that `text`, which is shown as well, does not name.
+pub(crate) fn warn_untold(failures: &[Unavailable], text: &str) {
+    let untold = failures.iter().filter(|failure| !text.contains(&failure.cause));
+    warn_all(untold.map(|failure| failure.line.clone()));
 }
 
 /// Loading and building each stop at their own errors; a person wants to see all of them at once.

@@ -200,15 +200,18 @@ pub(super) fn log_path(file: Option<&Path>, config: &ConfigArgs) -> Result<PathB
         return Ok(path.to_owned());
     }
     let Loaded { config, project_files, .. } = config.load_to_show()?;
-    config.audit.first().map(|settings| settings.path.clone()).ok_or_else(|| {
-        let error = CommandError::usage("which log? No hooks file says `audit:`");
-        // What a file that is not approved says does not count.
-        let unapproved = project_files.iter().find_map(|file| {
-            let (path, problem) = (file.bundle.path.display(), file.problem()?);
-            Some(format!("{path}: {problem}; {}", file.remedy()))
-        });
-        let hint = "name the file, or add `audit: { path: ~/.local/state/hookexec/audit.jsonl }`";
-        error.hint(unapproved.unwrap_or_else(|| hint.to_owned()))
+    if let Some(settings) = config.audit.first() {
+        return Ok(settings.path.clone());
+    }
+    // A warning has said what to do about the hooks file.
+    Err(match project_files.iter().find(|file| file.has_unapproved_audit) {
+        Some(file) => CommandError::usage(format!(
+            "{} has `audit:` and is not approved: it records nothing until it is",
+            file.bundle.path.display()
+        ))
+        .hint("to read a log that it wrote before, name the log"),
+        None => CommandError::usage("which log? No hooks file says `audit:`")
+            .hint("name the file, or add `audit: { path: ~/.local/state/hookexec/audit.jsonl }`"),
     })
 }
 

@@ -9,7 +9,8 @@ use hookexec_agents::Agent;
 use serde::Serialize;
 use serde_with_macros::skip_serializing_none;
 
-use super::config::{ConfigArgs, not_too_deep};
+use super::config::{ConfigArgs, Unavailable, not_too_deep, warn_untold};
+use super::error::warn_all;
 use super::output::PlainFormat;
 use super::records::is_wanted;
 use super::run::{AGENT, EVENT};
@@ -122,11 +123,14 @@ impl Args {
             config = config.in_project(&call.project);
         }
         not_too_deep()?;
-        let mut loaded = config.load()?.warned();
+        let mut loaded = config.load()?;
+        warn_all(loaded.absences());
+        let failures: Vec<Unavailable> = loaded.failures().collect();
         // An explanation is not a decision to record.
         loaded.found.config.audit.clear();
         let executor = loaded.explaining_executor()?;
         if let Some(wanted) = &self.why_not {
+            warn_untold(&failures, "");
             return self.explain_one(&config, &executor, &moment, wanted);
         }
 
@@ -138,7 +142,12 @@ impl Args {
             let _ = runtime.run(executor.shutdown(PATIENCE));
         }
         let explained = explained(&executor, &moment, verdict);
-        self.format.show(&explained, || explain_text::event(&explained))
+        let text = match self.format {
+            PlainFormat::Text => explain_text::event(&explained),
+            PlainFormat::Json => String::new(),
+        };
+        warn_untold(&failures, &text);
+        self.format.show(&explained, || text)
     }
 
     /// Reads what happened, in our words or in an agent's.
@@ -209,9 +218,10 @@ fn unapproved(config: &ConfigArgs, wanted: &str) -> Option<CommandError> {
     if file.trust == Trust::Approved {
         return None;
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let message = format!("{name} is not approved, so none of its hooks runs");
-    Some(CommandError::usage(message).hint(file.remedy()))
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let problem = file.problem()?.replacen("this file", &name, 1);
+    // A warning has said what to do about the file.
+    Some(CommandError::usage(format!("{problem}, so none of its hooks runs")))
 }
 
 fn explained(executor: &Executor, moment: &Moment, verdict: Option<Verdict>) -> Explained {

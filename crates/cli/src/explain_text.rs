@@ -122,11 +122,14 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<Str
     if let Some(code) = report.exit_code.filter(|code| *code > 0) {
         lines.push(format!("exit code {code}"));
     }
-    // The reason of a failure is its error and the hook's name, which stands here already.
-    let own =
-        |reason: &&String| report.error.as_ref().is_none_or(|error| !reason.contains(&**error));
+    // The reason of a failure is its error and the hook's name, which stands here already. So is the
+    // warning of one that lets the event go on. The verdict shows what the user is told.
+    let has_error = |text: &str| report.error.as_ref().is_some_and(|error| text.contains(&**error));
+    let verdict = explained.verdict.as_ref();
+    let told = verdict.and_then(|verdict| verdict.system_message.as_deref()).unwrap_or_default();
+    let is_new = |warning: &&String| !has_error(warning) && !told.contains(&***warning);
     for (label, said) in [
-        ("reason", &report.reason.as_ref().filter(own).cloned()),
+        ("reason", &report.reason.as_ref().filter(|reason| !has_error(reason)).cloned()),
         ("error", &report.error),
         ("stdout", &report.stdout),
         ("stderr", &report.stderr),
@@ -135,7 +138,8 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<Str
             lines.extend(labelled(label, said));
         }
     }
-    lines.extend(report.warnings.iter().flat_map(|warning| labelled("warning", warning)));
+    let warnings = report.warnings.iter().filter(is_new);
+    lines.extend(warnings.flat_map(|warning| labelled("warning", warning)));
     lines
 }
 

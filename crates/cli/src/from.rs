@@ -213,8 +213,8 @@ impl FromCall {
         let load = |config: ConfigArgs| {
             let loaded = config.load_to_judge()?;
             start_due(&loaded.found.config.policies);
-            let changed = loaded.changed_scripts().map(|failure| failure.line);
-            let absent = loaded.absences().chain(changed);
+            let later = loaded.later_failures().map(|failure| failure.line);
+            let absent = loaded.absences().chain(later);
             let once = absent.map(|absence| format!("hookexec: {absence}")).collect();
             let failures = loaded.failures().map(|failure| failure.line).collect();
             Ok(((loaded.executor()?, config), Absences { once, failures }))

@@ -11,7 +11,7 @@ use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::{Agent, NativeCall, UnknownAgent};
 
 use super::bundle::start_due;
-use super::config::{ConfigArgs, Unavailable, not_too_deep};
+use super::config::{ConfigArgs, Unavailable, not_too_deep, warn_untold};
 use super::connect::ConnectArgs;
 use super::error::{CommandError, warn_all};
 use super::from::FromArgs;
@@ -156,9 +156,7 @@ impl Args {
             PlainFormat::Json => output::print_json_line(verdict)?,
             PlainFormat::Text => {
                 let text = report::verdict(verdict);
-                let told = |failure: &&Unavailable| text.contains(&failure.cause);
-                let others = unavailable.iter().filter(|failure| !told(failure));
-                warn_all(others.map(|failure| failure.line.clone()));
+                warn_untold(unavailable, &text);
                 output::print(&text)?;
             }
         }

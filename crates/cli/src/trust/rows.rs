@@ -64,12 +64,15 @@ impl Row {
             Trust::Approved => store.script_changes(&file.bundle),
             _ => vec![Vec::new(); file.bundle.covered().count()],
         };
-        let mut all = changes.iter().flatten().map(|(_, change)| *change).peekable();
-        let is_script_gone = all.peek().is_some() && all.all(|change| change == ScriptChange::Gone);
+        let mut all = changes.iter().flatten().map(|(_, change)| *change);
+        let change = all.next().filter(|first| all.all(|change| change == *first));
         let status = match file.trust {
             Trust::Approved if file.refused.is_empty() => APPROVED,
-            Trust::Approved if is_script_gone => "a script is gone",
-            Trust::Approved => "a script changed",
+            Trust::Approved => match change {
+                Some(ScriptChange::Gone) => "a script is gone",
+                Some(ScriptChange::Unapproved) => "a script is not approved",
+                _ => "a script changed",
+            },
             Trust::Changed => "changed",
             _ => "not approved",
         };
