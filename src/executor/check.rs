@@ -62,9 +62,7 @@ impl Executor {
         let (left_out, failed) = (config.left_out.clone(), config.failed.clone());
         let logs = config.audit.clone();
         let policies = config.policies.clone();
-        if !problems.has_errors() {
-            problems.extend(project_files.iter().filter_map(ProjectFile::warning));
-        }
+        problems.extend(project_files.iter().filter_map(ProjectFile::warning));
         // For broken hooks, only check that their type is registered.
         let unknown = broken_hooks.iter().filter(|hook| !hook.kind.is_empty());
         problems.extend(unknown.filter_map(|hook| unknown_type(&registry, hook)));

@@ -196,8 +196,12 @@ fn every_problem_is_shown_at_once_with_its_line() {
     insta::assert_snapshot!(done.whole(), @r"
     exit 78
     -- stdout
-    0 hooks in 1 file: 3 errors, 0 warnings
+    0 hooks in 1 file: 3 errors, 1 warning
     -- stderr
+    warning: this file is not approved: its hooks fail
+    --> [SANDBOX]/project/hooks.yaml
+     = help: review `hooks.yaml` with `hookexec trust show [SANDBOX]/project/hooks.yaml`, then run `hookexec trust add [SANDBOX]/project/hooks.yaml` in a terminal
+
     error: unknown key `tiemout` in a hook
      --> [SANDBOX]/project/hooks.yaml:2:44
       |
@@ -271,9 +275,10 @@ fn problems_are_data_for_programs() {
     assert_eq!(done.stderr, "");
     let report: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!(report["files"], json!(["[SANDBOX]/project/hooks.yaml"]));
-    assert_eq!(report["errors"], json!(3));
+    assert_eq!((&report["errors"], &report["warnings"]), (&json!(3), &json!(1)));
+    assert_eq!(report["problems"][0]["message"], "this file is not approved: its hooks fail");
     assert_eq!(
-        report["problems"][0],
+        report["problems"][1],
         json!({
             "severity": "error",
             "message": "unknown key `tiemout` in a hook",

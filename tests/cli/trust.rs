@@ -162,6 +162,34 @@ fn log_says_that_the_file_with_the_audit_is_not_approved() {
 }
 
 #[test]
+fn a_changed_file_with_a_mistake_is_said_to_be_both() {
+    let sandbox = project();
+    sandbox.trust();
+    for (mistake, error) in [
+        ("pre_tool_usee: []\n", "unknown key `pre_tool_usee`"),
+        ("x: [\n", "this `[` is never closed"),
+    ] {
+        sandbox.write("hooks.yaml", &format!("{HOOKS}{mistake}"));
+        let check = sandbox.hookexec(["check"]).run().exits(78).stderr;
+        assert!(check.contains(error), "{check}");
+        assert!(check.contains("warning: this file changed after its approval"), "{check}");
+        let doctor = sandbox.hookexec(["doctor"]).run().exits(1).stdout;
+        assert!(doctor.contains("1 error in the hooks files"), "{doctor}");
+        assert_eq!(doctor.matches("this file changed after its approval").count(), 1, "{doctor}");
+    }
+}
+
+#[test]
+fn doctor_says_that_a_file_is_gone_before_what_comes_of_it() {
+    let sandbox = project();
+    sandbox.trust();
+    std::fs::remove_file(sandbox.project().join("hooks.yaml")).unwrap();
+    let doctor = sandbox.hookexec(["doctor"]).run().exits(1).stdout;
+    let cause = doctor.find("this approved file is gone").unwrap();
+    assert!(cause < doctor.find("no hooks file was found").unwrap(), "{doctor}");
+}
+
+#[test]
 fn a_file_that_is_named_needs_no_approval() {
     let sandbox = project();
     let run = sandbox.hookexec(["run", "pre_tool_use", "--config", "hooks.yaml"]).stdin(CALL).run();

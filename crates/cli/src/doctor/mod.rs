@@ -200,9 +200,6 @@ fn hooks(check: &Check, project: &Path) -> Section {
             counted(errors.len(), "error")
         )));
     }
-    if check.files.is_empty() && errors.is_empty() {
-        findings.push(Finding::problem("no hooks file was found: nothing is guarded"));
-    }
     for problem in check.left_out.iter() {
         findings.push(Finding::problem(problem.to_string()));
     }
@@ -210,27 +207,32 @@ fn hooks(check: &Check, project: &Path) -> Section {
         let path = file.location.path().display();
         findings.push(Finding::problem(format!("{path}: {}; {}", file.cause, file.remedy)));
     }
+    if check.files.is_empty() && errors.is_empty() {
+        findings.push(Finding::problem("no hooks file was found: nothing is guarded"));
+    }
     let mut troubled: Vec<&Path> =
         errors.iter().filter_map(|problem| Some(problem.location.as_ref()?.path())).collect();
-    let mut of_hooks = Vec::new();
+    let (mut of_hooks, mut said) = (Vec::new(), Vec::new());
     for hook in check.configured().filter(|hook| hook.enabled) {
         let title = format!("`{}` ({})", hook.label(), hook.location);
         let unapproved = hook
             .untrusted
             .as_ref()
             .map(|why| format!("it fails: {}; see `hookexec trust`", why.cause));
+        said.extend(unapproved.is_some().then(|| hook.location.path()));
         let missing = missing(hook, project).into_iter().map(|it| it.message);
-        let said = of_hooks.len();
+        let before = of_hooks.len();
         let problems = unapproved.into_iter().chain(missing);
         of_hooks.extend(problems.map(|text| Finding::problem(text).about(&title)));
-        if of_hooks.len() > said {
+        if of_hooks.len() > before {
             troubled.push(hook.location.path());
         }
     }
-    // A file that is not approved may have no hook of its own, only packs.
+    // A file that is not approved may have only packs and no hook of its own, or be broken as well.
     for file in &check.failed {
         let path = file.location.path();
-        if path.exists() && !troubled.contains(&path) {
+        let is_counted = errors.iter().any(|error| file.cause.contains(&error.message));
+        if path.exists() && !is_counted && !said.contains(&path) {
             let cause = file.cause.trim_end_matches('.');
             let text = format!("{}: {cause}; {}", path.display(), file.remedy);
             of_hooks.push(Finding::problem(text));
