@@ -583,6 +583,8 @@ fn an_answer_is_asked_for_only_when_something_would_change() {
     assert!(remove.0 == 0 && remove.1.contains("was not approved"), "{remove:?}");
     let add = at_a_terminal(&sandbox, &["trust", "add"], "yes");
     assert!(add.0 == 0 && !add.1.contains("may change without"), "{add:?}");
+    assert!(add.1.contains("hooks.yaml: approved"), "{add:?}");
+    assert_eq!(add.1.matches("    covered: guard.sh").count(), 1, "{add:?}");
     let add = at_a_terminal(&sandbox, &["trust", "add"], "no");
     assert!(add.0 == 0 && add.1.contains("hooks.yaml: already approved"), "{add:?}");
     let remove = at_a_terminal(&sandbox, &["trust", "remove"], "yes");

@@ -17,7 +17,7 @@ const AGENT_VARIABLES: &str = "AI_AGENT CLAUDECODE CLAUDE_CODE_ENTRYPOINT CODEX_
 pub(crate) struct ConsentArgs {
     /// Answers the question with yes, for images and CI; refused where a coding agent runs
     #[arg(long)]
-    yes: bool,
+    pub(crate) yes: bool,
 }
 
 impl ConsentArgs {

@@ -163,7 +163,8 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
         file.trust = Trust::Approved;
         file.refused.clear();
         let row = Row::of(file, &store, &project.packs);
-        target.format.show(&row, || row.text())?;
+        // The question showed the rest.
+        target.format.show(&row, || if consent.yes { row.text() } else { row.title() })?;
     }
     Ok(done)
 }

@@ -100,8 +100,13 @@ impl Row {
         plain::line(&path.to_string_lossy())
     }
 
+    /// Returns its first line.
+    pub(super) fn title(&self) -> String {
+        format!("{}: {}\n", self.shown_path(), self.status)
+    }
+
     pub(super) fn text(&self) -> String {
-        let mut text = format!("{}: {}\n", self.shown_path(), self.status);
+        let mut text = self.title();
         for pack in &self.packs {
             text += &pack.text();
         }
