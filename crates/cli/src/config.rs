@@ -10,7 +10,7 @@ use hookexec::internal::trust::Trust;
 use hookexec::load::LoadOptions;
 use hookexec::{Event, Executor, ExecutorBuilder, Registry, internal};
 
-use super::error::{CommandError, NO_FILES, warn_all};
+use super::error::{CommandError, NO_FILES, OrCommandError as _, warn_all};
 
 /// Which hooks files count.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
@@ -149,9 +149,7 @@ pub(crate) fn project(named: Option<&Path>) -> Result<PathBuf, CommandError> {
     let absolute = absolute.and_then(|path| {
         if path.is_dir() { Ok(path) } else { Err(std::io::ErrorKind::NotADirectory.into()) }
     });
-    absolute.map_err(|error| {
-        CommandError::usage(format!("can't work in {}: {error}", directory.display()))
-    })
+    absolute.or_usage(format_args!("can't work in {}", directory.display()))
 }
 
 /// Loads the hooks files that count in a project, to look at them.

@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
 
 use hookexec_agents::Agent;
 
+use super::error::OrCommandError as _;
 use super::{CommandError, plain, system};
 
 /// Variables that coding agents set for the commands that a model runs, beside the variables of
@@ -42,7 +43,7 @@ impl ConsentArgs {
             return Ok(true);
         }
         // The terminal itself, and not what stands in for it on stdin.
-        let answer = || {
+        let answer = || -> std::io::Result<bool> {
             let (keyboard, mut screen) = system::terminal()?;
             write!(screen, "{} Type `yes`: ", plain::plain(question))?;
             screen.flush()?;
@@ -50,9 +51,7 @@ impl ConsentArgs {
             BufReader::new(keyboard).read_line(&mut line)?;
             Ok(line.trim() == "yes")
         };
-        answer().map_err(|error: std::io::Error| {
-            CommandError::usage(format!("can't ask at the terminal: {error}"))
-        })
+        answer().or_usage("can't ask at the terminal")
     }
 }
 

@@ -1,7 +1,7 @@
 //! `hookexec log`: reads the log of decisions.
 
 use std::fs::OpenOptions;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use hookexec::internal::system;
 use serde::Serialize;
 
 use super::config::ConfigArgs;
-use super::error::{CommandError, warn};
+use super::error::{CommandError, OrCommandError as _, warn};
 use super::output::{self, PlainFormat};
 use super::page::{self, Page};
 use super::report::counted;
@@ -86,7 +86,7 @@ impl Args {
         if self.follow {
             return self.follow(&path);
         }
-        let log = Log::find(&path).map_err(|error| unreadable(&path, &error))?;
+        let log = Log::find(&path).or_usage(unreadable(&path))?;
         let (mut numbers, mut printed) = (self.numbers()?, Ok(()));
         let (mut rows, mut page) = (String::new(), Page::default());
         log.read(|line| match line {
@@ -105,7 +105,7 @@ impl Args {
             }
             None => numbers.unreadable += 1,
         })
-        .map_err(|error| unreadable(&path, &error))?;
+        .or_usage(unreadable(&path))?;
         printed?;
         if self.counts() {
             numbers.hooks = numbers.statistics.hooks();
@@ -139,10 +139,10 @@ impl Args {
     }
 
     fn follow(&self, path: &Path) -> Result<Exit, CommandError> {
-        let mut tail = Tail::from_end(path).map_err(|error| unreadable(path, &error))?;
+        let mut tail = Tail::from_end(path).or_usage(unreadable(path))?;
         let following = async {
             loop {
-                for line in tail.poll().map_err(|error| unreadable(path, &error))? {
+                for line in tail.poll().or_usage(unreadable(path))? {
                     match line {
                         Some(record) if self.filter.wants(&record) => {
                             self.print(&self.row(&record))?;
@@ -224,17 +224,16 @@ pub(super) fn shown(source: &str) -> &str {
     source.strip_prefix(HERE.as_str()).unwrap_or(source)
 }
 
-pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> CommandError {
-    CommandError::usage(format!("can't read the log {}: {error}", path.display()))
+pub(super) fn unreadable(path: &Path) -> String {
+    format!("can't read the log {}", path.display())
 }
 
 /// Writes the page for its owner alone: it may hold inputs. Never replaces a file that is not such
 /// a page, for example the log or the hooks file.
 fn write_page(file: &Path, page: &str) -> Result<(), CommandError> {
-    let failed =
-        |error: io::Error| CommandError::usage(format!("can't write {}: {error}", file.display()));
+    let failed = format!("can't write {}", file.display());
     if file.is_file() {
-        let old = std::fs::read(file).map_err(failed)?;
+        let old = std::fs::read(file).or_usage(&failed)?;
         let ours = String::from_utf8_lossy(&old[..old.len().min(1024)]).contains(page::TITLE);
         if !ours && !old.is_empty() {
             let problem = format!("{} exists and is not a page of `hookexec log`", file.display());
@@ -242,11 +241,11 @@ fn write_page(file: &Path, page: &str) -> Result<(), CommandError> {
                 CommandError::usage(problem).hint("name another file: `--html report.html`")
             );
         }
-        std::fs::remove_file(file).map_err(failed)?;
+        std::fs::remove_file(file).or_usage(&failed)?;
     }
     let mut options = OpenOptions::new();
     system::private(options.write(true).create(true))
         .open(file)
         .and_then(|mut opened| opened.write_all(page.as_bytes()))
-        .map_err(failed)
+        .or_usage(&failed)
 }

@@ -1,6 +1,6 @@
 //! Errors of the command, each with its exit code and a hint.
 
-use std::fmt;
+use std::fmt::{self, Display};
 use std::panic::PanicHookInfo;
 use std::sync::Mutex;
 
@@ -124,8 +124,27 @@ impl CommandError {
     }
 }
 
+/// Turns a failure into an error of the command, as `what: failure`.
+pub(crate) trait OrCommandError<T> {
+    /// Returns an error in the arguments, or in a file that they name.
+    fn or_usage(self, what: impl Display) -> Result<T, CommandError>;
+
+    /// Returns an error of the program itself.
+    fn or_internal(self, what: impl Display) -> Result<T, CommandError>;
+}
+
+impl<T, E: Display> OrCommandError<T> for Result<T, E> {
+    fn or_usage(self, what: impl Display) -> Result<T, CommandError> {
+        self.map_err(|error| CommandError::usage(format!("{what}: {error}")))
+    }
+
+    fn or_internal(self, what: impl Display) -> Result<T, CommandError> {
+        self.map_err(|error| CommandError::internal(format!("{what}: {error}")))
+    }
+}
+
 /// What went wrong and what to do, without colours.
-impl fmt::Display for CommandError {
+impl Display for CommandError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.cause {
             Cause::Message(text) => formatter.write_str(text)?,

@@ -12,7 +12,7 @@ use hookexec_agents::{Agent, NativeEvent};
 
 use super::config::ConfigArgs;
 use super::consent;
-use super::error::{CommandError, warn};
+use super::error::{CommandError, OrCommandError as _, warn};
 use super::output;
 use super::program::{self, Program};
 use super::report::counted;
@@ -104,9 +104,7 @@ pub(crate) enum Target {
 impl TargetArgs {
     /// Returns the files to change.
     pub(crate) fn targets(&self) -> Result<Vec<Target>, CommandError> {
-        let project = std::env::current_dir().map_err(|error| {
-            CommandError::internal(format!("can't tell the current directory: {error}"))
-        })?;
+        let project = std::env::current_dir().or_internal("can't tell the current directory")?;
         self.agents.iter().map(|agent| self.target(*agent, &project)).collect()
     }
 
@@ -192,7 +190,7 @@ impl Args {
         configs: &[String],
     ) -> Result<(), CommandError> {
         let path = &settings.path;
-        let current = store::read(path).map_err(|error| unreadable(path, &error))?;
+        let current = store::read(path).or_usage(unreadable(path))?;
         let there = settings
             .live(current.as_deref().unwrap_or_default())
             .map_err(|error| uneditable(settings, &error))?;
@@ -269,7 +267,7 @@ impl Args {
         }
         let backup = Backup::of(path).ok_or_else(no_home)?;
         backup.keep(path, before, new)?;
-        store::write(path, current, new).map_err(|error| unwritable(path, &error))?;
+        store::write(path, current, new).or_internal(unwritable(path))?;
         Ok(true)
     }
 
@@ -282,7 +280,7 @@ impl Args {
         let raised = || approval_timeout(&configured(&[])).unwrap_or_default().max(TIMEOUT);
         let timeout = self.timeout.unwrap_or_else(raised);
         let new = file.text(program, within_of(timeout));
-        let current = store::read(path).map_err(|error| unreadable(path, &error))?;
+        let current = store::read(path).or_usage(unreadable(path))?;
         if current.as_ref().is_some_and(|text| *text != new && !file.is_plugin(text)) {
             let path = path.display();
             return Err(CommandError::usage(format!("{path} is not hookexec's plugin"))
@@ -317,10 +315,8 @@ impl Args {
 
     fn absolute_configs(&self) -> Result<Vec<String>, CommandError> {
         let absolute = |path: &PathBuf| {
-            let absolute = dunce::canonicalize(path).map_err(|error| {
-                CommandError::usage(format!("can't find {}: {error}", path.display()))
-            })?;
-            utf8(&absolute)
+            let found = dunce::canonicalize(path);
+            utf8(&found.or_usage(format_args!("can't find {}", path.display()))?)
         };
         self.config.iter().map(absolute).collect()
     }
@@ -377,7 +373,7 @@ fn utf8(path: &Path) -> Result<String, CommandError> {
 /// written there.
 pub(crate) fn own_home() -> Result<(), CommandError> {
     let home = hookexec::home_directory().ok_or_else(no_home)?;
-    let found = home.metadata().map_err(|error| unreadable(&home, &error))?;
+    let found = home.metadata().or_usage(unreadable(&home))?;
     if hookexec::internal::system::belongs_to_user(&found) {
         return Ok(());
     }
@@ -423,12 +419,12 @@ pub(crate) fn no_home() -> CommandError {
     CommandError::usage("the home directory is not known: set HOME")
 }
 
-pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> CommandError {
-    CommandError::usage(format!("can't read {}: {error}", path.display()))
+pub(crate) fn unreadable(path: &Path) -> String {
+    format!("can't read {}", path.display())
 }
 
-pub(crate) fn unwritable(path: &Path, error: &std::io::Error) -> CommandError {
-    CommandError::internal(format!("can't write {}: {error}", path.display()))
+pub(crate) fn unwritable(path: &Path) -> String {
+    format!("can't write {}", path.display())
 }
 
 pub(crate) fn uneditable(settings: &Settings, error: &dyn std::fmt::Display) -> CommandError {

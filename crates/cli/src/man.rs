@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::CommandFactory;
 
+use super::error::OrCommandError as _;
 use super::install::unwritable;
 use super::{Cli, CommandError};
 
@@ -18,6 +19,6 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
         clap_mangen::generate_to(Cli::command(), &self.directory)
-            .map_err(|error| unwritable(&self.directory, &error))
+            .or_internal(unwritable(&self.directory))
     }
 }

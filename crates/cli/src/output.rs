@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
+use super::error::OrCommandError as _;
 use super::plain::coloured;
 use super::{CommandError, system};
 
@@ -71,24 +72,30 @@ pub(crate) fn answer(text: &str) -> io::Result<()> {
 pub(crate) fn create(path: &Path, text: &str) -> Result<(), CommandError> {
     let file = OpenOptions::new().write(true).create_new(true).open(path);
     file.and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|error| CommandError::usage(format!("can't write {}: {error}", path.display())))
+        .or_usage(format_args!("can't write {}", path.display()))
+}
+
+/// Writes a file, in the place of one that is there.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
+    std::fs::write(path, bytes).or_usage(format_args!("can't write {}", path.display()))
 }
 
 /// Makes a directory, and those above it.
 pub(crate) fn create_directory(path: &Path) -> Result<(), CommandError> {
-    std::fs::create_dir_all(path)
-        .map_err(|error| CommandError::usage(format!("can't make {}: {error}", path.display())))
+    std::fs::create_dir_all(path).or_usage(format_args!("can't make {}", path.display()))
 }
+
+const NOT_JSON: &str = "can't write JSON";
 
 /// Writes `value` to stdout as JSON for people and programs.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), CommandError> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| not_json(&error))?;
+    let text = serde_json::to_string_pretty(value).or_internal(NOT_JSON)?;
     print_data(&(text + "\n"))
 }
 
 /// Writes `value` to stdout as one line of JSON.
 pub(crate) fn print_json_line(value: &impl serde::Serialize) -> Result<(), CommandError> {
-    let text = serde_json::to_string(value).map_err(|error| not_json(&error))?;
+    let text = serde_json::to_string(value).or_internal(NOT_JSON)?;
     print_data(&(text + "\n"))
 }
 
@@ -138,8 +145,4 @@ fn hurried(text: &[u8]) -> io::Result<()> {
     let wait = PATIENCE.load(Ordering::Relaxed) == A_MOMENT;
     let patience = if wait { Duration::from_millis(100) } else { Duration::ZERO };
     system::write_hurried(text, patience)
-}
-
-fn not_json(error: &serde_json::Error) -> CommandError {
-    CommandError::internal(format!("can't write JSON: {error}"))
 }

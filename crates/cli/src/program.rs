@@ -8,6 +8,7 @@ use std::time::Duration;
 use duct::Expression;
 use hookexec::internal::{base_directory, files};
 
+use super::error::OrCommandError as _;
 use super::install::{no_home, unwritable};
 use super::scripts::is_program;
 use super::settings::store;
@@ -42,7 +43,7 @@ impl Program {
     pub(crate) fn this() -> Result<Self, CommandError> {
         let this = std::env::current_exe()
             .and_then(dunce::canonicalize)
-            .map_err(|error| CommandError::internal(format!("can't find this program: {error}")))?;
+            .or_internal("can't find this program")?;
         let known = candidates("hookexec")
             .filter(|path| passing(path).is_none())
             .find(|path| dunce::canonicalize(path).is_ok_and(|real| real == this));
@@ -58,7 +59,7 @@ impl Program {
     pub(crate) fn keep(&self) -> Result<(), CommandError> {
         let Some((from, kind)) = &self.copied_from else { return Ok(()) };
         let path = &self.path;
-        if copy(from, path).map_err(|error| unwritable(path, &error))? {
+        if copy(from, path).or_internal(unwritable(path))? {
             let path = path.display();
             output::talk(&format!("hookexec is in {kind}; agents call a copy of it: {path}\n"));
         }

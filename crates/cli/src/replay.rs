@@ -11,7 +11,7 @@ use hookexec::internal::audit::Record;
 use hookexec::load::LoadOptions;
 use serde::Serialize;
 
-use super::error::{CommandError, warn};
+use super::error::{CommandError, OrCommandError as _, warn};
 use super::output::PlainFormat;
 use super::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
 use super::runtime::Runtime;
@@ -98,8 +98,7 @@ impl Summary {
         other: Option<&Replay>,
         candidate: &Replay,
     ) -> Result<Self, CommandError> {
-        let failed = |error: &std::io::Error| decisions::unreadable(path, error);
-        let log = Log::find(path).map_err(|error| failed(&error))?;
+        let log = Log::find(path).or_usage(decisions::unreadable(path))?;
         let runtime = Runtime::new()?;
         let (mut summary, mut stopped) = (Self::default(), None);
         let replayed = async |record: Record| {
@@ -125,7 +124,7 @@ impl Summary {
                 }
             }
         })
-        .map_err(|error| failed(&error))?;
+        .or_usage(decisions::unreadable(path))?;
         if let Some(error) = stopped {
             return Err(error);
         }

@@ -18,6 +18,7 @@ use tokio::runtime::{Builder, Runtime as Tokio};
 use tokio::sync::oneshot;
 
 use super::CommandError;
+use super::error::OrCommandError as _;
 use super::system::Signals;
 
 /// How long hooks in the background are waited for: longer than any may take.
@@ -29,10 +30,8 @@ pub(crate) struct Runtime(Option<Tokio>);
 impl Runtime {
     /// Builds the runtime.
     pub(crate) fn new() -> Result<Self, CommandError> {
-        let tokio = Builder::new_current_thread().enable_all().build().map_err(|error| {
-            CommandError::internal(format!("can't start the asynchronous runtime: {error}"))
-        })?;
-        Ok(Self(Some(tokio)))
+        let tokio = Builder::new_current_thread().enable_all().build();
+        Ok(Self(Some(tokio.or_internal("can't start the asynchronous runtime")?)))
     }
 
     /// Runs `work` to its end, or until a signal arrives; then `work` is dropped.
@@ -67,8 +66,7 @@ impl Drop for Runtime {
 
 /// Takes over the signals that end a command.
 pub(crate) fn listen() -> Result<Signals, CommandError> {
-    Signals::listen()
-        .map_err(|error| CommandError::internal(format!("can't listen for signals: {error}")))
+    Signals::listen().or_internal("can't listen for signals")
 }
 
 /// Returns once something is sent, which may be never.

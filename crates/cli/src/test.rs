@@ -8,6 +8,7 @@ use hookexec::config::Diagnostics;
 use hookexec::internal::files;
 use serde::Serialize;
 
+use super::error::OrCommandError as _;
 use super::runtime::Runtime;
 use super::{CommandError, Exit, config, output, test_report};
 
@@ -244,11 +245,9 @@ fn joined(configs: &[PathBuf]) -> String {
 fn cases_in(directory: &Path) -> Result<Vec<PathBuf>, CommandError> {
     let place = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let entries = match place.read_dir() {
-        Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => {
-            let message = format!("can't look for test cases in {}: {error}", place.display());
-            return Err(CommandError::usage(message));
+        failed => {
+            failed.or_usage(format_args!("can't look for test cases in {}", place.display()))?
         }
     };
     let is_cases = |name: &str| name.ends_with(".test.yaml") || name.ends_with(".test.yml");

@@ -12,7 +12,7 @@ use hookexec::load::LoadOptions;
 use hookexec::{Executor, Registry};
 
 use super::consent::ConsentArgs;
-use super::error::{CommandError, warn};
+use super::error::{CommandError, OrCommandError as _, warn};
 use super::output::{self, PlainFormat};
 use super::{Exit, plain};
 use rows::{APPROVED, GONE, HookRow, Row};
@@ -155,7 +155,7 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             output::talk("nothing was approved\n");
             return Ok(Exit::Negative);
         }
-        store.add(&file.bundle).map_err(|error| not_written(&error))?;
+        store.add(&file.bundle).or_internal(NOT_WRITTEN)?;
         if is_gone {
             let path = row.shown_path();
             warn(&format!("{path} is approved without the scripts that are gone; its hooks fail"));
@@ -198,9 +198,9 @@ fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             return Ok(Exit::Negative);
         }
         // What was approved here, and what is here now, wherever it was approved.
-        store.remove(&path).map_err(|error| not_written(&error))?;
+        store.remove(&path).or_internal(NOT_WRITTEN)?;
         if let Some(file) = file {
-            store.remove_bundle(&file.bundle).map_err(|error| not_written(&error))?;
+            store.remove_bundle(&file.bundle).or_internal(NOT_WRITTEN)?;
             if store.status(&file.bundle) == Trust::Approved {
                 return Err(CommandError::internal("it is still approved"));
             }
@@ -263,9 +263,8 @@ impl Target {
             (None, Some(file)) => working_dir_of(file),
             (None, None) => PathBuf::from("."),
         };
-        let directory = dunce::canonicalize(&directory).map_err(|error| {
-            CommandError::usage(format!("can't look into {}: {error}", directory.display()))
-        })?;
+        let directory = dunce::canonicalize(&directory)
+            .or_usage(format_args!("can't look into {}", directory.display()))?;
         options.working_dir = Some(directory.clone());
         options.only_show = true;
         let Loaded { config, project_files: mut files, .. } =
@@ -310,6 +309,4 @@ fn store() -> Result<TrustStore, CommandError> {
         .ok_or_else(|| CommandError::usage("approvals need a home directory").hint("set HOME"))
 }
 
-fn not_written(error: &std::io::Error) -> CommandError {
-    CommandError::internal(format!("can't write the approval: {error}"))
-}
+const NOT_WRITTEN: &str = "can't write the approval";

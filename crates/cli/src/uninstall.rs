@@ -1,6 +1,6 @@
 //! `hookexec uninstall`: takes hookexec out of a coding agent's settings again.
 
-use super::error::{CommandError, warn};
+use super::error::{CommandError, OrCommandError as _, warn};
 use super::install::{
     ChangeArgs, Target, TargetArgs, no_home, other_installation, own_home, uneditable, unreadable,
     unwritable,
@@ -39,7 +39,7 @@ impl Args {
     fn uninstall(&self, settings: &Settings) -> Result<(), CommandError> {
         let path = &settings.path;
         let title = settings.agent.title();
-        let current = store::read(path).map_err(|error| unreadable(path, &error))?;
+        let current = store::read(path).or_usage(unreadable(path))?;
         let found = |text: &String| settings.installed(text).map(|commands| !commands.is_empty());
         let installed = current.as_ref().map(found).transpose();
         let installed = installed.map_err(|error| uneditable(settings, &error))?;
@@ -61,7 +61,7 @@ impl Args {
             Some(text) => store::write(path, Some(&current), text),
             None => store::remove(path, &current),
         };
-        written.map_err(|error| unwritable(path, &error))?;
+        written.or_internal(unwritable(path))?;
         backup.forget();
         let left = new.as_deref().map(|text| settings.installed(text).unwrap_or_default());
         for command in left.into_iter().flatten() {
@@ -76,7 +76,7 @@ impl Args {
 
     fn uninstall_plugin(&self, file: &PluginFile) -> Result<(), CommandError> {
         let (path, title) = (&file.path, file.agent.title());
-        let current = store::read(path).map_err(|error| unreadable(path, &error))?;
+        let current = store::read(path).or_usage(unreadable(path))?;
         let Some(current) = current.filter(|text| file.is_plugin(text)) else {
             output::talk(&format!("{title}: not installed in {}\n", path.display()));
             return Ok(());
@@ -90,7 +90,7 @@ impl Args {
         if !self.change.show(path, &current, "")? {
             return Ok(());
         }
-        store::remove(path, &current).map_err(|error| unwritable(path, &error))?;
+        store::remove(path, &current).or_internal(unwritable(path))?;
         backup.forget();
         output::talk(&format!("{title}: uninstalled from {}\n", path.display()));
         Ok(())

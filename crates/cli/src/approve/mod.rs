@@ -23,7 +23,7 @@ use self::desk::Desk;
 use self::page::Page;
 use self::screen::Screen;
 use super::consent::refuse_agents;
-use super::error::CommandError;
+use super::error::{CommandError, OrCommandError as _};
 use super::runtime::{self, Runtime};
 use super::server::Socket;
 use super::{Exit, system};
@@ -80,10 +80,8 @@ impl Args {
         screen.say(screen::HELP);
         let mut page = None;
         if !self.no_page {
-            let opened = Page::open().await.map_err(|error| {
-                CommandError::usage(format!("can't open a port for the page: {error}"))
-                    .hint("use `--no-page`")
-            })?;
+            let opened = Page::open().await.or_usage("can't open a port for the page");
+            let opened = opened.map_err(|error| error.hint("use `--no-page`"))?;
             screen.say(&format!("page: {}\n", opened.1.address()));
             page = Some(opened);
         }
@@ -139,7 +137,5 @@ fn terminal() -> Result<(std::fs::File, std::fs::File), CommandError> {
             CommandError::usage("a person answers here: stdin is not a terminal").hint(hint)
         );
     }
-    system::terminal().map_err(|error| {
-        CommandError::usage(format!("can't open the terminal: {error}")).hint(hint)
-    })
+    system::terminal().or_usage("can't open the terminal").map_err(|error| error.hint(hint))
 }

@@ -50,9 +50,7 @@ impl Args {
             let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
             PathBuf::from(format!("{name}-{}.tar", self.version))
         });
-        std::fs::write(&path, &bytes).map_err(|error| {
-            CommandError::usage(format!("can't write {}: {error}", path.display()))
-        })?;
+        output::write(&path, &bytes)?;
         // That of other bytes.
         let _ = std::fs::remove_file(signature::beside(&path));
         output::print(&format!("{} sha256:{}\n", path.display(), files::digest(&bytes)))?;

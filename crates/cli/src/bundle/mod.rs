@@ -20,7 +20,7 @@ use clap::Subcommand;
 use hookexec::internal::files;
 use hookexec::internal::policy::Source;
 
-use super::error::{CommandError, warn};
+use super::error::{CommandError, OrCommandError as _, warn};
 use super::log::LogArgs;
 use super::report::counted;
 use super::{Exit, output, test_report};
@@ -199,9 +199,7 @@ fn pull(source: &Source, keys: &[String], path: &Path) -> Result<Exit, CommandEr
     for (path, bytes) in
         [(path.to_owned(), &pulled.archive), (signature::beside(path), &pulled.signature)]
     {
-        std::fs::write(&path, bytes).map_err(|error| {
-            CommandError::usage(format!("can't write {}: {error}", path.display()))
-        })?;
+        output::write(&path, bytes)?;
     }
     output::print(&described(&archive, &pulled.archive))?;
     output::print(&format!("from {}\n", source.pinned(&pulled.tag)))?;
@@ -232,6 +230,5 @@ fn wrong(path: &Path, problem: &str) -> CommandError {
 }
 
 fn bytes_of(path: &Path, most: u64) -> Result<Vec<u8>, CommandError> {
-    files::read_regular(path, most)
-        .map_err(|error| CommandError::usage(format!("can't read {}: {error}", path.display())))
+    files::read_regular(path, most).or_usage(format_args!("can't read {}", path.display()))
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use minisign_verify::{PublicKey, Signature};
 
-use crate::error::CommandError;
+use crate::error::{CommandError, OrCommandError as _};
 
 /// What is behind the archive's name in that of its signature.
 pub(crate) const ENDING: &str = ".minisig";
@@ -38,11 +38,8 @@ pub(crate) fn key_of(named: &str) -> Result<String, CommandError> {
     if PublicKey::from_base64(named).is_ok() {
         return Ok(named.to_owned());
     }
-    let text = std::fs::read_to_string(named).map_err(|error| {
-        let message =
-            format!("`{named}` is not a public key, and can't be read as a file: {error}");
-        CommandError::usage(message)
-    })?;
+    let text = std::fs::read_to_string(named)
+        .or_usage(format_args!("`{named}` is not a public key, and can't be read as a file"))?;
     let key = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     match PublicKey::from_base64(key) {
         Ok(_) => Ok(key.to_owned()),
@@ -55,10 +52,10 @@ pub(crate) fn key_of(named: &str) -> Result<String, CommandError> {
 pub(crate) fn sign(path: &Path, key: &Path) -> Result<(), CommandError> {
     let mut command = Command::new("minisign");
     command.arg("-S").arg("-s").arg(key).arg("-m").arg(path).arg("-x").arg(beside(path));
-    let status = command.status().map_err(|error| {
-        CommandError::usage(format!("can't start `minisign`: {error}"))
-            .hint("install minisign; machines that only verify don't need it")
-    })?;
+    let status = command
+        .status()
+        .or_usage("can't start `minisign`")
+        .map_err(|error| error.hint("install minisign; machines that only verify don't need it"))?;
     if status.success() {
         return Ok(());
     }

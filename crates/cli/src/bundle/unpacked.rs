@@ -10,7 +10,7 @@ use hookexec::internal::system::share;
 use hookexec::{Config, Executor, Registry};
 
 use super::archive::Archive;
-use crate::error::CommandError;
+use crate::error::{CommandError, OrCommandError as _};
 use crate::system;
 use crate::test::{self, Results};
 
@@ -46,12 +46,10 @@ pub(super) fn unpack(archive: &Archive, directory: &Path) -> io::Result<()> {
 /// Unpacks a bundle below `scratch`, loads its hooks and runs its test cases. The hooks run in an empty
 /// directory, as they will run in any project.
 pub(super) fn test(archive: &Archive, scratch: &Path) -> Result<Results, CommandError> {
-    let failed = |error: io::Error| {
-        CommandError::usage(format!("can't unpack into {}: {error}", scratch.display()))
-    };
     let (bundle, project) = (scratch.join("bundle"), scratch.join("project"));
-    fs::create_dir_all(&project).map_err(failed)?;
-    unpack(archive, &bundle).map_err(failed)?;
+    fs::create_dir_all(&project)
+        .and_then(|()| unpack(archive, &bundle))
+        .or_usage(format_args!("can't unpack into {}", scratch.display()))?;
     let paths = hooks_files(archive.files.keys()).into_iter().map(|name| bundle.join(name));
     let config = Config::load_bundle(paths).map_err(CommandError::config)?;
     let executor = Executor::builder(config).registry(Registry::with_shipped_builtins());
@@ -68,13 +66,11 @@ pub(super) struct Scratch(PathBuf);
 
 impl Scratch {
     pub(super) fn new(above: &Path) -> Result<Self, CommandError> {
-        let make = || {
+        let make = || -> io::Result<PathBuf> {
             let path = above.join(format!("{SCRATCH}{}", files::random_id()?));
             files::private_directory(&path).map(|()| path)
         };
-        make().map(Self).map_err(|error| {
-            CommandError::usage(format!("can't make a temporary directory: {error}"))
-        })
+        make().map(Self).or_usage("can't make a temporary directory")
     }
 
     pub(super) fn path(&self) -> &Path {

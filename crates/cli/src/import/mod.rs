@@ -24,7 +24,7 @@ use hookexec::config::{Command, Diagnostics, Severity};
 use hookexec::internal::{SourceFile, files};
 use hookexec_agents::Agent;
 
-use super::error::CommandError;
+use super::error::{CommandError, OrCommandError as _};
 use super::install::unreadable;
 use super::report::counted;
 use super::settings::store;
@@ -211,7 +211,7 @@ pub(super) fn commands(agent: Agent, path: &Path) -> Vec<Command> {
 
 fn read(path: &Path) -> Result<String, CommandError> {
     let text = store::read(path).and_then(|text| text.ok_or(ErrorKind::NotFound.into()));
-    text.map_err(|error| unreadable(path, &error))
+    text.or_usage(unreadable(path))
 }
 
 /// Returns the problems as what they are where the rest is imported.

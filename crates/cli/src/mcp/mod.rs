@@ -23,7 +23,7 @@ use tokio::time::timeout;
 
 use super::Exit;
 use super::config::ConfigArgs;
-use super::error::CommandError;
+use super::error::{CommandError, OrCommandError as _};
 use super::log::LogArgs;
 use super::runtime::{self, Runtime};
 use super::serve::{loader, stdout_closed};
@@ -73,9 +73,7 @@ impl Args {
         // The calls are denied then, and the model reads why.
         options.named_may_fail = true;
         let load = loader(options, Registry::with_shipped_builtins())?;
-        let id = files::random_id().map_err(|error| {
-            CommandError::internal(format!("the system gives no random numbers: {error}"))
-        })?;
+        let id = files::random_id().or_internal("the system gives no random numbers")?;
         let runtime = Runtime::new()?;
         runtime.block_on(async {
             let signals = runtime::listen()?;
@@ -141,10 +139,9 @@ impl Args {
         };
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
-        Group::spawn(&mut command).map_err(|error| {
-            let program = program.display();
-            CommandError::usage(format!("the MCP server `{program}` can't be started: {error}"))
-        })
+        let program = program.display();
+        Group::spawn(&mut command)
+            .or_usage(format_args!("the MCP server `{program}` can't be started"))
     }
 }
 

@@ -8,7 +8,7 @@ use hookexec::internal::{files, state_directory, system};
 use serde::{Deserialize, Serialize};
 
 use super::store::{missing_directories, read};
-use crate::error::CommandError;
+use crate::error::{CommandError, OrCommandError as _};
 use crate::install::unwritable;
 
 /// The backup of one settings file: the text `before`, and a record of it.
@@ -63,15 +63,15 @@ impl Backup {
             before: before.map(digest),
             directories,
         };
-        self.make_private().map_err(|error| unwritable(&self.directory, &error))?;
+        self.make_private().or_internal(unwritable(&self.directory))?;
         match before {
             // Rewriting the same text could only lose it.
             Some(text) if self.before() == Before::Text(text.to_owned()) => {}
             Some(text) => write_private(&self.before_path(), text)?,
             None => {}
         }
-        let record = serde_json::to_string_pretty(&record)
-            .map_err(|error| unwritable(&self.record_path(), &error.into()))?;
+        let record =
+            serde_json::to_string_pretty(&record).or_internal(unwritable(&self.record_path()))?;
         write_private(&self.record_path(), &record)
     }
 
@@ -128,7 +128,7 @@ impl Backup {
 }
 
 fn write_private(path: &Path, text: &str) -> Result<(), CommandError> {
-    files::replace_private(path, text.as_bytes()).map_err(|error| unwritable(path, &error))
+    files::replace_private(path, text.as_bytes()).or_internal(unwritable(path))
 }
 
 fn digest(text: &str) -> String {

@@ -16,7 +16,7 @@ use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, RequestBuilder};
 
 use super::attributes::text;
-use crate::error::CommandError;
+use crate::error::{CommandError, OrCommandError as _};
 
 /// How long a request may take when `OTEL_EXPORTER_OTLP_TIMEOUT` does not say.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -133,10 +133,8 @@ impl Endpoint {
         let tls = match either(word, "CERTIFICATE") {
             None => tls_for(&url.to_string()),
             Some(file) => {
-                let roots = roots(&file).map_err(|error| {
-                    let message = format!("the certificates in `{file}` can't be used: {error}");
-                    CommandError::usage(message)
-                })?;
+                let roots = roots(&file)
+                    .or_usage(format_args!("the certificates in `{file}` can't be used"))?;
                 TlsConfig::builder().root_certs(roots).build()
             }
         };

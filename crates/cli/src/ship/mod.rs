@@ -24,7 +24,7 @@ use super::Exit;
 use super::chance::around;
 use super::config::ConfigArgs;
 use super::decisions::{log_path, unreadable};
-use super::error::{CommandError, warn};
+use super::error::{CommandError, OrCommandError as _, warn};
 use super::log::LogArgs;
 use super::output;
 use super::report::counted;
@@ -158,10 +158,9 @@ impl Ship {
         policies: impl Fn() -> Vec<Policy> + 'static,
         clock: impl Fn() -> Timestamp + 'static,
     ) -> Result<Self, CommandError> {
-        let state = State::read(&path).map_err(|error| {
-            let message = format!("can't read what was sent, {}: {error}", path.display());
-            CommandError::usage(message).hint("remove this file to send the whole log once more")
-        })?;
+        let state = State::read(&path)
+            .or_usage(format_args!("can't read what was sent, {}", path.display()))
+            .map_err(|error| error.hint("remove this file to send the whole log once more"))?;
         let policies = Box::new(policies);
         let requests = Requests { resource: resource(&state.instance), inputs: false, policies };
         let interval = milliseconds("OTEL_METRIC_EXPORT_INTERVAL", METRICS_INTERVAL)?;
@@ -199,13 +198,12 @@ impl Ship {
     /// that were. What went wrong at the collector is in the state.
     pub(crate) fn pass(&mut self) -> Result<u64, CommandError> {
         let log = self.log.clone();
-        let failed = |error: io::Error| unreadable(&log, &error);
-        let mut queue = Queue::open(&log, &self.state.positions).map_err(failed)?;
+        let mut queue = Queue::open(&log, &self.state.positions).or_usage(unreadable(&log))?;
         self.note(&queue);
         let mut sent = 0;
         loop {
             let before = queue.positions();
-            let batch = queue.next().map_err(failed)?;
+            let batch = queue.next().or_usage(unreadable(&log))?;
             if batch.positions == before {
                 break;
             }
@@ -319,9 +317,7 @@ impl Ship {
     }
 
     fn save(&self) -> Result<(), CommandError> {
-        self.state.write(&self.path).map_err(|error| {
-            let path = self.path.display();
-            CommandError::usage(format!("can't note in {path} what was sent: {error}"))
-        })
+        let path = self.path.display();
+        self.state.write(&self.path).or_usage(format_args!("can't note in {path} what was sent"))
     }
 }
