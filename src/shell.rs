@@ -63,8 +63,9 @@ pub(crate) fn name_length(text: &str) -> usize {
 
 /// Quotes a word for a shell, when it needs it.
 pub fn quoted(word: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+@%:,".contains(letter);
-    if !word.is_empty() && word.chars().all(plain) {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+@%:,~".contains(letter);
+    // A shell expands a `~` only at the beginning; short names of Windows have one further on.
+    if !word.is_empty() && !word.starts_with('~') && word.chars().all(plain) {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))

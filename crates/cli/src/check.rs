@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookexec::config::{Diagnostic, Severity};
-use hookexec::internal::ProcessCheck;
-use hookexec::internal::{Check, WorstCase};
+use hookexec::internal::{Check, ProcessCheck, WorstCase};
 use hookexec::lifecycle::DeclaredEvents;
 use hookexec::{Executor, Registry};
 use hookexec_agents::{Agent, NativeEvent};
@@ -55,7 +54,7 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        let config = self.config();
+        let config = self.config.clone().only(&self.files);
         let options = config.options()?;
         let mut check = Executor::check(&options, Registry::with_shipped_builtins());
         if check.files.is_empty() && check.problems.is_empty() {
@@ -73,7 +72,7 @@ impl Args {
         check.add(late(&self.moments(&check.worst_cases), self.agent()));
         let mut processes = Vec::new();
         if self.start && !check.problems.has_errors() {
-            processes = self.start()?;
+            processes = start(&config)?;
             check.add(processes.iter().filter_map(|process| {
                 let problem = process.problem.as_ref()?;
                 Some(Diagnostic::error(problem).at(process.location.clone()))
@@ -104,14 +103,6 @@ impl Args {
         }
         let all_gone = check.files.is_empty() && !check.failed.is_empty();
         Ok(if errors > 0 || all_gone { Exit::Config } else { Exit::Success })
-    }
-
-    /// Returns which files are checked.
-    fn config(&self) -> ConfigArgs {
-        if self.files.is_empty() {
-            return self.config.clone();
-        }
-        self.config.clone().only(&self.files)
     }
 
     /// Returns the moments at which a caller waits, and how long.
@@ -155,18 +146,17 @@ impl Args {
         let host = self.host.as_ref()?;
         Agent::all().find(|agent| agent.title() == host.host())
     }
+}
 
-    /// Starts every process, and stops it again.
-    fn start(&self) -> Result<Vec<ProcessCheck>, CommandError> {
-        not_too_deep()?;
-        let executor = self.config().load()?.warned().executor()?;
-        let runtime = Runtime::new()?;
-        runtime.run(async {
-            let checks = executor.check_processes().await;
-            executor.shutdown(PATIENCE).await;
-            checks
-        })
-    }
+/// Starts every process, and stops it again.
+fn start(config: &ConfigArgs) -> Result<Vec<ProcessCheck>, CommandError> {
+    not_too_deep()?;
+    let executor = config.load()?.warned().executor()?;
+    Runtime::new()?.run(async {
+        let checks = executor.check_processes().await;
+        executor.shutdown(PATIENCE).await;
+        checks
+    })
 }
 
 /// Returns what is wrong with the commands of hooks: programs and scripts that are not there (they

@@ -40,10 +40,10 @@ impl ConfigArgs {
         Self { config: files.to_vec(), ..Self::default() }
     }
 
-    /// Adds `files`, and leaves out those that are found.
+    /// Adds `files`, and if there are some, leaves out those that are found.
     pub(crate) fn only(mut self, files: &[PathBuf]) -> Self {
         self.config.extend_from_slice(files);
-        self.isolated = true;
+        self.isolated |= !files.is_empty();
         self
     }
 
@@ -102,19 +102,16 @@ impl ConfigArgs {
 
     /// Loads the configuration, to show it: with the hooks of files that do not count.
     pub(crate) fn load_to_show(&self) -> Result<internal::Loaded, CommandError> {
-        let mut options = self.options()?;
-        options.only_show = true;
-        let loaded = Loaded::of(&options).map_err(CommandError::config)?;
+        let loaded = self.load_to_look()?;
         warn_all(loaded.failures().map(|failure| failure.line));
         Ok(loaded.found)
     }
 
-    /// Returns the policies that the hooks files name; none if the files can't be loaded.
-    #[cfg(feature = "http")]
-    pub(crate) fn policies(&self) -> Vec<internal::Policy> {
-        let Ok(mut options) = self.options() else { return Vec::new() };
+    /// Loads the configuration as [`load_to_show`](Self::load_to_show) does, without warnings.
+    pub(crate) fn load_to_look(&self) -> Result<Loaded, CommandError> {
+        let mut options = self.options()?;
         options.only_show = true;
-        Loaded::of(&options).map(|loaded| loaded.found.config.policies).unwrap_or_default()
+        Loaded::of(&options).map_err(CommandError::config)
     }
 
     /// Returns what to load.
@@ -150,14 +147,6 @@ pub(crate) fn project(named: Option<&Path>) -> Result<PathBuf, CommandError> {
         if path.is_dir() { Ok(path) } else { Err(std::io::ErrorKind::NotADirectory.into()) }
     });
     absolute.or_usage(format_args!("can't work in {}", directory.display()))
-}
-
-/// Loads the hooks files that count in a project, to look at them.
-pub(crate) fn load_to_look(project: Option<&Path>) -> Result<internal::Loaded, Diagnostics> {
-    let mut options = LoadOptions::default();
-    options.working_dir = project.map(Path::to_owned);
-    options.only_show = true;
-    internal::Loaded::load(&options)
 }
 
 /// Checks that no hook called this process for the hook itself to run again.

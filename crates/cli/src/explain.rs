@@ -1,8 +1,7 @@
 //! `hookexec explain`: what became of every hook of an event, and why.
 
-use hookexec::internal::Loaded;
 use hookexec::internal::trust::Trust;
-use hookexec::internal::{Explanation, Selection};
+use hookexec::internal::{Explanation, Loaded, Selection};
 use hookexec::wire::{HookReport, Mode};
 use hookexec::{Decision, Event, Executor, Verdict};
 use hookexec_agents::Agent;
@@ -27,7 +26,7 @@ use crate::moment::Moment;
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
     /// The event; `hookexec events` lists them
-    #[arg(value_parser = EVENT, hide_possible_values = true)]
+    #[arg(value_parser = EVENT, hide_possible_values = true, required_unless_present = "from")]
     event: Option<Event>,
 
     /// Reads the payload of this agent and judges as `run --from` does; `hookexec agents` lists
@@ -113,9 +112,6 @@ pub(super) enum Effect {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<(), CommandError> {
-        if self.event.is_none() && self.from.is_none() {
-            return Err(no_event());
-        }
         let stdin = input::read_stdin()?;
         let moment = self.moment(&stdin)?;
         let mut config = self.config.clone();
@@ -153,9 +149,7 @@ impl Args {
     /// Reads what happened, in our words or in an agent's.
     fn moment(&self, stdin: &[u8]) -> Result<Moment, CommandError> {
         let Some(agent) = self.from else {
-            let Some(event) = self.event else {
-                return Err(no_event());
-            };
+            let event = self.event.ok_or_else(|| CommandError::usage("no event is named"))?;
             let input = input::parse("explain", event, stdin)?;
             return Ok(Moment::Own(event, Box::new(input)));
         };
@@ -198,17 +192,10 @@ impl Args {
     }
 }
 
-fn no_event() -> CommandError {
-    CommandError::usage("no event is named")
-        .hint("name one of `hookexec events`, or give an agent's own payload with `--from AGENT`")
-}
-
 /// Returns the error for a hook of a file that no person approved: the file fails as a whole, and
 /// its hooks are not explained.
 fn unapproved(config: &ConfigArgs, wanted: &str) -> Option<CommandError> {
-    let mut options = config.options().ok()?;
-    options.only_show = true;
-    let Loaded { config, project_files, .. } = Loaded::load(&options).ok()?;
+    let Loaded { config, project_files, .. } = config.load_to_look().ok()?.found;
     let hook = config
         .hooks
         .iter()

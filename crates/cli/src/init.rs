@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use hookexec::internal::trust::Trust;
 use hookexec::internal::{Loaded, base_directory};
 
+use super::config::ConfigArgs;
 use super::install::no_home;
 use super::settings::{Scope, Settings};
 use super::table::steps;
@@ -75,7 +76,9 @@ impl Args {
         project: &Path,
         found: &starter::Found,
     ) -> Vec<(String, String)> {
-        let loaded = config::load_to_look(Some(project)).ok();
+        let mut config = ConfigArgs::default();
+        config.cwd = Some(project.to_owned());
+        let loaded = config.load_to_look().ok().map(|loaded| loaded.found);
         let mut next = Vec::new();
         let mut step = |command: String, what: &str| next.push((command, what.to_owned()));
         if self.user {

@@ -51,7 +51,8 @@ impl Program {
             return Ok(Self { path, copied_from: None });
         }
         let Some(kind) = passing(&this) else { return Ok(Self { path: this, copied_from: None }) };
-        let path = stable_path().ok_or_else(no_home)?;
+        let data = base_directory("XDG_DATA_HOME", ".local/share").ok_or_else(no_home)?;
+        let path = data.join(format!("hookexec/bin/hookexec-{VERSION}{PROGRAM_ENDING}"));
         Ok(Self { path, copied_from: Some((this, kind)) })
     }
 
@@ -75,12 +76,6 @@ pub(crate) fn output_in_time(command: &Expression) -> Option<Output> {
     }
     let _ = handle.kill();
     None
-}
-
-/// Returns where this version is kept if the user has it in no place that stays.
-fn stable_path() -> Option<PathBuf> {
-    let data = base_directory("XDG_DATA_HOME", ".local/share")?;
-    Some(data.join(format!("hookexec/bin/hookexec-{VERSION}{PROGRAM_ENDING}")))
 }
 
 /// Replaces `to` by a program equal to `from`, by a rename; returns whether it had to.

@@ -49,27 +49,16 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
         let widths = self.widths();
         let last = widths.last().copied().unwrap_or_default();
         let others = widths.iter().sum::<usize>() - last + 2 * COLUMNS.saturating_sub(1);
-        if others + last <= SCREEN {
-            self.columns(widths)
-        } else if others + NARROWEST <= SCREEN {
-            self.wrapped(widths, others)
+        if others + last.min(NARROWEST) <= SCREEN {
+            self.columns(widths, others)
         } else {
             self.records()
         }
     }
 
-    /// Returns the rows as aligned columns, two spaces apart, without trailing blanks.
-    fn columns(&self, widths: [usize; COLUMNS]) -> String {
-        let mut text = String::new();
-        for row in &self.rows {
-            let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-            push_line(&mut text, &cells.collect::<Vec<_>>().join("  "));
-        }
-        text
-    }
-
-    /// Returns the rows as columns, the last of them wrapped.
-    fn wrapped(&self, widths: [usize; COLUMNS], others: usize) -> String {
+    /// Returns the rows as aligned columns, two spaces apart, without trailing blanks. The last column
+    /// is wrapped behind the `others`.
+    fn columns(&self, widths: [usize; COLUMNS], others: usize) -> String {
         let mut text = String::new();
         for row in &self.rows {
             let Some((last, first)) = row.split_last() else { continue };

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use clap::ValueEnum as _;
 use hookexec::Event;
-use hookexec::internal::{Check, files};
+use hookexec::internal::{Check, files, spoken};
 use hookexec_agents::{Agent, NativeEvent, Plugin};
 
 use super::{Finding, codex, doubled, guards, packages, programs, switches};
@@ -19,7 +19,6 @@ use crate::settings::{Scope, Settings, store, value_of};
 
 /// One entry in an agent's settings that calls hookexec.
 struct Registered {
-    native: &'static NativeEvent,
     scope: Scope,
     call: Call,
     /// Whether the program is called by another.
@@ -207,7 +206,7 @@ fn registered(
         );
         findings.push(Finding::warning(text).about(&event));
     }
-    Some(Registered { native, scope, call, wrapped, timeout })
+    Some(Registered { scope, call, wrapped, timeout })
 }
 
 /// Returns the call behind another program, such as `timeout 30`, if no shell syntax stands before
@@ -223,7 +222,7 @@ fn unwrapped(agent: Agent, command: &str) -> Option<Call> {
 /// Says whether the hooks of `event` would run, and when they did last.
 fn event_finding(agent: Agent, event: Event, calls: &[Registered], project: &Path) -> Finding {
     let firing: Vec<&Registered> =
-        calls.iter().filter(|call| call.native.fires(agent).contains(&event)).collect();
+        calls.iter().filter(|it| it.call.native.fires(agent).contains(&event)).collect();
     if firing.is_empty() {
         let possible = agent.events().iter().any(|native| native.fires(agent).contains(&event));
         let text = if possible {
@@ -233,10 +232,10 @@ fn event_finding(agent: Agent, event: Event, calls: &[Registered], project: &Pat
         };
         return Finding::of(guards(event), text).about(event.name());
     }
-    let mut names: Vec<&str> = firing.iter().map(|call| call.native.name).collect();
+    let mut names: Vec<&str> = firing.iter().map(|it| it.call.native.name).collect();
     names.dedup();
     let names = names.join(", ");
-    let seen = firing.iter().filter_map(|call| last_seen(agent, call.native, project)).max();
+    let seen = firing.iter().filter_map(|it| last_seen(agent, it.call.native, project)).max();
     match seen {
         Some(Seen { is_here: true, time }) => {
             Finding::fine(format!("{event}: {names}, last seen {}", ago(time)))
@@ -286,15 +285,15 @@ pub(super) fn by_plugin(
 /// Says when the plugin or package of an agent called last; `None` if it never did.
 fn last_call(agent: Agent, caller: &str, project: &Path) -> Option<Finding> {
     let seen = agent.events().iter().filter_map(|native| last_seen(agent, native, project)).max();
-    let last = |time| format!("{caller} last called {}", ago(time));
-    let elsewhere = |time| {
-        let ago = ago(time);
-        format!("{caller} never called in this project; it last called in another, {ago}")
-    };
-    let finding = |Seen { is_here, time }: Seen| {
-        if is_here { Finding::fine(last(time)) } else { Finding::warning(elsewhere(time)) }
-    };
-    seen.map(finding)
+    let Seen { is_here, time } = seen?;
+    let ago = ago(time);
+    Some(if is_here {
+        Finding::fine(format!("{caller} last called {ago}"))
+    } else {
+        Finding::warning(format!(
+            "{caller} never called in this project; it last called in another, {ago}"
+        ))
+    })
 }
 
 /// When an agent called last.
@@ -337,13 +336,7 @@ fn scope_of(calls: &[Registered]) -> Scope {
 }
 
 fn ago(time: SystemTime) -> String {
-    let seconds = time.elapsed().unwrap_or(Duration::ZERO).as_secs();
-    match seconds {
-        0..60 => format!("{seconds} s ago"),
-        60..3600 => format!("{} min ago", seconds / 60),
-        3600..86400 => format!("{} h ago", seconds / 3600),
-        _ => format!("{} days ago", seconds / 86400),
-    }
+    format!("{} ago", spoken(time.elapsed().unwrap_or_default()))
 }
 
 /// Says when both the user's and the project's settings call hookexec: each hook would run twice.
@@ -357,7 +350,8 @@ fn twice(calls: &[Registered]) -> Option<Finding> {
 /// Says where time runs out: the agent's before hookexec's, or hookexec's before a hook's.
 fn patience(agent: Agent, calls: &[Registered], check: &Check) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for Registered { native, scope, call, timeout, .. } in calls {
+    for Registered { scope, call, timeout, .. } in calls {
+        let native = call.native;
         let within = Duration::from_secs(call.within);
         if let Some(timeout) = timeout
             && within.as_secs_f64() >= *timeout

@@ -24,12 +24,13 @@ use hookexec::config::{Command, Diagnostics, Severity};
 use hookexec::internal::{SourceFile, files};
 use hookexec_agents::Agent;
 
+use super::config::ConfigArgs;
 use super::error::{CommandError, OrCommandError as _};
 use super::install::unreadable;
+use super::output;
 use super::report::counted;
 use super::settings::store;
 use super::table::steps;
-use super::{config, output};
 use format::Format;
 use settings::Import;
 pub(super) use yaml::inline;
@@ -229,11 +230,11 @@ fn next_steps(written: &Path, agent: Option<Agent>) -> Vec<(String, String)> {
     let install = format!("hookexec install {}", agent.map_or("AGENT", Agent::name));
     let mut next =
         vec![(format!("hookexec check --config {file}"), "look for problems".to_owned())];
-    let loaded = config::load_to_look(config::project(None).ok().as_deref());
+    let loaded = ConfigArgs::default().load_to_look();
     let same = |path: &Path| files::real(path) == files::real(written);
     let (in_project, is_found) = loaded.map_or((false, false), |loaded| {
-        let mut of_project = loaded.project_files.iter();
-        let mut all = loaded.config.files.iter();
+        let mut of_project = loaded.found.project_files.iter();
+        let mut all = loaded.found.config.files.iter();
         (of_project.any(|file| same(&file.bundle.path)), all.any(|file| same(file)))
     });
     if in_project {

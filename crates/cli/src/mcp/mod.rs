@@ -134,11 +134,9 @@ impl Args {
 
     /// Starts the server in a process group of its own.
     fn start(&self) -> Result<Group, CommandError> {
-        let Some((program, arguments)) = self.server.split_first() else {
-            return Err(CommandError::usage("which server? name it behind `--`"));
-        };
+        let program = &self.server[0];
         let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args(&self.server[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let program = program.display();
         Group::spawn(&mut command)
             .or_usage(format_args!("the MCP server `{program}` can't be started"))

@@ -5,7 +5,7 @@ use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use jiff::{SignedDuration, Timestamp};
+use jiff::{Span, SpanRelativeTo, Timestamp};
 
 use super::statistics::word;
 use crate::run::EVENT;
@@ -58,11 +58,8 @@ fn decision() -> impl TypedValueParser<Value = Expected<Decision>> {
 
 fn since(text: &str) -> Result<Timestamp, String> {
     let time = || {
-        let ago: SignedDuration = match text.strip_suffix('d') {
-            Some(days) => SignedDuration::from_secs(days.parse::<i64>().ok()?.checked_mul(86_400)?),
-            None => text.parse().ok()?,
-        };
-        Timestamp::now().checked_sub(ago).ok()
+        let ago = text.parse::<Span>().ok()?.to_duration(SpanRelativeTo::days_are_24_hours());
+        Timestamp::now().checked_sub(ago.ok()?).ok()
     };
     text.parse().ok().or_else(time).ok_or_else(|| {
         "write a time (`2026-03-21T10:00:00Z`), or how long ago: `30m`, `2h`, `7d`".into()

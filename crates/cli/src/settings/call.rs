@@ -1,10 +1,10 @@
 //! The command in an agent's settings that calls hookexec, exactly as `install` writes it.
 
 use hookexec::event::FailureMode;
-use hookexec::internal::shell::read_script;
+use hookexec::internal::shell::{quoted, read_script};
 use hookexec_agents::{Agent, NativeEvent};
 
-use crate::system::{HAS_SH, PLAIN_LETTERS};
+use crate::system::HAS_SH;
 
 /// Denies when hookexec is missing or was killed: most agents take that for permission.
 ///
@@ -84,15 +84,6 @@ impl Call {
         }
         command
     }
-}
-
-/// Quotes a word for the shell, when it needs it.
-fn quoted(word: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || PLAIN_LETTERS.contains(letter);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

@@ -93,7 +93,11 @@ impl Args {
         let collector = Collector::new(self.to.as_deref(), &self.signals)?;
         let _lock = lock(&path)?;
         let config = self.config.clone();
-        let mut ship = Ship::new(log, path, collector, move || config.policies(), Timestamp::now)?;
+        // None if the hooks files can't be loaded.
+        let policies = move || {
+            config.load_to_look().map(|loaded| loaded.found.config.policies).unwrap_or_default()
+        };
+        let mut ship = Ship::new(log, path, collector, policies, Timestamp::now)?;
         ship.requests.inputs = self.inputs;
         if !self.once {
             return ship.follow();

@@ -26,9 +26,6 @@ pub(crate) fn terminal() -> io::Result<(File, File)> {
     Ok((terminal.try_clone()?, terminal))
 }
 
-/// What a shell leaves alone, beside ASCII letters and digits.
-pub(crate) const PLAIN_LETTERS: &str = "/._-+@%:,";
-
 /// Returns a path as it is written into settings, before it is quoted, or why it can't be.
 pub(crate) fn settings_path(path: &Path) -> Result<String, &'static str> {
     path.to_str().map(str::to_owned).ok_or("is not UTF-8")

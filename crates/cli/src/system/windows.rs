@@ -31,7 +31,7 @@ pub(crate) fn terminal() -> io::Result<(File, File)> {
 }
 
 /// What Git Bash, PowerShell and cmd leave alone, beside ASCII letters and digits.
-pub(crate) const PLAIN_LETTERS: &str = "/._-+:~";
+const PLAIN_LETTERS: &str = "/._-+:~";
 
 /// Returns a path as it is written into settings, or why it can't be.
 ///
