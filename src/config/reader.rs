@@ -109,7 +109,7 @@ impl<'n> Fields<'n> {
 
 impl Reader {
     /// Returns a reader of `file`.
-    pub(crate) fn new(file: Arc<SourceFile>) -> Self {
+    pub fn new(file: Arc<SourceFile>) -> Self {
         Self {
             file,
             problems: Vec::new(),
@@ -132,7 +132,7 @@ impl Reader {
     }
 
     /// Returns all problems that were found.
-    pub(crate) fn into_problems(self) -> Diagnostics {
+    pub fn into_problems(self) -> Diagnostics {
         let mut problems = Diagnostics::default();
         problems.extend(self.problems);
         if self.left_out > 0 {
@@ -179,6 +179,12 @@ impl Reader {
         } else {
             self.left_out += 1;
         }
+    }
+
+    /// Notes a problem at a value, and returns `None` in the place of what was to be read.
+    pub fn refuse<T>(&mut self, node: &Node, problem: Diagnostic) -> Option<T> {
+        self.report(node, problem);
+        None
     }
 
     /// Notes an error at a value.

@@ -89,6 +89,14 @@ fn a_file_without_hooks_is_no_empty_policy() {
     assert!(done.stderr.contains("can't read none.json"), "{}", done.stderr);
 }
 
+#[test]
+fn of_two_lists_of_hooks_none_is_imported() {
+    let sandbox = Sandbox::new();
+    sandbox.write(".claude/settings.json", "{\"hooks\": {},\n\"hooks\": {\"Stop\": []}}");
+    let done = import(&sandbox, &[]).exits(78);
+    assert!(done.stderr.contains("the key `hooks` appears twice"), "{}", done.stderr);
+}
+
 /// A sandbox in which the project's settings were imported.
 fn imported() -> Sandbox {
     let sandbox = with_settings("project.json");

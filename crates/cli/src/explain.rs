@@ -26,7 +26,7 @@ use crate::moment::Moment;
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
     /// The event; `hookexec events` lists them
-    #[arg(value_parser = EVENT, hide_possible_values = true, required_unless_present = "from")]
+    #[arg(value_parser = EVENT, hide_possible_values = true)]
     event: Option<Event>,
 
     /// Reads the payload of this agent and judges as `run --from` does; `hookexec agents` lists
@@ -112,8 +112,7 @@ pub(super) enum Effect {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<(), CommandError> {
-        let stdin = input::read_stdin()?;
-        let moment = self.moment(&stdin)?;
+        let moment = self.moment()?;
         let mut config = self.config.clone();
         if let Moment::Native(call) = &moment {
             config = config.in_project(&call.project);
@@ -147,12 +146,20 @@ impl Args {
     }
 
     /// Reads what happened, in our words or in an agent's.
-    fn moment(&self, stdin: &[u8]) -> Result<Moment, CommandError> {
-        let Some(agent) = self.from else {
-            let event = self.event.ok_or_else(|| CommandError::usage("no event is named"))?;
-            let input = input::parse("explain", event, stdin)?;
-            return Ok(Moment::Own(event, Box::new(input)));
+    fn moment(&self) -> Result<Moment, CommandError> {
+        let agent = match (self.from, self.event) {
+            (Some(agent), _) => agent,
+            (None, Some(event)) => {
+                let input = input::parse("explain", event, &input::read_stdin()?)?;
+                return Ok(Moment::Own(event, Box::new(input)));
+            }
+            (None, None) => {
+                let hint = "name one of `hookexec events`, or give an agent's own payload with \
+                            `--from AGENT`";
+                return Err(CommandError::usage("no event is named").hint(hint));
+            }
         };
+        let stdin = &input::read_stdin()?;
         let hint = self.native.as_deref().or(self.event.map(Event::name));
         let call = hookexec_agents::read(agent, hint, stdin, |name| std::env::var(name).ok())
             .map_err(|error| CommandError::data(error.to_string()))?;

@@ -130,7 +130,7 @@ fn add(import: &mut Import, hook: &Hook) {
     match groups.last_mut().filter(|group| group.matcher == matcher) {
         Some(group) => group.hooks.push(written),
         None => groups.push(Group {
-            line: hook.location.line(),
+            location: hook.location.clone(),
             matcher,
             condition: None,
             hooks: vec![written],
@@ -142,7 +142,7 @@ fn add(import: &mut Import, hook: &Hook) {
 fn written(hook: &Hook) -> yaml::Hook {
     let said = |key: &str| hook.key_locations.contains_key(key);
     let command = hook.command.clone().unwrap_or_else(|| Command::Text(String::new()));
-    let mut written = yaml::Hook::new(hook.location.line(), &hook.kind, command);
+    let mut written = yaml::Hook::new(hook.location.clone(), &hook.kind, command);
     if let Some(name) = &hook.name {
         written.set("name", yaml::inline(name));
     }

@@ -1,14 +1,14 @@
 //! One hook of a coding agent's settings, and what hooks.yaml has for it.
 
 use hookexec::Event;
-use hookexec::config::Command;
+use hookexec::config::{Command, Diagnostic};
+use hookexec::internal::reading::{Fields, Node};
 use hookexec_agents::{Agent, ScriptWords};
-use jsonc_parser::ast::{ObjectProp, Value as Node};
 
 use super::command::{self, PLUGIN_ROOT};
 use super::format::Target;
 use super::http;
-use super::json::Members;
+use super::json::{object, string};
 use super::mcp;
 use super::prompt;
 use super::settings::Importer;
@@ -24,68 +24,33 @@ const READ: [&str; 7] = ["type", "command", "bash", "linux", "osx", "exec", "mat
 
 impl Importer {
     /// Reads a hook below the event `target`.
-    pub(super) fn hook(
+    pub(super) fn hook<'n>(
         &mut self,
-        node: &Node<'_>,
+        node: &'n Node<'n>,
         target: &Target,
         matcher: Option<&str>,
     ) -> Option<Hook> {
-        let members = self.reader.object(node, "a hook")?;
-        let kind = self.kind(&members)?;
-        let is_command = kind == "command";
-        let text = if is_command { self.command_text(&members)? } else { String::new() };
+        let members = object(&mut self.reader, node, "a hook")?;
+        let kind = self.kind(node, &members)?;
+        let text =
+            if kind == "command" { self.command_text(node, &members)? } else { String::new() };
         if command::is_ours(&text) {
             self.import.own_entries += 1;
             return None;
         }
-        let mut hook = Hook::new(self.reader.line(node), kind, Command::Text(text.clone()));
-        match kind {
-            "http" => hook.set("with", http::parameters(&mut self.reader, &members)?),
-            "model" => {
-                hook.set("with", prompt::parameters(&mut self.reader, &members)?);
-                hook.set("timeout", prompt::TIMEOUT);
-            }
-            "mcp" => {
-                let (with, server) = mcp::parameters(&mut self.reader, &members, &self.servers)?;
-                hook.set("with", with);
-                if self.import.servers.iter().all(|known| known.name != server.name) {
-                    self.import.servers.push(server);
-                }
-            }
-            _ => {}
-        }
-        let patches = matcher.is_some_and(|matcher| matcher.contains("apply_patch"));
-        match target.words {
-            // A model reads any words.
-            _ if kind == "model" => {}
-            ScriptWords::ClaudeCode => hook.set("dialect", "claude-code"),
-            ScriptWords::ClaudeCodeExceptPatches if !patches => hook.set("dialect", "claude-code"),
-            _ => {}
-        }
-        let import = self.format.import;
-        if let Some(shell) = import.shell.filter(|_| is_command) {
-            hook.set("shell", shell);
-        }
-        if let Some(timeout) =
-            import.prompt_timeout.filter(|_| target.event == Event::UserPromptSubmit)
-        {
-            hook.set("timeout", timeout);
-        }
-        if import.any_failure_denies && target.event == Event::PreToolUse {
-            hook.set("on_error", "block");
-        }
-        if let Some(directory) = self.working_dir.as_ref().filter(|_| is_command) {
-            hook.set("working_dir", yaml::inline(directory));
-        }
+        let command = Command::Text(text.clone());
+        let mut hook = Hook::new(self.reader.location(node), kind, command);
+        self.parameters(node, &members, &mut hook)?;
+        self.defaults(target, matcher, &mut hook);
         let (mut name, mut env) = (None, Vec::new());
-        for member in members.iter() {
-            match member.name.as_str() {
-                "name" => name = Some(self.reader.string(&member.value, "`name`")?),
+        for (key, place, value) in members.iter() {
+            match key {
+                "name" => name = Some(string(&mut self.reader, value, "`name`")?),
                 "url" | "headers" | "allowedEnvVars" if kind == "http" => {}
                 "prompt" | "model" if kind == "model" => {}
                 "server" | "tool" | "input" if kind == "mcp" => {}
-                "env" => env = self.variables(&member.value)?,
-                _ => self.key(member, target, &mut hook)?,
+                "env" => env = self.variables(value)?,
+                _ => self.key((key, place), value, target, &mut hook)?,
             }
         }
         if let Command::Argv(words) = &mut hook.command {
@@ -108,7 +73,7 @@ impl Importer {
             );
             let hint = "adapt the script to docs/events.md (`hookexec docs events`), then take \
                         `enabled: false` out";
-            self.reader.warning(node, message, hint);
+            self.reader.report(node, Diagnostic::warning(message).hint(hint));
         }
         if let Some(name) = name.or_else(|| command::script_stem(&hook.command)) {
             let name = self.unique(&name);
@@ -117,18 +82,75 @@ impl Importer {
         Some(hook)
     }
 
+    /// Reads the parameters of a hook that runs no command.
+    fn parameters<'n>(
+        &mut self,
+        node: &'n Node<'n>,
+        members: &Fields<'n>,
+        hook: &mut Hook,
+    ) -> Option<()> {
+        let reader = &mut self.reader;
+        match &*hook.kind {
+            "http" => hook.set("with", http::parameters(reader, node, members)?),
+            "model" => {
+                hook.set("with", prompt::parameters(reader, node, members)?);
+                hook.set("timeout", prompt::TIMEOUT);
+            }
+            "mcp" => {
+                let (with, server) = mcp::parameters(reader, node, members, &self.servers)?;
+                hook.set("with", with);
+                if self.import.servers.iter().all(|known| known.name != server.name) {
+                    self.import.servers.push(server);
+                }
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// Sets what holds in the agent for a hook that does not say otherwise.
+    fn defaults(&self, target: &Target, matcher: Option<&str>, hook: &mut Hook) {
+        let patches = matcher.is_some_and(|matcher| matcher.contains("apply_patch"));
+        match target.words {
+            // A model reads any words.
+            _ if hook.kind == "model" => {}
+            ScriptWords::ClaudeCode => hook.set("dialect", "claude-code"),
+            ScriptWords::ClaudeCodeExceptPatches if !patches => hook.set("dialect", "claude-code"),
+            _ => {}
+        }
+        let import = self.format.import;
+        if hook.kind == "command" {
+            if let Some(shell) = import.shell {
+                hook.set("shell", shell);
+            }
+            if let Some(directory) = &self.working_dir {
+                hook.set("working_dir", yaml::inline(directory));
+            }
+        }
+        if let (Some(timeout), Event::UserPromptSubmit) = (import.prompt_timeout, target.event) {
+            hook.set("timeout", timeout);
+        }
+        if import.any_failure_denies && target.event == Event::PreToolUse {
+            hook.set("on_error", "block");
+        }
+    }
+
     /// Reads a key of a hook.
-    fn key(&mut self, member: &ObjectProp<'_>, target: &Target, hook: &mut Hook) -> Option<()> {
-        let (key, value) = (member.name.as_str(), &member.value);
+    fn key<'n>(
+        &mut self,
+        (key, place): (&str, &Node<'_>),
+        value: &'n Node<'n>,
+        target: &Target,
+        hook: &mut Hook,
+    ) -> Option<()> {
         let may_block = target.event.contract().may_block;
         match key {
             "args" => {
-                let words = self.reader.strings(value, "`args`", "an argument")?;
-                hook.command = Command::Argv(words);
+                hook.command = Command::Argv(self.reader.value(value, "`args`")?);
             }
             "timeout" | "timeoutSec" => hook.set("timeout", self.duration(value)?),
             "async" => {
-                if self.reader.boolean(value, "`async`")? {
+                if self.reader.value(value, "`async`")? {
                     hook.set("background", "true");
                     if may_block {
                         // What it answers comes too late there as well.
@@ -137,75 +159,77 @@ impl Importer {
                 }
             }
             "shell" => {
-                let shell = self.reader.string(value, "`shell`")?;
+                let shell = string(&mut self.reader, value, "`shell`")?;
                 if shell != "bash" {
                     let message = format!("the shell `{shell}` can't be imported");
-                    return self.reader.refuse(value, message, "");
+                    return self.reader.refuse(value, Diagnostic::error(message));
                 }
                 hook.set("shell", shell);
             }
             "onFailure" => {
-                let blocks = self.reader.string(value, "`onFailure`")? == "block" && may_block;
+                let said = string(&mut self.reader, value, "`onFailure`")?;
+                let blocks = said == "block" && may_block;
                 hook.set("on_error", if blocks { "block" } else { "warn" });
             }
             "failClosed" => {
-                if self.reader.boolean(value, "`failClosed`")? && may_block {
+                if self.reader.value::<bool>(value, "`failClosed`")? && may_block {
                     hook.set("on_error", "block");
                 }
             }
             "cwd" | "working_directory" => {
-                let directory = self.reader.string(value, &format!("`{key}`"))?;
+                let directory = string(&mut self.reader, value, &format!("`{key}`"))?;
                 hook.set("working_dir", yaml::inline(&directory));
             }
             "if" => {
                 let hint = "let the script look at `tool_input`, or write a `when:` by hand";
                 let message = "a permission rule in `if` can't be imported";
-                return self.reader.refuse(value, message, hint);
+                return self.reader.refuse(value, Diagnostic::error(message).hint(hint));
             }
             "asyncRewake" => {
-                if self.reader.boolean(value, "`asyncRewake`")? {
-                    let message = "nothing here wakes the model: `asyncRewake`";
-                    return self.reader.refuse(value, message, &self.leave_it());
+                if self.reader.value(value, "`asyncRewake`")? {
+                    return self.leave(value, "nothing here wakes the model: `asyncRewake`");
                 }
             }
             known if WITHOUT_EFFECT.contains(&known) || READ.contains(&known) => {}
-            _ => self.reader.left_out(member),
+            _ => self.left_out(key, place),
         }
         Some(())
     }
 
     /// Returns the type of a hook, and refuses one that hookexec does not run.
-    fn kind(&mut self, hook: &Members<'_, '_>) -> Option<&'static str> {
+    fn kind(&mut self, node: &Node<'_>, hook: &Fields<'_>) -> Option<&'static str> {
         let Some(kind) = hook.get("type") else {
             if !self.format.import.needs_type {
                 return Some("command");
             }
-            return self.reader.refuse(hook.node, "a hook needs a `type`", "");
+            return self.reader.refuse(node, Diagnostic::error("a hook needs a `type`"));
         };
-        match kind.as_string_lit().map(|kind| kind.value.as_ref()) {
+        match kind.as_text() {
             Some("command") => Some("command"),
             Some("http") => Some("http"),
             Some("prompt") if self.format.agent == Agent::ClaudeCode => Some("model"),
             Some("mcp_tool") if self.format.agent == Agent::ClaudeCode => Some("mcp"),
             other => {
                 let other = other.unwrap_or("not a string");
-                let message = format!("a hook of type `{other}` can't be imported");
-                self.reader.refuse(kind, message, &self.leave_it())
+                self.leave(kind, &format!("a hook of type `{other}` can't be imported"))
             }
         }
     }
 
-    fn leave_it(&self) -> String {
-        format!("leave it in the settings of {}", self.format.agent.title())
+    /// Refuses what works in the agent alone.
+    fn leave<T>(&mut self, node: &Node<'_>, message: &str) -> Option<T> {
+        let hint = format!("leave it in the settings of {}", self.format.agent.title());
+        self.reader.refuse(node, Diagnostic::error(message).hint(hint))
     }
 
     /// Returns the command for this system.
-    fn command_text(&mut self, hook: &Members<'_, '_>) -> Option<String> {
+    fn command_text(&mut self, node: &Node<'_>, hook: &Fields<'_>) -> Option<String> {
         let mut keys = self.format.import.command_keys.iter();
         let Some((key, text)) = keys.find_map(|key| Some((key, hook.get(key)?))) else {
-            return self.reader.refuse(hook.node, "a command hook needs a `command`", "");
+            let problem = Diagnostic::error("a command hook needs a `command`");
+            return self.reader.refuse(node, problem);
         };
-        self.reader.string(text, &format!("`{key}`"))
+        string(&mut self.reader, text, &format!("`{key}`"))
     }
 
     /// Gives a hook of a plugin the variable that only its own agent sets.
@@ -213,16 +237,16 @@ impl Importer {
         if !text.contains(PLUGIN_ROOT) || env.iter().any(|(name, _)| name == PLUGIN_ROOT) {
             return;
         }
-        if let Some(root) = &self.plugin {
-            let message = format!("`{PLUGIN_ROOT}` is taken to be {root}");
-            let hint = "change it in the `env` of the hook if the plugin is somewhere else";
+        let problem = if let Some(root) = &self.plugin {
             env.push((PLUGIN_ROOT.to_owned(), root.clone()));
-            self.reader.warning(node, message, hint);
+            Diagnostic::warning(format!("`{PLUGIN_ROOT}` is taken to be {root}"))
+                .hint("change it in the `env` of the hook if the plugin is somewhere else")
         } else {
-            let message = format!("it needs `{PLUGIN_ROOT}`, which only Claude Code sets");
             let hint = format!("add `env: {{ {PLUGIN_ROOT}: /path/of/the/plugin }}` to the hook");
-            self.reader.warning(node, message, &hint);
-        }
+            Diagnostic::warning(format!("it needs `{PLUGIN_ROOT}`, which only Claude Code sets"))
+                .hint(hint)
+        };
+        self.reader.report(node, problem);
     }
 
     /// Returns a name that no other hook has.
@@ -238,23 +262,22 @@ impl Importer {
         name
     }
 
-    fn variables(&mut self, node: &Node<'_>) -> Option<Vec<(String, String)>> {
-        let mut variables = Vec::new();
-        for member in self.reader.object(node, "`env`")?.iter() {
-            let value = self.reader.string(&member.value, "a variable")?;
-            variables.push((member.name.as_str().to_owned(), value));
-        }
-        Some(variables)
+    fn variables<'n>(&mut self, node: &'n Node<'n>) -> Option<Vec<(String, String)>> {
+        let variables = object(&mut self.reader, node, "`env`")?;
+        let mut read = |(name, _, value): (&str, _, _)| {
+            Some((name.to_owned(), string(&mut self.reader, value, "a variable")?))
+        };
+        variables.iter().map(&mut read).collect()
     }
 
     fn duration(&mut self, node: &Node<'_>) -> Option<String> {
         let milliseconds = self.format.settings.counts_milliseconds();
         let (words, unit) = if milliseconds { ("milliseconds", "ms") } else { ("seconds", "") };
-        let number = node.as_number_lit().map(|number| number.value);
-        if let Some(number) = number.filter(|it| it.parse().is_ok_and(|time: f64| time > 0.0)) {
+        let number = node.as_number().filter(|it| it.as_f64().is_some_and(|time| time > 0.0));
+        if let Some(number) = number {
             return Some(format!("{number}{unit}"));
         }
         let message = format!("`timeout` is not a valid number of {words}: it must be above 0");
-        self.reader.refuse(node, message, "")
+        self.reader.refuse(node, Diagnostic::error(message))
     }
 }

@@ -1,27 +1,34 @@
 //! A hook that posts to a server, as Claude Code writes it.
 
-use super::json::{Members, Reader};
+use hookexec::config::Diagnostic;
+use hookexec::internal::reading::{Fields, Node, Reader};
+
+use super::json::{object, required, string};
 use super::yaml;
 
 /// Where it posts to, as the value of `with`.
-pub(super) fn parameters(reader: &mut Reader, hook: &Members<'_, '_>) -> Option<String> {
-    let url = reader.required(hook, "url", "an http hook")?;
-    let allowed = match hook.get("allowedEnvVars") {
-        Some(list) => reader.strings(list, "`allowedEnvVars`", "a variable")?,
+pub(super) fn parameters(
+    reader: &mut Reader,
+    node: &Node<'_>,
+    hook: &Fields<'_>,
+) -> Option<String> {
+    let url = required(reader, node, hook, "url", "an http hook")?;
+    let allowed: Vec<String> = match hook.get("allowedEnvVars") {
+        Some(list) => reader.value(list, "`allowedEnvVars`")?,
         None => Vec::new(),
     };
     let written = match hook.get("headers") {
-        Some(headers) => Some(reader.object(headers, "`headers`")?),
-        None => None,
+        Some(headers) => object(reader, headers, "`headers`")?,
+        None => Fields::default(),
     };
     let mut headers = Vec::new();
-    for header in written.iter().flat_map(Members::iter) {
-        let text = reader.string(&header.value, "a header")?;
+    for (name, _, value) in written.iter() {
+        let text = string(reader, value, "a header")?;
         if text.contains("${env.") {
             let message = "`${env.` in a header would name a variable here";
-            return reader.refuse(&header.value, message, "");
+            return reader.refuse(value, Diagnostic::error(message));
         }
-        headers.push((header.name.as_str().to_owned(), with_references(&text, &allowed)));
+        headers.push((name.to_owned(), with_references(&text, &allowed)));
     }
     let mut with = format!("{{ url: {}", yaml::inline(&url));
     if !headers.is_empty() {

@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use hookexec::config::Diagnostic;
+use hookexec::internal::reading::{Fields, Node, Reader};
 use hookexec::wire::parse_strict;
 use serde_json::{Value, json};
 
 use super::command::PLUGIN_ROOT;
 use super::http::is_local;
-use super::json::{Members, Reader};
+use super::json::{object, required};
 
 /// A server that hooks call.
 pub(super) struct Server {
@@ -21,22 +23,24 @@ pub(super) struct Server {
 /// servers are configured in other `files` than the hooks.
 pub(super) fn parameters(
     reader: &mut Reader,
-    hook: &Members<'_, '_>,
+    node: &Node<'_>,
+    hook: &Fields<'_>,
     files: &Files,
 ) -> Option<(String, Server)> {
-    let name = reader.required(hook, "server", "an mcp_tool hook")?;
-    let tool = reader.required(hook, "tool", "an mcp_tool hook")?;
+    let name = required(reader, node, hook, "server", "an mcp_tool hook")?;
+    let tool = required(reader, node, hook, "tool", "an mcp_tool hook")?;
     let mut server = match files.server(&name) {
         Ok(server) => server,
         Err(problem) => {
             let hint = "write the hook by hand: docs/configuration.md, \"MCP hooks\"";
-            return reader.refuse(hook.get("server").unwrap_or(hook.node), problem, hint);
+            let place = hook.get("server").unwrap_or(node);
+            return reader.refuse(place, Diagnostic::error(problem).hint(hint));
         }
     };
     let arguments = match hook.get("input") {
         Some(input) => {
-            reader.object(input, "`input`")?;
-            input.clone().into()
+            object(reader, input, "`input`")?;
+            reader.value(input, "`input`")?
         }
         None => json!({}),
     };

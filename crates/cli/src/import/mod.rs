@@ -159,7 +159,7 @@ impl Args {
     /// Returns what to remove from the settings, where hooks that were imported would run twice.
     fn double(&self, import: &Import, agent: Option<Agent>) -> String {
         let Some(agent) = agent.filter(|_| import.hooks() > 0) else { return String::new() };
-        let mut lines: Vec<usize> = import.scripts().map(|hook| hook.line).collect();
+        let mut lines: Vec<usize> = import.scripts().map(|hook| hook.location.line()).collect();
         lines.sort_unstable();
         lines.dedup();
         let lines: Vec<String> = lines.iter().map(usize::to_string).collect();

@@ -2,11 +2,11 @@
 //!
 //! The lists need no order: a denial wins over an ask, and an ask over an allow, as in Claude Code.
 
-use hookexec::config::Command;
+use hookexec::config::{Command, Diagnostic};
 use hookexec::internal::builtins::{Shipped, Surroundings};
-use jsonc_parser::ast::{ObjectProp, Value as Node};
+use hookexec::internal::reading::{Node, Reader};
 
-use super::json::Reader;
+use super::json::{list, object, string};
 use super::yaml::{self, Group, Hook};
 
 /// The lists, and the builtin that takes their rules about commands.
@@ -16,61 +16,65 @@ const LISTS: [(&str, &str); 3] =
 /// Tools whose name alone is the rule. `Edit` and `Read` stand for other tools, too.
 const TOOLS: [&str; 4] = ["Bash", "WebFetch", "WebSearch", "Task"];
 
-const TITLE: &str = "the permission rule";
-
 /// Returns the hooks for `permissions`. A rule without a counterpart is a warning.
-pub(super) fn groups(permissions: &Node<'_>, reader: &mut Reader) -> Vec<Group> {
-    let Some(members) = reader.object(permissions, "`permissions`") else { return Vec::new() };
+pub(super) fn groups<'n>(permissions: &'n Node<'n>, reader: &mut Reader) -> Vec<Group> {
+    let Some(lists) = object(reader, permissions, "`permissions`") else { return Vec::new() };
     let (mut groups, mut is_whole) = (Vec::new(), true);
     for (name, builtin) in LISTS {
-        for member in members.iter().filter(|member| member.name.as_str() == name) {
-            if name == "allow" && !is_whole {
-                // It might allow what the missing rule denies.
-                let message = "the rules of `permissions.allow` are not taken over, because a rule \
-                               of `deny` or `ask` is not";
-                reader.warning(&member.name, message, "write `allow_commands` by hand");
-                continue;
-            }
-            let (found, all) = list(member, builtin, reader);
-            groups.extend(found);
-            is_whole &= all;
+        let Some((_, key, rules)) = lists.iter().find(|(list, ..)| *list == name) else { continue };
+        if name == "allow" && !is_whole {
+            // It might allow what the missing rule denies.
+            let message = "the rules of `permissions.allow` are not taken over, because a rule of \
+                           `deny` or `ask` is not";
+            let hint = "write `allow_commands` by hand";
+            reader.report(key, Diagnostic::warning(message).hint(hint));
+            continue;
         }
+        let (found, all) = of_list(name, key, rules, builtin, reader);
+        groups.extend(found);
+        is_whole &= all;
     }
-    for member in members.iter() {
-        let name = member.name.as_str();
+    for (name, key, _) in lists.iter() {
         if !LISTS.iter().any(|(list, _)| *list == name) {
             let message = format!("`permissions.{name}` is not taken over");
-            reader.warning(&member.name, message, "");
+            reader.report(key, Diagnostic::warning(message));
         }
     }
     groups
 }
 
-/// Returns the hooks for one list, and whether they stand for every rule of it.
-fn list(member: &ObjectProp<'_>, builtin: &str, reader: &mut Reader) -> (Vec<Group>, bool) {
-    let line = reader.line(&member.name);
+/// Returns the hooks for the list `name`, and whether they stand for every rule of it.
+fn of_list<'n>(
+    name: &str,
+    key: &Node<'_>,
+    rules: &'n Node<'n>,
+    builtin: &str,
+    reader: &mut Reader,
+) -> (Vec<Group>, bool) {
+    let location = reader.location(key);
     let (mut commands, mut tools) = (Vec::new(), Vec::new());
-    let problems = reader.problems.iter().count();
-    for node in reader.list(&member.value, &format!("`permissions.{}`", member.name.as_str())) {
-        let Some(rule) = reader.string(node, "a permission rule") else { continue };
+    let errors = reader.errors();
+    let mut is_whole = true;
+    for node in list(reader, rules, &format!("`permissions.{name}`")) {
+        let Some(rule) = string(reader, node, "a permission rule") else { continue };
         match counterpart(&rule, builtin) {
             Ok(Counterpart::Command) => commands.push(rule),
             Ok(Counterpart::Tool(pattern)) => tools.push(pattern),
             Err((why, hint)) => {
-                let message = format!("{TITLE} `{rule}` is not taken over: {why}");
-                reader.warning(node, message, hint);
+                let message = format!("the permission rule `{rule}` is not taken over: {why}");
+                reader.report(node, Diagnostic::warning(message).hint(hint));
+                is_whole = false;
             }
         }
     }
     let group = |matcher: Option<&str>, builtin: &str, args: Vec<String>| {
-        let mut hook = Hook::new(line, "builtin", Command::Text(builtin.to_owned()));
+        let mut hook = Hook::new(location.clone(), "builtin", Command::Text(builtin.to_owned()));
         hook.set("args", yaml::list(&args));
-        let matcher = matcher.map(str::to_owned);
-        (!args.is_empty()).then(|| Group { line, matcher, condition: None, hooks: vec![hook] })
+        let (location, matcher) = (location.clone(), matcher.map(str::to_owned));
+        (!args.is_empty()).then(|| Group { location, matcher, condition: None, hooks: vec![hook] })
     };
     let groups = [group(Some("shell"), builtin, commands), group(None, "deny_tools", tools)];
-    let is_whole = reader.problems.iter().count() == problems;
-    (groups.into_iter().flatten().collect(), is_whole)
+    (groups.into_iter().flatten().collect(), is_whole && reader.errors() == errors)
 }
 
 enum Counterpart {

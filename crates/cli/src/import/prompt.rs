@@ -1,6 +1,9 @@
 //! A hook whose prompt a model answers, as Claude Code writes it.
 
-use super::json::{Members, Reader};
+use hookexec::config::Diagnostic;
+use hookexec::internal::reading::{Fields, Node, Reader};
+
+use super::json::{required, string};
 use super::yaml;
 
 /// The time that Claude Code gives such a hook, in seconds.
@@ -13,25 +16,29 @@ const MEANING: &str = "The question below was written for the answers `ok: true`
                        `ok: false`, a no or a block.";
 
 /// Returns the parameters of a model hook, as the value of `with`.
-pub(super) fn parameters(reader: &mut Reader, hook: &Members<'_, '_>) -> Option<String> {
-    let prompt = reader.required(hook, "prompt", "a prompt hook")?;
+pub(super) fn parameters(
+    reader: &mut Reader,
+    node: &Node<'_>,
+    hook: &Fields<'_>,
+) -> Option<String> {
+    let prompt = required(reader, node, hook, "prompt", "a prompt hook")?;
     let prompt = prompt.replace("$ARGUMENTS", "(the input, which is the user message)");
     let model = match hook.get("model") {
-        Some(model) => Some(reader.string(model, "`model`")?),
+        Some(model) => Some(string(reader, model, "`model`")?),
         None => None,
     };
     // The settings may name a model as `haiku`, which only Claude Code knows.
     let model = model.filter(|model| model.starts_with("claude-"));
     if model.is_none() {
         let message = format!("Claude Code chooses the model; `{MODEL}` is written in its place");
-        reader.warning(hook.node, message, "change `model` in the `with` of the hook");
+        let hint = "change `model` in the `with` of the hook";
+        reader.report(node, Diagnostic::warning(message).hint(hint));
     }
-    reader.warning(
-        hook.node,
-        "the hook asks the model with the key in `ANTHROPIC_API_KEY`, which must be set where the \
-         agent runs",
-        "each answer is billed to that key; to limit it, add a `budget` to the `with` of the hook",
-    );
+    let message = "the hook asks the model with the key in `ANTHROPIC_API_KEY`, which must be set \
+                   where the agent runs";
+    let hint =
+        "each answer is billed to that key; to limit it, add a `budget` to the `with` of the hook";
+    reader.report(node, Diagnostic::warning(message).hint(hint));
     let model = yaml::inline(model.as_deref().unwrap_or(MODEL));
     let prompt = yaml::inline(&format!("{MEANING}\n\n{prompt}"));
     Some(format!(

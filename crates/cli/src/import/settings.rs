@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hookexec::Event;
-use hookexec::config::{Command, Diagnostic, Diagnostics, Severity};
+use hookexec::config::{Command, Diagnostic, Diagnostics, Location, Severity};
 use hookexec::internal::SourceFile;
+use hookexec::internal::reading::{Fields, Node, Reader, Value};
 use hookexec_agents::Agent;
-use jsonc_parser::ast::Value as Node;
+use jsonc_parser::ast::Value as Json;
 
 use super::format::{Format, Target};
-use super::json::Reader;
+use super::json::{list, object, string, tree};
 use super::matcher::{self, Alternatives};
 use super::mcp::{self, Server};
 use super::permissions;
@@ -50,37 +51,21 @@ pub(super) fn read(format: Format, source: SourceFile, path: &Path) -> Result<Im
     let source = Arc::new(source);
     let mut importer = Importer {
         format,
-        reader: Reader::new(&source),
+        reader: Reader::new(Arc::clone(&source)),
         servers: mcp::Files::of(path, plugin_root(path).as_deref()),
         plugin: plugin_root(path),
-        working_dir: None,
+        working_dir: own_directory(format, path),
         names: Vec::new(),
         import: Import::default(),
     };
-    let Some(Node::Object(root)) = text::parse(&source.text)? else {
+    let Some(root @ Json::Object(_)) = text::parse(&source.text)? else {
         return Err(EditError("it is not a JSON object".to_owned()));
     };
-    let find = |key: &str| root.properties.iter().find(|member| member.name.as_str() == key);
-    let permissions = find("permissions").filter(|_| format.agent == Agent::ClaudeCode);
-    let hooks = find("hooks");
-    if hooks.is_none() && permissions.is_none() {
-        return Err(EditError("it has no `hooks`".to_owned()));
+    let root = tree(&root);
+    if let Some(settings) = object(&mut importer.reader, &root, "the file") {
+        importer.settings(&settings)?;
     }
-    let title = format.agent.title();
-    if root.get_boolean(SWITCHED_OFF).is_some_and(|off| off.value) {
-        let message = format!("`{SWITCHED_OFF}` is set: under {title} none of these hooks run");
-        importer.reader.problems.push(Diagnostic::warning(message));
-    }
-    importer.working_dir = own_directory(format, path);
-    if let Some(permissions) = permissions {
-        for group in permissions::groups(&permissions.value, &mut importer.reader) {
-            importer.add(Event::PreToolUse, Some(group));
-        }
-    }
-    if let Some(hooks) = hooks {
-        importer.events(&hooks.value);
-    }
-    Ok(Import { problems: importer.reader.problems, ..importer.import })
+    Ok(Import { problems: importer.reader.into_problems(), ..importer.import })
 }
 
 /// Returns the directory of the plugin that a `hooks/hooks.json` belongs to, absolute; `None` for
@@ -118,19 +103,41 @@ pub(super) struct Importer {
 }
 
 impl Importer {
-    fn events(&mut self, node: &Node<'_>) {
-        let Some(events) = self.reader.object(node, "`hooks`") else { return };
-        for member in events.iter() {
-            let name = member.name.as_str();
+    fn settings(&mut self, settings: &Fields<'_>) -> Result<(), EditError> {
+        let is_claudes = self.format.agent == Agent::ClaudeCode;
+        let permissions = settings.get("permissions").filter(|_| is_claudes);
+        let hooks = settings.get("hooks");
+        if hooks.is_none() && permissions.is_none() {
+            return Err(EditError("it has no `hooks`".to_owned()));
+        }
+        if settings.get(SWITCHED_OFF).is_some_and(|off| matches!(off.value, Value::Bool(true))) {
+            let title = self.format.agent.title();
+            let message = format!("`{SWITCHED_OFF}` is set: under {title} none of these hooks run");
+            self.reader.note(Diagnostic::warning(message));
+        }
+        if let Some(permissions) = permissions {
+            for group in permissions::groups(permissions, &mut self.reader) {
+                self.add(Event::PreToolUse, Some(group));
+            }
+        }
+        if let Some(hooks) = hooks {
+            self.events(hooks);
+        }
+        Ok(())
+    }
+
+    fn events<'n>(&mut self, node: &'n Node<'n>) {
+        let Some(events) = object(&mut self.reader, node, "`hooks`") else { return };
+        for (name, key, entries) in events.iter() {
             let known = self.format.agent.events().iter().find(|native| native.name == name);
             let Some(native) = known else {
-                self.reader.error(&member.name, format!("unknown event `{name}`"), "");
+                self.reader.error(key, format!("unknown event `{name}`"));
                 continue;
             };
             let target = self.format.target(native);
-            let target = target.map_err(|reason| self.reader.error(&member.name, reason, ""));
+            let target = target.map_err(|reason| self.reader.error(key, reason));
             let Ok(target) = target else { continue };
-            for entry in self.reader.list(&member.value, &format!("`{name}`")) {
+            for entry in list(&mut self.reader, entries, &format!("`{name}`")) {
                 let group = self.group(entry, &target);
                 self.add(target.event, group);
             }
@@ -142,12 +149,13 @@ impl Importer {
         let Some(mut group) = group else { return };
         let hooks = std::mem::take(&mut group.hooks);
         let alone = |hook: Hook| Group { hooks: vec![hook], ..group.clone() };
-        let any = Hook::new(group.line, "command", Command::Text("true".to_owned()));
-        if !hooks.is_empty() && self.loads(group.line, yaml::problems(event, alone(any), &[])) {
+        let any = Hook::new(group.location.clone(), "command", Command::Text("true".to_owned()));
+        if !hooks.is_empty() && self.loads(&group.location, yaml::problems(event, alone(any), &[]))
+        {
             let mut sound = Vec::new();
             for hook in hooks {
                 let problems = yaml::problems(event, alone(hook.clone()), &self.import.servers);
-                if self.loads(hook.line, problems) {
+                if self.loads(&hook.location, problems) {
                     sound.push(hook);
                 }
             }
@@ -158,20 +166,20 @@ impl Importer {
         }
     }
 
-    /// Reports the problems of what was written for a line, and returns whether there are none.
-    fn loads(&mut self, line: usize, problems: Option<Diagnostics>) -> bool {
+    /// Reports the problems of what was written for a place, and returns whether there are none.
+    fn loads(&mut self, place: &Location, problems: Option<Diagnostics>) -> bool {
         let problems = problems.unwrap_or_default();
         for problem in problems.iter().filter(|problem| problem.severity == Severity::Error) {
-            self.reader.error_on_line(line, problem.message.clone());
+            self.reader.note(Diagnostic::error(&problem.message).at(place.clone()));
         }
         !problems.has_errors()
     }
 
     /// Reads hooks that share a matcher, or a hook that has a matcher of its own.
-    fn group(&mut self, node: &Node<'_>, target: &Target) -> Option<Group> {
-        let members = self.reader.object(node, "an entry")?;
+    fn group<'n>(&mut self, node: &'n Node<'n>, target: &Target) -> Option<Group> {
+        let members = object(&mut self.reader, node, "an entry")?;
         let mut group = Group {
-            line: self.reader.line(node),
+            location: self.reader.location(node),
             matcher: target.kinds.clone(),
             condition: target.condition.map(str::to_owned),
             hooks: Vec::new(),
@@ -179,14 +187,14 @@ impl Importer {
         if let Some(matcher) = members.get("matcher") {
             self.matcher(matcher, target, &mut group)?;
         }
-        let mut hooks = vec![node];
+        let mut hooks = std::slice::from_ref(node);
         // VS Code reads the groups of Claude Code, too.
-        let list = members.get("hooks");
-        if list.is_some() || self.format.has_groups() {
-            hooks = list.map(|list| self.reader.list(list, "`hooks`")).unwrap_or_default();
+        let inner = members.get("hooks");
+        if inner.is_some() || self.format.has_groups() {
+            hooks = inner.map(|it| list(&mut self.reader, it, "`hooks`")).unwrap_or_default();
             let known = ["matcher", "hooks", "sequential", "description"];
-            for member in members.iter().filter(|member| !known.contains(&member.name.as_str())) {
-                self.reader.left_out(member);
+            for (name, key, _) in members.iter().filter(|(name, ..)| !known.contains(name)) {
+                self.left_out(name, key);
             }
         }
         for hook in hooks {
@@ -195,9 +203,15 @@ impl Importer {
         Some(group)
     }
 
+    /// Reports a key that hookexec does not know.
+    pub(super) fn left_out(&mut self, name: &str, key: &Node<'_>) {
+        let message = format!("unknown key `{name}`: it is left out");
+        self.reader.report(key, Diagnostic::warning(message));
+    }
+
     /// Says a matcher in our words: of tools as a matcher, of anything else as a condition.
     fn matcher(&mut self, node: &Node<'_>, target: &Target, group: &mut Group) -> Option<()> {
-        let written = self.reader.string(node, "`matcher`")?;
+        let written = string(&mut self.reader, node, "`matcher`")?;
         let alternatives = Alternatives::of(self.format.import.matching, &written);
         if matches!(alternatives, Alternatives::Everything) {
             return Some(());
@@ -209,7 +223,7 @@ impl Importer {
         }
         let pattern = alternatives.pattern(self.format.agent);
         if let Some((message, hint)) = matcher::problem(self.format.agent, &written, &pattern) {
-            return self.reader.refuse(node, message, hint);
+            return self.reader.refuse(node, Diagnostic::error(message).hint(hint));
         }
         if fields.is_empty() {
             group.matcher = Some(pattern);

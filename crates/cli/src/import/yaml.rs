@@ -13,8 +13,8 @@ use super::settings::Import;
 /// Hooks that share a matcher.
 #[derive(Clone)]
 pub(super) struct Group {
-    /// Its line in the settings.
-    pub(super) line: usize,
+    /// Its place in the settings.
+    pub(super) location: Location,
     pub(super) matcher: Option<String>,
     /// When they run, as YAML on one line.
     pub(super) condition: Option<String>,
@@ -24,8 +24,8 @@ pub(super) struct Group {
 /// One hook.
 #[derive(Clone)]
 pub(super) struct Hook {
-    /// Its line in the settings.
-    pub(super) line: usize,
+    /// Its place in the settings.
+    pub(super) location: Location,
     /// Its type.
     pub(super) kind: String,
     pub(super) command: Command,
@@ -38,8 +38,8 @@ const KEYS: &str = "name dialect enabled command args background mode shell work
     on_error timeout strict_output mutates with";
 
 impl Hook {
-    pub(super) fn new(line: usize, kind: &str, command: Command) -> Self {
-        Self { line, kind: kind.to_owned(), command, keys: Vec::new() }
+    pub(super) fn new(location: Location, kind: &str, command: Command) -> Self {
+        Self { location, kind: kind.to_owned(), command, keys: Vec::new() }
     }
 
     /// Sets a key to a value, given as YAML.
@@ -184,7 +184,7 @@ impl Group {
             }
             return;
         }
-        let _ = writeln!(text, "    # line {}", self.line);
+        let _ = writeln!(text, "    # line {}", self.location.line());
         let matcher = self.matcher.as_deref().unwrap_or("*");
         let _ = writeln!(text, "    - matcher: {}", inline(matcher));
         if let Some(condition) = &self.condition {
@@ -199,7 +199,8 @@ impl Group {
 
 impl Hook {
     fn write(&self, indent: &str, condition: Option<&str>, text: &mut String) {
-        let _ = writeln!(text, "{indent}- type: {} # line {}", self.kind, self.line);
+        let line = self.location.line();
+        let _ = writeln!(text, "{indent}- type: {} # line {line}", self.kind);
         let indent = format!("{indent}  ");
         for key in KEYS.split(' ') {
             let value = match (key, &self.command) {
