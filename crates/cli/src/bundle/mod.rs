@@ -5,7 +5,6 @@ mod background;
 mod build;
 #[cfg(feature = "http")]
 mod login;
-mod pack;
 pub(crate) mod refresh;
 #[cfg(feature = "http")]
 mod registry;

@@ -10,12 +10,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hookexec::Config;
-use hookexec::internal::policy::{DIRECTORY_NAME, InForce, MANIFEST, State, now};
+use hookexec::internal::policy::{DIRECTORY_NAME, InForce, MANIFEST, State, Store, now};
 use hookexec::internal::{Pack, Policy, files, system};
 
 use super::archive::Archive;
 use super::unpacked::{self, SCRATCH, Scratch};
-use super::{pack, signature, transfer};
+use super::{signature, transfer};
 use crate::chance::around;
 use crate::config::ConfigArgs;
 use crate::error::{CommandError, warn};
@@ -28,7 +28,7 @@ const FIRST_WAIT: Duration = Duration::from_secs(30);
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
 /// How long another process may refresh a policy before a person is told so.
-pub(super) const PATIENCE: Duration = Duration::from_mins(5);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// What became of a policy.
 pub(crate) enum Refreshed {
@@ -59,7 +59,7 @@ pub(super) fn execute(due: bool) -> Result<Exit, CommandError> {
     let mut all_well = true;
     for pack in packs.iter().filter(|_| !due) {
         let Pack { source, location, .. } = pack;
-        match pack::fetch(pack) {
+        match fetch_pack(pack) {
             Ok(true) => output::print(&format!("{source}: fetched\n"))?,
             Ok(false) => output::print(&format!("{source}: already here\n"))?,
             Err(problem) => {
@@ -85,6 +85,29 @@ pub(super) fn execute(due: bool) -> Result<Exit, CommandError> {
         }
     }
     Ok(if all_well { Exit::Success } else { Exit::Negative })
+}
+
+/// Fetches a pack by its digest, and returns whether it was not here yet.
+pub(super) fn fetch_pack(pack: &Pack) -> Result<bool, String> {
+    let digest = pack.digest.as_ref().ok_or("it is not pinned: run `hookexec bundle update`")?;
+    let store = pack.store.as_ref().ok_or("no home directory is known: set HOME")?;
+    if store.check_pack(digest).is_ok() {
+        return Ok(false);
+    }
+    let bytes = transfer::pinned(&pack.source, digest)?;
+    keep_pack(store, &bytes, &Archive::read(&bytes)?).map(|()| true)
+}
+
+/// Tests a pack on this machine, and puts it into the store.
+pub(super) fn keep_pack(store: &Store, bytes: &[u8], archive: &Archive) -> Result<(), String> {
+    if let Some(problem) = archive.manifest.too_new() {
+        return Err(problem);
+    }
+    let (digest, directory) = (files::digest(bytes), store.directory());
+    let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
+    let _held = hold(directory, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
+    put(archive, directory, &store.bundle(&digest))?;
+    files::replace_shared(&store.archive(&digest), bytes).map_err(failed)
 }
 
 /// Fetches one policy, or with `only_due` if its time has come by the clock `now`, in seconds since
@@ -197,7 +220,7 @@ fn fetch(policy: &Policy, now: &dyn Fn() -> u64) -> Result<Option<InForce>, Stri
 }
 
 /// Tests a bundle on this machine, and puts its files into the directory `place`.
-pub(super) fn put(archive: &Archive, directory: &Path, place: &Path) -> Result<(), String> {
+fn put(archive: &Archive, directory: &Path, place: &Path) -> Result<(), String> {
     // Not in the directory for temporary files, from which some machines execute nothing.
     let scratch = Scratch::new(directory).map_err(|error| error.to_string())?;
     let results = unpacked::test(archive, scratch.path()).map_err(|error| error.to_string())?;
@@ -263,13 +286,13 @@ fn wait(policy: &Policy, failures: u32) -> Duration {
 }
 
 /// Says that another process holds the lock.
-pub(super) fn busy() -> String {
+fn busy() -> String {
     format!("another process has refreshed it for {PATIENCE:?}")
 }
 
 /// Makes the directory of a policy or of packs, and returns its lock; `None` when another process holds
 /// it for longer than `patience`.
-pub(super) fn hold(directory: &Path, patience: Duration) -> std::io::Result<Option<File>> {
+fn hold(directory: &Path, patience: Duration) -> std::io::Result<Option<File>> {
     files::private_directory(directory).and_then(|()| system::share(directory))?;
     let mut held = lock(directory)?;
     if held.is_none() && !patience.is_zero() {

@@ -13,7 +13,8 @@ use hookexec::internal::shell::quoted;
 use hookexec::internal::{KeyLocations, Pack, files, packs_of};
 
 use super::archive::Archive;
-use super::{pack, signature, transfer};
+use super::refresh::{fetch_pack, keep_pack};
+use super::{signature, transfer};
 use crate::config::ConfigArgs;
 use crate::consent::ConsentArgs;
 use crate::error::{CommandError, warn};
@@ -167,10 +168,10 @@ impl<'p> Change<'p> {
             ));
         }
         if store.check_pack(&digest).is_err() {
-            pack::keep(store, &pulled.archive, &archive)?;
+            keep_pack(store, &pulled.archive, &archive)?;
         }
         let before = pack.digest.as_ref().and_then(|digest| {
-            let _ = pack::fetch(pack);
+            let _ = fetch_pack(pack);
             store.check_pack(digest).ok()
         });
         Ok(Some(Self { pack, store, digest, manifest: archive.manifest, before }))
