@@ -2,7 +2,6 @@
 
 mod codex;
 mod doubled;
-mod drift;
 mod installed;
 pub(crate) mod packages;
 mod policies;
@@ -63,7 +62,6 @@ enum Grade {
 #[derive(Debug, Serialize)]
 struct Finding {
     grade: Grade,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     about: Vec<String>,
     text: String,
 }
@@ -182,7 +180,7 @@ fn of_installed(agent: Agent, check: &Check, project: &Path) -> Vec<Finding> {
         let title = format!("`{}` ({})", hook.label(), hook.location);
         Some(Finding::warning(format!("{message}; {}", hint.unwrap_or_default())).about(title))
     });
-    drift::finding(agent).into_iter().chain(misfits).collect()
+    programs::drift(agent).into_iter().chain(misfits).collect()
 }
 
 /// Returns whether a hook on `event` is a guard: its silence would let something through.
