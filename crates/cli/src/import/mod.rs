@@ -30,6 +30,7 @@ use super::install::unreadable;
 use super::output;
 use super::report::counted;
 use super::settings::store;
+use super::settings::text::EditError;
 use super::table::steps;
 use format::Format;
 use settings::Import;
@@ -95,11 +96,29 @@ impl Args {
     pub(crate) fn execute(&self) -> Result<(), CommandError> {
         let text = read(&self.file)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let (agent, (written, import)) = match self.engine {
-            Engine::Agent(format) => (Some(format.agent), self.settings(format, text)?),
-            Engine::DockerAgent => (None, self.docker_agent(text)?),
-            Engine::Picoclaw => (None, self.picoclaw(text)?),
+        let (file, name) = (&self.file, self.agent.as_deref());
+        let unreadable = |error| CommandError::data(format!("{}: {error}", file.display()));
+        let (agent, import, written) = match self.engine {
+            Engine::Agent(format) => {
+                let import = settings::read(format, SourceFile::new(file, text), file);
+                let import = import.map_err(|EditError(error)| unreadable(error))?;
+                let written = yaml::write(format, file, &import);
+                (Some(format.agent), import, written)
+            }
+            Engine::DockerAgent => {
+                let import = docker_agent::read(file, text, name).map_err(CommandError::config)?;
+                let written = yaml::write_docker_agent(file, name.unwrap_or_default(), &import);
+                (None, import, written)
+            }
+            Engine::Picoclaw => {
+                let (hooks, problems) = picoclaw::read(file, text).map_err(unreadable)?;
+                let import = Import { problems, ..Import::default() };
+                let written = yaml::write_picoclaw(file, &hooks, &import);
+                (None, import, written)
+            }
         };
+        self.complete(&import)?;
+        Config::from_yaml(&written, "hooks.yaml").map_err(CommandError::config)?;
         match &self.output {
             None => output::print_data(&written)?,
             Some(path) => {
@@ -110,25 +129,6 @@ impl Args {
             }
         }
         Ok(())
-    }
-
-    fn docker_agent(&self, text: &str) -> Result<(String, Import), CommandError> {
-        let name = self.agent.as_deref();
-        let import = docker_agent::read(&self.file, text, name).map_err(CommandError::config)?;
-        self.complete(&import)?;
-        let written = yaml::write_docker_agent(&self.file, name.unwrap_or_default(), &import);
-        loads(&written)?;
-        Ok((written, import))
-    }
-
-    fn picoclaw(&self, text: &str) -> Result<(String, Import), CommandError> {
-        let (hooks, problems) = picoclaw::read(&self.file, text)
-            .map_err(|error| CommandError::data(format!("{}: {error}", self.file.display())))?;
-        let import = Import { problems, ..Import::default() };
-        self.complete(&import)?;
-        let written = yaml::write_picoclaw(&self.file, &hooks, &import);
-        Config::from_yaml(&written, "hooks.yaml").map_err(CommandError::config)?;
-        Ok((written, import))
     }
 
     /// Refuses an import that leaves something out, unless it may; says what it is.
@@ -146,19 +146,10 @@ impl Args {
         Ok(())
     }
 
-    fn settings(&self, format: Format, text: &str) -> Result<(String, Import), CommandError> {
-        let source = SourceFile::new(&self.file, text);
-        let import = settings::read(format, source, &self.file)
-            .map_err(|error| CommandError::data(format!("{}: {error}", self.file.display())))?;
-        let written = yaml::write(format, &self.file, &import);
-        loads(&written)?;
-        self.complete(&import)?;
-        Ok((written, import))
-    }
-
     /// Returns what to remove from the settings, where hooks that were imported would run twice.
     fn double(&self, import: &Import, agent: Option<Agent>) -> String {
-        let Some(agent) = agent.filter(|_| import.hooks() > 0) else { return String::new() };
+        let count = import.scripts().count();
+        let Some(agent) = agent.filter(|_| count > 0) else { return String::new() };
         let mut lines: Vec<usize> = import.scripts().map(|hook| hook.location.line()).collect();
         lines.sort_unstable();
         lines.dedup();
@@ -173,7 +164,7 @@ impl Args {
             (false, true) => "Leave the hooks that were left out.\n",
             (false, false) => "",
         };
-        let (hooks, title) = (counted(import.hooks(), "imported hook"), agent.title());
+        let (hooks, title) = (counted(count, "imported hook"), agent.title());
         let file = self.file.display();
         format!(
             "\nNow remove the {hooks} ({place}) from {file}, or they run twice in {title}.\n{stay}"
@@ -182,21 +173,11 @@ impl Args {
 }
 
 impl Import {
-    fn hooks(&self) -> usize {
-        self.scripts().count()
-    }
-
     /// Returns the hooks that run twice if they stay in the settings. Permission rules may stay.
     fn scripts(&self) -> impl Iterator<Item = &yaml::Hook> {
         let groups = self.events.iter().flat_map(|(_, groups)| groups);
         groups.flat_map(|group| &group.hooks).filter(|hook| hook.kind != "builtin")
     }
-}
-
-fn loads(written: &str) -> Result<(), CommandError> {
-    Config::from_yaml(written, "hooks.yaml")
-        .map(drop)
-        .map_err(|problems| CommandError::internal(format!("the result does not load: {problems}")))
 }
 
 /// Returns the commands of the hooks in the settings of `agent` at `path`, but for entries of ours.
@@ -205,9 +186,7 @@ pub(super) fn commands(agent: Agent, path: &Path) -> Vec<Command> {
         let source = SourceFile::new(path, text.strip_prefix('\u{feff}').unwrap_or(&text));
         settings::read(format, source, path).ok()
     });
-    let groups = import.into_iter().flat_map(|import| import.events).flat_map(|(_, groups)| groups);
-    let hooks = groups.flat_map(|group| group.hooks).filter(|hook| hook.kind != "builtin");
-    hooks.map(|hook| hook.command).collect()
+    import.iter().flat_map(Import::scripts).map(|hook| hook.command.clone()).collect()
 }
 
 fn read(path: &Path) -> Result<String, CommandError> {
